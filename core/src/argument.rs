@@ -1,0 +1,77 @@
+//! An argument as the record keeps it.
+
+use core::fmt;
+
+use crate::{ArgumentId, Author, Content, DebateId, Event, RequestId, Seq, words};
+
+/// A moment, in milliseconds since 1970 (UTC). The rules never ask what time it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub i64);
+
+/// By which door an argument came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Via {
+    /// The command line.
+    Cli,
+    /// The tools of an MCP client.
+    Mcp,
+    /// The web page.
+    Page,
+    /// HTTP or WebSocket, by some other program.
+    Api,
+}
+
+words!(Via, "cli, mcp, page, api", {
+    Cli = "cli",
+    Mcp = "mcp",
+    Page = "page",
+    Api = "api",
+});
+
+/// One argument, whole. It is never changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub id: ArgumentId,
+    /// The debate it belongs to.
+    pub debate: DebateId,
+    /// Its place.
+    pub seq: Seq,
+    /// What it answers.
+    pub parent: Option<ArgumentId>,
+    /// Its kind, its role, and what the rules made of it.
+    pub event: Event,
+    /// What it says.
+    pub content: Content,
+    /// Who says so.
+    pub author: Option<Author>,
+    /// The request that wrote it.
+    pub request: RequestId,
+    /// The door it came in by.
+    pub via: Via,
+    /// When it was committed; never before its predecessor.
+    pub at: Time,
+    /// Over its fields and its predecessor's hash.
+    pub hash: Hash,
+}
+
+/// A SHA-256, which chains each argument to its predecessor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Hash(pub [u8; 32]);
+
+impl Hash {
+    /// Stands for the predecessor of the first argument.
+    pub const NONE: Hash = Hash([0; 32]);
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,263 @@
+//! The state machine: [`Debate::decide`] judges a move, [`Standing::apply`] says what it changes.
+//!
+//! This is the only place that knows whose move it is and what may be parked. What it does not
+//! list is refused.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::{ByRole, Event, Kind, Move, Refusal, Role, Seq, Target, Verdict, words};
+
+/// The text of the RULING that closes a debate whose RESOLUTION needs no approval.
+pub const AUTOMATIC_RULING: &str = "Auto-approved: Debate completed as requested by proposer.";
+
+/// Whom the debate is waiting for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum State {
+    /// The opponent's move.
+    AwaitingOpponent,
+    /// The proposer's move.
+    AwaitingProposer,
+    /// An APPEAL, or a RESOLUTION held for approval, awaits its RULING.
+    AwaitingArbitrator,
+    /// The arbitrator has intervened and owes a RULING.
+    InterventionPending,
+    /// Nobody's move any more.
+    Closed,
+}
+
+words!(
+    State,
+    "AWAITING_OPPONENT, AWAITING_PROPOSER, AWAITING_ARBITRATOR, INTERVENTION_PENDING, CLOSED",
+    {
+        AwaitingOpponent = "AWAITING_OPPONENT",
+        AwaitingProposer = "AWAITING_PROPOSER",
+        AwaitingArbitrator = "AWAITING_ARBITRATOR",
+        InterventionPending = "INTERVENTION_PENDING",
+        Closed = "CLOSED",
+    }
+);
+
+impl State {
+    /// Whose move it is. The rights to intervene and to park are not a move.
+    pub const fn floor(self) -> Option<Role> {
+        match self {
+            State::AwaitingOpponent => Some(Role::Opponent),
+            State::AwaitingProposer => Some(Role::Proposer),
+            State::AwaitingArbitrator | State::InterventionPending => Some(Role::Arbitrator),
+            State::Closed => None,
+        }
+    }
+}
+
+/// Who approves a RESOLUTION.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ResolutionPolicy {
+    /// The server, at once.
+    #[default]
+    Auto,
+    /// The arbitrator.
+    Arbitrator,
+}
+
+words!(ResolutionPolicy, "auto, arbitrator", {
+    Auto = "auto",
+    Arbitrator = "arbitrator",
+});
+
+/// Where a debate stands: the fold of its record, which may be cached beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Standing {
+    /// Whom it waits for.
+    pub state: State,
+    /// Its newest argument.
+    pub last: Seq,
+    /// How many arguments each role has written, parked ones included.
+    pub count: ByRole<u64>,
+    /// Each role's newest argument that is not parked.
+    pub newest: ByRole<Option<Seq>>,
+    /// The INTERVENTION that interrupted a role which has neither parked nor moved since.
+    pub interrupted: ByRole<Option<Seq>>,
+}
+
+impl Standing {
+    /// A debate that has just been opened: its record is the MOTION.
+    pub fn opened() -> Self {
+        Standing {
+            state: State::AwaitingOpponent,
+            last: Seq::FIRST,
+            count: ByRole { proposer: 1, ..ByRole::default() },
+            newest: ByRole { proposer: Some(Seq::FIRST), ..ByRole::default() },
+            interrupted: ByRole::default(),
+        }
+    }
+
+    /// Works the standing out from the record. `None` when it does not begin with the MOTION.
+    pub fn fold(events: impl IntoIterator<Item = Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let first = events.next()?;
+        (first == Event::Motion).then(|| {
+            events.fold(Self::opened(), |mut standing, event| {
+                standing.apply(event);
+                standing
+            })
+        })
+    }
+
+    /// Adds the next argument of the record.
+    pub fn apply(&mut self, event: Event) {
+        let interrupts = self.state.floor();
+        let role = event.role();
+        self.last = self.last.next();
+        *self.count.of_mut(role) += 1;
+        *self.interrupted.of_mut(role) = None;
+        if event.parked() {
+            return;
+        }
+        *self.newest.of_mut(role) = Some(self.last);
+        self.state = match event {
+            Event::Motion | Event::ProposerClaim { .. } => State::AwaitingOpponent,
+            Event::OpponentClaim { .. } => State::AwaitingProposer,
+            // An automatic RULING follows in the same commit where no approval is needed.
+            Event::Appeal { .. } | Event::Resolution { .. } => State::AwaitingArbitrator,
+            Event::Ruling { verdict: Verdict::GoOn, .. } => State::AwaitingProposer,
+            Event::Ruling { verdict: Verdict::Close, .. } => State::Closed,
+            Event::Intervention => {
+                if let Some(role) = interrupts {
+                    *self.interrupted.of_mut(role) = Some(self.last);
+                }
+                State::InterventionPending
+            }
+        };
+        if self.state == State::Closed {
+            self.interrupted = ByRole::default();
+        }
+    }
+
+    /// The argument that a RULING is owed to.
+    pub fn pending(&self) -> Option<Seq> {
+        match self.state {
+            State::AwaitingArbitrator => self.newest.proposer,
+            State::InterventionPending => self.newest.arbitrator,
+            State::AwaitingOpponent | State::AwaitingProposer | State::Closed => None,
+        }
+    }
+
+    /// Whether the newest argument that is not parked is a RULING.
+    pub fn after_ruling(&self) -> bool {
+        let newest = self.newest.arbitrator;
+        self.state != State::InterventionPending
+            && newest > self.newest.proposer
+            && newest > self.newest.opponent
+    }
+
+    /// Whether this role's text for this target was in hand when it was interrupted: it is kept
+    /// while the INTERVENTION is pending, and later as long as it answers something older.
+    fn parks(&self, role: Role, target: Seq) -> bool {
+        self.interrupted.get(role).is_some_and(|intervention| {
+            target < intervention || self.pending() == Some(intervention)
+        })
+    }
+}
+
+/// A debate as the rules see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Debate {
+    /// Who approves a RESOLUTION.
+    pub policy: ResolutionPolicy,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+/// A line that a decision adds to the record, still without its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Entry {
+    /// What happened.
+    pub event: Event,
+    /// The argument it answers.
+    pub parent: Option<Seq>,
+}
+
+impl Debate {
+    /// Judges a move: the lines it adds to the record, in order, or why it is refused.
+    pub fn decide(&self, role: Role, play: Move<Target>) -> Result<Vec<Entry>, Refusal> {
+        use State::{AwaitingArbitrator, AwaitingOpponent, AwaitingProposer, InterventionPending};
+
+        let refused = || Err(self.refusal(role, play));
+        let parked = |target: Target| self.standing.parks(role, target.seq);
+        let entry = |event, target: Target| vec![Entry { event, parent: Some(target.seq) }];
+
+        Ok(match (self.standing.state, role, play) {
+            (_, Role::Proposer, Move::Claim { target }) if parked(target) => {
+                entry(Event::ProposerClaim { parked: true }, target)
+            }
+            (_, Role::Opponent, Move::Claim { target }) if parked(target) => {
+                entry(Event::OpponentClaim { parked: true }, target)
+            }
+            (_, Role::Proposer, Move::Appeal { target }) if parked(target) => {
+                entry(Event::Appeal { parked: true }, target)
+            }
+            (_, Role::Proposer, Move::Resolution { target }) if parked(target) => {
+                entry(Event::Resolution { parked: true }, target)
+            }
+
+            (AwaitingOpponent, Role::Opponent, Move::Claim { target }) => {
+                entry(Event::OpponentClaim { parked: false }, target)
+            }
+            (AwaitingProposer, Role::Proposer, Move::Claim { target }) => {
+                entry(Event::ProposerClaim { parked: false }, target)
+            }
+            (AwaitingProposer, Role::Proposer, Move::Appeal { target }) => {
+                entry(Event::Appeal { parked: false }, target)
+            }
+            (AwaitingProposer, Role::Proposer, Move::Resolution { target }) => {
+                let mut entries = entry(Event::Resolution { parked: false }, target);
+                if self.policy == ResolutionPolicy::Auto {
+                    // The closing RULING is part of the same decision, hence of the same commit:
+                    // no reader can see a completed debate that is still open.
+                    entries.push(Entry {
+                        event: Event::Ruling { verdict: Verdict::Close, automatic: true },
+                        parent: Some(self.standing.last.next()),
+                    });
+                }
+                entries
+            }
+            (AwaitingOpponent | AwaitingProposer, Role::Arbitrator, Move::Intervention) => {
+                vec![Entry { event: Event::Intervention, parent: None }]
+            }
+            (
+                AwaitingArbitrator | InterventionPending,
+                Role::Arbitrator,
+                Move::Ruling { target, verdict },
+            ) => {
+                let pending = self.standing.pending();
+                if target.is_some_and(|target| Some(target.seq) != pending) {
+                    return refused();
+                }
+                vec![Entry { event: Event::Ruling { verdict, automatic: false }, parent: pending }]
+            }
+            _ => return refused(),
+        })
+    }
+
+    fn refusal(&self, role: Role, play: Move<Target>) -> Refusal {
+        let state = self.standing.state;
+        match (role, play.kind()) {
+            (Role::Arbitrator, Kind::Ruling) => match (play.target(), self.standing.pending()) {
+                (Some(Target { seq, ruled: Some(ruling) }), _) => {
+                    Refusal::AlreadyRuled { state, target: *seq, ruling: *ruling }
+                }
+                (Some(Target { seq, .. }), Some(pending)) => {
+                    Refusal::NotPending { state, target: *seq, pending }
+                }
+                _ => Refusal::NotTheFloor { state, role, kind: Kind::Ruling },
+            },
+            (Role::Proposer, Kind::Claim | Kind::Appeal | Kind::Resolution)
+            | (Role::Opponent, Kind::Claim)
+            | (Role::Arbitrator, Kind::Intervention) => {
+                Refusal::NotTheFloor { state, role, kind: play.kind() }
+            }
+            _ => Refusal::NotTheRole { state, role, kind: play.kind() },
+        }
+    }
+}

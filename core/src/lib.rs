@@ -1,0 +1,71 @@
+//! The rules of a debate: who may do what, when, and what everyone else is told.
+//!
+//! Nothing here waits, reads a clock, rolls dice or touches a file: a rule takes what is so and
+//! what is asked, and says what happened. Begin with [`Debate::decide`], the one place that judges
+//! a move, and [`Standing::apply`], the one place that says what a move changes.
+#![no_std]
+
+extern crate alloc;
+
+mod argument;
+mod debate;
+mod document;
+mod event;
+mod id;
+mod play;
+mod refusal;
+mod role;
+mod text;
+mod turn;
+
+pub use argument::{Argument, Hash, Time, Via};
+pub use debate::{AUTOMATIC_RULING, Debate, Entry, ResolutionPolicy, Standing, State};
+pub use document::{Mention, mentions};
+pub use event::{Event, Kind};
+pub use id::{ArgumentId, DebateId, DocumentId, RequestId, Seq};
+pub use play::{Move, Target, Verdict};
+pub use refusal::Refusal;
+pub use role::{ByRole, Role};
+pub use text::{Author, BadText, Content, DebateType, Summary, Title};
+pub use turn::{Action, Available};
+
+/// A word that the protocol does not know, found where one of its own was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not one of {expected}")]
+pub struct UnknownWord {
+    /// The words that would have been understood, for the message.
+    pub expected: &'static str,
+}
+
+/// Gives an enum its words in the protocol: the same in the record, in JSON and in messages.
+macro_rules! words {
+    ($name:ident, $expected:literal, { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $name {
+            /// Every value, in the protocol's order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The protocol's word for it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl core::str::FromStr for $name {
+            type Err = crate::UnknownWord;
+
+            fn from_str(word: &str) -> Result<Self, Self::Err> {
+                match word {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(crate::UnknownWord { expected: $expected }),
+                }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use words;

@@ -1,0 +1,98 @@
+//! Why a move was refused, in words.
+
+use core::fmt;
+
+use crate::{Kind, Role, Seq, State};
+
+/// The rules say no. Nothing was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// It is somebody else's move, or nobody's.
+    NotTheFloor {
+        /// The state that refused it.
+        state: State,
+        /// Who asked.
+        role: Role,
+        /// For what.
+        kind: Kind,
+    },
+    /// This role never makes this move.
+    NotTheRole {
+        /// The state at the time.
+        state: State,
+        /// Who asked.
+        role: Role,
+        /// For what.
+        kind: Kind,
+    },
+    /// The RULING comes too late: its target has been settled.
+    AlreadyRuled {
+        /// The state at the time.
+        state: State,
+        /// What it wanted to rule on.
+        target: Seq,
+        /// The RULING that was first.
+        ruling: Seq,
+    },
+    /// A RULING is owed, but to another argument.
+    NotPending {
+        /// The state at the time.
+        state: State,
+        /// What it wanted to rule on.
+        target: Seq,
+        /// What awaits a RULING.
+        pending: Seq,
+    },
+}
+
+impl Refusal {
+    /// The state that the debate was in, and still is.
+    pub const fn state(self) -> State {
+        match self {
+            Refusal::NotTheFloor { state, .. }
+            | Refusal::NotTheRole { state, .. }
+            | Refusal::AlreadyRuled { state, .. }
+            | Refusal::NotPending { state, .. } => state,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Refusal::NotTheFloor { state: State::Closed, role, kind } => {
+                write!(f, "the debate is CLOSED, so the {role} cannot submit a {kind}")
+            }
+            Refusal::NotTheFloor { state, role, kind: Kind::Intervention } => write!(
+                f,
+                "a RULING is owed already (state {state}), so the {role} cannot submit an INTERVENTION"
+            ),
+            Refusal::NotTheFloor { state, role, kind: Kind::Ruling } => write!(
+                f,
+                "nothing awaits a RULING (state {state}), so the {role} cannot submit one"
+            ),
+            Refusal::NotTheFloor { state, role, kind } => {
+                let article = if kind == Kind::Appeal { "an" } else { "a" };
+                let floor = state.floor().map_or("nobody", Role::as_str);
+                write!(
+                    f,
+                    "the floor belongs to the {floor} (state {state}), so the {role} cannot submit {article} {kind}"
+                )
+            }
+            Refusal::NotTheRole { role, kind, .. } => {
+                let article =
+                    if matches!(kind, Kind::Appeal | Kind::Intervention) { "an" } else { "a" };
+                write!(f, "the {role} never submits {article} {kind}")
+            }
+            Refusal::AlreadyRuled { target, ruling, .. } => {
+                write!(f, "the argument at seq {target} was already ruled on, seq {ruling}")
+            }
+            Refusal::NotPending { target, pending, .. } => write!(
+                f,
+                "the RULING is owed to the argument at seq {pending}, not to the one at seq {target}"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}
