@@ -1,1 +1,9 @@
+//! `aw`: two coding agents debate a plan until it holds.
+//!
+//! Everything that touches the world: the server, and the command line. The rules are in
+//! `aw-core`, the record in `aw-record`; `docs/architecture.md` has the map.
 
+pub mod cli;
+pub mod server;
+pub mod settings;
+pub mod wire;

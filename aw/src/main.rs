@@ -1,1 +1,7 @@
-fn main() {}
+//! The `aw` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    aw::cli::run(std::env::args_os())
+}

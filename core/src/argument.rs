@@ -1,8 +1,9 @@
 //! An argument as the record keeps it.
 
 use core::fmt;
+use core::str::FromStr;
 
-use crate::{ArgumentId, Author, Content, DebateId, Event, RequestId, Seq, words};
+use crate::{ArgumentId, Author, Content, DebateId, Event, RequestId, Seq, UnknownWord, words};
 
 /// A moment, in milliseconds since 1970 (UTC). The rules never ask what time it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,23 @@ impl Hash {
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Hash {
+    type Err = UnknownWord;
+
+    fn from_str(hex: &str) -> Result<Self, Self::Err> {
+        let wrong = UnknownWord { expected: "64 hexadecimal digits" };
+        let mut hash = [0; 32];
+        if hex.len() != 64 || !hex.is_ascii() {
+            return Err(wrong);
+        }
+        for (number, byte) in hash.iter_mut().enumerate() {
+            let digits = &hex[2 * number..2 * number + 2];
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| wrong)?;
+        }
+        Ok(Hash(hash))
     }
 }
 

@@ -93,6 +93,7 @@ fn is_connecting(word: &str) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use alloc::format;

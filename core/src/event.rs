@@ -98,7 +98,9 @@ impl Event {
         };
         let faithful =
             event.parked() == parked && event.close() == close && event.automatic() == automatic;
-        faithful.then_some(event)
+        // The server itself only ever rules to close.
+        let plausible = !automatic || close == Some(true);
+        (faithful && plausible).then_some(event)
     }
 
     /// The kind of the argument.

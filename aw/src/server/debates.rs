@@ -1,0 +1,522 @@
+//! `/debates` and what belongs to a debate.
+
+use std::time::Duration;
+
+use aw_core::{ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title};
+use aw_core::{Time, Verdict, Via};
+use aw_record::{Ask, Filter, Receipt, Request};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::App;
+use super::error::Problem;
+use super::input::{self, Body, Door, Params};
+use crate::wire::{
+    CreateDebate, DebateContext, DebateList, Deleted, Failure, Poll, Stamp, SubmitClaim,
+    SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
+};
+
+/// The longest that the server holds a wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+type Answer<T> = Result<Json<Success<T>>, Problem>;
+type WriteAnswer = Result<(StatusCode, Json<Success<Written>>), Problem>;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListParams {
+    /// Only those in this state.
+    state: Option<String>,
+    /// Only those of this type.
+    #[serde(rename = "type")]
+    debate_type: Option<String>,
+    /// Only those whose title contains this.
+    q: Option<String>,
+    /// Only those that wait for an opponent who has not spoken yet.
+    #[param(value_type = Option<bool>)]
+    pending_first_opponent: Option<String>,
+    /// Only those to which a RULING is owed.
+    #[param(value_type = Option<bool>)]
+    needs_arbitrator: Option<String>,
+    /// At most so many; above 500 counts as 500.
+    #[param(value_type = Option<u64>, default = 50)]
+    limit: Option<String>,
+    /// After leaving out so many.
+    #[param(value_type = Option<u64>, default = 0)]
+    offset: Option<String>,
+    /// `next_before` of the page before, or a time: only those updated before.
+    before: Option<String>,
+}
+
+/// Lists debates, the most recently updated first.
+#[utoipa::path(
+    get,
+    path = "/debates",
+    params(ListParams),
+    responses(
+        (status = 200, body = Success<DebateList>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+    )
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    Params(params): Params<ListParams>,
+) -> Answer<DebateList> {
+    let filter = Filter {
+        state: input::optional("state", params.state.as_deref())?,
+        debate_type: params
+            .debate_type
+            .filter(|name| !name.is_empty())
+            .map(|name| DebateType::parse(name).map_err(|bad| Problem::text("type", bad)))
+            .transpose()?,
+        pending_first_opponent: input::flag(
+            "pending_first_opponent",
+            params.pending_first_opponent.as_deref(),
+        )?,
+        needs_arbitrator: input::flag("needs_arbitrator", params.needs_arbitrator.as_deref())?,
+        search: input::search(params.q)?,
+        limit: input::limit(params.limit.as_deref(), 50)?,
+        offset: input::offset(params.offset.as_deref())?,
+        before: params.before.as_deref().map(before).transpose()?,
+    };
+    let list = app.engine.list(&filter)?;
+    Ok(Json(Success::new(DebateList::page(&list, filter.limit))))
+}
+
+/// A time, or a time and the id of the debate that was updated then.
+fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
+    let (time, id) = match text.split_once(',') {
+        Some((time, id)) => (time, Some(input::id("before", id)?)),
+        None => (text, None),
+    };
+    let Stamp(time) = input::value("before", time)?;
+    Ok((time, id))
+}
+
+/// Opens a debate with its MOTION.
+#[utoipa::path(
+    post,
+    path = "/debates",
+    request_body = CreateDebate,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "It had been opened by this request before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn create(
+    State(app): State<App>,
+    Door(via): Door,
+    Body(body): Body<CreateDebate>,
+) -> WriteAnswer {
+    let policy: Option<ResolutionPolicy> =
+        input::optional("resolution_policy", body.resolution_policy.as_deref())?;
+    let max = app.limits.content_bytes;
+    let request = Request {
+        debate: input::id("debate_id", &body.debate_id)?,
+        id: input::id("client_request_id", &body.client_request_id)?,
+        author: input::author(body.author)?,
+        via,
+        ask: Ask::Open {
+            title: Title::parse(body.title).map_err(|bad| Problem::text("title", bad))?,
+            debate_type: DebateType::parse(body.debate_type)
+                .map_err(|bad| Problem::text("debate_type", bad))?,
+            policy: policy.unwrap_or_default(),
+            motion: input::content("motion_content", body.motion_content, max)?,
+        },
+    };
+    app.write(request).await
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ContextParams {
+    /// The newest so many besides the motion; without it all of them. Above 500 counts as 500.
+    #[param(value_type = Option<u64>)]
+    limit: Option<String>,
+}
+
+/// A debate with its arguments.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}",
+    params(("id" = String, Path, format = Uuid), ContextParams),
+    responses(
+        (status = 200, body = Success<DebateContext>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+    )
+)]
+pub(super) async fn context(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Params(params): Params<ContextParams>,
+) -> Answer<DebateContext> {
+    let id = input::id("debate_id", &id)?;
+    let limit = params.limit.as_deref().map(|limit| input::limit(Some(limit), 0)).transpose()?;
+    let context = app.engine.context(id, limit).await?;
+    Ok(Json(Success::new((&context).into())))
+}
+
+/// Hides a debate for good.
+#[utoipa::path(
+    delete,
+    path = "/debates/{id}",
+    params(("id" = String, Path, format = Uuid)),
+    responses(
+        (status = 200, body = Success<Deleted>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Answer<Deleted> {
+    app.engine.delete(input::id("debate_id", &id)?).await?;
+    Ok(Json(Success::new(Deleted { deleted: true })))
+}
+
+/// Answers the other side: a CLAIM.
+#[utoipa::path(
+    post,
+    path = "/debates/{id}/arguments",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitClaim,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "This request had written it before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 403, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn claim(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Door(via): Door,
+    Body(body): Body<SubmitClaim>,
+) -> WriteAnswer {
+    let role: Role = input::value("role", &body.role)?;
+    if role == Role::Arbitrator {
+        return Err(Problem::input(
+            "role",
+            "`role` must be proposer or opponent: the arbitrator rules or intervenes",
+        ));
+    }
+    let target = input::id("target_id", &body.target_id)?;
+    let request = Request {
+        debate: input::id("debate_id", &debate)?,
+        id: input::id("client_request_id", &body.client_request_id)?,
+        author: input::author(body.author)?,
+        via,
+        ask: Ask::Play {
+            role,
+            play: Move::Claim { target },
+            content: input::content("content", body.content, app.limits.content_bytes)?,
+        },
+    };
+    app.write(request).await
+}
+
+/// Puts a dispute before the arbitrator.
+#[utoipa::path(
+    post,
+    path = "/debates/{id}/appeal",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitRequest,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "This request had written it before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 403, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn appeal(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Door(via): Door,
+    Body(body): Body<SubmitRequest>,
+) -> WriteAnswer {
+    app.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
+}
+
+/// Asks to complete the debate.
+#[utoipa::path(
+    post,
+    path = "/debates/{id}/resolution",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitRequest,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "This request had written it before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 403, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn resolution(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Door(via): Door,
+    Body(body): Body<SubmitRequest>,
+) -> WriteAnswer {
+    app.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
+}
+
+/// Settles what is pending.
+#[utoipa::path(
+    post,
+    path = "/debates/{id}/ruling",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitRuling,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "This request had written it before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 403, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn ruling(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Door(via): Door,
+    Body(body): Body<SubmitRuling>,
+) -> WriteAnswer {
+    app.write(app.ruling(input::id("debate_id", &debate)?, via, body)?).await
+}
+
+/// Stops the agents; a RULING must follow.
+#[utoipa::path(
+    post,
+    path = "/debates/{id}/intervention",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitIntervention,
+    responses(
+        (status = 201, body = Success<Written>),
+        (status = 200, description = "This request had written it before", body = Success<Written>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 403, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn intervention(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Door(via): Door,
+    Body(body): Body<SubmitIntervention>,
+) -> WriteAnswer {
+    app.write(app.intervention(input::id("debate_id", &debate)?, via, body)?).await
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PollParams {
+    /// `proposer`, `opponent` or `arbitrator`.
+    #[param(required = true)]
+    role: Option<String>,
+    /// The newest argument that the role has seen; empty is absent.
+    argument_id: Option<String>,
+    /// Seconds to wait for news; above 60 counts as 60.
+    #[param(value_type = Option<f64>, minimum = 0)]
+    wait: Option<String>,
+}
+
+/// Whether this role has something to do or to read.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}/poll",
+    params(("id" = String, Path, format = Uuid), PollParams),
+    responses(
+        (status = 200, body = Success<Poll>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+        (status = 503, body = Failure),
+    )
+)]
+pub(super) async fn poll(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Params(params): Params<PollParams>,
+) -> Answer<Poll> {
+    app.hold(&debate, &params, Duration::ZERO).await
+}
+
+/// The same, held for a minute unless told otherwise.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}/wait",
+    params(("id" = String, Path, format = Uuid), PollParams),
+    responses(
+        (status = 200, body = Success<Poll>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+        (status = 503, body = Failure),
+    )
+)]
+pub(super) async fn wait(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Params(params): Params<PollParams>,
+) -> Answer<Poll> {
+    app.hold(&debate, &params, LONGEST_WAIT).await
+}
+
+impl App {
+    async fn hold(&self, debate: &str, params: &PollParams, default: Duration) -> Answer<Poll> {
+        let debate = input::id("debate_id", debate)?;
+        let role = input::waiting_role(params.role.as_deref())?;
+        let after: Option<ArgumentId> = params
+            .argument_id
+            .as_deref()
+            .filter(|id| !id.is_empty())
+            .map(|id| input::id("argument_id", id))
+            .transpose()?;
+        let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
+            Some(seconds) => Duration::try_from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64()))
+                .map_err(|_| Problem::input("wait", "`wait` must not be negative"))?,
+            None => default,
+        };
+        let at_once = || self.engine.wait(debate, role, after, Duration::ZERO);
+        let poll = if patience.is_zero() {
+            at_once().await?
+        } else {
+            let _held = self
+                .waits
+                .try_acquire()
+                .map_err(|_| Problem::busy("as many waits are held as this server takes on"))?;
+            let mut stopping = self.stopping.clone();
+            tokio::select! {
+                poll = self.engine.wait(debate, role, after, patience) => poll?,
+                // The server goes; whoever waits is told that there is nothing new.
+                () = stopping.wait() => at_once().await?,
+            }
+        };
+        Ok(Json(Success::new((&poll).into())))
+    }
+
+    async fn proposer_asks(
+        &self,
+        debate: &str,
+        via: Via,
+        body: SubmitRequest,
+        play: fn(ArgumentId) -> Move<ArgumentId>,
+    ) -> WriteAnswer {
+        let target = input::id("target_id", &body.target_id)?;
+        let request = Request {
+            debate: input::id("debate_id", debate)?,
+            id: input::id("client_request_id", &body.client_request_id)?,
+            author: input::author(body.author)?,
+            via,
+            ask: Ask::Play {
+                role: Role::Proposer,
+                play: play(target),
+                content: input::content("content", body.content, self.limits.content_bytes)?,
+            },
+        };
+        self.write(request).await
+    }
+
+    /// The request that a RULING's body asks for.
+    pub(super) fn ruling(
+        &self,
+        debate: DebateId,
+        via: Via,
+        body: SubmitRuling,
+    ) -> Result<Request, Problem> {
+        let target = body
+            .target_id
+            .as_deref()
+            .filter(|id| !id.is_empty())
+            .map(|id| input::id("target_id", id))
+            .transpose()?;
+        let verdict = if body.close == Some(true) { Verdict::Close } else { Verdict::GoOn };
+        Ok(Request {
+            debate,
+            id: input::request_id(body.client_request_id.as_deref())?,
+            author: input::author(body.author)?,
+            via,
+            ask: Ask::Play {
+                role: Role::Arbitrator,
+                play: Move::Ruling { target, verdict },
+                content: input::content("content", body.content, self.limits.content_bytes)?,
+            },
+        })
+    }
+
+    /// The request that an INTERVENTION's body asks for.
+    pub(super) fn intervention(
+        &self,
+        debate: DebateId,
+        via: Via,
+        body: SubmitIntervention,
+    ) -> Result<Request, Problem> {
+        let text = body.content.unwrap_or_default();
+        Ok(Request {
+            debate,
+            id: input::request_id(body.client_request_id.as_deref())?,
+            author: input::author(body.author)?,
+            via,
+            ask: Ask::Play {
+                role: Role::Arbitrator,
+                play: Move::Intervention,
+                content: Content::parse_optional(text, self.limits.content_bytes)
+                    .map_err(|bad| Problem::text("content", bad))?,
+            },
+        })
+    }
+
+    async fn write(&self, request: Request) -> WriteAnswer {
+        let receipt = self.execute(request).await?;
+        let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
+        Ok((status, Json(Success::new((&receipt).into()))))
+    }
+
+    /// Hands a request to the engine and counts what it wrote.
+    pub(super) async fn execute(&self, request: Request) -> Result<Receipt, Problem> {
+        let receipt = self.engine.execute(request).await?;
+        if !receipt.replayed {
+            self.telemetry.argument_written();
+        }
+        Ok(receipt)
+    }
+}

@@ -1,0 +1,293 @@
+//! `/documents`.
+
+use std::time::Duration;
+
+use aw_core::Summary;
+use aw_record::{NewDocument, NewVersion};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use similar::TextDiffConfig;
+use utoipa::IntoParams;
+
+use super::App;
+use super::error::Problem;
+use super::input::{self, LongBody, Params};
+use crate::wire::{
+    Deleted, Diff, Document, DocumentList, Failure, KeptVersion, SubmitDocument, Success, Text,
+    VersionList,
+};
+
+/// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
+const DIFF_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The most bytes that an author may keep beside a version.
+const METADATA_BYTES: usize = 64 * 1024;
+
+type Answer<T> = Result<Json<Success<T>>, Problem>;
+type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
+
+/// Keeps a new document.
+#[utoipa::path(
+    post,
+    path = "/documents",
+    request_body = SubmitDocument,
+    responses(
+        (status = 201, body = Success<KeptVersion>),
+        (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, description = "This request had kept it before, and it was deleted", body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn create(
+    State(app): State<App>,
+    LongBody(body): LongBody<SubmitDocument>,
+) -> KeepAnswer {
+    let request = input::request_id(body.client_request_id.as_deref())?;
+    let version = app.new_version(body)?;
+    kept(&app.engine.create_document(NewDocument { request, version }).await?)
+}
+
+/// Keeps the next version of a document.
+#[utoipa::path(
+    post,
+    path = "/documents/{id}/versions",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SubmitDocument,
+    responses(
+        (status = 201, body = Success<KeptVersion>),
+        (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+        (status = 413, body = Failure),
+        (status = 415, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn add_version(
+    State(app): State<App>,
+    Path(document): Path<String>,
+    LongBody(body): LongBody<SubmitDocument>,
+) -> KeepAnswer {
+    let document = input::id("document_id", &document)?;
+    let request = input::request_id(body.client_request_id.as_deref())?;
+    let version = app.new_version(body)?;
+    kept(&app.engine.add_version(document, request, version).await?)
+}
+
+fn kept(kept: &aw_record::KeptVersion) -> KeepAnswer {
+    let status = if kept.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(Success::new(kept.into()))))
+}
+
+impl App {
+    fn new_version(&self, body: SubmitDocument) -> Result<NewVersion, Problem> {
+        let metadata = serde_json::to_string(&body.metadata.unwrap_or_default())
+            .map_err(|error| Problem::fault(format!("metadata: {error}")))?;
+        if metadata.len() > METADATA_BYTES {
+            return Err(Problem::input(
+                "metadata",
+                format!("`metadata` is longer than {METADATA_BYTES} bytes"),
+            ));
+        }
+        Ok(NewVersion {
+            summary: Summary::parse(body.summary).map_err(|bad| Problem::text("summary", bad))?,
+            content: input::content("content", body.content, self.limits.document_bytes)?,
+            author: input::author(body.author)?,
+            metadata,
+        })
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ListParams {
+    /// Only those whose newest summary contains this.
+    q: Option<String>,
+    /// Also those that were deleted.
+    #[param(value_type = Option<bool>)]
+    include_deleted: Option<String>,
+    /// At most so many; above 500 counts as 500.
+    #[param(value_type = Option<u64>, default = 50)]
+    limit: Option<String>,
+    /// After leaving out so many.
+    #[param(value_type = Option<u64>, default = 0)]
+    offset: Option<String>,
+}
+
+/// Lists documents, the most recently updated first.
+#[utoipa::path(
+    get,
+    path = "/documents",
+    params(ListParams),
+    responses(
+        (status = 200, body = Success<DocumentList>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+    )
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    Params(params): Params<ListParams>,
+) -> Answer<DocumentList> {
+    let list = app.engine.list_documents(
+        input::search(params.q)?.as_deref(),
+        input::flag("include_deleted", params.include_deleted.as_deref())?,
+        input::limit(params.limit.as_deref(), 50)?,
+        input::offset(params.offset.as_deref())?,
+    )?;
+    Ok(Json(Success::new((&list).into())))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ReadParams {
+    /// This version; without it the newest.
+    #[param(value_type = Option<u64>)]
+    version: Option<String>,
+    /// Also when it was deleted.
+    #[param(value_type = Option<bool>)]
+    include_deleted: Option<String>,
+}
+
+/// A document in one version.
+#[utoipa::path(
+    get,
+    path = "/documents/{id}",
+    params(("id" = String, Path, format = Uuid), ReadParams),
+    responses(
+        (status = 200, body = Success<Document>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+    )
+)]
+pub(super) async fn read(
+    State(app): State<App>,
+    Path(document): Path<String>,
+    Params(params): Params<ReadParams>,
+) -> Answer<Document> {
+    let id = input::id("document_id", &document)?;
+    let version = input::optional("version", params.version.as_deref())?;
+    let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
+    let document = app.engine.document(id, version, include_deleted).await?;
+    Ok(Json(Success::new(document.into())))
+}
+
+/// Hides a document.
+#[utoipa::path(
+    delete,
+    path = "/documents/{id}",
+    params(("id" = String, Path, format = Uuid)),
+    responses(
+        (status = 200, body = Success<Deleted>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn delete(
+    State(app): State<App>,
+    Path(document): Path<String>,
+) -> Answer<Deleted> {
+    app.engine.delete_document(input::id("document_id", &document)?).await?;
+    Ok(Json(Success::new(Deleted { deleted: true })))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct VersionParams {
+    /// Also when the document was deleted.
+    #[param(value_type = Option<bool>)]
+    include_deleted: Option<String>,
+    /// At most so many; above 500 counts as 500.
+    #[param(value_type = Option<u64>, default = 100)]
+    limit: Option<String>,
+    /// After leaving out so many.
+    #[param(value_type = Option<u64>, default = 0)]
+    offset: Option<String>,
+}
+
+/// The versions of a document, the newest first, without their texts.
+#[utoipa::path(
+    get,
+    path = "/documents/{id}/versions",
+    params(("id" = String, Path, format = Uuid), VersionParams),
+    responses(
+        (status = 200, body = Success<VersionList>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+    )
+)]
+pub(super) async fn versions(
+    State(app): State<App>,
+    Path(document): Path<String>,
+    Params(params): Params<VersionParams>,
+) -> Answer<VersionList> {
+    let id = input::id("document_id", &document)?;
+    let list = app.engine.versions(
+        id,
+        input::flag("include_deleted", params.include_deleted.as_deref())?,
+        input::limit(params.limit.as_deref(), 100)?,
+        input::offset(params.offset.as_deref())?,
+    )?;
+    Ok(Json(Success::new(VersionList::of(id, &list))))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct DiffParams {
+    /// The older side; by default the version before `to`.
+    #[param(value_type = Option<u64>)]
+    from: Option<String>,
+    /// The newer side; by default the newest.
+    #[param(value_type = Option<u64>)]
+    to: Option<String>,
+}
+
+/// What changed between two versions, as a unified diff.
+#[utoipa::path(
+    get,
+    path = "/documents/{id}/diff",
+    params(("id" = String, Path, format = Uuid), DiffParams),
+    responses(
+        (status = 200, body = Success<Diff>),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+    )
+)]
+pub(super) async fn diff(
+    State(app): State<App>,
+    Path(document): Path<String>,
+    Params(params): Params<DiffParams>,
+) -> Answer<Diff> {
+    let id = input::id("document_id", &document)?;
+    let from = input::optional("from", params.from.as_deref())?;
+    let to = input::optional("to", params.to.as_deref())?;
+    let (from, to) = app.engine.two_versions(id, from, to).await?;
+    let diff = tokio::task::spawn_blocking(move || {
+        let (old, new) = (from.version.number, to.version.number);
+        let text = TextDiffConfig::default()
+            .timeout(DIFF_PATIENCE)
+            .diff_lines(from.content.as_str(), to.content.as_str())
+            .unified_diff()
+            .header(&format!("v{old}"), &format!("v{new}"))
+            .to_string();
+        Diff { document_id: Text(id), from: old, to: new, diff: text }
+    })
+    .await
+    .map_err(|died| Problem::fault(format!("a diff died: {died}")))?;
+    Ok(Json(Success::new(diff)))
+}

@@ -1,0 +1,255 @@
+//! Everything that can go wrong, as HTTP: the only place that knows an error's status.
+
+use aw_core::{BadText, State};
+use aw_record::{Failure, Fault};
+use axum::http::header::{ALLOW, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use crate::wire::{Code, Error, Stamp, Text};
+
+/// A request that was not fulfilled.
+///
+/// As a response it is still without a body: the outermost layer writes that
+/// ([`Problem::write`]), because only it knows the request's id.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    pub(crate) error: Box<Error>,
+    /// What the log should say; the caller is told less.
+    pub(crate) fault: Option<String>,
+    allow: Option<HeaderValue>,
+}
+
+impl Problem {
+    fn new(code: Code, message: impl Into<String>) -> Self {
+        let error = Error { code, message: message.into(), ..Error::default() };
+        Problem { error: Box::new(error), fault: None, allow: None }
+    }
+
+    fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.error.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// Something is wrong with this field.
+    pub(crate) fn input(field: &str, message: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::InvalidInput, message);
+        problem.error.field = Some(field.to_owned());
+        problem
+    }
+
+    /// A text that was not accepted.
+    pub(crate) fn text(field: &str, bad: BadText) -> Self {
+        let message = format!("`{field}` {bad}");
+        match bad {
+            BadText::TooManyBytes { max, .. } => {
+                let mut problem = Self::too_large(message, max);
+                problem.error.field = Some(field.to_owned());
+                problem
+            }
+            BadText::Blank
+            | BadText::TooManyChars { .. }
+            | BadText::NotOneLine
+            | BadText::Nul
+            | BadText::NotATypeName => Self::input(field, message),
+        }
+    }
+
+    /// More bytes than fit.
+    pub(crate) fn too_large(message: impl Into<String>, max: usize) -> Self {
+        let mut problem = Self::new(Code::ContentTooLarge, message).suggest(
+            "Keep long text in a document and cite it: aw docs create --summary \"...\" --file PATH, \
+             then write a summary and doc_id=<document_id> (v1)",
+        );
+        problem.error.max_length = Some(max as u64);
+        problem
+    }
+
+    pub(crate) fn media_type() -> Self {
+        Self::new(Code::UnsupportedMediaType, "the body must be JSON")
+            .suggest("Send the header Content-Type: application/json")
+    }
+
+    pub(crate) fn forbidden_host() -> Self {
+        let mut problem = Self::new(
+            Code::Forbidden,
+            "the Host header names neither this machine's loopback nor a public URL of this server",
+        )
+        .suggest("Call 127.0.0.1 or localhost, or start the server with AW_PUBLIC_URL set to this address");
+        problem.error.reason = Some("host".to_owned());
+        problem
+    }
+
+    pub(crate) fn forbidden_origin() -> Self {
+        let mut problem = Self::new(Code::Forbidden, "requests of other web sites are not served");
+        problem.error.reason = Some("origin".to_owned());
+        problem
+    }
+
+    pub(crate) fn unauthorised() -> Self {
+        Self::new(Code::AuthFailed, "this server wants a token, and this is not it")
+            .suggest("Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN")
+    }
+
+    pub(crate) fn route_not_found(path: &str) -> Self {
+        Self::new(Code::RouteNotFound, format!("there is nothing at {path}"))
+            .suggest("See /openapi.json for every route")
+    }
+
+    pub(crate) fn method_not_allowed(method: &str, path: &str) -> Self {
+        Self::new(Code::MethodNotAllowed, format!("{path} does not take {method}"))
+            .suggest("See the Allow header, or /openapi.json")
+    }
+
+    pub(crate) fn busy(message: &str) -> Self {
+        Self::new(Code::ServerBusy, message).suggest("Try again in a second")
+    }
+
+    /// Not found out: a bug.
+    pub(crate) fn fault(what: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::ServerError, "something failed on the server")
+            .suggest("Look for the request_id in the server's log");
+        problem.fault = Some(what.into());
+        problem
+    }
+
+    /// Writes the response, with the id under which the log knows the request.
+    pub(crate) fn write(mut self, request_id: &str) -> Response {
+        if matches!(self.error.code, Code::ServerError | Code::RecordDamaged) {
+            self.error.request_id = Some(request_id.to_owned());
+        }
+        let status = status(self.error.code);
+        let retry = matches!(status, StatusCode::SERVICE_UNAVAILABLE);
+        let body = crate::wire::Failure { success: false, error: *self.error };
+        let mut response = (status, axum::Json(body)).into_response();
+        if retry {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Some(allow) = self.allow {
+            response.headers_mut().insert(ALLOW, allow);
+        }
+        response
+    }
+
+    /// The body that goes with this status, for a response that has none of ours.
+    pub(crate) fn of_bare(response: &Response, method: &str, path: &str) -> Option<Self> {
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => {
+                let mut problem = Self::method_not_allowed(method, path);
+                problem.allow = response.headers().get(ALLOW).cloned();
+                Some(problem)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = status(self.error.code).into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Self {
+        let message = failure.to_string();
+        match failure {
+            Failure::Refused { debate, role, refusal, last } => {
+                let state = refusal.state();
+                let suggestion = if state == State::Closed {
+                    "The debate is closed: nothing more can be submitted".to_owned()
+                } else {
+                    format!("aw debate wait --debate-id {debate} --role {role}")
+                };
+                let mut problem = Self::new(Code::ActionNotAllowed, message).suggest(suggestion);
+                problem.error.current_state = Some(Text(state));
+                problem.error.allowed_roles = Some(state.floor().map(Text).into_iter().collect());
+                problem.error.last_argument = Some((&last).into());
+                problem
+            }
+            Failure::DebateNotFound { id, deleted_at } => {
+                let mut problem = Self::new(Code::DebateNotFound, message)
+                    .suggest("See which there are: aw debate list");
+                if deleted_at.is_some() {
+                    problem.error.message = format!("debate {id} was deleted");
+                }
+                problem.error.debate_id = Some(Text(id));
+                problem.error.deleted_at = deleted_at.map(Stamp);
+                problem
+            }
+            Failure::ArgumentNotFound { id } => {
+                let mut problem = Self::new(Code::ArgumentNotFound, message)
+                    .suggest("Take the id from aw debate get-context or aw debate wait");
+                problem.error.argument_id = Some(Text(id));
+                problem
+            }
+            Failure::DocumentNotFound { id, deleted_at } => {
+                let mut problem = Self::new(Code::DocumentNotFound, message)
+                    .suggest("See which there are: aw docs list");
+                if deleted_at.is_some() {
+                    problem.error.message = format!("document {id} was deleted");
+                }
+                problem.error.document_id = Some(Text(id));
+                problem.error.deleted_at = deleted_at.map(Stamp);
+                problem
+            }
+            Failure::VersionNotFound { id, version, newest } => {
+                let mut problem = Self::new(Code::VersionNotFound, message)
+                    .suggest(format!("aw docs get {id} --version {newest}"));
+                problem.error.document_id = Some(Text(id));
+                problem.error.version = Some(version);
+                problem
+            }
+            Failure::DebateIdTaken { .. } => Self::input("debate_id", message)
+                .suggest("Make a new id: aw debate generate-id"),
+            Failure::RequestIdReused => Self::input("client_request_id", message).suggest(
+                "Send the same request to retry it, or a new client_request_id to say something else",
+            ),
+            Failure::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl From<Fault> for Problem {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::StorageFull => Self::new(
+                Code::StorageFull,
+                "the disk is full: nothing was written",
+            )
+            .suggest(
+                "Make room; the server goes on by itself, and the same request can be sent again",
+            ),
+            Fault::Busy(why) => Self::busy(why),
+            Fault::Damaged(what) => {
+                let mut problem =
+                    Self::new(Code::RecordDamaged, format!("the record is damaged: {what}"))
+                        .suggest("Restore the newest backup");
+                problem.fault = Some(what);
+                problem
+            }
+            Fault::Storage(what) | Fault::Refused(what) => Self::fault(what),
+        }
+    }
+}
+
+fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidInput => StatusCode::BAD_REQUEST,
+        Code::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::AuthFailed => StatusCode::UNAUTHORIZED,
+        Code::Forbidden | Code::ActionNotAllowed => StatusCode::FORBIDDEN,
+        Code::DebateNotFound
+        | Code::ArgumentNotFound
+        | Code::DocumentNotFound
+        | Code::VersionNotFound
+        | Code::RouteNotFound => StatusCode::NOT_FOUND,
+        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        Code::ServerBusy => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+        Code::RecordDamaged | Code::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

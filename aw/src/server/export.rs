@@ -1,0 +1,109 @@
+//! `/debates/{id}/export`: the whole transcript, to take away.
+
+use std::fmt::Write;
+
+use aw_core::Argument;
+use aw_record::Context;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::App;
+use super::error::Problem;
+use super::input::{self, Params};
+use crate::wire::{Failure, Stamp, Transcript};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ExportParams {
+    /// `markdown` (default) or `json`.
+    format: Option<String>,
+}
+
+/// The whole transcript.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}/export",
+    params(("id" = String, Path, format = Uuid), ExportParams),
+    responses(
+        (status = 200, content((String = "text/markdown"), (Transcript = "application/json"))),
+        (status = 400, body = Failure),
+        (status = 401, body = Failure),
+        (status = 404, body = Failure),
+    )
+)]
+pub(super) async fn export(
+    State(app): State<App>,
+    Path(debate): Path<String>,
+    Params(params): Params<ExportParams>,
+) -> Result<Response, Problem> {
+    let id = input::id("debate_id", &debate)?;
+    let json = match params.format.as_deref() {
+        None | Some("" | "markdown") => false,
+        Some("json") => true,
+        Some(other) => {
+            let message = format!("`format` is {other:?}: not one of markdown, json");
+            return Err(Problem::input("format", message));
+        }
+    };
+    let context = app.engine.context(id, None).await?;
+    Ok(if json {
+        Json(Transcript::from(&context)).into_response()
+    } else {
+        ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown(&context)).into_response()
+    })
+}
+
+/// The transcript as Markdown. What was said is quoted, so that it cannot pass for the transcript
+/// itself.
+fn markdown(context: &Context) -> String {
+    let head = &context.debate;
+    let mut text = format!(
+        "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
+        head.title,
+        head.id,
+        head.debate_type,
+        head.state(),
+        Stamp(head.created_at),
+        Stamp(head.updated_at),
+    );
+    for document in &context.documents {
+        let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "- Document: `{}` v{}{gone}: {}",
+            document.id, document.version, document.summary
+        );
+    }
+    for argument in std::iter::once(&context.motion).chain(&context.arguments) {
+        text.push_str(&section(argument));
+    }
+    text
+}
+
+fn section(argument: &Argument) -> String {
+    let event = argument.event;
+    let mut notes = vec![format!("`{}`", argument.id), Stamp(argument.at).to_string()];
+    notes.extend(argument.author.as_ref().map(|author| format!("by {author}")));
+    notes.extend(argument.parent.map(|parent| format!("answers `{parent}`")));
+    notes.extend(event.parked().then(|| "parked".to_owned()));
+    notes.extend(event.automatic().then(|| "automatic".to_owned()));
+    notes.extend((event.close() == Some(true)).then(|| "closes the debate".to_owned()));
+    let quoted: String = argument
+        .content
+        .as_str()
+        .lines()
+        .map(|line| if line.is_empty() { ">\n".to_owned() } else { format!("> {line}\n") })
+        .collect();
+    format!(
+        "\n## {}. {} ({})\n\n{}\n\n{quoted}",
+        argument.seq,
+        event.kind(),
+        event.role(),
+        notes.join(", "),
+    )
+}

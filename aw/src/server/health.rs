@@ -1,0 +1,54 @@
+//! `/health` and `/metrics`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+
+use super::App;
+use super::error::Problem;
+use crate::wire::{self, Failure, Health, Success};
+
+/// Tells the truth about whether the server can do its work.
+#[utoipa::path(
+    get,
+    path = "/health",
+    responses(
+        (status = 200, body = Success<Health>),
+        (status = 500, body = Failure),
+        (status = 503, body = Failure),
+        (status = 507, body = Failure),
+    )
+)]
+pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health>>, Problem> {
+    let health = app.engine.health().await;
+    health.writing?;
+    Ok(Json(Success::new(wire::Health {
+        status: "ok".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home_id: app.home_id.to_string(),
+        held_waits: app.held_waits() as u64,
+        open_sockets: app.open_sockets() as u64,
+    })))
+}
+
+/// What Prometheus collects.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    responses((status = 200, body = String, content_type = "text/plain"), (status = 401, body = Failure), (status = 500, body = Failure))
+)]
+pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let text = app.telemetry.text(app.held_waits(), app.open_sockets())?;
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
+}
+
+impl App {
+    fn held_waits(&self) -> usize {
+        self.limits.held_waits - self.waits.available_permits()
+    }
+
+    fn open_sockets(&self) -> usize {
+        self.limits.sockets - self.sockets.available_permits()
+    }
+}

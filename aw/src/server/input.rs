@@ -1,0 +1,221 @@
+//! What comes in: bodies, queries and ids, each refused in our own words.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::Duration;
+
+use aw_core::{Author, BadText, Content, RequestId, Role, Via};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use super::App;
+use super::error::Problem;
+
+/// How long a client may take to send a body.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a JSON body may have besides its longest text.
+const BODY_OVERHEAD: usize = 64 * 1024;
+
+/// A character of the text may be written as six (`\u0000`).
+const ESCAPED: usize = 6;
+
+/// A JSON body that holds an argument.
+pub(super) struct Body<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        read_json(request, app.limits.content_bytes).await.map(Body)
+    }
+}
+
+/// A JSON body that holds a document.
+pub(super) struct LongBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for LongBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        read_json(request, app.limits.document_bytes).await.map(LongBody)
+    }
+}
+
+async fn read_json<T: DeserializeOwned>(request: Request, text: usize) -> Result<T, Problem> {
+    if !is_json(request.headers()) {
+        return Err(Problem::media_type());
+    }
+    let limit = text * ESCAPED + BODY_OVERHEAD;
+    let body = Limited::new(request.into_body(), limit).collect();
+    let bytes = match timeout(BODY_PATIENCE, body).await {
+        Ok(Ok(collected)) => collected.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            return Err(Problem::too_large(
+                format!("the body is longer than {limit} bytes"),
+                limit,
+            ));
+        }
+        Ok(Err(_)) => return Err(Problem::input("body", "the body was cut off")),
+        Err(_) => return Err(Problem::input("body", "the body did not arrive in time")),
+    };
+    from_json(&bytes)
+}
+
+/// Reads JSON and says which field is wrong.
+pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut json).and_then(|value| {
+        json.end().map(|()| value).map_err(|error| {
+            serde_path_to_error::Error::new(serde_path_to_error::Track::new().path(), error)
+        })
+    });
+    read.map_err(|error| {
+        let message = error.inner().to_string();
+        let path = error.path().to_string();
+        // A missing or doubled field is reported at its parent, and named in the message only.
+        let named = message.split('`').nth(1).filter(|_| message.contains(" field `"));
+        let field = match (path.as_str(), named) {
+            (".", Some(named)) => named,
+            (".", None) => "body",
+            (path, _) => path,
+        };
+        Problem::input(field, format!("the body cannot be read: {message}"))
+    })
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let essence = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The query of the URL.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Params(params)),
+            Err(rejection) => {
+                let message = rejection.body_text();
+                let field = message.split('`').nth(1).unwrap_or("query").to_owned();
+                Err(Problem::input(&field, message))
+            }
+        }
+    }
+}
+
+/// The door a request came in by, as far as it says so itself.
+pub(super) struct Door(pub(super) Via);
+
+impl FromRequestParts<App> for Door {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        let said = parts.headers.get("aw-via").and_then(|value| value.to_str().ok());
+        Ok(Door(match said {
+            Some("cli") => Via::Cli,
+            Some("mcp") => Via::Mcp,
+            Some(_) | None => Via::Api,
+        }))
+    }
+}
+
+/// A UUID in this field.
+pub(super) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|_| {
+        let shown: Cow<'_, str> = match text.char_indices().nth(80) {
+            Some((cut, _)) => format!("{}…", &text[..cut]).into(),
+            None => text.into(),
+        };
+        Problem::input(
+            field,
+            format!(
+                "`{field}` must be a UUID such as 93d81b1a-0e66-4510-abfd-aa33b26cb82e, not {shown:?}"
+            ),
+        )
+    })
+}
+
+/// The request's id, or one of the server's own.
+pub(super) fn request_id(text: Option<&str>) -> Result<RequestId, Problem> {
+    match text {
+        Some(text) => id("client_request_id", text),
+        None => Ok(Uuid::now_v7().into()),
+    }
+}
+
+/// A word of the protocol, or a number.
+pub(super) fn value<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|error| Problem::input(field, format!("`{field}` is {text:?}: {error}")))
+}
+
+/// The same where it may be left out; empty counts as left out.
+pub(super) fn optional<T: FromStr<Err: Display>>(
+    field: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, Problem> {
+    text.filter(|text| !text.is_empty()).map(|text| value(field, text)).transpose()
+}
+
+/// `true` or `false`; given without a value it is true.
+pub(super) fn flag(field: &str, text: Option<&str>) -> Result<bool, Problem> {
+    match text {
+        None => Ok(false),
+        Some("" | "1") => Ok(true),
+        Some("0") => Ok(false),
+        Some(text) => value(field, text),
+    }
+}
+
+/// A number of rows: at most 500 are given at a time.
+pub(super) fn limit(text: Option<&str>, default: u64) -> Result<u64, Problem> {
+    Ok(optional("limit", text)?.unwrap_or(default).min(500))
+}
+
+/// How many rows to leave out.
+pub(super) fn offset(text: Option<&str>) -> Result<u64, Problem> {
+    let offset: u64 = optional("offset", text)?.unwrap_or(0);
+    Ok(offset.min(i64::MAX as u64 / 2))
+}
+
+/// A search, unless it is empty.
+pub(super) fn search(text: Option<String>) -> Result<Option<String>, Problem> {
+    match text {
+        Some(text) if text.contains('\0') => Err(Problem::text("q", BadText::Nul)),
+        Some(text) if text.trim().is_empty() => Ok(None),
+        text => Ok(text),
+    }
+}
+
+/// A label of who writes, unless it is empty.
+pub(super) fn author(text: Option<String>) -> Result<Option<Author>, Problem> {
+    text.filter(|text| !text.is_empty())
+        .map(|text| Author::parse(text).map_err(|bad| Problem::text("author", bad)))
+        .transpose()
+}
+
+/// A text that must say something.
+pub(super) fn content(field: &str, text: String, max: usize) -> Result<Content, Problem> {
+    Content::parse(text, max).map_err(|bad| Problem::text(field, bad))
+}
+
+/// The role of somebody who waits.
+pub(super) fn waiting_role(text: Option<&str>) -> Result<Role, Problem> {
+    match text {
+        Some(text) => value("role", text),
+        None => Err(Problem::input("role", "`role` is missing: proposer, opponent or arbitrator")),
+    }
+}

@@ -1,0 +1,144 @@
+//! The server: HTTP and WebSocket on top of the engine.
+//!
+//! It never touches the database and has no rules of its own: it parses ([`input`]), asks the
+//! engine, and shows what came of it ([`shape`], [`error`]). Begin with [`router`] for what is
+//! served and [`serve`] for how connections live and die.
+
+mod debates;
+mod documents;
+mod error;
+mod export;
+mod guard;
+mod health;
+mod input;
+mod live;
+mod serve;
+mod shape;
+mod telemetry;
+
+use std::sync::Arc;
+
+use aw_record::Engine;
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use tokio::sync::Semaphore;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use guard::{Guard, PublicUrl};
+pub use serve::{Stop, Stopping, serve};
+use telemetry::Telemetry;
+
+use error::Problem;
+
+/// How much the server takes on.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The longest argument, in bytes.
+    pub content_bytes: usize,
+    /// The longest version of a document, in bytes.
+    pub document_bytes: usize,
+    /// How many waits may be held at once.
+    pub held_waits: usize,
+    /// How many sockets may be open at once.
+    pub sockets: usize,
+    /// How many connections may be open at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            content_bytes: 10_240,
+            document_bytes: 5 * 1024 * 1024,
+            held_waits: 20_000,
+            sockets: 5_000,
+            connections: 30_000,
+        }
+    }
+}
+
+/// What every handler is handed; clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct App {
+    engine: Engine,
+    guard: Arc<Guard>,
+    limits: Arc<Limits>,
+    waits: Arc<Semaphore>,
+    sockets: Arc<Semaphore>,
+    telemetry: Arc<Telemetry>,
+    home_id: Arc<str>,
+    stopping: Stopping,
+}
+
+/// How to make a [`router`].
+#[derive(Debug)]
+pub struct Setup {
+    /// Where everything is kept.
+    pub engine: Engine,
+    /// Whom it lets in.
+    pub guard: Guard,
+    /// How much it takes on.
+    pub limits: Limits,
+    /// Tells the servers of different data folders apart.
+    pub home_id: String,
+    /// Tells when the server should stop.
+    pub stopping: Stopping,
+}
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "aw",
+    description = "Two agents debate a plan; an arbitrator settles what they cannot."
+))]
+struct Description;
+
+/// Everything that is served.
+pub fn router(setup: Setup) -> Router {
+    let Setup { engine, guard, limits, home_id, stopping } = setup;
+    let app = App {
+        engine,
+        guard: Arc::new(guard),
+        waits: Arc::new(Semaphore::new(limits.held_waits)),
+        sockets: Arc::new(Semaphore::new(limits.sockets)),
+        limits: Arc::new(limits),
+        telemetry: Arc::default(),
+        home_id: home_id.into(),
+        stopping,
+    };
+    let (router, description) = OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(health::health))
+        .routes(routes!(health::metrics))
+        .routes(routes!(debates::list, debates::create))
+        .routes(routes!(debates::context, debates::delete))
+        .routes(routes!(debates::claim))
+        .routes(routes!(debates::appeal))
+        .routes(routes!(debates::resolution))
+        .routes(routes!(debates::ruling))
+        .routes(routes!(debates::intervention))
+        .routes(routes!(debates::poll))
+        .routes(routes!(debates::wait))
+        .routes(routes!(export::export))
+        .routes(routes!(documents::list, documents::create))
+        .routes(routes!(documents::read, documents::delete))
+        .routes(routes!(documents::versions, documents::add_version))
+        .routes(routes!(documents::diff))
+        .routes(routes!(live::follow))
+        .split_for_parts();
+    let description: Arc<str> =
+        description.to_json().expect("the description is plain data").into();
+    router
+        .route(
+            "/openapi.json",
+            get(move || async move {
+                ([("content-type", "application/json")], description.to_string())
+            }),
+        )
+        .fallback(|request: Request| async move { Problem::route_not_found(request.uri().path()) })
+        .layer(from_fn_with_state(app.clone(), guard::stand))
+        .layer(from_fn_with_state(app.clone(), telemetry::observe))
+        .with_state(app)
+}

@@ -1,0 +1,215 @@
+//! What the engine gives, as the wire shows it.
+
+use aw_core::{DocumentId, State};
+use aw_record as record;
+
+use crate::wire::{
+    CitedDocument, Debate, DebateContext, DebateList, DebateListed, Document, DocumentList,
+    DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Stamp, Text, Transcript,
+    Version, VersionList, Written,
+};
+
+impl From<&record::DebateHead> for Debate {
+    fn from(head: &record::DebateHead) -> Self {
+        Debate {
+            id: Text(head.id),
+            title: head.title.as_str().to_owned(),
+            debate_type: head.debate_type.as_str().to_owned(),
+            state: Text(head.state()),
+            resolution_policy: Text(head.debate.policy),
+            created_at: Stamp(head.created_at),
+            updated_at: Stamp(head.updated_at),
+        }
+    }
+}
+
+impl From<&record::LastArgument> for LastArgument {
+    fn from(last: &record::LastArgument) -> Self {
+        LastArgument {
+            id: Text(last.id),
+            seq: last.seq.0,
+            role: Text(last.role),
+            kind: Text(last.kind),
+            parked: last.parked,
+            author: last.author.as_ref().map(|author| author.as_str().to_owned()),
+            created_at: Stamp(last.at),
+        }
+    }
+}
+
+impl From<&record::CitedDocument> for CitedDocument {
+    fn from(cited: &record::CitedDocument) -> Self {
+        CitedDocument {
+            document_id: Text(cited.id),
+            version: cited.version,
+            summary: cited.summary.as_str().to_owned(),
+            deleted_at: cited.deleted_at.map(Stamp),
+        }
+    }
+}
+
+impl From<&record::DocumentListed> for DocumentListed {
+    fn from(listed: &record::DocumentListed) -> Self {
+        DocumentListed {
+            document_id: Text(listed.id),
+            version: listed.version,
+            summary: listed.summary.as_str().to_owned(),
+            created_at: Stamp(listed.updated_at),
+            deleted_at: listed.deleted_at.map(Stamp),
+        }
+    }
+}
+
+impl Version {
+    /// A version of this document.
+    pub(super) fn of(document: DocumentId, listed: &record::VersionListed) -> Self {
+        Version {
+            document_id: Text(document),
+            version: listed.number,
+            summary: listed.summary.as_str().to_owned(),
+            author: listed.author.as_ref().map(|author| author.as_str().to_owned()),
+            metadata: serde_json::from_str(&listed.metadata).unwrap_or_default(),
+            created_at: Stamp(listed.at),
+        }
+    }
+}
+
+impl From<&record::Receipt> for Written {
+    fn from(receipt: &record::Receipt) -> Self {
+        Written {
+            debate: (&receipt.debate).into(),
+            argument: (&receipt.argument).into(),
+            replayed: receipt.replayed,
+            missed: receipt.missed.iter().map(Into::into).collect(),
+            action: Text(receipt.action),
+            next_argument_id_to_wait: Text(receipt.waits_on),
+            message: receipt.argument.event.parked().then(|| parked_message(receipt)),
+        }
+    }
+}
+
+/// Says that an argument was parked, why, and how to go on.
+fn parked_message(receipt: &record::Receipt) -> String {
+    let seq = receipt.argument.seq;
+    match receipt.debate.state() {
+        State::Closed => format!(
+            "Parked as seq {seq}: the arbitrator intervened while it was being written, so it changed nothing. \
+             The debate is closed since."
+        ),
+        State::InterventionPending => format!(
+            "Parked as seq {seq}: the arbitrator intervened while it was being written. It is kept and changes \
+             nothing. Wait for the RULING, then answer that; what still holds can be said again there."
+        ),
+        State::AwaitingOpponent | State::AwaitingProposer | State::AwaitingArbitrator => format!(
+            "Parked as seq {seq}: it answers an argument from before the arbitrator's INTERVENTION, so it is kept \
+             and changes nothing. The RULING has been made since: read it, and answer the RULING to say this now."
+        ),
+    }
+}
+
+impl From<&record::Poll> for Poll {
+    fn from(poll: &record::Poll) -> Self {
+        match poll {
+            record::Poll::News(news) => Poll::News(Box::new(News {
+                has_new_argument: true,
+                action: Text(news.action),
+                debate_state: Text(news.state),
+                argument: (&news.argument).into(),
+                arguments: news.arguments.iter().map(Into::into).collect(),
+                omitted: news.omitted,
+                next_argument_id_to_wait: Text(news.waits_on),
+                available_actions: news.available.iter().copied().map(Text).collect(),
+            })),
+            record::Poll::Nothing { debate, state, seen } => Poll::Nothing(Nothing {
+                has_new_argument: false,
+                debate_id: Text(*debate),
+                debate_state: Text(*state),
+                last_seen_seq: *seen,
+            }),
+        }
+    }
+}
+
+impl From<&record::Context> for DebateContext {
+    fn from(context: &record::Context) -> Self {
+        DebateContext {
+            debate: (&context.debate).into(),
+            motion: (&context.motion).into(),
+            arguments: context.arguments.iter().map(Into::into).collect(),
+            rulings: context.rulings.iter().map(Into::into).collect(),
+            documents: context.documents.iter().map(Into::into).collect(),
+            available_actions: (&context.debate.debate).into(),
+        }
+    }
+}
+
+impl From<&record::Context> for Transcript {
+    fn from(context: &record::Context) -> Self {
+        let everything = std::iter::once(&context.motion).chain(&context.arguments);
+        Transcript {
+            debate: (&context.debate).into(),
+            arguments: everything.map(Into::into).collect(),
+            documents: context.documents.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl DebateList {
+    /// A page that was asked for with this limit.
+    pub(super) fn page(list: &record::DebateList, limit: u64) -> Self {
+        let full = limit > 0 && list.debates.len() as u64 == limit;
+        let last = list.debates.last().filter(|_| full).map(|listed| &listed.debate);
+        DebateList {
+            debates: list
+                .debates
+                .iter()
+                .map(|listed| DebateListed {
+                    debate: (&listed.debate).into(),
+                    last_argument: (&listed.last).into(),
+                })
+                .collect(),
+            total: list.total,
+            total_is_exact: list.total_is_exact,
+            next_before: last.map(|last| format!("{},{}", Stamp(last.updated_at), last.id)),
+        }
+    }
+}
+
+impl From<&record::KeptVersion> for KeptVersion {
+    fn from(kept: &record::KeptVersion) -> Self {
+        KeptVersion { version: Version::of(kept.document, &kept.version), replayed: kept.replayed }
+    }
+}
+
+impl From<record::Document> for Document {
+    fn from(document: record::Document) -> Self {
+        Document {
+            version: Version::of(document.id, &document.version.version),
+            content: document.version.content.into_string(),
+            newest_version: document.newest,
+            deleted_at: document.deleted_at.map(Stamp),
+        }
+    }
+}
+
+impl VersionList {
+    /// The versions of this document.
+    pub(super) fn of(document: DocumentId, list: &record::VersionList) -> Self {
+        VersionList {
+            document_id: Text(document),
+            versions: list.versions.iter().map(|listed| Version::of(document, listed)).collect(),
+            total: list.total,
+            deleted_at: list.deleted_at.map(Stamp),
+        }
+    }
+}
+
+impl From<&record::DocumentList> for DocumentList {
+    fn from(list: &record::DocumentList) -> Self {
+        DocumentList {
+            documents: list.documents.iter().map(Into::into).collect(),
+            total: list.total,
+            total_is_exact: list.total_is_exact,
+        }
+    }
+}

@@ -1,0 +1,674 @@
+//! The JSON that both ends speak: shapes, words and error codes.
+//!
+//! These shapes are promised to clients in the wild: fields may be added, none may change meaning.
+//! The core's types are free to change; they are mapped here, by functions.
+
+mod text;
+
+use aw_core::ByRole;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+pub use text::{
+    ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
+    RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText,
+};
+
+/// What every success looks like.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Success<T> {
+    /// Always true.
+    #[schema(default = true)]
+    pub success: bool,
+    /// The answer.
+    pub data: T,
+}
+
+impl<T> Success<T> {
+    /// Wraps an answer.
+    pub fn new(data: T) -> Self {
+        Success { success: true, data }
+    }
+}
+
+/// What every failure looks like.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Failure {
+    /// Always false.
+    #[schema(default = false)]
+    pub success: bool,
+    /// What went wrong.
+    pub error: Error,
+}
+
+/// What went wrong, and what to do next.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct Error {
+    /// Tells programs what happened.
+    pub code: Code,
+    /// Tells people what happened.
+    pub message: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// `INVALID_INPUT`: where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// `CONTENT_TOO_LARGE`: the limit in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_length: Option<u64>,
+    /// `FORBIDDEN`: `host`, `origin` or `role`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// `ACTION_NOT_ALLOWED`: the state that refused it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_state: Option<StateText>,
+    /// `ACTION_NOT_ALLOWED`: whose move it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_roles: Option<Vec<RoleText>>,
+    /// `ACTION_NOT_ALLOWED`: the newest argument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_argument: Option<LastArgument>,
+    /// What was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debate_id: Option<DebateIdText>,
+    /// What was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument_id: Option<ArgumentIdText>,
+    /// What was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<DocumentIdText>,
+    /// What was not found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// When it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Stamp>,
+    /// `SERVER_ERROR`: finds it in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// Every error code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    /// Fix it and try again.
+    InvalidInput,
+    /// Too many bytes.
+    ContentTooLarge,
+    /// Not JSON.
+    UnsupportedMediaType,
+    /// No token, or the wrong one.
+    AuthFailed,
+    /// Not from here.
+    Forbidden,
+    /// Not now, or not by this role.
+    ActionNotAllowed,
+    /// No such debate.
+    DebateNotFound,
+    /// No such argument.
+    ArgumentNotFound,
+    /// No such document.
+    DocumentNotFound,
+    /// No such version.
+    VersionNotFound,
+    /// No such path.
+    RouteNotFound,
+    /// Not by this method.
+    MethodNotAllowed,
+    /// Try again soon.
+    ServerBusy,
+    /// The disk is full.
+    StorageFull,
+    /// The record contradicts itself.
+    RecordDamaged,
+    /// Our fault.
+    #[default]
+    ServerError,
+}
+
+/// A debate without its arguments.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Debate {
+    /// Its name.
+    pub id: DebateIdText,
+    /// What it is called.
+    pub title: String,
+    /// Its type.
+    pub debate_type: String,
+    /// Whom it waits for.
+    pub state: StateText,
+    /// Who approves a RESOLUTION.
+    pub resolution_policy: ResolutionPolicyText,
+    /// When it was opened.
+    pub created_at: Stamp,
+    /// When its newest argument was written.
+    pub updated_at: Stamp,
+}
+
+/// An argument, whole.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Argument {
+    /// Its name.
+    pub id: ArgumentIdText,
+    /// The debate it belongs to.
+    pub debate_id: DebateIdText,
+    /// What it answers.
+    #[schema(required = true)]
+    pub parent_id: Option<ArgumentIdText>,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: KindText,
+    /// Whose it is.
+    pub role: RoleText,
+    /// A label of who wrote it.
+    #[schema(required = true)]
+    pub author: Option<String>,
+    /// What it says.
+    pub content: String,
+    /// The request that wrote it.
+    pub client_request_id: RequestIdText,
+    /// Its place.
+    pub seq: u64,
+    /// Whether it was kept without changing the state.
+    pub parked: bool,
+    /// A RULING: whether it closed the debate.
+    #[schema(required = true)]
+    pub close: Option<bool>,
+    /// Whether the server made it.
+    pub automatic: bool,
+    /// The door it came in by.
+    pub via: ViaText,
+    /// SHA-256 over its fields and its predecessor's hash.
+    pub hash: HashText,
+    /// When it was written.
+    pub created_at: Stamp,
+}
+
+impl From<&aw_core::Argument> for Argument {
+    fn from(argument: &aw_core::Argument) -> Self {
+        let event = argument.event;
+        Argument {
+            id: Text(argument.id),
+            debate_id: Text(argument.debate),
+            parent_id: argument.parent.map(Text),
+            kind: Text(event.kind()),
+            role: Text(event.role()),
+            author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
+            content: argument.content.as_str().to_owned(),
+            client_request_id: Text(argument.request),
+            seq: argument.seq.0,
+            parked: event.parked(),
+            close: event.close(),
+            automatic: event.automatic(),
+            via: Text(argument.via),
+            hash: Text(argument.hash),
+            created_at: Stamp(argument.at),
+        }
+    }
+}
+
+/// The newest argument of a debate, without its text.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct LastArgument {
+    /// Its name.
+    pub id: ArgumentIdText,
+    /// Its place.
+    pub seq: u64,
+    /// Whose it is.
+    pub role: RoleText,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: KindText,
+    /// Whether it was kept without changing the state.
+    pub parked: bool,
+    /// A label of who wrote it.
+    #[schema(required = true)]
+    pub author: Option<String>,
+    /// When it was written.
+    pub created_at: Stamp,
+}
+
+/// Whether the server can do its work.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    pub status: String,
+    /// The server's version.
+    pub version: String,
+    /// Tells the servers of different data folders apart.
+    pub home_id: String,
+    /// Waits that are held now.
+    pub held_waits: u64,
+    /// Sockets that are open now.
+    pub open_sockets: u64,
+}
+
+/// `POST /debates`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreateDebate {
+    /// A UUID of the client's choice.
+    #[schema(format = Uuid)]
+    pub debate_id: String,
+    /// 1 to 200 characters on one line.
+    #[schema(min_length = 1, max_length = 200)]
+    pub title: String,
+    /// `coding_plan_debate`, `general_debate` or a type of one's own.
+    #[schema(pattern = "^[a-z][a-z0-9_]{0,63}$")]
+    pub debate_type: String,
+    /// What the debate is about.
+    #[schema(min_length = 1)]
+    pub motion_content: String,
+    /// Makes a retry recognisable.
+    #[schema(format = Uuid)]
+    pub client_request_id: String,
+    /// `auto` (default) or `arbitrator`.
+    #[serde(default)]
+    pub resolution_policy: Option<String>,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+/// `POST /debates/{id}/arguments`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SubmitClaim {
+    /// `proposer` or `opponent`.
+    pub role: String,
+    /// The argument that is answered.
+    #[schema(format = Uuid)]
+    pub target_id: String,
+    /// The text.
+    #[schema(min_length = 1)]
+    pub content: String,
+    /// Makes a retry recognisable.
+    #[schema(format = Uuid)]
+    pub client_request_id: String,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+/// `POST /debates/{id}/appeal` and `POST /debates/{id}/resolution`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SubmitRequest {
+    /// The argument in dispute, or the last one.
+    #[schema(format = Uuid)]
+    pub target_id: String,
+    /// The text.
+    #[schema(min_length = 1)]
+    pub content: String,
+    /// Makes a retry recognisable.
+    #[schema(format = Uuid)]
+    pub client_request_id: String,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+/// `POST /debates/{id}/ruling`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SubmitRuling {
+    /// The text.
+    #[schema(min_length = 1)]
+    pub content: String,
+    /// Whether the debate ends with it.
+    #[serde(default)]
+    pub close: Option<bool>,
+    /// What is ruled on; by default whatever is pending.
+    #[serde(default)]
+    #[schema(format = Uuid)]
+    pub target_id: Option<String>,
+    /// Makes a retry recognisable.
+    #[serde(default)]
+    #[schema(format = Uuid)]
+    pub client_request_id: Option<String>,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+/// `POST /debates/{id}/intervention`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct SubmitIntervention {
+    /// Why; may be empty.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// Makes a retry recognisable.
+    #[serde(default)]
+    #[schema(format = Uuid)]
+    pub client_request_id: Option<String>,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+}
+
+/// The answer to everything that is written into a debate.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Written {
+    /// The debate as it is now.
+    pub debate: Debate,
+    /// The argument that the request wrote, now or when it was first sent.
+    pub argument: Argument,
+    /// Whether it had been written before.
+    pub replayed: bool,
+    /// What others wrote between the target and this argument.
+    pub missed: Vec<Argument>,
+    /// What the role should do now.
+    pub action: ActionText,
+    /// What to wait on next.
+    pub next_argument_id_to_wait: ArgumentIdText,
+    /// What the author should know about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// The answer to a wait.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum Poll {
+    /// There is something to do or to read.
+    News(Box<News>),
+    /// Nothing yet.
+    Nothing(Nothing),
+}
+
+/// There is something to do or to read.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct News {
+    /// Always true.
+    pub has_new_argument: bool,
+    /// What the role should do now.
+    pub action: ActionText,
+    /// Whom the debate waits for.
+    pub debate_state: StateText,
+    /// The newest of `arguments`; when there are none, the newest of the others.
+    pub argument: Argument,
+    /// What the role has not seen: at most the newest 20, and every RULING.
+    pub arguments: Vec<Argument>,
+    /// How many more it has not seen.
+    pub omitted: u64,
+    /// What to wait on next.
+    pub next_argument_id_to_wait: ArgumentIdText,
+    /// What the role may do now.
+    pub available_actions: Vec<AvailableText>,
+}
+
+/// Nothing yet.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Nothing {
+    /// Always false.
+    pub has_new_argument: bool,
+    /// The debate.
+    pub debate_id: DebateIdText,
+    /// Whom it waits for.
+    pub debate_state: StateText,
+    /// The place of the argument that was named, or 0.
+    pub last_seen_seq: u64,
+}
+
+/// A page of debates, the most recently updated first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DebateList {
+    /// The page.
+    pub debates: Vec<DebateListed>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether `total` counted to the end.
+    pub total_is_exact: bool,
+    /// The `before` of the next page, when this one is full.
+    #[schema(required = true)]
+    pub next_before: Option<String>,
+}
+
+/// A debate in a list.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DebateListed {
+    /// The debate.
+    #[serde(flatten)]
+    pub debate: Debate,
+    /// Its newest argument.
+    pub last_argument: LastArgument,
+}
+
+/// A debate with its arguments.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DebateContext {
+    /// The debate.
+    pub debate: Debate,
+    /// What it is about.
+    pub motion: Argument,
+    /// The others, or the newest of them, in order.
+    pub arguments: Vec<Argument>,
+    /// The RULINGs that `limit` cut off.
+    pub rulings: Vec<Argument>,
+    /// The documents it cites, each in the version that was cited last.
+    pub documents: Vec<CitedDocument>,
+    /// What each role may do now.
+    pub available_actions: AvailableActions,
+}
+
+/// What each role may do now.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AvailableActions {
+    /// The proposer.
+    pub proposer: Vec<AvailableText>,
+    /// The opponent.
+    pub opponent: Vec<AvailableText>,
+    /// The arbitrator.
+    pub arbitrator: Vec<AvailableText>,
+}
+
+impl From<&aw_core::Debate> for AvailableActions {
+    fn from(debate: &aw_core::Debate) -> Self {
+        let of = |role| debate.available(role).into_iter().map(Text).collect();
+        let ByRole { proposer, opponent, arbitrator } = ByRole::of(of);
+        AvailableActions { proposer, opponent, arbitrator }
+    }
+}
+
+/// A document that a debate cites.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CitedDocument {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// The version that was cited last.
+    pub version: u64,
+    /// That version's summary.
+    pub summary: String,
+    /// When the document was deleted.
+    #[schema(required = true)]
+    pub deleted_at: Option<Stamp>,
+}
+
+/// Something is hidden now.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Deleted {
+    /// Always true.
+    pub deleted: bool,
+}
+
+/// `POST /documents` and `POST /documents/{id}/versions`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SubmitDocument {
+    /// What it is, or what it changes: 1 to 500 characters on one line.
+    #[schema(min_length = 1, max_length = 500)]
+    pub summary: String,
+    /// The text.
+    #[schema(min_length = 1)]
+    pub content: String,
+    /// A label of who writes.
+    #[serde(default)]
+    pub author: Option<String>,
+    /// Whatever the author keeps with it.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Map<String, Value>>,
+    /// Makes a retry recognisable.
+    #[serde(default)]
+    #[schema(format = Uuid)]
+    pub client_request_id: Option<String>,
+}
+
+/// A version of a document without its text.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Version {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// 1, 2, 3 …
+    pub version: u64,
+    /// What it changes.
+    pub summary: String,
+    /// A label of who wrote it.
+    #[schema(required = true)]
+    pub author: Option<String>,
+    /// Whatever the author kept with it.
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    /// When it was kept.
+    pub created_at: Stamp,
+}
+
+/// The answer to a document or a version that was sent.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct KeptVersion {
+    /// The version.
+    #[serde(flatten)]
+    pub version: Version,
+    /// Whether it had been kept before.
+    pub replayed: bool,
+}
+
+/// A document in one version.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Document {
+    /// The version.
+    #[serde(flatten)]
+    pub version: Version,
+    /// Its text.
+    pub content: String,
+    /// The newest version there is.
+    pub newest_version: u64,
+    /// When the document was deleted.
+    #[schema(required = true)]
+    pub deleted_at: Option<Stamp>,
+}
+
+/// A page of a document's versions, the newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VersionList {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// The page.
+    pub versions: Vec<Version>,
+    /// How many there are in all.
+    pub total: u64,
+    /// When the document was deleted.
+    #[schema(required = true)]
+    pub deleted_at: Option<Stamp>,
+}
+
+/// A page of documents, the most recently updated first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DocumentList {
+    /// The page.
+    pub documents: Vec<DocumentListed>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether `total` counted to the end.
+    pub total_is_exact: bool,
+}
+
+/// A document in a list.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DocumentListed {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// Its newest version.
+    pub version: u64,
+    /// That version's summary.
+    pub summary: String,
+    /// When that version was kept.
+    pub created_at: Stamp,
+    /// When the document was deleted.
+    #[schema(required = true)]
+    pub deleted_at: Option<Stamp>,
+}
+
+/// What changed between two versions.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Diff {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// The older side.
+    pub from: u64,
+    /// The newer side.
+    pub to: u64,
+    /// A unified diff; empty when the texts are the same.
+    pub diff: String,
+}
+
+/// The whole transcript of a debate, as JSON.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Transcript {
+    /// The debate.
+    pub debate: Debate,
+    /// Every argument, in order.
+    pub arguments: Vec<Argument>,
+    /// The documents it cites.
+    pub documents: Vec<CitedDocument>,
+}
+
+/// What the server tells a socket.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
+pub enum Told {
+    /// The first message: where the debate stands.
+    InitialState {
+        /// The debate.
+        debate: Debate,
+        /// All arguments, or those after the one that was named.
+        arguments: Vec<Argument>,
+    },
+    /// One more argument.
+    NewArgument {
+        /// The debate as it is now.
+        debate: Debate,
+        /// The argument.
+        argument: Argument,
+    },
+    /// The debate was deleted; the socket closes.
+    DebateDeleted {
+        /// The debate.
+        debate_id: DebateIdText,
+    },
+    /// What the client sent was refused.
+    Error {
+        /// Why.
+        error: Box<Error>,
+    },
+}
+
+/// What a socket asks of the server.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
+pub enum Asked {
+    /// Stop the agents.
+    SubmitIntervention {
+        /// The debate.
+        debate_id: String,
+        /// The rest of it.
+        #[serde(flatten)]
+        intervention: SubmitIntervention,
+    },
+    /// Settle what is pending.
+    SubmitRuling {
+        /// The debate.
+        debate_id: String,
+        /// The rest of it.
+        #[serde(flatten)]
+        ruling: SubmitRuling,
+    },
+}

@@ -1,0 +1,170 @@
+//! Values that travel as text: words of the protocol, ids, times.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use aw_core::{
+    Action, ArgumentId, Available, DebateId, DocumentId, Hash, Kind, RequestId, ResolutionPolicy,
+    Role, State, Time, Via,
+};
+use jiff::Timestamp;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+/// A value that is written as its protocol word or in its usual spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Text<T>(pub T);
+
+impl<T: Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map(Text).map_err(D::Error::custom)
+    }
+}
+
+/// Shorter names, under which the description of the API knows them too.
+macro_rules! texts {
+    ($($name:ident = $inner:ident),+ $(,)?) => {$(
+        #[doc = concat!("A [`", stringify!($inner), "`] as text.")]
+        pub type $name = Text<$inner>;
+    )+};
+}
+
+texts! {
+    ActionText = Action,
+    ArgumentIdText = ArgumentId,
+    AvailableText = Available,
+    DebateIdText = DebateId,
+    DocumentIdText = DocumentId,
+    HashText = Hash,
+    KindText = Kind,
+    RequestIdText = RequestId,
+    ResolutionPolicyText = ResolutionPolicy,
+    RoleText = Role,
+    StateText = State,
+    ViaText = Via,
+}
+
+/// A moment: UTC, RFC 3339 with milliseconds and `Z`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(pub Time);
+
+impl Display for Stamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = Timestamp::from_millisecond(self.0.0).unwrap_or(Timestamp::MAX);
+        write!(f, "{at:.3}")
+    }
+}
+
+impl FromStr for Stamp {
+    type Err = jiff::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse::<Timestamp>().map(|at| Stamp(Time(at.as_millisecond())))
+    }
+}
+
+impl Serialize for Stamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Stamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+fn string(format: Option<KnownFormat>, words: Option<Vec<&'static str>>) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .format(format.map(SchemaFormat::KnownFormat))
+        .enum_values(words)
+        .into()
+}
+
+macro_rules! schema_of_words {
+    ($($name:ident),+) => {$(
+        impl PartialSchema for Text<$name> {
+            fn schema() -> RefOr<Schema> {
+                string(None, Some($name::ALL.iter().map(|word| word.as_str()).collect()))
+            }
+        }
+
+        impl ToSchema for Text<$name> {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )+};
+}
+
+macro_rules! schema_of_ids {
+    ($($name:ident),+) => {$(
+        impl PartialSchema for Text<$name> {
+            fn schema() -> RefOr<Schema> {
+                string(Some(KnownFormat::Uuid), None)
+            }
+        }
+
+        impl ToSchema for Text<$name> {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    )+};
+}
+
+schema_of_words!(Action, Available, Kind, ResolutionPolicy, Role, State, Via);
+schema_of_ids!(ArgumentId, DebateId, DocumentId, RequestId);
+
+impl PartialSchema for Text<Hash> {
+    fn schema() -> RefOr<Schema> {
+        string(None, None)
+    }
+}
+
+impl ToSchema for Text<Hash> {
+    fn name() -> Cow<'static, str> {
+        "Hash".into()
+    }
+}
+
+impl PartialSchema for Stamp {
+    fn schema() -> RefOr<Schema> {
+        string(Some(KnownFormat::DateTime), None)
+    }
+}
+
+impl ToSchema for Stamp {
+    fn name() -> Cow<'static, str> {
+        "Time".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_milliseconds_and_z() {
+        for (millis, text) in
+            [(0, "1970-01-01T00:00:00.000Z"), (1_767_225_600_120, "2026-01-01T00:00:00.120Z")]
+        {
+            assert_eq!(Stamp(Time(millis)).to_string(), text);
+            assert_eq!(text.parse::<Stamp>().unwrap(), Stamp(Time(millis)));
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Proves, by walking every run of a small world, that the protocol as a whole loses nothing and
+//! leaves nobody stuck.
+//!
+//! The world is a server built on the rules, which recognises a retry by its request id; a proposer
+//! and an opponent that know nothing but the `action` and the ids that they are given; and an
+//! arbitrator who intervenes and rules whenever the rules allow, also while an agent is writing.
+//! A request under way may be lost sight of, and then arrives late or never while the agent sends
+//! it again. An agent may die while it waits or writes and run its last command again, or begin
+//! anew with a wait that names no argument, unless it has sent a text whose reply it never read.
+//! A wait that is cut off and run again is no step at all, because waiting writes nothing. The
+//! debate has been created already.
+//!
+//! That everyone can stop is shown by going on from each state, past the bound, with a run in which
+//! nothing more goes wrong: a way to the end is exhibited for every state, so the proof neither
+//! assumes fairness nor is misled by cycles.
+//!
+//! The bound: both policies, debates of up to 7 arguments, and for each agent 1 request lost sight
+//! of and 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set others.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
+
+mod record;
+
+use aw_core::{Action, ByRole, Kind, Move, ResolutionPolicy, Role, Seq, Standing, State, Verdict};
+use record::Record;
+use stateright::{Checker, HasDiscoveries, Model, Property};
+
+const ONCE: &str = "every accepted request is in the record exactly once";
+const IN_HAND: &str = "an open debate never refuses the text that an agent was told to write";
+const NEW: &str = "a new text is never taken for the retry of an older one";
+const TOLD: &str = "every argument of another reaches an agent before it stops";
+const CLOSES: &str = "from here the debate can close and everyone can stop";
+const FLOOR: &str = "the agent whose move it is makes it";
+
+/// The agents; the arbitrator is free to do anything.
+const AGENTS: [Role; 2] = [Role::Proposer, Role::Opponent];
+
+/// A request to write. Its id is derived from the whole of it, so it is its own id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Request {
+    role: Role,
+    play: Move<Seq>,
+}
+
+/// What an agent is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Doing {
+    /// Its wait is held, or about to be answered.
+    Waits { after: Option<Seq> },
+    /// It was told to answer this target, by the wait that named `after`.
+    Writes { target: Seq, after: Option<Seq> },
+    /// It sends this again, not knowing whether it arrived.
+    Retries(Request),
+    /// It was told that the debate is closed.
+    Stopped,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Agent {
+    doing: Doing,
+    /// The arguments of others that have reached it.
+    told: Told,
+    /// Copies of its requests that may still arrive.
+    late: Vec<Request>,
+    losses: u8,
+    deaths: u8,
+}
+
+/// A set of places, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Told(u32);
+
+impl Told {
+    fn hear(&mut self, seqs: impl IntoIterator<Item = Seq>) {
+        seqs.into_iter().for_each(|seq| self.0 |= 1 << seq.0);
+    }
+
+    fn forget(&mut self, seqs: impl IntoIterator<Item = Seq>) {
+        seqs.into_iter().for_each(|seq| self.0 &= !(1 << seq.0));
+    }
+
+    fn knows(self, seq: Seq) -> bool {
+        self.0 & (1 << seq.0) != 0
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct World {
+    record: Record,
+    /// By which request each argument was written; the arbitrator's and the server's have none.
+    requests: Vec<Option<Request>>,
+    proposer: Agent,
+    opponent: Agent,
+    /// An open debate refused a text that its author had been told to write.
+    refused: bool,
+    /// A new text was taken for the retry of an older one.
+    swallowed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    /// The role's wait is answered.
+    Wakes(Role),
+    /// The request is written or refused, and its sender hears so.
+    Submits(Request),
+    /// The request is sent, and its sender hears nothing.
+    LosesSightOf(Request),
+    /// A copy that nobody waits for reaches the server.
+    ArrivesLate(Request),
+    /// The role dies while writing, and runs its last command again: the wait.
+    DiesWriting(Role),
+    /// The role dies, and another begins with a wait that names no argument.
+    BeginsAnew(Role),
+    /// The arbitrator moves.
+    Arbitrates(Move<Seq>),
+}
+
+/// What the server answers to an accepted write.
+struct Reply {
+    missed: Vec<Seq>,
+    next_argument_to_wait: Seq,
+    replayed: bool,
+}
+
+/// The bound, and what can be switched to see that the model notices.
+#[derive(Debug, Clone, Copy)]
+struct Small {
+    arguments: usize,
+    losses: u8,
+    deaths: u8,
+    parking: bool,
+    idempotency: bool,
+    /// Whether an agent begins anew also while it does not know whether its text arrived.
+    careless: bool,
+}
+
+impl Small {
+    fn bounded() -> Self {
+        let bound = |name: &str, default: usize| match std::env::var(name) {
+            Ok(value) => value.parse().unwrap(),
+            Err(_) => default,
+        };
+        Small {
+            arguments: bound("AW_MODEL_ARGUMENTS", 7),
+            losses: bound("AW_MODEL_LOSSES", 1) as u8,
+            deaths: bound("AW_MODEL_DEATHS", 1) as u8,
+            parking: true,
+            idempotency: true,
+            careless: false,
+        }
+    }
+
+    /// The server: replay first, then the state.
+    fn write(&self, world: &mut World, request: Request) -> Option<Reply> {
+        let Request { role, play } = request;
+        let known = world.requests.iter().position(|known| *known == Some(request));
+        let replayed = known.filter(|_| self.idempotency).map(|at| Seq(at as u64 + 1));
+        let seq = match replayed {
+            Some(seq) => seq,
+            None => {
+                let mut debate = world.record.debate;
+                if !self.parking {
+                    debate.standing.interrupted = ByRole::default();
+                }
+                let entries = debate.decide(role, world.record.locate(play)).ok()?;
+                let seq = world.record.newest().next();
+                world.record.add(&entries);
+                world.requests.push(Some(request).filter(|_| role != Role::Arbitrator));
+                world.requests.resize(world.record.entries.len(), None);
+                seq
+            }
+        };
+        let target = play.target().copied().unwrap_or(seq);
+        let before = world.record.lines().take_while(|(earlier, _)| *earlier < seq);
+        Some(Reply {
+            missed: before
+                .filter(|(earlier, e)| *earlier > target && e.event.role() != role)
+                .map(|(earlier, _)| earlier)
+                .collect(),
+            next_argument_to_wait: if world.record.at(seq).event.parked() {
+                let before = world.record.entries[..seq.0 as usize - 1].iter().map(|e| e.event);
+                Standing::fold(before).unwrap().interrupted.get(role).unwrap()
+            } else {
+                seq
+            },
+            replayed: replayed.is_some(),
+        })
+    }
+
+    fn submit(&self, world: &mut World, request: Request) {
+        let role = request.role;
+        let open = world.record.debate.standing.state != State::Closed;
+        let new_text = matches!(world.agent(role).doing, Doing::Writes { .. });
+        let reply = self.write(world, request);
+        world.refused |= reply.is_none() && open;
+        world.swallowed |= reply.as_ref().is_some_and(|reply| reply.replayed && new_text);
+        let agent = world.agent_mut(role);
+        let after = reply.map(|reply| {
+            agent.told.hear(reply.missed);
+            reply.next_argument_to_wait
+        });
+        agent.doing = Doing::Waits { after };
+    }
+
+    /// Whether everyone stops when from here on nobody dies, nothing is lost sight of, the proposer
+    /// asks to complete, and the arbitrator does no more than close when all wait for a RULING.
+    fn ends_well(&self, world: &World) -> bool {
+        let mut world = world.clone();
+        for _ in 0..30 {
+            if AGENTS.iter().all(|role| world.agent(*role).doing == Doing::Stopped) {
+                return true;
+            }
+            let close = Move::Ruling { target: None, verdict: Verdict::Close };
+            let step = AGENTS.iter().find_map(|role| world.own_step(*role, Kind::Resolution));
+            world = match self.next_state(&world, step.unwrap_or(Step::Arbitrates(close))) {
+                Some(next) => next,
+                None => return false,
+            };
+        }
+        false
+    }
+
+    /// Whether the agent whose move it is makes it when left alone. The longest way there: a stale
+    /// text is parked, the wait says what to answer, the answer is the move.
+    fn floor_is_used(&self, world: &World) -> bool {
+        let before = world.record.debate.standing;
+        let Some(role) = before.state.floor().filter(|role| AGENTS.contains(role)) else {
+            return true;
+        };
+        let mut world = world.clone();
+        for _ in 0..4 {
+            let Some(step) = world.own_step(role, Kind::Claim) else { return false };
+            world = self.next_state(&world, step).unwrap();
+            if world.record.debate.standing.newest.get(role) > before.newest.get(role) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl World {
+    fn agent(&self, role: Role) -> &Agent {
+        if role == Role::Proposer { &self.proposer } else { &self.opponent }
+    }
+
+    fn agent_mut(&mut self, role: Role) -> &mut Agent {
+        if role == Role::Proposer { &mut self.proposer } else { &mut self.opponent }
+    }
+
+    /// The arguments of others after this one, or after the role's own newest unless parked.
+    fn unseen(&self, role: Role, after: Option<Seq>) -> Vec<Seq> {
+        let after = after.or(self.record.debate.standing.seen_without_id(role));
+        self.record
+            .lines()
+            .filter(|(seq, entry)| Some(*seq) > after && entry.event.role() != role)
+            .map(|(seq, _)| seq)
+            .collect()
+    }
+
+    fn wakes(&self, role: Role) -> bool {
+        let Doing::Waits { after } = self.agent(role).doing else { return false };
+        let unseen = !self.unseen(role, after).is_empty();
+        self.record.debate.standing.ends_wait(role, unseen)
+    }
+
+    fn wake(&mut self, role: Role) {
+        let Doing::Waits { after } = self.agent(role).doing else { return };
+        let standing = self.record.debate.standing;
+        let unseen = self.unseen(role, after);
+        let argument = unseen.last().copied().or(standing.newest_of_others(role));
+        let newest = self.record.newest();
+        let agent = self.agent_mut(role);
+        agent.told.hear(unseen);
+        agent.told.hear(argument);
+        agent.doing = match standing.action(role) {
+            Action::Respond | Action::AlignToRuling => {
+                Doing::Writes { target: argument.unwrap(), after }
+            }
+            Action::DebateClosed => Doing::Stopped,
+            Action::WaitForOpponent
+            | Action::WaitForProposer
+            | Action::WaitForRuling
+            | Action::Wait
+            | Action::Rule => Doing::Waits { after: Some(newest) },
+        };
+    }
+
+    /// What this agent may be sending now.
+    fn requests_in_hand(&self, role: Role) -> Vec<Request> {
+        match self.agent(role).doing {
+            Doing::Writes { target, .. } => {
+                let mut plays = vec![Move::Claim { target }];
+                if role == Role::Proposer {
+                    plays.extend([Move::Appeal { target }, Move::Resolution { target }]);
+                }
+                plays.into_iter().map(|play| Request { role, play }).collect()
+            }
+            Doing::Retries(request) => vec![request],
+            Doing::Waits { .. } | Doing::Stopped => Vec::new(),
+        }
+    }
+
+    /// What this agent does next when nothing goes wrong; it prefers this kind of text.
+    fn own_step(&self, role: Role, prefers: Kind) -> Option<Step> {
+        if self.wakes(role) {
+            return Some(Step::Wakes(role));
+        }
+        let in_hand = self.requests_in_hand(role);
+        let preferred = in_hand.iter().find(|request| request.play.kind() == prefers);
+        preferred.or(in_hand.first()).map(|request| Step::Submits(*request))
+    }
+
+    fn everything_told(&self, role: Role) -> bool {
+        let others = self.record.lines().filter(|(_, entry)| entry.event.role() != role);
+        others.map(|(seq, _)| seq).all(|seq| self.agent(role).told.knows(seq))
+    }
+
+    fn written_once(&self) -> bool {
+        let known = |at: usize| self.requests[at].is_some();
+        let again = |at: usize| known(at) && self.requests[..at].contains(&self.requests[at]);
+        !(0..self.requests.len()).any(again)
+            && self.requests.len() == self.record.entries.len()
+            && self.record.newest() == self.record.debate.standing.last
+            && Standing::fold(self.record.entries.iter().map(|entry| entry.event))
+                == Some(self.record.debate.standing)
+    }
+}
+
+impl Model for Small {
+    type State = World;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<World> {
+        let waits = |after| Agent {
+            doing: Doing::Waits { after },
+            told: Told(0),
+            late: Vec::new(),
+            losses: self.losses,
+            deaths: self.deaths,
+        };
+        let world = |policy: &ResolutionPolicy| World {
+            record: Record::opened(*policy),
+            requests: vec![None],
+            proposer: waits(Some(Seq::FIRST)),
+            opponent: waits(None),
+            refused: false,
+            swallowed: false,
+        };
+        ResolutionPolicy::ALL.iter().map(world).collect()
+    }
+
+    fn actions(&self, world: &World, steps: &mut Vec<Step>) {
+        for role in AGENTS {
+            let agent = world.agent(role);
+            if world.wakes(role) {
+                steps.push(Step::Wakes(role));
+            }
+            for request in world.requests_in_hand(role) {
+                steps.push(Step::Submits(request));
+                if agent.losses > 0 {
+                    steps.push(Step::LosesSightOf(request));
+                }
+            }
+            steps.extend(agent.late.iter().map(|request| Step::ArrivesLate(*request)));
+            if agent.deaths > 0 {
+                match agent.doing {
+                    Doing::Waits { .. } => steps.push(Step::BeginsAnew(role)),
+                    Doing::Writes { .. } => {
+                        steps.extend([Step::DiesWriting(role), Step::BeginsAnew(role)]);
+                    }
+                    Doing::Retries(_) if self.careless => steps.push(Step::BeginsAnew(role)),
+                    Doing::Retries(_) | Doing::Stopped => {}
+                }
+            }
+        }
+        let verdicts = [Verdict::GoOn, Verdict::Close];
+        let rulings = verdicts.map(|verdict| Move::Ruling { target: None, verdict });
+        steps.extend(rulings.map(Step::Arbitrates));
+        steps.push(Step::Arbitrates(Move::Intervention));
+    }
+
+    fn next_state(&self, world: &World, step: Step) -> Option<World> {
+        let mut next = world.clone();
+        match step {
+            Step::Wakes(role) => next.wake(role),
+            Step::Submits(request) => self.submit(&mut next, request),
+            Step::LosesSightOf(request) => {
+                let agent = next.agent_mut(request.role);
+                agent.losses -= 1;
+                agent.late.push(request);
+                agent.doing = Doing::Retries(request);
+            }
+            Step::ArrivesLate(request) => {
+                let late = &mut next.agent_mut(request.role).late;
+                late.retain(|copy| *copy != request);
+                self.write(&mut next, request);
+            }
+            Step::DiesWriting(role) => {
+                let Doing::Writes { after, .. } = world.agent(role).doing else { return None };
+                let again = world.unseen(role, after);
+                let agent = next.agent_mut(role);
+                agent.deaths -= 1;
+                agent.told.forget(again);
+                agent.doing = Doing::Waits { after };
+            }
+            Step::BeginsAnew(role) => {
+                let again = world.unseen(role, None);
+                let agent = next.agent_mut(role);
+                agent.deaths -= 1;
+                agent.told.forget(again);
+                agent.late.clear();
+                agent.doing = Doing::Waits { after: None };
+            }
+            Step::Arbitrates(play) => {
+                self.write(&mut next, Request { role: Role::Arbitrator, play })?;
+            }
+        }
+        Some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::<Self>::always(ONCE, |_, world| world.written_once()),
+            Property::<Self>::always(IN_HAND, |_, world| !world.refused),
+            Property::<Self>::always(NEW, |_, world| !world.swallowed),
+            Property::<Self>::always(TOLD, |_, world| {
+                let stopped = |role: &Role| world.agent(*role).doing == Doing::Stopped;
+                AGENTS.iter().filter(|role| stopped(role)).all(|role| world.everything_told(*role))
+            }),
+            Property::<Self>::always(CLOSES, Small::ends_well),
+            Property::<Self>::always(FLOOR, Small::floor_is_used),
+            Property::<Self>::sometimes("a text is parked after the RULING", |_, world| {
+                let mut pairs = world.record.entries.windows(2);
+                pairs.any(|pair| pair[0].event.kind() == Kind::Ruling && pair[1].event.parked())
+            }),
+            Property::<Self>::sometimes("a text arrives before its retry", |_, world| {
+                AGENTS.iter().any(|role| match world.agent(*role).doing {
+                    Doing::Retries(request) => world.requests.contains(&Some(request)),
+                    Doing::Waits { .. } | Doing::Writes { .. } | Doing::Stopped => false,
+                })
+            }),
+            Property::<Self>::sometimes("a text arrives again after its retry", |_, world| {
+                let recorded = |request: &Request| world.requests.contains(&Some(*request));
+                AGENTS.iter().any(|role| {
+                    let agent = world.agent(*role);
+                    !matches!(agent.doing, Doing::Retries(_)) && agent.late.iter().any(recorded)
+                })
+            }),
+        ]
+    }
+
+    fn within_boundary(&self, world: &World) -> bool {
+        world.record.entries.len() <= self.arguments
+    }
+}
+
+/// Runs the model until the property is found broken.
+fn finds(model: Small, broken: &'static str) -> bool {
+    let found = HasDiscoveries::AnyOf([broken].into());
+    let checker = model.checker().threads(2).finish_when(found).spawn_bfs().join();
+    checker.discovery(broken).is_some()
+}
+
+#[test]
+fn nothing_is_lost_and_nobody_is_stuck() {
+    let model = Small::bounded();
+    let checker = model.checker().threads(2).spawn_bfs().join();
+    println!("{model:?}: {} states", checker.unique_state_count());
+    checker.assert_properties();
+}
+
+#[test]
+fn without_parking_work_in_hand_is_refused() {
+    assert!(finds(Small { parking: false, ..Small::bounded() }, IN_HAND));
+}
+
+#[test]
+fn without_idempotency_an_argument_is_doubled() {
+    assert!(finds(Small { idempotency: false, ..Small::bounded() }, ONCE));
+}
+
+// `missed` comes with the reply to a text, and a wait without an id begins after that text: an
+// argument that was parked just before it is in neither when the reply was never read.
+#[test]
+fn an_agent_that_begins_anew_before_its_text_was_answered_can_miss_an_argument() {
+    assert!(finds(Small { careless: true, ..Small::bounded() }, TOLD));
+}

@@ -1,0 +1,147 @@
+//! The bell: one rope per debate that somebody waits for.
+//!
+//! It says "look", never what to see: it carries no content, so it cannot disagree with the
+//! record. Whoever waits listens first and reads second ([`Bell::until`]), so that nothing can
+//! slip in between.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aw_core::DebateId;
+use tokio::sync::watch;
+
+/// Wakes everybody who listens to a debate.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bell {
+    ropes: Arc<Mutex<HashMap<DebateId, watch::Sender<u64>>>>,
+}
+
+impl Bell {
+    /// Tells everybody who listens to this debate to look. Call it after the commit.
+    pub(crate) fn ring(&self, debate: DebateId) {
+        if let Some(rope) = self.ropes().get(&debate) {
+            rope.send_modify(|rings| *rings += 1);
+        }
+    }
+
+    /// Starts listening: every ring from now on will be heard.
+    pub(crate) fn listen(&self, debate: DebateId) -> Listening {
+        let heard = match self.ropes().entry(debate) {
+            Entry::Occupied(rope) => rope.get().subscribe(),
+            Entry::Vacant(free) => free.insert(watch::Sender::new(0)).subscribe(),
+        };
+        Listening { debate, heard: Some(heard), bell: self.clone() }
+    }
+
+    /// Asks `read` until it has an answer: once at once, and again after every ring.
+    ///
+    /// It listens before it reads for the first time. The other way round, what is committed
+    /// between the reading and the listening would be slept through.
+    pub(crate) async fn until<T, E>(
+        &self,
+        debate: DebateId,
+        mut read: impl FnMut() -> Result<Option<T>, E>,
+    ) -> Result<T, E> {
+        let mut listening = self.listen(debate);
+        loop {
+            if let Some(answer) = read()? {
+                return Ok(answer);
+            }
+            listening.next().await;
+        }
+    }
+
+    /// How many debates somebody listens to.
+    pub(crate) fn debates_listened_to(&self) -> usize {
+        self.ropes().len()
+    }
+
+    fn ropes(&self) -> MutexGuard<'_, HashMap<DebateId, watch::Sender<u64>>> {
+        // Nothing that holds the lock can panic half way through a change.
+        self.ropes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An ear to one debate's bell. Dropping it is enough to be forgotten.
+#[derive(Debug)]
+pub struct Listening {
+    debate: DebateId,
+    /// There until it is dropped.
+    heard: Option<watch::Receiver<u64>>,
+    bell: Bell,
+}
+
+impl Listening {
+    /// Returns after a ring that was not yet noticed; at once when there was one meanwhile.
+    pub async fn next(&mut self) {
+        let heard = self.heard.as_mut().expect("only dropping takes it");
+        heard.changed().await.expect("a rope stays while somebody listens");
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        // Under the lock, so that of two who leave at once the second sees that it is the last.
+        let mut ropes = self.bell.ropes();
+        self.heard = None;
+        if ropes.get(&self.debate).is_some_and(|rope| rope.receiver_count() == 0) {
+            ropes.remove(&self.debate);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use tokio::time::timeout;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn debate() -> DebateId {
+        Uuid::from_u128(7).into()
+    }
+
+    #[tokio::test]
+    async fn a_ring_between_reading_and_listening_is_heard() {
+        let bell = Bell::default();
+        let mut reads = 0;
+        let answered = bell.until(debate(), || {
+            reads += 1;
+            if reads == 1 {
+                // A commit that lands just after the first read found nothing.
+                bell.ring(debate());
+                return Ok::<_, Infallible>(None);
+            }
+            Ok(Some("news"))
+        });
+        let Ok(answer) = timeout(Duration::from_secs(5), answered).await else {
+            panic!("the ring was slept through: somebody reads before listening");
+        };
+        assert_eq!(answer, Ok("news"));
+    }
+
+    #[tokio::test]
+    async fn a_ring_wakes_only_those_who_listen_to_its_debate() {
+        let bell = Bell::default();
+        let other: DebateId = Uuid::from_u128(8).into();
+        let (mut here, mut there) = (bell.listen(debate()), bell.listen(other));
+        bell.ring(debate());
+        here.next().await;
+        assert!(timeout(Duration::from_millis(20), there.next()).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_goes_away_is_forgotten_at_once() {
+        let bell = Bell::default();
+        let (first, second) = (bell.listen(debate()), bell.listen(debate()));
+        drop(first);
+        assert_eq!(bell.debates_listened_to(), 1);
+        drop(second);
+        assert_eq!(bell.debates_listened_to(), 0);
+        bell.ring(debate());
+    }
+}

@@ -1,0 +1,306 @@
+//! The one door: execute, wait, read.
+//!
+//! The engine stamps what comes in with an id and the time, lends the rules to the store, rings
+//! the bell after the commit, and holds whoever waits. It knows nothing of HTTP and of SQL.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use aw_core::{
+    AUTOMATIC_RULING, ArgumentId, Content, Debate, DebateId, DocumentId, RequestId, Role, Seq,
+    Standing, Time,
+};
+use jiff::Timestamp;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::bell::{Bell, Listening};
+use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Written};
+use crate::{
+    Ask, Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
+    KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request, Stretch, VersionList,
+};
+
+/// How long a commit proves that the next one is likely to work.
+const FRESH: Duration = Duration::from_secs(5);
+
+/// Tells the time.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
+
+impl Clock {
+    /// The machine's own.
+    pub fn system() -> Self {
+        Clock::new(|| Time(Timestamp::now().as_millisecond()))
+    }
+
+    /// Another one.
+    pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        Clock(Arc::new(now))
+    }
+
+    fn now(&self) -> Time {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+/// Whether the record can be written, and what it is busy with.
+#[derive(Debug, Clone)]
+pub struct Health {
+    /// What stands in the way of writing.
+    pub writing: Result<(), Fault>,
+    /// How many debates somebody waits for.
+    pub debates_listened_to: usize,
+}
+
+/// The record and everybody who waits for it; clones share it.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    store: Store,
+    bell: Bell,
+    clock: Clock,
+    /// When a write was last seen to work.
+    wrote: Arc<Mutex<Option<Instant>>>,
+}
+
+impl Engine {
+    /// An engine on this store.
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Engine { store, bell: Bell::default(), clock, wrote: Arc::default() }
+    }
+
+    /// Writes into the record what is asked, if the rules allow it, and tells everybody.
+    pub async fn execute(&self, request: Request) -> Result<Receipt, Failure> {
+        let Request { debate, id, author, via, ask } = request;
+        let at = self.clock.now();
+        let argument =
+            |content| NewArgument { id: new_id().into(), request: id, content, author, via, at };
+        let written = match ask {
+            Ask::Open { title, debate_type, policy, motion } => {
+                let opened = Debate { policy, standing: Standing::opened() };
+                let motion = argument(motion);
+                let new = NewDebate { id: debate, title, debate_type, debate: opened, motion };
+                (Role::Proposer, self.store.open_debate(new).await)
+            }
+            Ask::Play { role, play, content } => {
+                let automatic = NewArgument {
+                    id: new_id().into(),
+                    request: new_id().into(),
+                    content: Content::recorded(AUTOMATIC_RULING.to_owned()),
+                    author: None,
+                    via,
+                    at,
+                };
+                let new = NewMove { debate, role, play, argument: argument(content), automatic };
+                let rule = move |debate: &Debate, play| debate.decide(role, play);
+                (role, self.store.play(new, rule).await)
+            }
+        };
+        let (role, written) = (written.0, self.noted(written.1)?);
+        if !written.replayed {
+            self.bell.ring(debate);
+        }
+        Ok(receipt(role, written))
+    }
+
+    /// Hides a debate for good, and tells everybody who waits for it.
+    pub async fn delete(&self, debate: DebateId) -> Result<(), Failure> {
+        self.noted(self.store.delete_debate(debate, self.clock.now()).await)?;
+        self.bell.ring(debate);
+        Ok(())
+    }
+
+    /// Answers when this role has something to do or to read, when the debate is closed, or with
+    /// nothing once `patience` is over.
+    pub async fn wait(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: Option<ArgumentId>,
+        patience: Duration,
+    ) -> Result<Poll, Failure> {
+        let look = || {
+            let ends = |standing: &Standing, unseen| standing.ends_wait(role, unseen);
+            self.store.look(debate, role, after, ends)
+        };
+        if !patience.is_zero() {
+            let news = self.bell.until(debate, || Ok(news(role, &look()?)));
+            if let Ok(news) = timeout(patience, news).await {
+                return news.map(|news: News| Poll::News(Box::new(news)));
+            }
+        }
+        let now = look()?;
+        Ok(match news(role, &now) {
+            Some(news) => Poll::News(Box::new(news)),
+            None => Poll::Nothing {
+                debate,
+                state: now.head.state(),
+                seen: now.seen.map_or(0, |seq| seq.0),
+            },
+        })
+    }
+
+    /// Listens to a debate: first this, then [`Engine::stretch`], and again after every ring.
+    pub fn listen(&self, debate: DebateId) -> Listening {
+        self.bell.listen(debate)
+    }
+
+    /// At most `limit` arguments after `after`, which may be 0.
+    pub fn stretch(&self, debate: DebateId, after: u64, limit: u64) -> Result<Stretch, Failure> {
+        self.store.stretch(debate, Seq(after), limit)
+    }
+
+    /// All arguments after `after`, which may be 0.
+    pub async fn transcript(&self, debate: DebateId, after: u64) -> Result<Stretch, Failure> {
+        self.store.rest(debate, Seq(after)).await
+    }
+
+    /// The debate with its `limit` newest arguments, or with all of them.
+    pub async fn context(&self, debate: DebateId, limit: Option<u64>) -> Result<Context, Failure> {
+        match limit {
+            Some(limit) => self.store.context(debate, limit),
+            None => self.store.whole(debate).await,
+        }
+    }
+
+    /// A page of debates.
+    pub fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        self.store.list(filter)
+    }
+
+    /// Keeps a new document.
+    pub async fn create_document(&self, new: NewDocument) -> Result<KeptVersion, Failure> {
+        let (id, at) = (new_id().into(), self.clock.now());
+        self.noted(self.store.create_document(id, new, at).await)
+    }
+
+    /// Keeps the next version of a document.
+    pub async fn add_version(
+        &self,
+        document: DocumentId,
+        request: RequestId,
+        new: NewVersion,
+    ) -> Result<KeptVersion, Failure> {
+        let at = self.clock.now();
+        self.noted(self.store.add_version(document, request, new, at).await)
+    }
+
+    /// Hides a document.
+    pub async fn delete_document(&self, document: DocumentId) -> Result<(), Failure> {
+        let at = self.clock.now();
+        self.noted(self.store.delete_document(document, at).await)
+    }
+
+    /// A document in this version, or in its newest.
+    pub async fn document(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<Document, Failure> {
+        self.store.document(id, version, include_deleted).await
+    }
+
+    /// Two versions to compare: by default the newest and its predecessor.
+    pub async fn two_versions(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
+        self.store.two_versions(id, from, to).await
+    }
+
+    /// A page of a document's versions.
+    pub fn versions(
+        &self,
+        id: DocumentId,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<VersionList, Failure> {
+        self.store.versions(id, include_deleted, limit, offset)
+    }
+
+    /// A page of documents.
+    pub fn list_documents(
+        &self,
+        search: Option<&str>,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<DocumentList, Failure> {
+        self.store.list_documents(search, include_deleted, limit, offset)
+    }
+
+    /// Whether writing works: found out by writing, unless a write has just worked.
+    pub async fn health(&self) -> Health {
+        let fresh = self.wrote().is_some_and(|wrote| wrote.elapsed() < FRESH);
+        let writing = if fresh {
+            Ok(())
+        } else {
+            let pulse = self.store.pulse().await;
+            *self.wrote() = pulse.is_ok().then(Instant::now);
+            pulse
+        };
+        Health { writing, debates_listened_to: self.bell.debates_listened_to() }
+    }
+
+    /// Finishes what is being written and closes the record.
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+
+    /// Remembers whether writing works.
+    fn noted<T>(&self, written: Result<T, Failure>) -> Result<T, Failure> {
+        match &written {
+            Err(Failure::Fault(_)) => *self.wrote() = None,
+            Ok(_) | Err(_) => *self.wrote() = Some(Instant::now()),
+        }
+        written
+    }
+
+    fn wrote(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
+        self.wrote.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn new_id() -> Uuid {
+    Uuid::now_v7()
+}
+
+fn receipt(role: Role, written: Written) -> Receipt {
+    let Written { head, argument, replayed, missed, parked_for } = written;
+    Receipt {
+        action: head.debate.standing.action(role),
+        // Everything after this argument is still unseen. A parked one was written without seeing
+        // the INTERVENTION, so what followed that is unseen too.
+        waits_on: parked_for.unwrap_or(argument.id),
+        debate: head,
+        argument,
+        replayed,
+        missed,
+    }
+}
+
+/// What to tell a waiter whose wait is over.
+fn news(role: Role, look: &Look) -> Option<News> {
+    let found = look.found.as_ref()?;
+    let debate = &look.head.debate;
+    Some(News {
+        action: debate.standing.action(role),
+        state: debate.standing.state,
+        argument: found.argument.clone(),
+        arguments: found.unseen.clone(),
+        omitted: found.omitted,
+        waits_on: found.newest,
+        available: debate.available(role),
+    })
+}

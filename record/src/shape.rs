@@ -1,0 +1,327 @@
+//! What goes in and comes out of the engine.
+
+use aw_core::{
+    Action, Argument, ArgumentId, Author, Available, Content, Debate, DebateId, DebateType,
+    DocumentId, Kind, Move, RequestId, ResolutionPolicy, Role, Seq, State, Summary, Time, Title,
+    Via,
+};
+
+/// Something to be written into the record of a debate.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The debate.
+    pub debate: DebateId,
+    /// Makes its retry recognisable.
+    pub id: RequestId,
+    /// Who says so.
+    pub author: Option<Author>,
+    /// The door it came in by.
+    pub via: Via,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// What a [`Request`] asks for.
+#[derive(Debug, Clone)]
+pub enum Ask {
+    /// Open a debate with its MOTION.
+    Open {
+        /// What it is called.
+        title: Title,
+        /// Its type.
+        debate_type: DebateType,
+        /// Who approves a RESOLUTION.
+        policy: ResolutionPolicy,
+        /// The MOTION.
+        motion: Content,
+    },
+    /// Make a move in it.
+    Play {
+        /// Who moves.
+        role: Role,
+        /// The move.
+        play: Move<ArgumentId>,
+        /// What is said with it.
+        content: Content,
+    },
+}
+
+/// What became of a [`Request`].
+#[derive(Debug, Clone)]
+pub struct Receipt {
+    /// The debate as it is now.
+    pub debate: DebateHead,
+    /// The argument that the request wrote, now or when it was first sent.
+    pub argument: Argument,
+    /// Whether it had been written before.
+    pub replayed: bool,
+    /// What others wrote between the target and this argument.
+    pub missed: Vec<Argument>,
+    /// What the role should do now.
+    pub action: Action,
+    /// What to wait on next.
+    pub waits_on: ArgumentId,
+}
+
+/// A debate without its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DebateHead {
+    /// Its name.
+    pub id: DebateId,
+    /// What it is called.
+    pub title: Title,
+    /// Its type.
+    pub debate_type: DebateType,
+    /// How the rules see it.
+    pub debate: Debate,
+    /// When it was opened.
+    pub created_at: Time,
+    /// When its newest argument was written.
+    pub updated_at: Time,
+}
+
+impl DebateHead {
+    /// Whom it waits for.
+    pub fn state(&self) -> State {
+        self.debate.standing.state
+    }
+}
+
+/// The newest argument of a debate, without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastArgument {
+    /// Its name.
+    pub id: ArgumentId,
+    /// Its place.
+    pub seq: Seq,
+    /// Whose it is.
+    pub role: Role,
+    /// Its kind.
+    pub kind: Kind,
+    /// Whether it was parked.
+    pub parked: bool,
+    /// Who says so.
+    pub author: Option<Author>,
+    /// When it was written.
+    pub at: Time,
+}
+
+/// What a wait found out.
+#[derive(Debug, Clone)]
+pub enum Poll {
+    /// There is something to do or to read.
+    News(Box<News>),
+    /// Nothing yet.
+    Nothing {
+        /// The debate.
+        debate: DebateId,
+        /// Whom it waits for.
+        state: State,
+        /// The place of the argument that the waiter had seen, or 0.
+        seen: u64,
+    },
+}
+
+/// The answer to a wait that is over.
+#[derive(Debug, Clone)]
+pub struct News {
+    /// What the role should do now.
+    pub action: Action,
+    /// Whom the debate waits for.
+    pub state: State,
+    /// The newest unseen argument, or the newest of the others.
+    pub argument: Argument,
+    /// The unseen ones: at most the newest 20, and every RULING.
+    pub arguments: Vec<Argument>,
+    /// How many unseen ones are not among them.
+    pub omitted: u64,
+    /// The newest argument of the debate.
+    pub waits_on: ArgumentId,
+    /// The moves that are open to the role.
+    pub available: Vec<Available>,
+}
+
+/// A debate for somebody who comes or comes back to it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The debate.
+    pub debate: DebateHead,
+    /// Its MOTION.
+    pub motion: Argument,
+    /// The newest others, in order.
+    pub arguments: Vec<Argument>,
+    /// The RULINGs that are older than those.
+    pub rulings: Vec<Argument>,
+    /// The documents it cites.
+    pub documents: Vec<CitedDocument>,
+}
+
+/// A document that a debate cites.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitedDocument {
+    /// The document.
+    pub id: DocumentId,
+    /// The version that was cited last.
+    pub version: u64,
+    /// That version's summary.
+    pub summary: Summary,
+    /// When the document was deleted.
+    pub deleted_at: Option<Time>,
+}
+
+/// A stretch of a debate's record, with the debate as it was when it was read.
+#[derive(Debug, Clone)]
+pub struct Stretch {
+    /// The debate.
+    pub debate: DebateHead,
+    /// The arguments, in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// Which debates to list, and which page of them.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Only those in this state.
+    pub state: Option<State>,
+    /// Only those of this type.
+    pub debate_type: Option<DebateType>,
+    /// Only those that wait for an opponent who has not spoken yet.
+    pub pending_first_opponent: bool,
+    /// Only those to which a RULING is owed.
+    pub needs_arbitrator: bool,
+    /// Only those whose title contains this.
+    pub search: Option<String>,
+    /// At most so many.
+    pub limit: u64,
+    /// After leaving out so many.
+    pub offset: u64,
+    /// Only those updated before this moment; at the same moment, those with a greater id.
+    pub before: Option<(Time, Option<DebateId>)>,
+}
+
+/// A page of debates, the most recently updated first.
+#[derive(Debug, Clone)]
+pub struct DebateList {
+    /// The page.
+    pub debates: Vec<DebateListed>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether `total` counted to the end.
+    pub total_is_exact: bool,
+}
+
+/// A debate in a list.
+#[derive(Debug, Clone)]
+pub struct DebateListed {
+    /// The debate.
+    pub debate: DebateHead,
+    /// Its newest argument.
+    pub last: LastArgument,
+}
+
+/// A document to be kept.
+#[derive(Debug, Clone)]
+pub struct NewDocument {
+    /// Makes its retry recognisable.
+    pub request: RequestId,
+    /// Its first version.
+    pub version: NewVersion,
+}
+
+/// A version to be kept.
+#[derive(Debug, Clone)]
+pub struct NewVersion {
+    /// What it is, or what it changes.
+    pub summary: Summary,
+    /// Its text.
+    pub content: Content,
+    /// Who wrote it.
+    pub author: Option<Author>,
+    /// Whatever the author keeps with it: a JSON object.
+    pub metadata: String,
+}
+
+/// A version as it was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptVersion {
+    /// The version, without its text.
+    pub version: VersionListed,
+    /// The document.
+    pub document: DocumentId,
+    /// Whether it had been kept before.
+    pub replayed: bool,
+}
+
+/// A version of a document, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentVersion {
+    /// The version, without its text.
+    pub version: VersionListed,
+    /// Its text.
+    pub content: Content,
+}
+
+/// A document in the version that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The document.
+    pub id: DocumentId,
+    /// The newest version it has.
+    pub newest: u64,
+    /// When it was deleted.
+    pub deleted_at: Option<Time>,
+    /// The version.
+    pub version: DocumentVersion,
+}
+
+/// A version without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VersionListed {
+    /// 1, 2, 3 …
+    pub number: u64,
+    /// What it changes.
+    pub summary: Summary,
+    /// Who wrote it.
+    pub author: Option<Author>,
+    /// A JSON object.
+    pub metadata: String,
+    /// When it was kept.
+    pub at: Time,
+}
+
+/// A page of a document's versions, the newest first.
+#[derive(Debug, Clone)]
+pub struct VersionList {
+    /// The page.
+    pub versions: Vec<VersionListed>,
+    /// How many there are in all.
+    pub total: u64,
+    /// When the document was deleted.
+    pub deleted_at: Option<Time>,
+}
+
+/// A page of documents, the most recently updated first.
+#[derive(Debug, Clone)]
+pub struct DocumentList {
+    /// The page.
+    pub documents: Vec<DocumentListed>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Whether `total` counted to the end.
+    pub total_is_exact: bool,
+}
+
+/// A document in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentListed {
+    /// The document.
+    pub id: DocumentId,
+    /// Its newest version.
+    pub version: u64,
+    /// That version's summary.
+    pub summary: Summary,
+    /// When that version was kept.
+    pub updated_at: Time,
+    /// When it was deleted.
+    pub deleted_at: Option<Time>,
+}

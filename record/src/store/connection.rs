@@ -1,0 +1,42 @@
+//! How a connection is set up.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+/// The connection that writes.
+pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    prepare(&db)?;
+    // FULL: in WAL mode anything less loses acknowledged writes when the power goes.
+    db.pragma_update(None, "journal_mode", "wal")?;
+    db.pragma_update(None, "synchronous", "full")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.pragma_update(None, "wal_autocheckpoint", 10_000)?;
+    db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
+    db.pragma_update(None, "cache_size", -8_000)?;
+    Ok(db)
+}
+
+/// A connection that can only read.
+pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    prepare(&db)?;
+    Ok(db)
+}
+
+fn prepare(db: &Connection) -> rusqlite::Result<()> {
+    db.busy_timeout(Duration::from_secs(5))?;
+    // Without this SQLite compiles a statement again whenever a range parameter is bound.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}

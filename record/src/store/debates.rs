@@ -1,0 +1,655 @@
+//! Debates and arguments: the statements behind a move, a wait and a reading.
+
+use aw_core::{
+    Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
+    Move, Refusal, RequestId, Role, Seq, Standing, State, Summary, Target, Time, Title, Via,
+    mentions,
+};
+use rusqlite::{Connection, OptionalExtension, named_params, params};
+use uuid::Uuid;
+
+use super::rows::{self, ARGUMENT, Known};
+use super::{damaged, in_order};
+use crate::{CitedDocument, Context, DebateHead, Failure, Stretch, chain};
+
+/// A wait shows so many unseen arguments, besides the RULINGs.
+const UNSEEN_SHOWN: u64 = 20;
+
+/// The most arguments that a write reports as missed.
+const MISSED_SHOWN: u64 = 500;
+
+/// An argument to be written, but for what the rules make of it.
+#[derive(Debug, Clone)]
+pub(crate) struct NewArgument {
+    pub(crate) id: ArgumentId,
+    pub(crate) request: RequestId,
+    pub(crate) content: Content,
+    pub(crate) author: Option<Author>,
+    pub(crate) via: Via,
+    pub(crate) at: Time,
+}
+
+impl NewArgument {
+    /// The whole argument, still without its hash.
+    pub(super) fn placed(
+        self,
+        debate: DebateId,
+        seq: Seq,
+        event: Event,
+        parent: Option<ArgumentId>,
+        at: Time,
+    ) -> Argument {
+        let NewArgument { id, request, content, author, via, .. } = self;
+        let hash = Hash::NONE;
+        Argument { id, debate, seq, parent, event, content, author, request, via, at, hash }
+    }
+}
+
+/// A debate to be opened.
+#[derive(Debug, Clone)]
+pub(crate) struct NewDebate {
+    pub(crate) id: DebateId,
+    pub(crate) title: Title,
+    pub(crate) debate_type: DebateType,
+    pub(crate) debate: Debate,
+    pub(crate) motion: NewArgument,
+}
+
+/// A move to be made.
+#[derive(Debug, Clone)]
+pub(crate) struct NewMove {
+    pub(crate) debate: DebateId,
+    pub(crate) role: Role,
+    pub(crate) play: Move<ArgumentId>,
+    pub(crate) argument: NewArgument,
+    /// The server's own line, should the decision add one.
+    pub(crate) automatic: NewArgument,
+}
+
+/// What a write left behind.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) head: DebateHead,
+    pub(crate) argument: Argument,
+    pub(crate) replayed: bool,
+    pub(crate) missed: Vec<Argument>,
+    /// The INTERVENTION for which the argument was parked.
+    pub(crate) parked_for: Option<ArgumentId>,
+}
+
+/// What a waiter would learn now.
+#[derive(Debug)]
+pub(crate) struct Look {
+    pub(crate) head: DebateHead,
+    /// The place of the argument that the waiter has seen.
+    pub(crate) seen: Option<Seq>,
+    /// There when its wait is over.
+    pub(crate) found: Option<Found>,
+}
+
+/// What there is to show to a waiter.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) argument: Argument,
+    pub(crate) unseen: Vec<Argument>,
+    pub(crate) omitted: u64,
+    pub(crate) newest: ArgumentId,
+}
+
+pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure> {
+    if let Some(known) = find(db, new.id)? {
+        return replay_opening(db, new, known);
+    }
+    let motion = &new.motion;
+    let head = DebateHead {
+        id: new.id,
+        title: new.title.clone(),
+        debate_type: new.debate_type.clone(),
+        debate: new.debate,
+        created_at: motion.at,
+        updated_at: motion.at,
+    };
+    let key = insert_debate(db, &head)?;
+    let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
+    let argument = append(db, key, argument, None, &new.debate.standing, Hash::NONE)?;
+    Ok(Written { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
+}
+
+fn replay_opening(db: &Connection, new: &NewDebate, known: Known) -> Result<Written, Failure> {
+    let motion = argument_at(db, &known, Seq::FIRST)?;
+    if known.deleted_at.is_some() || motion.request != new.motion.request {
+        return Err(Failure::DebateIdTaken { id: new.id });
+    }
+    let same = known.head.title == new.title
+        && known.head.debate_type == new.debate_type
+        && known.head.debate.policy == new.debate.policy
+        && motion.content == new.motion.content;
+    if !same {
+        return Err(Failure::RequestIdReused);
+    }
+    let (head, argument) = (known.head, motion);
+    Ok(Written { head, argument, replayed: true, missed: Vec::new(), parked_for: None })
+}
+
+/// The order of the checks is the protocol's: debate, replay, target, state.
+pub(super) fn play(
+    db: &Connection,
+    new: &NewMove,
+    rule: impl FnOnce(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal>,
+) -> Result<Written, Failure> {
+    let mut known = live(db, new.debate)?;
+    if let Some(written) = of_request(db, &known, new.argument.request)? {
+        return replay(db, known, written, new);
+    }
+    let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
+    let entries = match rule(&known.head.debate, play) {
+        Ok(entries) => entries,
+        Err(refusal) => {
+            let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
+            return Err(Failure::Refused { debate: new.debate, role: new.role, refusal, last });
+        }
+    };
+
+    let before = known.head.debate.standing;
+    let target = play.target().map(|target| target.seq);
+    let mut previous = hash_at(db, known.key, before.last)?;
+    let mut written = None;
+    known.head.updated_at = new.argument.at.max(known.head.updated_at);
+    for entry in entries {
+        let event = entry.event;
+        known.head.debate.standing.apply(event);
+        let parent = match entry.parent {
+            Some(seq) if Some(seq) == target => new.play.target().copied(),
+            Some(seq) => Some(id_at(db, known.key, seq)?),
+            None => None,
+        };
+        let standing = &known.head.debate.standing;
+        let parked_for = before.interrupted.get(event.role()).filter(|_| event.parked());
+        let text = if event.automatic() { &new.automatic } else { &new.argument };
+        let argument =
+            text.clone().placed(new.debate, standing.last, event, parent, known.head.updated_at);
+        let argument = append(db, known.key, argument, parked_for, standing, previous)?;
+        previous = argument.hash;
+        if written.is_none() {
+            written = Some((argument, parked_for));
+        }
+    }
+    update_standing(db, &known)?;
+    count(db, &known.head.debate_type, Some(before.state), Some(known.head.state()))?;
+
+    let (argument, parked_for) = written.ok_or_else(|| damaged("a decision wrote nothing"))?;
+    let missed = missed(db, &known, &argument, target)?;
+    let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
+    Ok(Written { head: known.head, argument, replayed: false, missed, parked_for })
+}
+
+/// The first argument once more, if the request is the same one.
+fn replay(
+    db: &Connection,
+    known: Known,
+    (argument, parked_for): (Argument, Option<Seq>),
+    new: &NewMove,
+) -> Result<Written, Failure> {
+    let event = argument.event;
+    let asked = new.play.target();
+    // A RULING may leave its target out; then whatever was pending is meant.
+    let same_target = match new.play.kind() {
+        Kind::Ruling => asked.is_none() || asked == argument.parent.as_ref(),
+        _ => asked == argument.parent.as_ref(),
+    };
+    let same = event.kind() == new.play.kind()
+        && event.role() == new.role
+        && event.close() == new.play.verdict().map(|v| v == aw_core::Verdict::Close)
+        && argument.content == new.argument.content
+        && same_target;
+    if !same {
+        return Err(Failure::RequestIdReused);
+    }
+    let target = match argument.parent {
+        Some(parent) => seq_of(db, &known, parent)?,
+        None => None,
+    };
+    let missed = missed(db, &known, &argument, target)?;
+    let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
+    Ok(Written { head: known.head, argument, replayed: true, missed, parked_for })
+}
+
+/// What others wrote between the target and this argument.
+fn missed(
+    db: &Connection,
+    known: &Known,
+    argument: &Argument,
+    target: Option<Seq>,
+) -> Result<Vec<Argument>, Failure> {
+    let Some(target) = target.filter(|target| target.next() < argument.seq) else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "select {ARGUMENT} from arguments
+         where debate_key = ?1 and seq > ?2 and seq < ?3 and role <> ?4
+         order by seq desc limit ?5"
+    );
+    let range =
+        params![known.key, target.0, argument.seq.0, argument.event.role().as_str(), MISSED_SHOWN];
+    Ok(in_order(rows::arguments(db, known.head.id, &sql, range)?))
+}
+
+pub(super) fn delete(db: &Connection, debate: DebateId, at: Time) -> Result<(), Failure> {
+    let known = live(db, debate)?;
+    db.prepare_cached("update debates set deleted_at = ?2 where key = ?1")?
+        .execute(params![known.key, at.0])?;
+    db.prepare_cached("delete from debate_titles where rowid = ?1")?.execute([known.key])?;
+    count(db, &known.head.debate_type, Some(known.head.state()), None)
+}
+
+pub(super) fn look(
+    db: &Connection,
+    debate: DebateId,
+    role: Role,
+    after: Option<ArgumentId>,
+    ends: impl FnOnce(&Standing, bool) -> bool,
+) -> Result<Look, Failure> {
+    let known = live(db, debate)?;
+    let standing = &known.head.debate.standing;
+    let seen = match after {
+        Some(id) => Some(seq_of(db, &known, id)?.ok_or(Failure::ArgumentNotFound { id })?),
+        None => None,
+    };
+    let from = seen.or_else(|| standing.seen_without_id(role));
+    let unseen = unseen_count(db, &known, role, from)?;
+    let found =
+        if ends(standing, unseen > 0) { Some(show(db, &known, role, from, unseen)?) } else { None };
+    Ok(Look { head: known.head, seen, found })
+}
+
+/// How many arguments after `from` the role did not write, counted without reading them.
+fn unseen_count(
+    db: &Connection,
+    known: &Known,
+    role: Role,
+    from: Option<Seq>,
+) -> Result<u64, Failure> {
+    let standing = &known.head.debate.standing;
+    let Some(from) = from else { return Ok(standing.last.0 - standing.count.get(role)) };
+    if from == standing.last {
+        return Ok(0);
+    }
+    let (proposer, opponent): (u64, u64) = db
+        .prepare_cached(
+            "select proposer_count, opponent_count from arguments
+             where debate_key = ?1 and seq = ?2",
+        )?
+        .query_row(params![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let own = match role {
+        Role::Proposer => proposer,
+        Role::Opponent => opponent,
+        Role::Arbitrator => from.0 - proposer - opponent,
+    };
+    Ok((standing.last.0 - from.0) - (standing.count.get(role) - own))
+}
+
+fn show(
+    db: &Connection,
+    known: &Known,
+    role: Role,
+    from: Option<Seq>,
+    unseen_count: u64,
+) -> Result<Found, Failure> {
+    let standing = &known.head.debate.standing;
+    let from = from.map_or(0, |seq| seq.0);
+    let mut unseen = Vec::new();
+    if unseen_count > 0 {
+        let sql = format!(
+            "select {ARGUMENT} from arguments
+             where debate_key = ?1 and seq > ?2 and role <> ?3 order by seq desc limit ?4"
+        );
+        let range = params![known.key, from, role.as_str(), UNSEEN_SHOWN];
+        unseen = in_order(rows::arguments(db, known.head.id, &sql, range)?);
+    }
+    if role != Role::Arbitrator
+        && unseen_count > UNSEEN_SHOWN
+        && let Some(first) = unseen.first()
+    {
+        let mut all = rulings(db, known, from, first.seq)?;
+        all.append(&mut unseen);
+        unseen = all;
+    }
+    let argument = match unseen.last() {
+        Some(newest) => newest.clone(),
+        None => {
+            let newest = standing.newest_of_others(role);
+            argument_at(db, known, newest.ok_or_else(|| damaged("nobody else has spoken"))?)?
+        }
+    };
+    Ok(Found {
+        argument,
+        omitted: unseen_count - unseen.len() as u64,
+        unseen,
+        newest: id_at(db, known.key, standing.last)?,
+    })
+}
+
+/// The debate with its newest arguments, or with all of them.
+pub(super) fn context(
+    db: &Connection,
+    debate: DebateId,
+    limit: Option<u64>,
+) -> Result<Context, Failure> {
+    let known = live(db, debate)?;
+    let motion = argument_at(db, &known, Seq::FIRST)?;
+    let sql = format!(
+        "select {ARGUMENT} from arguments where debate_key = ?1 and seq > 1 order by seq desc limit ?2"
+    );
+    let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
+    let arguments = in_order(rows::arguments(db, debate, &sql, params![known.key, limit])?);
+    let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
+    let rulings = rulings(db, &known, 0, oldest)?;
+    let documents = cited(db, known.key)?;
+    Ok(Context { debate: known.head, motion, arguments, rulings, documents })
+}
+
+pub(super) fn stretch(
+    db: &Connection,
+    debate: DebateId,
+    after: Seq,
+    limit: u64,
+) -> Result<Stretch, Failure> {
+    let known = live(db, debate)?;
+    let sql = format!(
+        "select {ARGUMENT} from arguments where debate_key = ?1 and seq > ?2 order by seq limit ?3"
+    );
+    let arguments = rows::arguments(db, debate, &sql, params![known.key, after.0, limit])?;
+    Ok(Stretch { debate: known.head, arguments })
+}
+
+/// The RULINGs after `from` and before `until`.
+fn rulings(
+    db: &Connection,
+    known: &Known,
+    from: u64,
+    until: Seq,
+) -> Result<Vec<Argument>, Failure> {
+    let sql = format!(
+        "select {ARGUMENT} from arguments
+         where debate_key = ?1 and seq > ?2 and seq < ?3 and type = 'RULING' order by seq"
+    );
+    Ok(rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])?)
+}
+
+fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
+    let mut statement = db.prepare_cached(
+        "select d.id, c.version, v.summary, d.deleted_at
+         from debate_documents c
+         join documents d on d.key = c.document_key
+         join document_versions v on v.document_key = c.document_key and v.version = c.version
+         where c.debate_key = ?1 order by c.seq, c.document_key",
+    )?;
+    let documents = statement
+        .query_map([key], |row| {
+            Ok(CitedDocument {
+                id: row.get::<_, Uuid>(0)?.into(),
+                version: row.get(1)?,
+                summary: Summary::recorded(row.get(2)?),
+                deleted_at: row.get::<_, Option<i64>>(3)?.map(Time),
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(documents)
+}
+
+fn find(db: &Connection, debate: DebateId) -> Result<Option<Known>, Failure> {
+    let sql = format!("select {} from debates where id = ?1", rows::HEAD);
+    let known = db.prepare_cached(&sql)?.query_row([debate.uuid()], rows::known).optional()?;
+    Ok(known)
+}
+
+/// The debate, unless it was deleted.
+fn live(db: &Connection, debate: DebateId) -> Result<Known, Failure> {
+    let known = find(db, debate)?;
+    let deleted_at = known.as_ref().and_then(|known| known.deleted_at);
+    known
+        .filter(|known| known.deleted_at.is_none())
+        .ok_or(Failure::DebateNotFound { id: debate, deleted_at })
+}
+
+fn of_request(
+    db: &Connection,
+    known: &Known,
+    request: RequestId,
+) -> Result<Option<(Argument, Option<Seq>)>, Failure> {
+    let sql = format!(
+        "select {ARGUMENT} from arguments where debate_key = ?1 and client_request_id = ?2"
+    );
+    let written = db
+        .prepare_cached(&sql)?
+        .query_row(params![known.key, request.uuid()], |row| {
+            Ok((rows::argument(row, known.head.id)?, rows::parked_for(row)?))
+        })
+        .optional()?;
+    Ok(written)
+}
+
+/// Finds a move's target, and for a RULING whether it was ruled on: the next RULING settles what
+/// asked for one.
+fn locate(db: &Connection, known: &Known, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
+    let seq = seq_of(db, known, id)?.ok_or(Failure::ArgumentNotFound { id })?;
+    if kind != Kind::Ruling {
+        return Ok(Target::at(seq));
+    }
+    let target = argument_at(db, known, seq)?;
+    let asked = target.event.kind().asks_for_ruling() && !target.event.parked();
+    let ruled = db
+        .prepare_cached(
+            "select seq from arguments
+             where debate_key = ?1 and seq > ?2 and type = 'RULING' order by seq limit 1",
+        )?
+        .query_row(params![known.key, seq.0], |row| row.get(0).map(Seq))
+        .optional()?;
+    Ok(Target { seq, ruled: ruled.filter(|_| asked) })
+}
+
+fn seq_of(db: &Connection, known: &Known, id: ArgumentId) -> Result<Option<Seq>, Failure> {
+    let seq = db
+        .prepare_cached("select seq from arguments where id = ?1 and debate_key = ?2")?
+        .query_row(params![id.uuid(), known.key], |row| row.get(0).map(Seq))
+        .optional()?;
+    Ok(seq)
+}
+
+fn id_at(db: &Connection, key: i64, seq: Seq) -> Result<ArgumentId, Failure> {
+    let id: Uuid = db
+        .prepare_cached("select id from arguments where debate_key = ?1 and seq = ?2")?
+        .query_row(params![key, seq.0], |row| row.get(0))?;
+    Ok(id.into())
+}
+
+fn hash_at(db: &Connection, key: i64, seq: Seq) -> Result<Hash, Failure> {
+    let hash = db
+        .prepare_cached("select hash from arguments where debate_key = ?1 and seq = ?2")?
+        .query_row(params![key, seq.0], |row| row.get(0).map(Hash))?;
+    Ok(hash)
+}
+
+fn argument_at(db: &Connection, known: &Known, seq: Seq) -> Result<Argument, Failure> {
+    let sql = format!("select {ARGUMENT} from arguments where debate_key = ?1 and seq = ?2");
+    rows::arguments(db, known.head.id, &sql, params![known.key, seq.0])?
+        .pop()
+        .ok_or_else(|| damaged("an argument is missing"))
+}
+
+/// Writes the debate's row, with its title for the search and its place in the counts.
+pub(super) fn insert_debate(db: &Connection, head: &DebateHead) -> Result<i64, Failure> {
+    let standing = &head.debate.standing;
+    db.prepare_cached(
+        "insert into debates (id, title, debate_type, resolution_policy, created_at, updated_at,
+             state, last_seq, proposer_count, opponent_count,
+             proposer_newest, opponent_newest, arbitrator_newest,
+             proposer_interrupted, opponent_interrupted)
+         values (:id, :title, :debate_type, :policy, :created_at, :updated_at,
+             :state, :last, :proposer_count, :opponent_count,
+             :proposer_newest, :opponent_newest, :arbitrator_newest,
+             :proposer_interrupted, :opponent_interrupted)",
+    )?
+    .execute(named_params! {
+        ":id": head.id.uuid(),
+        ":title": head.title.as_str(),
+        ":debate_type": head.debate_type.as_str(),
+        ":policy": head.debate.policy.as_str(),
+        ":created_at": head.created_at.0,
+        ":updated_at": head.updated_at.0,
+        ":state": standing.state.as_str(),
+        ":last": standing.last.0,
+        ":proposer_count": standing.count.proposer,
+        ":opponent_count": standing.count.opponent,
+        ":proposer_newest": standing.newest.proposer.map(|seq| seq.0),
+        ":opponent_newest": standing.newest.opponent.map(|seq| seq.0),
+        ":arbitrator_newest": standing.newest.arbitrator.map(|seq| seq.0),
+        ":proposer_interrupted": standing.interrupted.proposer.map(|seq| seq.0),
+        ":opponent_interrupted": standing.interrupted.opponent.map(|seq| seq.0),
+    })?;
+    let key = db.last_insert_rowid();
+    db.prepare_cached("insert into debate_titles (rowid, title) values (?1, ?2)")?
+        .execute(params![key, head.title.as_str()])?;
+    count(db, &head.debate_type, None, Some(standing.state))?;
+    Ok(key)
+}
+
+fn update_standing(db: &Connection, known: &Known) -> Result<(), Failure> {
+    let standing = &known.head.debate.standing;
+    db.prepare_cached(
+        "update debates set state = :state, last_seq = :last, updated_at = :updated_at,
+             proposer_count = :proposer_count, opponent_count = :opponent_count,
+             proposer_newest = :proposer_newest, opponent_newest = :opponent_newest,
+             arbitrator_newest = :arbitrator_newest,
+             proposer_interrupted = :proposer_interrupted,
+             opponent_interrupted = :opponent_interrupted
+         where key = :key",
+    )?
+    .execute(named_params! {
+        ":key": known.key,
+        ":state": standing.state.as_str(),
+        ":last": standing.last.0,
+        ":updated_at": known.head.updated_at.0,
+        ":proposer_count": standing.count.proposer,
+        ":opponent_count": standing.count.opponent,
+        ":proposer_newest": standing.newest.proposer.map(|seq| seq.0),
+        ":opponent_newest": standing.newest.opponent.map(|seq| seq.0),
+        ":arbitrator_newest": standing.newest.arbitrator.map(|seq| seq.0),
+        ":proposer_interrupted": standing.interrupted.proposer.map(|seq| seq.0),
+        ":opponent_interrupted": standing.interrupted.opponent.map(|seq| seq.0),
+    })?;
+    Ok(())
+}
+
+/// Moves a debate from one state's count to another's, under its own type and under all of them.
+fn count(
+    db: &Connection,
+    debate_type: &DebateType,
+    from: Option<State>,
+    to: Option<State>,
+) -> Result<(), Failure> {
+    if from == to {
+        return Ok(());
+    }
+    if from.is_none() {
+        db.prepare_cached("insert or ignore into debate_counts (debate_type) values (''), (?1)")?
+            .execute([debate_type.as_str()])?;
+    }
+    let change = |state| i64::from(to == Some(state)) - i64::from(from == Some(state));
+    db.prepare_cached(
+        "update debate_counts set
+             awaiting_opponent = awaiting_opponent + ?2,
+             awaiting_proposer = awaiting_proposer + ?3,
+             awaiting_arbitrator = awaiting_arbitrator + ?4,
+             intervention_pending = intervention_pending + ?5,
+             closed = closed + ?6
+         where debate_type in ('', ?1)",
+    )?
+    .execute(params![
+        debate_type.as_str(),
+        change(State::AwaitingOpponent),
+        change(State::AwaitingProposer),
+        change(State::AwaitingArbitrator),
+        change(State::InterventionPending),
+        change(State::Closed),
+    ])?;
+    Ok(())
+}
+
+/// Adds an argument, chained to its predecessor, with the documents it cites. The standing already
+/// counts it.
+pub(super) fn append(
+    db: &Connection,
+    key: i64,
+    mut argument: Argument,
+    parked_for: Option<Seq>,
+    standing: &Standing,
+    previous: Hash,
+) -> Result<Argument, Failure> {
+    argument.hash = chain::link(previous, &argument);
+    let event = argument.event;
+    db.prepare_cached(
+        "insert into arguments (debate_key, seq, id, parent_id, type, role, parked_for, close,
+             automatic, via, author, client_request_id, created_at, proposer_count, opponent_count,
+             previous_hash, hash, content)
+         values (:key, :seq, :id, :parent_id, :type, :role, :parked_for, :close,
+             :automatic, :via, :author, :request, :created_at, :proposer_count, :opponent_count,
+             :previous_hash, :hash, :content)",
+    )?
+    .execute(named_params! {
+        ":key": key,
+        ":seq": argument.seq.0,
+        ":id": argument.id.uuid(),
+        ":parent_id": argument.parent.map(ArgumentId::uuid),
+        ":type": event.kind().as_str(),
+        ":role": event.role().as_str(),
+        ":parked_for": parked_for.map(|seq| seq.0),
+        ":close": event.close(),
+        ":automatic": event.automatic(),
+        ":via": argument.via.as_str(),
+        ":author": argument.author.as_ref().map(Author::as_str),
+        ":request": argument.request.uuid(),
+        ":created_at": argument.at.0,
+        ":proposer_count": standing.count.proposer,
+        ":opponent_count": standing.count.opponent,
+        ":previous_hash": previous.0,
+        ":hash": argument.hash.0,
+        ":content": argument.content.as_str(),
+    })?;
+    cite(db, key, &argument)?;
+    Ok(argument)
+}
+
+/// Notes which documents an argument means, and in which version.
+fn cite(db: &Connection, key: i64, argument: &Argument) -> Result<(), Failure> {
+    for mention in mentions(argument.content.as_str()) {
+        let document = db
+            .prepare_cached(
+                "select key, version, (
+                     select v.version from document_versions v
+                     where v.document_key = documents.key and v.created_at <= ?2
+                     order by v.version desc limit 1
+                 )
+                 from documents where id = ?1",
+            )?
+            .query_row(params![mention.document.uuid(), argument.at.0], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Option<u64>>(2)?))
+            })
+            .optional()?;
+        let Some((document, newest, newest_by_then)) = document else { continue };
+        let named = mention.version.filter(|version| *version <= newest);
+        let version = named.or(newest_by_then).unwrap_or(newest);
+        let citation = params![key, argument.seq.0, document, version];
+        db.prepare_cached(
+            "insert into citations (debate_key, seq, document_key, version) values (?1, ?2, ?3, ?4)",
+        )?
+        .execute(citation)?;
+        db.prepare_cached(
+            "insert into debate_documents (debate_key, seq, document_key, version)
+             values (?1, ?2, ?3, ?4)
+             on conflict (debate_key, document_key) do update set version = ?4, seq = ?2",
+        )?
+        .execute(citation)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! Lists: a page costs the same however many debates there are.
+//!
+//! A page without a search is a merge of a few sorted runs, one for each state, each read from an
+//! index. A search looks at the newest titles that the trigram index finds, up to a limit.
+
+use aw_core::{State, Summary, Time};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
+use uuid::Uuid;
+
+use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
+use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter};
+
+/// A search looks at so many matches; beyond that it stops counting.
+const SEARCHED: u64 = 2_000;
+
+/// The shortest text that the trigram index can find.
+const TRIGRAM: usize = 3;
+
+pub(super) fn debates(db: &Connection, filter: &Filter) -> Result<DebateList, Failure> {
+    let states = states(filter);
+    if states.is_empty() {
+        return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
+    }
+    let everything = Filter { before: None, ..filter.clone() };
+    let (total, total_is_exact) = match &filter.search {
+        Some(search) => {
+            let looked_at = if is_short(search) {
+                counted(db, filter, &states)?
+            } else {
+                let found = "select count(*) from (
+                    select 1 from debate_titles where debate_titles match ?1 limit ?2)";
+                db.prepare_cached(found)?
+                    .query_row(params![phrase(search), SEARCHED], |row| row.get(0))?
+            };
+            (searched(&everything, &states, search).count(db)?, looked_at < SEARCHED)
+        }
+        None if filter.pending_first_opponent => {
+            let total = runs(&everything, &states, SEARCHED).count(db)?;
+            (total, total < SEARCHED)
+        }
+        None => (counted(db, filter, &states)?, true),
+    };
+    let chosen = match &filter.search {
+        Some(search) => searched(filter, &states, search),
+        None => runs(filter, &states, filter.offset.saturating_add(filter.limit)),
+    };
+    let debates = chosen.page(db, filter)?;
+    Ok(DebateList { debates, total, total_is_exact })
+}
+
+/// The states that a filter leaves.
+fn states(filter: &Filter) -> Vec<State> {
+    let owed = |state| matches!(state, State::AwaitingArbitrator | State::InterventionPending);
+    let mut states = State::ALL.to_vec();
+    states.retain(|state| filter.state.is_none_or(|wanted| wanted == *state));
+    states.retain(|state| !filter.needs_arbitrator || owed(*state));
+    states.retain(|state| !filter.pending_first_opponent || *state == State::AwaitingOpponent);
+    states
+}
+
+/// How many debates of these states there are, from the counts.
+fn counted(db: &Connection, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
+    let columns: Vec<String> = states.iter().map(|state| state.as_str().to_lowercase()).collect();
+    let sql = format!(
+        "select coalesce(sum({}), 0) from debate_counts where debate_type = ?1",
+        columns.join(" + ")
+    );
+    let debate_type = filter.debate_type.as_ref().map_or("", |name| name.as_str());
+    Ok(db.prepare_cached(&sql)?.query_row([debate_type], |row| row.get(0))?)
+}
+
+/// A query that chooses debates: their `key`, `updated_at` and `id`.
+struct Chosen {
+    sql: String,
+    params: Vec<Value>,
+}
+
+impl Chosen {
+    fn count(&self, db: &Connection) -> Result<u64, Failure> {
+        let sql = format!("select count(*) from ({})", self.sql);
+        let count =
+            db.prepare_cached(&sql)?.query_row(params_from_iter(&self.params), |row| row.get(0))?;
+        Ok(count)
+    }
+
+    fn page(mut self, db: &Connection, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
+        let sql = format!(
+            "select {HEAD}, {LAST} from ({}) as chosen
+             cross join debates on debates.key = chosen.key
+             cross join arguments on debate_key = chosen.key and seq = last_seq
+             order by chosen.updated_at desc, chosen.id limit ? offset ?",
+            self.sql
+        );
+        self.params.extend([number(filter.limit), number(filter.offset)]);
+        let debates = db
+            .prepare_cached(&sql)?
+            .query_map(params_from_iter(&self.params), |row| {
+                Ok(DebateListed {
+                    debate: rows::known(row)?.head,
+                    last: rows::last(row, HEAD_COLUMNS)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        Ok(debates)
+    }
+}
+
+/// The newest `each` debates of each state.
+fn runs(filter: &Filter, states: &[State], each: u64) -> Chosen {
+    let mut params = Vec::new();
+    let runs: Vec<String> = states
+        .iter()
+        .map(|state| {
+            let wanted = wanted(filter, &[*state], &mut params);
+            params.push(number(each));
+            format!(
+                "select * from (select key, updated_at, id from debates
+                 where {wanted} order by updated_at desc, id limit ?)"
+            )
+        })
+        .collect();
+    Chosen { sql: runs.join(" union all "), params }
+}
+
+/// The debates whose title contains this, among those looked at.
+fn searched(filter: &Filter, states: &[State], search: &str) -> Chosen {
+    if is_short(search) {
+        let mut newest = runs(filter, states, SEARCHED);
+        newest.params.push(Value::Text(search.to_owned()));
+        let sql = format!(
+            "select newest.* from ({}) as newest cross join debates using (key)
+             where instr(lower(title), lower(?)) > 0",
+            newest.sql
+        );
+        return Chosen { sql, params: newest.params };
+    }
+    let mut params = vec![Value::Text(phrase(search)), number(SEARCHED)];
+    let wanted = wanted(filter, states, &mut params);
+    let sql = format!(
+        "select key, updated_at, id from (
+             select rowid as found from debate_titles where debate_titles match ?
+             order by rowid desc limit ?
+         ) cross join debates on key = found where {wanted}"
+    );
+    Chosen { sql, params }
+}
+
+/// The conditions of a filter, written so that the partial indexes apply.
+fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String {
+    let states: Vec<String> = states.iter().map(|state| format!("'{state}'")).collect();
+    let mut sql = match states.as_slice() {
+        [one] => format!("deleted_at is null and state = {one}"),
+        several => format!("deleted_at is null and state in ({})", several.join(", ")),
+    };
+    if filter.pending_first_opponent {
+        sql += " and opponent_count = 0";
+    }
+    if let Some(debate_type) = &filter.debate_type {
+        sql += " and debate_type = ?";
+        params.push(Value::Text(debate_type.as_str().to_owned()));
+    }
+    match filter.before {
+        Some((Time(at), Some(id))) => {
+            sql += " and updated_at <= ? and (updated_at < ? or id > ?)";
+            let id = Value::Blob(id.uuid().as_bytes().to_vec());
+            params.extend([Value::Integer(at), Value::Integer(at), id]);
+        }
+        Some((Time(at), None)) => {
+            sql += " and updated_at < ?";
+            params.push(Value::Integer(at));
+        }
+        None => {}
+    }
+    sql
+}
+
+/// A page of documents.
+pub(super) fn documents(
+    db: &Connection,
+    search: Option<&str>,
+    include_deleted: bool,
+    limit: u64,
+    offset: u64,
+) -> Result<DocumentList, Failure> {
+    let live = if include_deleted { "true" } else { "deleted_at is null" };
+    let columns = "id, version, summary, updated_at, deleted_at";
+    let (chosen, search) = match search {
+        None => (format!("select {columns} from documents where {live}"), Value::Null),
+        Some(short) if is_short(short) => (
+            format!(
+                "select {columns} from (
+                     select * from documents where {live} order by updated_at desc, id limit {SEARCHED}
+                 ) where instr(lower(summary), lower(?1)) > 0"
+            ),
+            Value::Text(short.to_owned()),
+        ),
+        Some(search) => (
+            format!(
+                "select documents.id, version, documents.summary, updated_at, deleted_at from (
+                     select rowid as found from document_summaries where document_summaries match ?1
+                     order by rowid desc limit {SEARCHED}
+                 ) cross join documents on key = found where {live}"
+            ),
+            Value::Text(phrase(search)),
+        ),
+    };
+    let (kept, deleted): (u64, u64) = db
+        .prepare_cached("select live, deleted from document_counts")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let all = if include_deleted { kept + deleted } else { kept };
+    let (total, total_is_exact) = if search == Value::Null {
+        (all, true)
+    } else {
+        let sql = format!("select count(*) from ({chosen})");
+        let found = db.prepare_cached(&sql)?.query_row([&search], |row| row.get(0))?;
+        (found, all <= SEARCHED || found < SEARCHED)
+    };
+    let sql = format!("{chosen} order by updated_at desc, id limit ?2 offset ?3");
+    let page = params![search, number(limit), number(offset)];
+    let documents = db
+        .prepare_cached(&sql)?
+        .query_map(page, |row| {
+            Ok(DocumentListed {
+                id: row.get::<_, Uuid>(0)?.into(),
+                version: row.get(1)?,
+                summary: Summary::recorded(row.get(2)?),
+                updated_at: Time(row.get(3)?),
+                deleted_at: row.get::<_, Option<i64>>(4)?.map(Time),
+            })
+        })?
+        .collect::<Result<_, _>>()?;
+    Ok(DocumentList { documents, total, total_is_exact })
+}
+
+fn is_short(search: &str) -> bool {
+    search.chars().count() < TRIGRAM
+}
+
+/// The text as one phrase of the index's query language, in which nothing is an operator.
+fn phrase(search: &str) -> String {
+    format!("\"{}\"", search.replace('"', "\"\""))
+}
+
+fn number(value: u64) -> Value {
+    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}

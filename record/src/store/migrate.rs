@@ -1,0 +1,101 @@
+//! Bringing a database up to date: numbered migrations, which run at start.
+//!
+//! A released migration is history: add the next one, and say in it why.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::{OpenError, connection, legacy};
+use crate::Failure;
+
+/// "awdb": tells our files from others'.
+const APPLICATION_ID: i64 = 0x6177_6462;
+
+/// The nth one leads to schema n.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_record.sql")];
+
+/// What lies at the path.
+enum Found {
+    Empty,
+    Ours { schema: i64 },
+    Legacy,
+    Foreign,
+}
+
+/// Makes, migrates or imports the database at this path. On an error it is as it was.
+pub(super) fn bring_up_to_date(path: &Path) -> Result<(), OpenError> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
+    match inspect(path)? {
+        Found::Ours { schema } if schema == known => Ok(()),
+        Found::Ours { schema } if schema > known => {
+            Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
+        }
+        Found::Ours { schema } => migrate(path, schema, &legacy::Import::default()),
+        Found::Empty => migrate(path, 0, &legacy::read_documents_beside(path)?),
+        Found::Legacy => {
+            let import = legacy::read(path)?;
+            let copy = legacy::copy_aside(path)?;
+            migrate(path, 0, &import)?;
+            tracing::info!(
+                copy = %copy.display(),
+                debates = import.debates(),
+                documents = import.documents(),
+                "imported the database of the older system"
+            );
+            Ok(())
+        }
+        Found::Foreign => Err(OpenError::Foreign { path: path.to_owned() }),
+    }
+}
+
+fn inspect(path: &Path) -> Result<Found, OpenError> {
+    let look = || -> rusqlite::Result<Found> {
+        let db = connection::reader(path)?;
+        let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let (application, schema) = (pragma("application_id")?, pragma("user_version")?);
+        let tables: i64 =
+            db.query_row("select count(*) from sqlite_schema where type = 'table'", [], |row| {
+                row.get(0)
+            })?;
+        Ok(match (application, schema) {
+            (APPLICATION_ID, schema) => Found::Ours { schema },
+            (0, 0) if tables == 0 => Found::Empty,
+            (0, 0) if legacy::is_one(&db)? => Found::Legacy,
+            _ => Found::Foreign,
+        })
+    };
+    look().or_else(|source| match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Ok(Found::Foreign),
+        _ => Err(OpenError::Sqlite { path: path.to_owned(), source }),
+    })
+}
+
+/// Runs the migrations after `schema` and writes what is imported, all in one transaction.
+fn migrate(path: &Path, schema: i64, import: &legacy::Import) -> Result<(), OpenError> {
+    let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let mut db =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+    let mut work = || -> Result<(), Failure> {
+        db.busy_timeout(Duration::from_secs(5))?;
+        db.pragma_update(None, "synchronous", "full")?;
+        // The older tables refer to each other, and go in any order.
+        db.pragma_update(None, "foreign_keys", false)?;
+        let changes = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if import.replaces_tables() {
+            legacy::drop_tables(&changes)?;
+        }
+        for (number, sql) in (1i64..).zip(MIGRATIONS) {
+            if number > schema {
+                changes.execute_batch(sql)?;
+                changes.pragma_update(None, "user_version", number)?;
+            }
+        }
+        changes.pragma_update(None, "application_id", APPLICATION_ID)?;
+        import.write(&changes)?;
+        changes.commit()?;
+        Ok(())
+    };
+    work().map_err(|source| OpenError::Unfinished { path: path.to_owned(), source })
+}

@@ -1,0 +1,361 @@
+//! The store: the record in a SQLite file.
+//!
+//! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody. One
+//! thread writes ([`writer`]), any number of connections read. SQL lives in this folder and
+//! nowhere else: [`debates`] and [`documents`] hold the statements, [`migrate`] the schema,
+//! [`legacy`] the import of what an older system left behind.
+
+mod connection;
+mod debates;
+mod documents;
+mod legacy;
+mod list;
+mod migrate;
+mod rows;
+mod writer;
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aw_core::{
+    Argument, ArgumentId, Debate, DebateId, DocumentId, Entry, Move, Refusal, RequestId, Role, Seq,
+    Standing, Target, Time,
+};
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+pub(crate) use debates::{Look, NewArgument, NewDebate, NewMove, Written};
+
+use crate::{
+    Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
+    KeptVersion, NewDocument, NewVersion, Stretch, VersionList,
+};
+use writer::Writer;
+
+/// How to open a [`Store`].
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// The SQLite file; made, with its folder, when it is not there.
+    pub path: PathBuf,
+    /// How many writes may wait before the next one is turned away.
+    pub queue: usize,
+}
+
+impl StoreOptions {
+    /// The usual settings for this file.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        StoreOptions { path: path.into(), queue: 4096 }
+    }
+}
+
+/// Why a database was not opened. It is left as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Somebody else has it open.
+    #[error("{path} is in use by another aw server")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer version of aw wrote it.
+    #[error(
+        "{path} was written by a newer aw (schema {found}, this one knows {known}): \
+         install that version or a later one; the file was left untouched"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema that is known here.
+        known: i64,
+    },
+    /// It is a database, but not one of ours.
+    #[error("{path} is not a database of aw: choose another file; this one was left untouched")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A database of the older system that cannot be read to the end.
+    #[error("{path} cannot be imported and was left untouched: {}", .problems.join("; "))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What could not be read.
+        problems: Vec<String>,
+    },
+    /// The migration or the import failed half way.
+    #[error("{path} could not be brought up to date and is as it was: {source}")]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Failure,
+    },
+    /// The file system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// SQLite refused.
+    #[error("{path}: {source}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+}
+
+/// A handle on the open database; clones share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    readers: Mutex<Vec<Connection>>,
+    /// Reads that may take long are few at a time, and off the threads that serve everybody.
+    long_reads: Semaphore,
+    writer: Writer,
+    /// Held for as long as the store is open: two writers would not hear each other's bell.
+    _lock: fs::File,
+}
+
+/// How many idle connections are kept.
+const READERS: usize = 8;
+
+/// How many long reads run at once.
+const LONG_READS: usize = 4;
+
+impl Store {
+    /// Opens the database, migrating or importing it first where needed.
+    pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
+        let path = &options.path;
+        let io = |source| OpenError::Io { path: path.clone(), source };
+        let sqlite = |source| OpenError::Sqlite { path: path.clone(), source };
+
+        let lock = make_private(path).map_err(io)?;
+        if lock.try_lock().is_err() {
+            return Err(OpenError::InUse { path: path.clone() });
+        }
+        migrate::bring_up_to_date(path)?;
+        let writer = Writer::start(path, options.queue).map_err(sqlite)?;
+        let reader = connection::reader(path).map_err(sqlite)?;
+        Ok(Store {
+            inner: Arc::new(Inner {
+                path: path.clone(),
+                readers: Mutex::new(vec![reader]),
+                long_reads: Semaphore::new(LONG_READS),
+                writer,
+                _lock: lock,
+            }),
+        })
+    }
+
+    /// Whether it can write, found out by writing unless a commit has just succeeded.
+    pub(crate) async fn pulse(&self) -> Result<(), Fault> {
+        self.inner.writer.pulse().await
+    }
+
+    /// Ends the writer after everything that is queued, and folds the log into the file.
+    pub(crate) async fn close(&self) {
+        self.inner.writer.close().await;
+    }
+
+    pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<Written, Failure> {
+        self.write(move |db| debates::open(db, &new)).await
+    }
+
+    /// Makes a move: finds the debate and the target, asks the rule, and writes what it says.
+    pub(crate) async fn play(
+        &self,
+        new: NewMove,
+        rule: impl FnOnce(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
+    ) -> Result<Written, Failure> {
+        self.write(move |db| debates::play(db, &new, rule)).await
+    }
+
+    pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
+        self.write(move |db| debates::delete(db, debate, at)).await
+    }
+
+    pub(crate) async fn create_document(
+        &self,
+        id: DocumentId,
+        new: NewDocument,
+        at: Time,
+    ) -> Result<KeptVersion, Failure> {
+        self.write(move |db| documents::create(db, id, &new, at)).await
+    }
+
+    pub(crate) async fn add_version(
+        &self,
+        document: DocumentId,
+        request: RequestId,
+        new: NewVersion,
+        at: Time,
+    ) -> Result<KeptVersion, Failure> {
+        self.write(move |db| documents::add_version(db, document, request, &new, at)).await
+    }
+
+    pub(crate) async fn delete_document(
+        &self,
+        document: DocumentId,
+        at: Time,
+    ) -> Result<(), Failure> {
+        self.write(move |db| documents::delete(db, document, at)).await
+    }
+
+    /// What a waiter would learn now. `ends` says whether its wait is over, given the standing and
+    /// whether anything is unseen.
+    pub(crate) fn look(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: Option<ArgumentId>,
+        ends: impl FnOnce(&Standing, bool) -> bool,
+    ) -> Result<Look, Failure> {
+        self.read(|db| debates::look(db, debate, role, after, ends))
+    }
+
+    /// The debate with its newest arguments: few enough to be read in passing.
+    pub(crate) fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
+        self.read(|db| debates::context(db, debate, Some(limit)))
+    }
+
+    /// The debate with all its arguments.
+    pub(crate) async fn whole(&self, debate: DebateId) -> Result<Context, Failure> {
+        self.read_long(move |db| debates::context(db, debate, None)).await
+    }
+
+    /// At most `limit` arguments after `after`.
+    pub(crate) fn stretch(
+        &self,
+        debate: DebateId,
+        after: Seq,
+        limit: u64,
+    ) -> Result<Stretch, Failure> {
+        self.read(|db| debates::stretch(db, debate, after, limit))
+    }
+
+    /// All arguments after `after`.
+    pub(crate) async fn rest(&self, debate: DebateId, after: Seq) -> Result<Stretch, Failure> {
+        self.read_long(move |db| debates::stretch(db, debate, after, i64::MAX as u64)).await
+    }
+
+    pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        self.read(|db| list::debates(db, filter))
+    }
+
+    pub(crate) async fn document(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<Document, Failure> {
+        self.read_long(move |db| documents::get(db, id, version, include_deleted)).await
+    }
+
+    pub(crate) async fn two_versions(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
+        self.read_long(move |db| documents::two_versions(db, id, from, to)).await
+    }
+
+    pub(crate) fn versions(
+        &self,
+        id: DocumentId,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<VersionList, Failure> {
+        self.read(|db| documents::versions(db, id, include_deleted, limit, offset))
+    }
+
+    pub(crate) fn list_documents(
+        &self,
+        search: Option<&str>,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<DocumentList, Failure> {
+        self.read(|db| list::documents(db, search, include_deleted, limit, offset))
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.inner.writer.write(work).await
+    }
+
+    /// Reads on the calling thread, all from one snapshot. For reads that take microseconds: handing
+    /// them to another thread would cost more than they do.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+        let readers = || self.inner.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = readers().pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => connection::reader(&self.inner.path)?,
+        };
+        let result = {
+            let snapshot = reader.unchecked_transaction()?;
+            work(&snapshot)
+        };
+        let mut readers = readers();
+        if readers.len() < READERS {
+            readers.push(reader);
+        }
+        result
+    }
+
+    async fn read_long<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let _turn = self.inner.long_reads.acquire().await.expect("it is never closed");
+        let store = self.clone();
+        tokio::task::spawn_blocking(move || store.read(work))
+            .await
+            .map_err(|died| Fault::Storage(format!("a read died: {died}")))?
+    }
+}
+
+/// Makes the folder, the database and its lock file, readable by their owner alone.
+fn make_private(path: &Path) -> std::io::Result<fs::File> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    // SQLite gives its log and its index the mode of the database.
+    let mut private = fs::OpenOptions::new();
+    private.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let database = private.open(path)?;
+    if database.metadata()?.permissions().mode() & 0o077 != 0 {
+        database.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    let mut lock = path.as_os_str().to_owned();
+    lock.push(".lock");
+    private.open(lock)
+}
+
+/// A missing argument where the record promises one.
+fn damaged(what: &str) -> Failure {
+    Fault::Damaged(what.to_owned()).into()
+}
+
+/// Puts what was read newest first into the record's order.
+fn in_order(mut newest_first: Vec<Argument>) -> Vec<Argument> {
+    newest_first.reverse();
+    newest_first
+}

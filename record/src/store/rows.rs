@@ -1,0 +1,132 @@
+//! Rows, read back into the core's types.
+
+use std::error::Error;
+use std::str::FromStr;
+
+use aw_core::{
+    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Role, Seq,
+    Standing, Time, Title,
+};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Params, Row, params};
+use uuid::Uuid;
+
+use crate::{DebateHead, LastArgument};
+
+/// A debate's row.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) key: i64,
+    pub(super) head: DebateHead,
+    pub(super) deleted_at: Option<Time>,
+}
+
+/// The columns that [`known`] reads.
+pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, resolution_policy, \
+     state, last_seq, debates.proposer_count, debates.opponent_count, \
+     proposer_newest, opponent_newest, arbitrator_newest, \
+     proposer_interrupted, opponent_interrupted, \
+     debates.created_at, updated_at, deleted_at";
+
+/// How many columns [`HEAD`] has.
+pub(super) const HEAD_COLUMNS: usize = 17;
+
+pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    let seq = |column| row.get::<_, Option<u64>>(column).map(|seq| seq.map(Seq));
+    let last = Seq(row.get(6)?);
+    let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);
+    let standing = Standing {
+        state: word(row, 5)?,
+        last,
+        count: ByRole { proposer, opponent, arbitrator: last.0 - proposer - opponent },
+        newest: ByRole { proposer: seq(9)?, opponent: seq(10)?, arbitrator: seq(11)? },
+        interrupted: ByRole { proposer: seq(12)?, opponent: seq(13)?, arbitrator: None },
+    };
+    Ok(Known {
+        key: row.get(0)?,
+        head: DebateHead {
+            id: row.get::<_, Uuid>(1)?.into(),
+            title: Title::recorded(row.get(2)?),
+            debate_type: DebateType::recorded(row.get(3)?),
+            debate: Debate { policy: word(row, 4)?, standing },
+            created_at: Time(row.get(14)?),
+            updated_at: Time(row.get(15)?),
+        },
+        deleted_at: row.get::<_, Option<i64>>(16)?.map(Time),
+    })
+}
+
+/// The columns that [`argument`] reads.
+pub(super) const ARGUMENT: &str = "seq, id, parent_id, type, role, parked_for, close, automatic, \
+     via, author, client_request_id, created_at, hash, content";
+
+pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> rusqlite::Result<Argument> {
+    let kind: Kind = word(row, 3)?;
+    let role: Role = word(row, 4)?;
+    let parked = parked_for(row)?.is_some();
+    let event = Event::recorded(kind, role, parked, row.get(6)?, row.get(7)?).ok_or_else(|| {
+        unreadable(3, format!("{role} {kind} is not an argument that the rules know"))
+    })?;
+    Ok(Argument {
+        id: row.get::<_, Uuid>(1)?.into(),
+        debate,
+        seq: Seq(row.get(0)?),
+        parent: row.get::<_, Option<Uuid>>(2)?.map(Into::into),
+        event,
+        content: Content::recorded(row.get(13)?),
+        author: row.get::<_, Option<String>>(9)?.map(Author::recorded),
+        request: row.get::<_, Uuid>(10)?.into(),
+        via: word(row, 8)?,
+        at: Time(row.get(11)?),
+        hash: Hash(row.get(12)?),
+    })
+}
+
+/// The INTERVENTION for which an argument was parked.
+pub(super) fn parked_for(row: &Row<'_>) -> rusqlite::Result<Option<Seq>> {
+    row.get::<_, Option<u64>>(5).map(|seq| seq.map(Seq))
+}
+
+pub(super) fn arguments(
+    db: &Connection,
+    debate: DebateId,
+    sql: &str,
+    params: impl Params,
+) -> rusqlite::Result<Vec<Argument>> {
+    db.prepare_cached(sql)?.query_map(params, |row| argument(row, debate))?.collect()
+}
+
+/// The columns that [`last`] reads.
+pub(super) const LAST: &str =
+    "arguments.id, seq, role, type, parked_for, author, arguments.created_at";
+
+/// Reads [`LAST`], which begins at this column.
+pub(super) fn last(row: &Row<'_>, first: usize) -> rusqlite::Result<LastArgument> {
+    Ok(LastArgument {
+        id: row.get::<_, Uuid>(first)?.into(),
+        seq: Seq(row.get(first + 1)?),
+        role: word(row, first + 2)?,
+        kind: word(row, first + 3)?,
+        parked: row.get::<_, Option<u64>>(first + 4)?.is_some(),
+        author: row.get::<_, Option<String>>(first + 5)?.map(Author::recorded),
+        at: Time(row.get(first + 6)?),
+    })
+}
+
+pub(super) fn last_argument(db: &Connection, key: i64, seq: Seq) -> rusqlite::Result<LastArgument> {
+    let sql = format!("select {LAST} from arguments where debate_key = ?1 and seq = ?2");
+    db.prepare_cached(&sql)?.query_row(params![key, seq.0], |row| last(row, 0))
+}
+
+/// Reads one of the protocol's words.
+fn word<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static>,
+{
+    let text = row.get_ref(column)?.as_str()?;
+    text.parse().map_err(|error| unreadable(column, format!("{text:?}: {error}")))
+}
+
+fn unreadable(column: usize, why: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+}
