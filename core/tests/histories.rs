@@ -1,14 +1,10 @@
 //! Proves what must hold in a debate of any length, by random histories of attempted moves: any
 //! role, any move, any target. Most attempts are refused, as in life.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod record;
-
+use crate::record::Record;
 use aw_core::{Available, Event, Kind, Move, ResolutionPolicy, Role, Seq, Standing, Verdict};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use record::Record;
 
 /// Somebody tries something; the target is chosen among the arguments that there are by then.
 type Attempt = (Role, Kind, Index, bool, Verdict);

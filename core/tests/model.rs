@@ -17,12 +17,8 @@
 //! The bound: both policies, debates of up to 7 arguments, and for each agent 1 request lost sight
 //! of and 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set others.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
-
-mod record;
-
+use crate::record::Record;
 use aw_core::{Action, ByRole, Kind, Move, ResolutionPolicy, Role, Seq, Standing, State, Verdict};
-use record::Record;
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const ONCE: &str = "every accepted request is in the record exactly once";

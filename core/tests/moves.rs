@@ -6,17 +6,13 @@
 //! from the standing that the rules keep. The stories after them show each rule of parking, of
 //! closing and of refusing on its own.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod record;
-
 use std::collections::{BTreeMap, HashSet};
 
+use crate::record::Record;
 use aw_core::{
     Action, Available, Entry, Event, Kind, Move, Refusal, ResolutionPolicy, Role, Seq, Standing,
     State, Verdict,
 };
-use record::Record;
 
 /// How long the debates get: enough for two INTERVENTIONs with everything that they allow.
 const ARGUMENTS: usize = 8;

@@ -26,7 +26,8 @@ impl Problem {
         Problem { error: Box::new(error), fault: None, allow: None }
     }
 
-    fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+    /// With what to do next.
+    pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.error.suggestion = Some(suggestion.into());
         self
     }

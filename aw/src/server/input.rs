@@ -88,6 +88,7 @@ pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
             (path, _) => path,
         };
         Problem::input(field, format!("the body cannot be read: {message}"))
+            .suggest("See /openapi.json for the fields and their types")
     })
 }
 

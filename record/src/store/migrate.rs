@@ -97,5 +97,6 @@ fn migrate(path: &Path, schema: i64, import: &legacy::Import) -> Result<(), Open
         changes.commit()?;
         Ok(())
     };
-    work().map_err(|source| OpenError::Unfinished { path: path.to_owned(), source })
+    work()
+        .map_err(|source| OpenError::Unfinished { path: path.to_owned(), source: Box::new(source) })
 }

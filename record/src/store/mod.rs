@@ -92,7 +92,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: Failure,
+        source: Box<Failure>,
     },
     /// The file system refused.
     #[error("{path}: {source}")]
@@ -167,6 +167,8 @@ impl Store {
 
     /// Ends the writer after everything that is queued, and folds the log into the file.
     pub(crate) async fn close(&self) {
+        // SQLite removes its log when the last connection goes, which should be the writer's.
+        self.inner.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.inner.writer.close().await;
     }
 

@@ -26,7 +26,7 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
      state, last_seq, debates.proposer_count, debates.opponent_count, \
      proposer_newest, opponent_newest, arbitrator_newest, \
      proposer_interrupted, opponent_interrupted, \
-     debates.created_at, updated_at, deleted_at";
+     debates.created_at, debates.updated_at, deleted_at";
 
 /// How many columns [`HEAD`] has.
 pub(super) const HEAD_COLUMNS: usize = 17;

@@ -1,7 +1,5 @@
 //! A debate in memory, which grows through `Debate::decide` and `Standing::apply` and nothing else.
 
-#![allow(dead_code, unreachable_pub)]
-
 use std::convert::Infallible;
 
 use aw_core::{

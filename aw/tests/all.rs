@@ -1,0 +1,6 @@
+//! Every test of the product as its users meet it: over real sockets, on a real SQLite file.
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
+
+mod api;
+mod tidy;
+mod world;

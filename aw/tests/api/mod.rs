@@ -1,0 +1,3 @@
+//! The API, endpoint by endpoint.
+
+mod debate;

@@ -1,0 +1,268 @@
+//! A world to tell stories in: a real server on a free port, a real SQLite file in a temporary
+//! folder, and a clock that moves when the test moves it.
+
+mod process;
+
+use std::net::TcpListener as StdListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::time::Duration;
+
+use aw::server::{self, Guard, Limits, Setup, Stop};
+use aw_core::Time;
+use aw_record::{Clock, Engine, Store, StoreOptions};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+pub use process::ServerProcess;
+
+/// 2026-01-01T00:00:00.000Z, when every story begins.
+pub const BEGINNING: i64 = 1_767_225_600_000;
+
+/// One server and those who call it.
+pub struct World {
+    pub url: String,
+    pub engine: Engine,
+    pub folder: TempDir,
+    now: Arc<AtomicI64>,
+    stop: Stop,
+    serving: Option<JoinHandle<()>>,
+    client: Client,
+}
+
+impl World {
+    /// A server with the usual settings.
+    pub async fn start() -> Self {
+        Self::with(Guard::default(), Limits::default()).await
+    }
+
+    /// A server with these settings, on a new record.
+    pub async fn with(guard: Guard, limits: Limits) -> Self {
+        Self::on(tempfile::tempdir().unwrap(), guard, limits).await
+    }
+
+    /// A server on the record in this folder.
+    pub async fn on(folder: TempDir, guard: Guard, limits: Limits) -> Self {
+        let now = Arc::new(AtomicI64::new(BEGINNING));
+        let clock = {
+            let now = now.clone();
+            Clock::new(move || Time(now.load(Ordering::SeqCst)))
+        };
+        let store = Store::open(&StoreOptions::at(database_in(&folder))).unwrap();
+        let engine = Engine::new(store, clock);
+        let stop = Stop::default();
+        let connections = limits.connections;
+        let router = server::router(Setup {
+            engine: engine.clone(),
+            guard,
+            limits,
+            home_id: "test-home".to_owned(),
+            stopping: stop.told(),
+        });
+        let listener = free_listener();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
+        let serving = tokio::spawn(server::serve(listener, router, connections, stop.told()));
+        World { url, engine, folder, now, stop, serving: Some(serving), client: Client::new() }
+    }
+
+    /// Lets time pass.
+    pub fn pass(&self, time: Duration) {
+        let millis = i64::try_from(time.as_millis()).unwrap();
+        self.now.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// Stops the server gracefully and gives the folder back.
+    pub async fn stop(mut self) -> TempDir {
+        self.stop.now();
+        self.serving.take().unwrap().await.unwrap();
+        self.engine.close().await;
+        self.folder
+    }
+
+    /// Begins to stop the server.
+    pub fn begin_to_stop(&self) {
+        self.stop.now();
+    }
+
+    /// A request that is still to be sent.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+
+    /// The answer to a GET.
+    pub async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    /// The answer to a POST.
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        Answer::to(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// The answer to a DELETE.
+    pub async fn delete(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::DELETE, path)).await
+    }
+
+    /// A debate that waits for its opponent.
+    pub async fn debate(&self, title: &str) -> DebateFor<'_> {
+        self.debate_with(title, json!({})).await
+    }
+
+    /// The same, created with these fields too.
+    pub async fn debate_with(&self, title: &str, more: Value) -> DebateFor<'_> {
+        let id = new_id();
+        let mut body = json!({
+            "debate_id": id,
+            "title": title,
+            "debate_type": "general_debate",
+            "motion_content": format!("Motion: {title}"),
+            "client_request_id": new_id(),
+        });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let created = self.post("/debates", body).await.created();
+        DebateFor { world: self, motion: text(&created["argument"]["id"]), id }
+    }
+}
+
+/// A debate in a world.
+pub struct DebateFor<'a> {
+    pub world: &'a World,
+    pub id: String,
+    pub motion: String,
+}
+
+impl DebateFor<'_> {
+    fn path(&self, rest: &str) -> String {
+        format!("/debates/{}{rest}", self.id)
+    }
+
+    /// What came of a CLAIM that answers this argument.
+    pub async fn try_claim(&self, role: &str, target: &str, content: &str) -> Answer {
+        let body = json!({
+            "role": role, "target_id": target, "content": content, "client_request_id": new_id(),
+        });
+        self.world.post(&self.path("/arguments"), body).await
+    }
+
+    /// A CLAIM that is accepted; its data.
+    pub async fn claim(&self, role: &str, target: &str, content: &str) -> Value {
+        self.try_claim(role, target, content).await.created()
+    }
+
+    /// What came of an APPEAL or a RESOLUTION (`what` is the last part of the path).
+    pub async fn ask(&self, what: &str, target: &str, content: &str) -> Answer {
+        let body = json!({"target_id": target, "content": content, "client_request_id": new_id()});
+        self.world.post(&self.path(&format!("/{what}")), body).await
+    }
+
+    /// What came of a RULING with these fields.
+    pub async fn rule(&self, fields: Value) -> Answer {
+        self.world.post(&self.path("/ruling"), fields).await
+    }
+
+    /// What came of an INTERVENTION.
+    pub async fn intervene(&self) -> Answer {
+        self.world.post(&self.path("/intervention"), json!({})).await
+    }
+
+    /// The answer to a poll.
+    pub async fn poll(&self, role: &str, after: Option<&str>) -> Answer {
+        let after = after.map_or(String::new(), |id| format!("&argument_id={id}"));
+        self.world.get(&self.path(&format!("/poll?role={role}{after}"))).await
+    }
+
+    /// The answer to a wait that may take this many seconds.
+    pub async fn wait(&self, role: &str, after: Option<&str>, seconds: u32) -> Answer {
+        let after = after.map_or(String::new(), |id| format!("&argument_id={id}"));
+        self.world.get(&self.path(&format!("/wait?role={role}{after}&wait={seconds}"))).await
+    }
+
+    /// The debate with all its arguments.
+    pub async fn context(&self) -> Value {
+        self.world.get(&self.path("")).await.ok()
+    }
+}
+
+/// What the server answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: reqwest::header::HeaderMap,
+    pub body: Value,
+}
+
+impl Answer {
+    /// Sends a request and reads the answer, which must be JSON.
+    pub async fn to(request: RequestBuilder) -> Self {
+        let response = request.send().await.expect("the server answers");
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.expect("the answer arrives whole");
+        let body = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| panic!("not JSON: {}", String::from_utf8_lossy(&bytes)));
+        Answer { status, headers, body }
+    }
+
+    /// The data of a 201.
+    #[track_caller]
+    pub fn created(self) -> Value {
+        self.data(StatusCode::CREATED)
+    }
+
+    /// The data of a 200.
+    #[track_caller]
+    pub fn ok(self) -> Value {
+        self.data(StatusCode::OK)
+    }
+
+    #[track_caller]
+    fn data(mut self, status: StatusCode) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        assert_eq!(self.body["success"], true);
+        self.body["data"].take()
+    }
+
+    /// The error of a refusal with this status and code.
+    #[track_caller]
+    pub fn refused(mut self, status: u16, code: &str) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.body);
+        assert_eq!(self.body["success"], false);
+        assert_eq!(self.body["error"]["code"], code, "{}", self.body);
+        self.body["error"].take()
+    }
+}
+
+pub fn database_in(folder: &TempDir) -> PathBuf {
+    folder.path().join("db").join("debate.db")
+}
+
+pub fn new_id() -> String {
+    Uuid::new_v4().to_string()
+}
+
+/// The text in a JSON value.
+#[track_caller]
+pub fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
+}
+
+/// A listener on a free port below 30000.
+pub fn free_listener() -> StdListener {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(131);
+    for _ in 0..10_000 {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (start.wrapping_add(step) % 9_900);
+        if let Ok(listener) = StdListener::bind(("127.0.0.1", u16::try_from(port).unwrap())) {
+            return listener;
+        }
+    }
+    panic!("no free port below 30000");
+}

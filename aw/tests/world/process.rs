@@ -1,0 +1,60 @@
+//! The real binary as a server of its own, to be stopped and killed.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::free_listener;
+
+/// `aw serve` as a process.
+pub struct ServerProcess {
+    pub url: String,
+    pub child: Child,
+}
+
+impl ServerProcess {
+    /// Starts it on this data folder and waits until it listens.
+    pub fn start(home: &Path) -> Self {
+        Self::start_with(home, |_| {})
+    }
+
+    /// The same with more settings.
+    pub fn start_with(home: &Path, more: impl Fn(&mut Command)) -> Self {
+        for _ in 0..20 {
+            let address = free_listener().local_addr().unwrap();
+            let mut command = Command::new(env!("CARGO_BIN_EXE_aw"));
+            command
+                .args(["serve", "--listen", &address.to_string()])
+                .env("AWEAVE_HOME", home)
+                .env_remove("AW_AUTH_TOKEN")
+                .env_remove("AW_DATABASE_URL")
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null());
+            more(&mut command);
+            let mut child = command.spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
+                return ServerProcess { url: url.to_owned(), child };
+            }
+            // Somebody took the port in between.
+            child.wait().unwrap();
+        }
+        panic!("the server did not start");
+    }
+
+    /// `kill -9`
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
