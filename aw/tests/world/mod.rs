@@ -78,6 +78,35 @@ impl World {
         self.now.fetch_add(millis, Ordering::SeqCst);
     }
 
+    /// Turns the clock back.
+    pub fn turn_back(&self, time: Duration) {
+        let millis = i64::try_from(time.as_millis()).unwrap();
+        self.now.fetch_sub(millis, Ordering::SeqCst);
+    }
+
+    /// A look into the database beside the server.
+    pub fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(database_in(&self.folder)).unwrap()
+    }
+
+    /// How much was ever written: whatever changes the record changes one of these numbers.
+    pub fn written(&self) -> Vec<i64> {
+        let sql = "select (select count(*) from debates),
+            (select count(*) from debates where deleted_at is not null),
+            (select count(*) from arguments),
+            (select count(*) from documents),
+            (select count(*) from documents where deleted_at is not null),
+            (select count(*) from document_versions)";
+        let row = |row: &rusqlite::Row<'_>| (0..6).map(|column| row.get(column)).collect();
+        self.database().query_row(sql, [], row).unwrap()
+    }
+
+    /// How many waits are held and how many sockets are open now.
+    pub async fn held(&self) -> (u64, u64) {
+        let health = self.get("/health").await.ok();
+        (health["held_waits"].as_u64().unwrap(), health["open_sockets"].as_u64().unwrap())
+    }
+
     /// Stops the server gracefully and gives the folder back.
     pub async fn stop(mut self) -> TempDir {
         self.stop.now();
@@ -251,6 +280,18 @@ pub fn new_id() -> String {
 #[track_caller]
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
+}
+
+/// Returns once this holds, which it must within ten seconds.
+pub async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    let mut tick = tokio::time::interval(Duration::from_millis(2));
+    let all = async {
+        while !holds().await {
+            tick.tick().await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(10), all).await;
+    assert!(in_time.is_ok(), "did not happen: {what}");
 }
 
 /// A listener on a free port below 30000.

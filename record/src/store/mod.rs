@@ -6,6 +6,8 @@
 //! [`legacy`] the import of what an older system left behind.
 
 mod connection;
+#[cfg(test)]
+mod costs;
 mod debates;
 mod documents;
 mod legacy;

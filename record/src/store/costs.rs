@@ -1,0 +1,266 @@
+//! No request scans: each costs the same in a full file as in an almost empty one.
+//!
+//! Cost is what SQLite counts itself, the steps of its virtual machine, so the result is the same
+//! on every machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aw_core::{
+    ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Move, RequestId, Role, Seq,
+    Standing, State, Summary, Time, Title, Verdict, Via,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::debates::{self, NewArgument, NewDebate, NewMove};
+use super::{connection, documents, list, migrate};
+use crate::{Failure, Filter, NewDocument, NewVersion};
+
+/// So many debates, the oldest, are of a rare type.
+const RARE: u64 = 12;
+
+/// A file with debates and documents in it, and a counter of the machine's steps.
+struct File {
+    db: Connection,
+    steps: Arc<AtomicU64>,
+    debate: DebateId,
+    newest: ArgumentId,
+    document: DocumentId,
+    _folder: TempDir,
+}
+
+impl File {
+    /// So many debates, so many documents with as many versions, and one debate that is `long`.
+    fn with(debates: u64, documents: u64, long: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        std::fs::File::create(&path).unwrap();
+        migrate::bring_up_to_date(&path).unwrap();
+        let mut db = connection::writer(&path).unwrap();
+        db.execute_batch("begin").unwrap();
+        for number in 0..documents {
+            create_document(&db, number).unwrap();
+        }
+        let document = id(3, 0).into();
+        for number in 1..documents {
+            let version = new_version(number);
+            documents::add_version(&db, document, id(5, number).into(), &version, Time(0)).unwrap();
+        }
+        for number in 0..debates {
+            open(&db, number);
+            if number % 3 > 0 {
+                play(&db, number, Role::Opponent, 2);
+            }
+            if number % 3 > 1 {
+                play(&db, number, Role::Proposer, 3);
+            }
+        }
+        let debate = open(&db, u64::MAX);
+        let mut newest = id(1, u64::MAX).into();
+        for seq in 2..=long {
+            let role = if seq % 2 == 0 { Role::Opponent } else { Role::Proposer };
+            newest = play(&db, u64::MAX, role, seq);
+        }
+        db.execute_batch("commit").unwrap();
+        let steps = Arc::new(AtomicU64::new(0));
+        let counter = steps.clone();
+        db.progress_handler(
+            1,
+            Some(move || {
+                counter.fetch_add(1, Ordering::Relaxed);
+                false
+            }),
+        )
+        .unwrap();
+        File { db, steps, debate, newest, document, _folder: folder }
+    }
+
+    fn cost<T>(&self, request: impl Fn(&Connection, &Self) -> Result<T, Failure>) -> u64 {
+        // Once to compile its statements, which is not what is measured.
+        request(&self.db, self).unwrap();
+        self.steps.store(0, Ordering::Relaxed);
+        request(&self.db, self).unwrap();
+        self.steps.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn no_request_scans() {
+    let (small, large) = (File::with(60, 10, 60), File::with(3_000, 300, 3_000));
+    let same_cost = |name: &str, request: &dyn Fn(&Connection, &File) -> Result<(), Failure>| {
+        let (few, many) = (small.cost(request), large.cost(request));
+        assert!(few > 0, "{name} does nothing");
+        assert!(
+            many * 10 <= few * 13,
+            "{name}: {few} steps in a small file, {many} in a large one"
+        );
+    };
+
+    same_cost("a poll without news", &|db, file| {
+        debates::look(db, file.debate, Role::Opponent, Some(file.newest), |_, unseen| unseen)?;
+        Ok(())
+    });
+    same_cost("a poll with everything unseen", &|db, file| {
+        debates::look(db, file.debate, Role::Arbitrator, None, |_, unseen| unseen)?;
+        Ok(())
+    });
+    same_cost("a wait from the beginning", &|db, file| {
+        let motion = Some(id(1, u64::MAX).into());
+        debates::look(db, file.debate, Role::Proposer, motion, |_, unseen| unseen)?;
+        Ok(())
+    });
+    same_cost("the last ten arguments", &|db, file| {
+        debates::context(db, file.debate, Some(10))?;
+        Ok(())
+    });
+    same_cost("what a socket reads", &|db, file| {
+        debates::stretch(db, file.debate, Seq(20), 20)?;
+        Ok(())
+    });
+    same_cost("a refused move", &|db, file| {
+        let claim = Move::Claim { target: file.newest };
+        let refused = move_in(db, u64::MAX, claim, Role::Arbitrator, u64::MAX - 1);
+        assert!(matches!(refused, Err(Failure::Refused { .. })), "{refused:?}");
+        Ok(())
+    });
+    same_cost("a move", &|db, _| {
+        db.execute_batch("savepoint one")?;
+        play(db, 0, Role::Opponent, 2);
+        db.execute_batch("rollback to one; release one")?;
+        Ok(())
+    });
+
+    let types = [None, Some("general_debate"), Some("rare_debate")];
+    for debate_type in types {
+        for state in [None, Some(State::AwaitingProposer), Some(State::Closed)] {
+            for (pending_first_opponent, needs_arbitrator) in
+                [(false, false), (true, false), (false, true)]
+            {
+                for before in [None, Some((Time(1_000_000), Some(id(0, 0).into())))] {
+                    let filter = Filter {
+                        state,
+                        debate_type: debate_type.map(|name| DebateType::recorded(name.to_owned())),
+                        pending_first_opponent,
+                        needs_arbitrator,
+                        search: None,
+                        limit: 5,
+                        offset: 0,
+                        before,
+                    };
+                    if pending_first_opponent {
+                        // Its total is counted, up to a limit; only the page must be cheap.
+                        continue;
+                    }
+                    if list::debates(&small.db, &filter).unwrap().debates.is_empty() {
+                        continue;
+                    }
+                    same_cost(&format!("a list page: {filter:?}"), &|db, _| {
+                        list::debates(db, &filter)?;
+                        Ok(())
+                    });
+                }
+            }
+        }
+    }
+    same_cost("a page of documents", &|db, _| {
+        list::documents(db, None, false, 5, 0)?;
+        Ok(())
+    });
+    same_cost("a document", &|db, file| {
+        documents::get(db, file.document, None, false)?;
+        Ok(())
+    });
+    same_cost("a page of versions", &|db, file| {
+        documents::versions(db, file.document, false, 5, 0)?;
+        Ok(())
+    });
+}
+
+fn id(kind: u16, number: u64) -> Uuid {
+    Uuid::from_u64_pair(u64::from(kind), number)
+}
+
+fn open(db: &Connection, number: u64) -> DebateId {
+    let debate: DebateId = id(0, number).into();
+    let debate_type = if number < RARE { "rare_debate" } else { "general_debate" };
+    let new = NewDebate {
+        id: debate,
+        title: Title::recorded(format!("Debate number {number}")),
+        debate_type: DebateType::recorded(debate_type.to_owned()),
+        debate: Debate { policy: aw_core::ResolutionPolicy::Auto, standing: Standing::opened() },
+        motion: new_argument(number, 1),
+    };
+    debates::open(db, &new).unwrap();
+    debate
+}
+
+/// A claim that answers the argument before it.
+fn play(db: &Connection, number: u64, role: Role, seq: u64) -> ArgumentId {
+    let target = new_argument(number, seq - 1).id;
+    move_in(db, number, Move::Claim { target }, role, seq).unwrap()
+}
+
+fn move_in(
+    db: &Connection,
+    number: u64,
+    play: Move<ArgumentId>,
+    role: Role,
+    seq: u64,
+) -> Result<ArgumentId, Failure> {
+    let new = NewMove {
+        debate: id(0, number).into(),
+        role,
+        play,
+        argument: new_argument(number, seq),
+        automatic: new_argument(number, seq + 1),
+    };
+    debates::play(db, &new, |debate, play| debate.decide(role, play))
+        .map(|written| written.argument.id)
+}
+
+fn new_argument(number: u64, seq: u64) -> NewArgument {
+    let own = if seq == 1 {
+        id(1, number)
+    } else {
+        id(1 + u16::try_from(seq % 30_000).unwrap() * 2, number)
+    };
+    NewArgument {
+        id: own.into(),
+        request: own.into(),
+        content: Content::recorded(format!("Argument {seq} of {number}")),
+        author: None,
+        via: Via::Api,
+        at: Time(i64::try_from(number % 1_000).unwrap()),
+    }
+}
+
+fn create_document(db: &Connection, number: u64) -> Result<(), Failure> {
+    let request: RequestId = id(2, number).into();
+    let new = NewDocument { request, version: new_version(number) };
+    documents::create(db, id(3, number).into(), &new, Time(i64::try_from(number).unwrap()))?;
+    Ok(())
+}
+
+fn new_version(number: u64) -> NewVersion {
+    NewVersion {
+        summary: Summary::recorded(format!("Plan {number}")),
+        content: Content::recorded("Text".to_owned()),
+        author: None,
+        metadata: "{}".to_owned(),
+    }
+}
+
+/// A verdict is not needed to measure, but a file with rulings in it should cost the same.
+#[test]
+fn a_debate_with_a_ruling_is_found_by_who_must_rule() {
+    let file = File::with(3, 1, 2);
+    let appeal = Move::Appeal { target: file.newest };
+    move_in(&file.db, u64::MAX, appeal, Role::Proposer, 3).unwrap();
+    let owed = Filter { needs_arbitrator: true, limit: 5, ..Filter::default() };
+    assert_eq!(list::debates(&file.db, &owed).unwrap().total, 1);
+    let ruling = Move::Ruling { target: None, verdict: Verdict::Close };
+    move_in(&file.db, u64::MAX, ruling, Role::Arbitrator, 4).unwrap();
+    assert_eq!(list::debates(&file.db, &owed).unwrap().total, 0);
+}

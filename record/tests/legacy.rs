@@ -1,0 +1,318 @@
+//! A database of the older system is recognised, copied aside, imported and goes on; one that
+//! cannot be read to the end is named and left untouched.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use aw_core::{ArgumentId, Content, DebateId, Kind, Move, Role, State, Time, Via};
+use aw_record::{Ask, Clock, Engine, Filter, OpenError, Poll, Request, Store, StoreOptions};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const OPEN: &str = "11111111-1111-4111-8111-111111111111";
+const CLOSED: &str = "22222222-2222-4222-8222-222222222222";
+const DOCUMENT: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
+
+/// As the older system makes its tables.
+const OLD_SCHEMA: &str = r#"
+    create table "debates" (
+        "id" text not null primary key, "title" text not null, "debate_type" text not null,
+        "state" text not null default 'AWAITING_OPPONENT',
+        "created_at" text not null default (datetime('now')),
+        "updated_at" text not null default (datetime('now'))
+    );
+    create table "arguments" (
+        "id" text not null primary key, "debate_id" text not null, "parent_id" text,
+        "type" text not null, "role" text not null, "content" text not null,
+        "client_request_id" text, "seq" integer not null,
+        "created_at" text not null default (datetime('now')),
+        foreign key ("debate_id") references "debates" ("id"),
+        foreign key ("parent_id") references "arguments" ("id")
+    );
+    create unique index "arguments_debate_id_seq_key" on "arguments" ("debate_id", "seq");
+    create unique index "arguments_debate_id_client_request_id_key"
+        on "arguments" ("debate_id", "client_request_id");
+"#;
+
+const OLD_DOCUMENTS: &str = "
+    create table schema_meta (key text primary key, value text not null);
+    create table document_versions (
+        id text primary key, document_id text not null, summary text not null, content text not null,
+        version integer not null, metadata text default '{}', created_at text not null,
+        deleted_at text default null, unique (document_id, version)
+    );
+";
+
+fn argument(number: u8) -> String {
+    format!("aaaaaaaa-aaaa-4aaa-8aaa-0000000000{number:02}")
+}
+
+/// An open debate and a closed one, in Vietnamese, and a document in two versions.
+fn old_files(folder: &TempDir) -> PathBuf {
+    let path = folder.path().join("debate.db");
+    let db = Connection::open(&path).unwrap();
+    db.pragma_update(None, "journal_mode", "wal").unwrap();
+    db.execute_batch(OLD_SCHEMA).unwrap();
+    let debate = |id: &str, title: &str, state: &str, updated: &str| {
+        db.execute(
+            "insert into debates values (?1, ?2, 'coding_plan_debate', ?3, '2026-02-07 05:32:50', ?4)",
+            [id, title, state, updated],
+        )
+        .unwrap();
+    };
+    debate(OPEN, "Kế hoạch: giữ một tệp SQLite?", "AWAITING_PROPOSER", "2026-02-07 05:40:00");
+    debate(CLOSED, "Đã xong", "CLOSED", "2026-02-07 06:00:00");
+    let long = "ế".repeat(9_000);
+    let rows = [
+        (
+            1,
+            OPEN,
+            None,
+            "MOTION",
+            "proposer",
+            format!("Xem document_id={DOCUMENT} (v1)"),
+            Some("r-1"),
+            1,
+            "05:32:50",
+        ),
+        (
+            2,
+            OPEN,
+            Some(1),
+            "CLAIM",
+            "opponent",
+            long,
+            Some("bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"),
+            2,
+            "05:40:00",
+        ),
+        (3, CLOSED, None, "MOTION", "proposer", "Bắt đầu".to_owned(), Some("r-1"), 1, "05:50:00"),
+        (
+            4,
+            CLOSED,
+            Some(3),
+            "CLAIM",
+            "opponent",
+            "Không đồng ý".to_owned(),
+            Some("r-2"),
+            2,
+            "05:55:00",
+        ),
+        (
+            5,
+            CLOSED,
+            Some(4),
+            "RESOLUTION",
+            "proposer",
+            format!("{DOCUMENT}"),
+            Some("r-3"),
+            3,
+            "06:00:00",
+        ),
+        (
+            6,
+            CLOSED,
+            None,
+            "RULING",
+            "arbitrator",
+            "Auto-approved: Debate completed as requested by proposer.".to_owned(),
+            None,
+            4,
+            "06:00:00",
+        ),
+    ];
+    for (id, debate, parent, kind, role, content, request, seq, time) in rows {
+        db.execute(
+            "insert into arguments values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            rusqlite::params![
+                argument(id),
+                debate,
+                parent.map(argument),
+                kind,
+                role,
+                content,
+                request,
+                seq,
+                format!("2026-02-07 {time}")
+            ],
+        )
+        .unwrap();
+    }
+    let documents = Connection::open(folder.path().join("docstore.db")).unwrap();
+    documents.execute_batch(OLD_DOCUMENTS).unwrap();
+    for (version, summary, created_at) in [
+        (1, "Bản đầu", "2026-02-07 05:30:00"),
+        (2, "Sửa theo góp ý", "2026-02-07T05:45:00+00:00"),
+        (3, "Sau khi đóng", "2026-02-08 00:00:00"),
+    ] {
+        documents
+            .execute(
+                "insert into document_versions (id, document_id, summary, content, version, metadata, created_at)
+                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                rusqlite::params![
+                    Uuid::now_v7().to_string(), DOCUMENT, summary, format!("Nội dung {version}"), version,
+                    r#"{"debate_id": "x"}"#, created_at
+                ],
+            )
+            .unwrap();
+    }
+    path
+}
+
+fn open(path: &Path) -> Result<Engine, OpenError> {
+    let store = Store::open(&StoreOptions::at(path))?;
+    Ok(Engine::new(store, Clock::new(|| Time(1_772_000_000_000))))
+}
+
+fn debate(id: &str) -> DebateId {
+    id.parse().unwrap()
+}
+
+#[tokio::test]
+async fn an_old_database_is_imported_with_everything_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let engine = open(&path).unwrap();
+
+    let list = engine.list(&Filter { limit: 10, ..Filter::default() }).unwrap();
+    assert_eq!(list.total, 2);
+    let found = Filter { search: Some("ke hoach".to_owned()), limit: 10, ..Filter::default() };
+    assert_eq!(engine.list(&found).unwrap().total, 1);
+
+    let open = engine.context(debate(OPEN), None).await.unwrap();
+    assert_eq!(open.debate.title.as_str(), "Kế hoạch: giữ một tệp SQLite?");
+    assert_eq!(open.debate.state(), State::AwaitingProposer);
+    assert_eq!(open.debate.created_at, Time(1_770_442_370_000));
+    assert_eq!(open.debate.updated_at, Time(1_770_442_800_000));
+    assert_eq!(open.motion.id.to_string(), argument(1));
+    assert_eq!(open.arguments[0].content.as_str().len(), 27_000);
+    assert_eq!(open.arguments[0].parent, Some(open.motion.id));
+    assert_eq!(open.arguments[0].request.to_string(), "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb");
+    assert_eq!((open.documents[0].version, open.documents[0].summary.as_str()), (1, "Bản đầu"));
+
+    let closed = engine.context(debate(CLOSED), None).await.unwrap();
+    let kinds: Vec<Kind> = closed.arguments.iter().map(|argument| argument.event.kind()).collect();
+    assert_eq!(kinds, [Kind::Claim, Kind::Resolution, Kind::Ruling]);
+    let ruling = closed.arguments[2].event;
+    assert_eq!((ruling.close(), ruling.automatic()), (Some(true), true));
+    assert_eq!(closed.documents[0].version, 2, "the newest when it was cited");
+
+    let document = engine.document(DOCUMENT.parse().unwrap(), None, false).await.unwrap();
+    assert_eq!((document.newest, document.version.content.as_str()), (3, "Nội dung 3"));
+    assert_eq!(document.version.version.metadata, r#"{"debate_id": "x"}"#);
+}
+
+#[tokio::test]
+async fn an_imported_debate_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let engine = open(&path).unwrap();
+    let target: ArgumentId = argument(2).parse().unwrap();
+    let waiting = engine.wait(
+        debate(OPEN),
+        Role::Proposer,
+        Some(argument(1).parse().unwrap()),
+        Duration::ZERO,
+    );
+    assert!(matches!(waiting.await.unwrap(), Poll::News(news) if news.argument.id == target));
+    let request = Request {
+        debate: debate(OPEN),
+        id: Uuid::now_v7().into(),
+        author: None,
+        via: Via::Api,
+        ask: Ask::Play {
+            role: Role::Proposer,
+            play: Move::Claim { target },
+            content: Content::recorded("Tiếp tục".to_owned()),
+        },
+    };
+    let receipt = engine.execute(request).await.unwrap();
+    assert_eq!(receipt.argument.seq.0, 3);
+    assert_eq!(receipt.debate.state(), State::AwaitingOpponent);
+    drop(receipt);
+    engine.close().await;
+    drop(engine);
+    let again = open(&path).unwrap();
+    assert_eq!(again.context(debate(OPEN), None).await.unwrap().arguments.len(), 2);
+}
+
+#[tokio::test]
+async fn the_old_file_is_copied_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    fs::write(folder.path().join("debate.db.before-aw"), "an older copy").unwrap();
+    open(&path).unwrap();
+    let older = fs::read_to_string(folder.path().join("debate.db.before-aw")).unwrap();
+    assert_eq!(older, "an older copy", "a copy is never overwritten");
+    let copy = Connection::open(folder.path().join("debate.db.before-aw.2")).unwrap();
+    let count: i64 =
+        copy.query_row("select count(*) from arguments", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 6);
+    let old: i64 = copy.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(old, 0);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_file_is_left_untouched() {
+    for (spoil, named) in [
+        ("update arguments set type = 'SHOUT' where seq = 2", "SHOUT"),
+        ("update arguments set role = 'judge' where seq = 2", "judge"),
+        ("update arguments set created_at = 'yesterday' where seq = 1", "yesterday"),
+        ("update arguments set seq = 7 where seq = 2", "argument 2 is missing"),
+        ("update arguments set id = 'x' where seq = 4", "id is \"x\""),
+        (
+            "update debates set state = 'AWAITING_OPPONENT' where state = 'CLOSED'",
+            "AWAITING_OPPONENT",
+        ),
+        ("update debates set state = 'PAUSED'", "PAUSED"),
+        ("update debates set id = 'mine' where state = 'CLOSED'", "mine"),
+        ("delete from debates where state = 'CLOSED'", CLOSED),
+        ("delete from arguments where debate_id like '1%'", "no MOTION"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = old_files(&folder);
+        let db = Connection::open(&path).unwrap();
+        db.pragma_update(None, "foreign_keys", false).unwrap();
+        db.pragma_update(None, "journal_mode", "delete").unwrap();
+        db.execute_batch(spoil).unwrap();
+        drop(db);
+        let before = fs::read(&path).unwrap();
+        let refused = open(&path).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().contains(named), "{spoil}: {refused}");
+        assert!(refused.to_string().contains("untouched"), "{refused}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{spoil}");
+        assert!(!folder.path().join("debate.db.before-aw").exists());
+    }
+}
+
+#[test]
+fn documents_that_cannot_be_read_are_named() {
+    for (spoil, named) in [
+        ("update document_versions set metadata = '[]'", "metadata"),
+        ("update document_versions set version = 9 where version = 2", "version 2 is missing"),
+        ("update document_versions set document_id = 'plan'", "plan"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = old_files(&folder);
+        Connection::open(folder.path().join("docstore.db")).unwrap().execute_batch(spoil).unwrap();
+        let refused = open(&path).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().contains(named), "{spoil}: {refused}");
+        assert!(refused.to_string().contains("docstore.db"), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn documents_alone_are_imported_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    for leftover in ["debate.db", "debate.db-wal", "debate.db-shm"] {
+        let leftover = folder.path().join(leftover);
+        if leftover.exists() {
+            fs::remove_file(leftover).unwrap();
+        }
+    }
+    let engine = open(&path).unwrap();
+    assert_eq!(engine.list_documents(None, false, 10, 0).unwrap().total, 1);
+}
