@@ -2,5 +2,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
 
 mod api;
+mod crowd;
+mod faults;
 mod tidy;
 mod world;

@@ -6,14 +6,14 @@ use aw_core::{ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy,
 use aw_core::{Time, Verdict, Via};
 use aw_record::{Ask, Filter, Receipt, Request};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::App;
 use super::error::Problem;
-use super::input::{self, Body, Door, Params};
+use super::input::{self, Body, Door, Params, Segment};
 use crate::wire::{
     CreateDebate, DebateContext, DebateList, Deleted, Failure, Poll, Stamp, SubmitClaim,
     SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
@@ -159,7 +159,7 @@ pub(super) struct ContextParams {
 )]
 pub(super) async fn context(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     Params(params): Params<ContextParams>,
 ) -> Answer<DebateContext> {
     let id = input::id("debate_id", &id)?;
@@ -182,7 +182,7 @@ pub(super) async fn context(
         (status = 507, body = Failure),
     )
 )]
-pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>) -> Answer<Deleted> {
+pub(super) async fn delete(State(app): State<App>, Segment(id): Segment) -> Answer<Deleted> {
     app.engine.delete(input::id("debate_id", &id)?).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
@@ -208,7 +208,7 @@ pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>) -> An
 )]
 pub(super) async fn claim(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitClaim>,
 ) -> WriteAnswer {
@@ -255,7 +255,7 @@ pub(super) async fn claim(
 )]
 pub(super) async fn appeal(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
@@ -283,7 +283,7 @@ pub(super) async fn appeal(
 )]
 pub(super) async fn resolution(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
@@ -311,7 +311,7 @@ pub(super) async fn resolution(
 )]
 pub(super) async fn ruling(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRuling>,
 ) -> WriteAnswer {
@@ -339,7 +339,7 @@ pub(super) async fn ruling(
 )]
 pub(super) async fn intervention(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitIntervention>,
 ) -> WriteAnswer {
@@ -374,7 +374,7 @@ pub(super) struct PollParams {
 )]
 pub(super) async fn poll(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> Answer<Poll> {
     app.hold(&debate, &params, Duration::ZERO).await
@@ -395,7 +395,7 @@ pub(super) async fn poll(
 )]
 pub(super) async fn wait(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> Answer<Poll> {
     app.hold(&debate, &params, LONGEST_WAIT).await
@@ -412,8 +412,9 @@ impl App {
             .map(|id| input::id("argument_id", id))
             .transpose()?;
         let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
-            Some(seconds) => Duration::try_from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64()))
-                .map_err(|_| Problem::input("wait", "`wait` must not be negative"))?,
+            // Not `min`, which would take a NaN for a minute.
+            Some(seconds) => Duration::try_from_secs_f64(seconds.clamp(-1.0, LONGEST_WAIT.as_secs_f64()))
+                .map_err(|_| Problem::input("wait", "`wait` must be a number of seconds, 0 or more"))?,
             None => default,
         };
         let at_once = || self.engine.wait(debate, role, after, Duration::ZERO);

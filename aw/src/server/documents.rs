@@ -5,7 +5,7 @@ use std::time::Duration;
 use aw_core::Summary;
 use aw_record::{NewDocument, NewVersion};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use similar::TextDiffConfig;
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::error::Problem;
-use super::input::{self, LongBody, Params};
+use super::input::{self, LongBody, Params, Segment};
 use crate::wire::{
     Deleted, Diff, Document, DocumentList, Failure, KeptVersion, SubmitDocument, Success, Text,
     VersionList,
@@ -74,7 +74,7 @@ pub(super) async fn create(
 )]
 pub(super) async fn add_version(
     State(app): State<App>,
-    Path(document): Path<String>,
+    Segment(document): Segment,
     LongBody(body): LongBody<SubmitDocument>,
 ) -> KeepAnswer {
     let document = input::id("document_id", &document)?;
@@ -172,7 +172,7 @@ pub(super) struct ReadParams {
 )]
 pub(super) async fn read(
     State(app): State<App>,
-    Path(document): Path<String>,
+    Segment(document): Segment,
     Params(params): Params<ReadParams>,
 ) -> Answer<Document> {
     let id = input::id("document_id", &document)?;
@@ -198,7 +198,7 @@ pub(super) async fn read(
 )]
 pub(super) async fn delete(
     State(app): State<App>,
-    Path(document): Path<String>,
+    Segment(document): Segment,
 ) -> Answer<Deleted> {
     app.engine.delete_document(input::id("document_id", &document)?).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
@@ -232,7 +232,7 @@ pub(super) struct VersionParams {
 )]
 pub(super) async fn versions(
     State(app): State<App>,
-    Path(document): Path<String>,
+    Segment(document): Segment,
     Params(params): Params<VersionParams>,
 ) -> Answer<VersionList> {
     let id = input::id("document_id", &document)?;
@@ -270,7 +270,7 @@ pub(super) struct DiffParams {
 )]
 pub(super) async fn diff(
     State(app): State<App>,
-    Path(document): Path<String>,
+    Segment(document): Segment,
     Params(params): Params<DiffParams>,
 ) -> Answer<Diff> {
     let id = input::id("document_id", &document)?;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use aw_core::Argument;
 use aw_record::Context;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::error::Problem;
-use super::input::{self, Params};
+use super::input::{self, Params, Segment};
 use crate::wire::{Failure, Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -37,7 +37,7 @@ pub(super) struct ExportParams {
 )]
 pub(super) async fn export(
     State(app): State<App>,
-    Path(debate): Path<String>,
+    Segment(debate): Segment,
     Params(params): Params<ExportParams>,
 ) -> Result<Response, Problem> {
     let id = input::id("debate_id", &debate)?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aw_core::{Author, BadText, Content, RequestId, Role, Via};
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
@@ -98,6 +98,20 @@ fn is_json(headers: &HeaderMap) -> bool {
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split(';').next());
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The part of the path that names something.
+pub(super) struct Segment(pub(super) String);
+
+impl FromRequestParts<App> for Segment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(segment)) => Ok(Segment(segment)),
+            Err(_) => Err(Problem::input("id", "the id in the path is not UTF-8")),
+        }
+    }
 }
 
 /// The query of the URL.

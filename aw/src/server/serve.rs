@@ -29,7 +29,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(4);
 /// Told to whoever comes when there is no room.
 const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
 retry-after: 1\r\nconnection: close\r\ncontent-length: 103\r\n\r\n\
-{\"success\":false,\"error\":{\"code\":\"SERVER_BUSY\",\"message\":\"too many connections\",\"suggestion\":\"Wait\"}}   ";
+{\"success\":false,\"error\":{\"code\":\"SERVER_BUSY\",\"message\":\"too many connections\",\"suggestion\":\"Wait\"}}  ";
 
 /// Tells everybody that the server stops.
 #[derive(Debug)]

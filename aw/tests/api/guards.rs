@@ -1,1 +1,358 @@
-//! To come.
+//! Who may call at all: foreign hosts, other web sites and strangers are turned away everywhere.
+
+use aw::server::{Guard, Limits};
+use serde_json::{Value, json};
+
+use super::by_hand::{self, RawAnswer};
+use crate::world::{World, new_id, text};
+
+const UPGRADE: &str = "upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+    sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+/// A request that would be granted if it came from somebody known.
+struct Knock {
+    method: String,
+    path: String,
+    body: String,
+    upgrade: bool,
+}
+
+impl Knock {
+    fn new(method: &str, path: &str) -> Self {
+        Knock {
+            method: method.to_uppercase(),
+            path: path.to_owned(),
+            body: String::new(),
+            upgrade: path.starts_with("/ws?"),
+        }
+    }
+
+    /// Sends it with these lines in its head.
+    async fn with(&self, world: &World, lines: &[String]) -> RawAnswer {
+        let Knock { method, path, body, upgrade } = self;
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        for line in lines {
+            head += &format!("{line}\r\n");
+        }
+        if *upgrade {
+            head += &format!("connection: close, upgrade\r\n{UPGRADE}");
+        } else {
+            head += "connection: close\r\n";
+        }
+        if !body.is_empty() {
+            let length = body.len();
+            head += &format!("content-type: application/json\r\ncontent-length: {length}\r\n");
+        }
+        by_hand::send(world, format!("{head}\r\n{body}").as_bytes()).await
+    }
+}
+
+/// Every route and method of the description, and what is not in it.
+async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
+    let mut ask = world.request(reqwest::Method::GET, "/openapi.json");
+    let mut open = world.request(reqwest::Method::POST, "/debates");
+    let mut keep = world.request(reqwest::Method::POST, "/documents");
+    if let Some(token) = token {
+        [&mut ask, &mut open, &mut keep].map(|request| {
+            let with = request.try_clone().unwrap().bearer_auth(token);
+            *request = with;
+        });
+    }
+    let debate = new_id();
+    let opened = open
+        .json(&json!({
+            "debate_id": debate, "title": "Title", "debate_type": "general_debate",
+            "motion_content": "Motion", "client_request_id": new_id(),
+        }))
+        .send()
+        .await
+        .unwrap();
+    let opened: Value = serde_json::from_slice(&opened.bytes().await.unwrap()).unwrap();
+    let kept = keep.json(&json!({"summary": "s", "content": "c"})).send().await.unwrap();
+    let kept: Value = serde_json::from_slice(&kept.bytes().await.unwrap()).unwrap();
+    let document = text(&kept["data"]["document_id"]);
+    let description = ask.send().await.unwrap().bytes().await.unwrap();
+    let description: Value = serde_json::from_slice(&description).unwrap();
+
+    let mut doors = Vec::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        let id = if path.starts_with("/debates") { &debate } else { &document };
+        let mut path = path.replace("{id}", id);
+        if path.ends_with("/poll") || path.ends_with("/wait") {
+            path += "?role=opponent";
+        }
+        if path == "/ws" {
+            path = format!("/ws?debate_id={debate}");
+        }
+        for method in methods.as_object().unwrap().keys() {
+            let mut door = Knock::new(method, &path);
+            if method == "post" {
+                let body = json!({
+                    "debate_id": new_id(), "title": "Title", "debate_type": "general_debate",
+                    "motion_content": "Motion", "client_request_id": new_id(),
+                    "role": "opponent", "target_id": opened["data"]["argument"]["id"],
+                    "content": "Content", "summary": "Summary",
+                });
+                door.body = body.to_string();
+            }
+            doors.push(door);
+        }
+    }
+    assert!(doors.len() >= 20, "the description names {} doors only", doors.len());
+    for (method, path) in [
+        ("GET", "/openapi.json"),
+        ("HEAD", "/debates"),
+        ("OPTIONS", "/debates"),
+        ("PUT", "/debates"),
+        ("GET", "/nowhere"),
+        ("POST", "/nowhere"),
+        ("GET", "/"),
+    ] {
+        doors.push(Knock::new(method, path));
+    }
+    doors
+}
+
+/// The answer, which has no body where HEAD was asked.
+#[track_caller]
+fn refused(door: &Knock, answer: RawAnswer, status: u16, code: &str) -> Value {
+    if door.method == "HEAD" {
+        assert_eq!(answer.status, status, "{answer:?}");
+        return Value::Null;
+    }
+    answer.refused(status, code)
+}
+
+#[tokio::test]
+async fn a_foreign_host_is_turned_away_at_every_door() {
+    let world = World::start().await;
+    let doors = every_door(&world, None).await;
+    let own = by_hand::address(&world);
+    let port = own.rsplit(':').next().unwrap();
+    let before = world.written();
+    let hosts: Vec<Vec<String>> = vec![
+        vec![],
+        vec!["host: evil.test".to_owned()],
+        vec![format!("host: {own}"), format!("host: {own}")],
+        vec![format!("host: {own}"), "host: evil.test".to_owned()],
+        vec!["host: ".to_owned()],
+        vec![format!("host: evil.test:{port}")],
+        vec![format!("host: localhost.evil.test:{port}")],
+        vec![format!("host: 127.0.0.1.evil.test:{port}")],
+        vec![format!("host: 0.0.0.0:{port}")],
+        vec![format!("host: 192.168.1.1:{port}")],
+        vec![format!("host: evil.test@localhost:{port}")],
+        vec![format!("host: localhost:{port}@evil.test")],
+        vec![format!("host: {own}, evil.test")],
+        vec![format!("host: {own}/evil.test")],
+        vec![format!("host: {own}:80")],
+        vec!["host: [::]".to_owned()],
+        vec!["host: [::1]evil.test".to_owned()],
+        vec!["host: localhost:port".to_owned()],
+    ];
+    for door in &doors {
+        for lines in &hosts {
+            let answer = door.with(&world, lines).await;
+            let error = refused(door, answer, 403, "FORBIDDEN");
+            if !error.is_null() {
+                assert_eq!(error["reason"], "host", "{} {} {lines:?}", door.method, door.path);
+            }
+        }
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn another_web_site_is_turned_away_at_every_door() {
+    let world = World::start().await;
+    let doors = every_door(&world, None).await;
+    let own = by_hand::address(&world);
+    let port = own.rsplit(':').next().unwrap();
+    let before = world.written();
+    let origins: Vec<Vec<String>> = vec![
+        vec!["origin: https://evil.test".to_owned()],
+        vec!["origin: null".to_owned()],
+        vec!["origin: ".to_owned()],
+        vec!["origin: http://127.0.0.1:1".to_owned()],
+        vec!["origin: http://127.0.0.1".to_owned()],
+        vec![format!("origin: https://{own}")],
+        vec![format!("origin: ws://{own}")],
+        vec![format!("origin: http://localhost:{port}")],
+        vec![format!("origin: {own}")],
+        vec![format!("origin: http://{own}/")],
+        vec![format!("origin: http://{own}.evil.test")],
+        vec![format!("origin: http://{own} https://evil.test")],
+        vec![format!("origin: http://{own}"), format!("origin: http://{own}")],
+        vec![format!("origin: http://{own}"), "origin: https://evil.test".to_owned()],
+        vec!["sec-fetch-site: cross-site".to_owned()],
+        vec![format!("origin: http://{own}"), "sec-fetch-site: cross-site".to_owned()],
+    ];
+    for door in &doors {
+        for lines in &origins {
+            let mut lines = lines.clone();
+            lines.insert(0, format!("host: {own}"));
+            let answer = door.with(&world, &lines).await;
+            let error = refused(door, answer, 403, "FORBIDDEN");
+            if !error.is_null() {
+                assert_eq!(error["reason"], "origin", "{} {} {lines:?}", door.method, door.path);
+            }
+        }
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn a_target_that_names_another_host_than_the_header_is_turned_away() {
+    let world = World::start().await;
+    let own = by_hand::address(&world);
+    let host = [format!("host: {own}")];
+    let foreign = Knock::new("GET", "http://evil.test/debates").with(&world, &host).await;
+    assert_eq!(foreign.refused(403, "FORBIDDEN")["reason"], "host");
+    let same = Knock::new("GET", &format!("http://{own}/debates")).with(&world, &host).await;
+    assert_eq!(same.status, 200);
+}
+
+#[tokio::test]
+async fn the_machines_own_names_are_let_in_at_any_port() {
+    let world = World::start().await;
+    for host in [
+        "localhost", "LocalHost", "localhost:3456", "127.0.0.1", "127.0.0.1:1", "[::1]",
+        "[::1]:8080",
+    ] {
+        for origin in [None, Some(format!("http://{}", host.to_lowercase()))] {
+            let mut lines = vec![format!("host: {host}")];
+            lines.extend(origin.map(|origin| format!("origin: {origin}")));
+            let answer = Knock::new("GET", "/debates").with(&world, &lines).await;
+            assert_eq!(answer.status, 200, "{lines:?}");
+        }
+    }
+    let own = by_hand::address(&world);
+    for site in ["same-origin", "same-site", "none"] {
+        let lines = [format!("host: {own}"), format!("sec-fetch-site: {site}")];
+        assert_eq!(Knock::new("GET", "/debates").with(&world, &lines).await.status, 200, "{site}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_of_the_server_itself_may_open_a_socket() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let own = by_hand::address(&world);
+    let knock = format!(
+        "GET /ws?debate_id={} HTTP/1.1\r\nhost: {own}\r\norigin: http://{own}\r\n\
+         connection: upgrade\r\n{UPGRADE}\r\n",
+        debate.id
+    );
+    let mut stream = by_hand::connect(&world).await;
+    tokio::io::AsyncWriteExt::write_all(&mut stream, knock.as_bytes()).await.unwrap();
+    let mut begin = [0; 12];
+    tokio::io::AsyncReadExt::read_exact(&mut stream, &mut begin).await.unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 101");
+}
+
+#[tokio::test]
+async fn nothing_allows_other_sites_to_read() {
+    let world = World::start().await;
+    let own = by_hand::address(&world);
+    let lines = [
+        format!("host: {own}"),
+        format!("origin: http://{own}"),
+        "access-control-request-method: POST".to_owned(),
+    ];
+    for method in ["GET", "OPTIONS"] {
+        let answer = Knock::new(method, "/debates").with(&world, &lines).await;
+        assert!(!answer.head.contains("access-control-allow"), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_public_url_is_let_in_under_its_host_and_origin_only() {
+    let public = ["https://debates.example.org", "http://intranet:8080"];
+    let public = public.iter().map(|url| url.parse().unwrap()).collect();
+    let world = World::with(Guard { token: None, public }, Limits::default()).await;
+    for (host, origin, status) in [
+        ("debates.example.org", None, 200),
+        ("Debates.Example.org", None, 200),
+        ("debates.example.org", Some("https://debates.example.org"), 200),
+        ("intranet:8080", Some("http://intranet:8080"), 200),
+        // A proxy may hand requests on under the machine's own name.
+        ("127.0.0.1:3456", Some("https://debates.example.org"), 200),
+        ("localhost", None, 200),
+        ("debates.example.org", Some("http://debates.example.org"), 403),
+        ("debates.example.org", Some("https://debates.example.org:8443"), 403),
+        ("debates.example.org", Some("https://evil.test"), 403),
+        ("debates.example.org", Some("null"), 403),
+        ("sub.debates.example.org", None, 403),
+        ("example.org", None, 403),
+        ("debates.example.org.evil.test", None, 403),
+        ("intranet:9090", None, 403),
+    ] {
+        let mut lines = vec![format!("host: {host}")];
+        lines.extend(origin.map(|origin| format!("origin: {origin}")));
+        let answer = Knock::new("GET", "/debates").with(&world, &lines).await;
+        assert_eq!(answer.status, status, "{host} {origin:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_wanted_at_every_door_but_health() {
+    let token = "a-long-secret";
+    let guard = Guard { token: Some(token.to_owned()), ..Guard::default() };
+    let world = World::with(guard, Limits::default()).await;
+    let doors = every_door(&world, Some(token)).await;
+    let own = by_hand::address(&world);
+    let before = world.written();
+    let strangers: Vec<Vec<String>> = vec![
+        vec![],
+        vec!["authorization: ".to_owned()],
+        vec!["authorization: Bearer".to_owned()],
+        vec!["authorization: Bearer ".to_owned()],
+        vec!["authorization: Bearer wrong".to_owned()],
+        vec!["authorization: Bearer a-long-secre".to_owned()],
+        vec!["authorization: Bearer a-long-secret2".to_owned()],
+        vec!["authorization: Bearer A-LONG-SECRET".to_owned()],
+        vec![format!("authorization: {token}")],
+        vec![format!("authorization: Basic {token}")],
+        vec![format!("authorization: Bearer {token}"), "authorization: Bearer wrong".to_owned()],
+        vec![format!("cookie: token={token}")],
+    ];
+    for door in &doors {
+        for lines in &strangers {
+            let mut lines = lines.clone();
+            lines.insert(0, format!("host: {own}"));
+            let answer = door.with(&world, &lines).await;
+            if door.path == "/health" {
+                assert_eq!(answer.status, 200, "{lines:?}");
+            } else {
+                refused(door, answer, 401, "AUTH_FAILED");
+            }
+        }
+        let with_query = format!("{}{}token={token}", door.path, "?");
+        if !door.path.contains('?') && door.path != "/health" {
+            let answer = Knock::new("GET", &with_query).with(&world, &[format!("host: {own}")]);
+            answer.await.refused(401, "AUTH_FAILED");
+        }
+    }
+    assert_eq!(world.written(), before);
+
+    for door in doors.iter().filter(|door| !door.upgrade) {
+        let lines = [format!("host: {own}"), format!("Authorization: Bearer {token}")];
+        let answer = door.with(&world, &lines).await;
+        assert_ne!(answer.status, 401, "{} {}", door.method, door.path);
+    }
+    assert_ne!(world.written(), before);
+}
+
+#[tokio::test]
+async fn a_token_opens_neither_a_foreign_host_nor_another_site() {
+    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    let world = World::with(guard, Limits::default()).await;
+    let own = by_hand::address(&world);
+    let token = "authorization: Bearer secret".to_owned();
+    let foreign = [token.clone(), "host: evil.test".to_owned()];
+    let answer = Knock::new("GET", "/debates").with(&world, &foreign).await;
+    assert_eq!(answer.refused(403, "FORBIDDEN")["reason"], "host");
+    let other = [token, format!("host: {own}"), "origin: https://evil.test".to_owned()];
+    let answer = Knock::new("GET", "/debates").with(&world, &other).await;
+    assert_eq!(answer.refused(403, "FORBIDDEN")["reason"], "origin");
+}

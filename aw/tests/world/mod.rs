@@ -1,6 +1,7 @@
 //! A world to tell stories in: a real server on a free port, a real SQLite file in a temporary
 //! folder, and a clock that moves when the test moves it.
 
+mod patience;
 mod process;
 
 use std::net::TcpListener as StdListener;
@@ -19,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+pub use patience::{CEILING, Dice, eventually, in_time};
 pub use process::ServerProcess;
 
 /// 2026-01-01T00:00:00.000Z, when every story begins.

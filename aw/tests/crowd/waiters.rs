@@ -1,0 +1,239 @@
+//! Thousands who wait: every one is woken by what it waits for, and by nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aw_core::{
+    ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title, Verdict, Via,
+};
+use aw_record::{Ask, Engine, Poll, Receipt, Request};
+use reqwest::Method;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::Value;
+use tokio::sync::{Barrier, mpsc};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::held;
+use crate::world::{Answer, Dice, World, eventually, in_time, text};
+
+/// Longer than any test: whoever is not woken is found out by the test's own ceiling.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What a waiter was told.
+#[derive(Debug, PartialEq, Eq)]
+struct Woken {
+    action: String,
+    seqs: Vec<u64>,
+    newest: String,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_thousand_waiters_on_a_thousand_debates_each_is_woken_by_its_own() {
+    raise_file_limit();
+    let world = World::start().await;
+    let mut dice = Dice::new();
+    let mut debates = Vec::new();
+    for number in 0..1_000 {
+        let motion = open(&world.engine, number).await;
+        let waiter = match number % 5 {
+            0 | 1 => over_http(&world, &motion, Role::Proposer),
+            _ => over_engine(&world, &motion, Role::Proposer),
+        };
+        debates.push((motion, waiter));
+    }
+    eventually("400 waits are held over HTTP", async || held(&world).await.0 == 400).await;
+    eventually("1000 debates are listened to", async || listened_to(&world).await == 1_000).await;
+
+    // In any order, first for some half of them.
+    for last in (1..debates.len()).rev() {
+        debates.swap(last, usize::try_from(dice.below(last as u64 + 1)).unwrap());
+    }
+    let others = debates.split_off(500);
+    for half in [debates, others] {
+        let here = half.len();
+        let mut claims = Vec::new();
+        for (motion, _) in &half {
+            claims.push(tokio::spawn(claim(world.engine.clone(), motion.clone(), Role::Opponent)));
+        }
+        for ((_, waiter), claim) in half.into_iter().zip(claims) {
+            let claim = claim.await.unwrap();
+            let woken = in_time("the waiter of a debate with news is woken", waiter).await.unwrap();
+            let newest = claim.argument.id.to_string();
+            assert_eq!(woken, Woken { action: "respond".to_owned(), seqs: vec![2], newest });
+        }
+        eventually("nobody else was woken", async || {
+            [500, 0].contains(&listened_to(&world).await)
+        })
+        .await;
+        assert_eq!(here, 500);
+    }
+    eventually("nobody is left behind", async || {
+        listened_to(&world).await == 0 && held(&world).await.0 == 0
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_a_thousand_waiters_on_one_debate_those_are_woken_whom_it_concerns() {
+    raise_file_limit();
+    let world = World::start().await;
+    let motion = open(&world.engine, 0).await;
+    let crowd = |size: usize, last: &Receipt, role: Role| -> Vec<JoinHandle<Woken>> {
+        let waiter = |number: usize| match number % 3 {
+            0 => over_http(&world, last, role),
+            _ => over_engine(&world, last, role),
+        };
+        (0..size).map(waiter).collect()
+    };
+    let arbitrators = crowd(300, &motion, Role::Arbitrator);
+    let proposers = crowd(400, &motion, Role::Proposer);
+    eventually("234 waits are held", async || held(&world).await.0 == 100 + 134).await;
+
+    let second = claim(world.engine.clone(), motion.clone(), Role::Opponent).await;
+    all_told(proposers, "respond", &[2], &second).await;
+    eventually("the arbitrators are still held", async || held(&world).await.0 == 100).await;
+
+    let opponents = crowd(300, &second, Role::Opponent);
+    eventually("200 waits are held", async || held(&world).await.0 == 200).await;
+    let third = claim(world.engine.clone(), second.clone(), Role::Proposer).await;
+    all_told(opponents, "respond", &[3], &third).await;
+    let fourth = claim(world.engine.clone(), third, Role::Opponent).await;
+    eventually("the arbitrators are still held", async || held(&world).await.0 == 100).await;
+    assert!(arbitrators.iter().all(|waiter| !waiter.is_finished()));
+
+    let target = fourth.argument.id;
+    let appeal = play(&world.engine, &motion, Role::Proposer, Move::Appeal { target }).await;
+    all_told(arbitrators, "rule", &[2, 3, 4, 5], &appeal).await;
+
+    // Whose move it is never waits, and everybody is let go when it is over.
+    let both = [crowd(50, &appeal, Role::Proposer), crowd(50, &appeal, Role::Opponent)];
+    let ruling = Move::Ruling { target: None, verdict: Verdict::Close };
+    let closing = play(&world.engine, &motion, Role::Arbitrator, ruling).await;
+    for waiters in both {
+        all_told(waiters, "debate_closed", &[6], &closing).await;
+    }
+    assert_eq!((held(&world).await.0, listened_to(&world).await), (0, 0));
+}
+
+/// The other tests wait until everybody is held; here they come just when something is committed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_sleeps_through_a_commit_that_comes_while_they_lie_down() {
+    const WAITERS: u64 = 12;
+    const ROUNDS: u64 = 600;
+    let world = World::start().await;
+    let mut dice = Dice::new();
+    let mut newest = open(&world.engine, 0).await;
+    let together = Arc::new(Barrier::new(1 + usize::try_from(WAITERS).unwrap()));
+    let (tell, mut seen) = mpsc::channel(64);
+    for _ in 0..WAITERS {
+        let (engine, debate, motion) =
+            (world.engine.clone(), newest.debate.id, newest.argument.id);
+        let (together, tell, mut dice) = (together.clone(), tell.clone(), dice.another());
+        tokio::spawn(async move {
+            let mut after = motion;
+            for round in 0..ROUNDS {
+                together.wait().await;
+                for _ in 0..dice.below(40) {
+                    tokio::task::yield_now().await;
+                }
+                // The role whose move it is not.
+                let role = if round % 2 == 0 { Role::Proposer } else { Role::Opponent };
+                let Poll::News(news) = engine.wait(debate, role, Some(after), PATIENCE).await.unwrap()
+                else {
+                    panic!("told that there is nothing");
+                };
+                assert_eq!(news.arguments.len(), 1);
+                after = news.waits_on;
+                tell.send(news.argument.seq.0).await.unwrap();
+            }
+        });
+    }
+    for round in 0..ROUNDS {
+        let role = if round % 2 == 0 { Role::Opponent } else { Role::Proposer };
+        together.wait().await;
+        for _ in 0..dice.below(40) {
+            tokio::task::yield_now().await;
+        }
+        newest = claim(world.engine.clone(), newest, role).await;
+        for _ in 0..WAITERS {
+            let seq = in_time("everybody hears of it", seen.recv()).await.unwrap();
+            assert_eq!(seq, newest.argument.seq.0);
+        }
+    }
+}
+
+async fn all_told(waiters: Vec<JoinHandle<Woken>>, action: &str, seqs: &[u64], by: &Receipt) {
+    for waiter in waiters {
+        let woken = in_time("everybody whom it concerns is woken", waiter).await.unwrap();
+        let newest = by.argument.id.to_string();
+        assert_eq!(woken, Woken { action: action.to_owned(), seqs: seqs.to_vec(), newest });
+    }
+}
+
+/// Somebody who has seen this and waits, inside the server.
+fn over_engine(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
+    let (engine, debate, after) = (world.engine.clone(), last.debate.id, last.argument.id);
+    tokio::spawn(async move {
+        match engine.wait(debate, role, Some(after), PATIENCE).await.unwrap() {
+            Poll::News(news) => Woken {
+                action: news.action.to_string(),
+                seqs: news.arguments.iter().map(|argument| argument.seq.0).collect(),
+                newest: news.waits_on.to_string(),
+            },
+            nothing @ Poll::Nothing { .. } => panic!("woken for nothing: {nothing:?}"),
+        }
+    })
+}
+
+/// The same over a connection of its own.
+fn over_http(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
+    let (debate, after) = (last.debate.id, last.argument.id);
+    let path = format!("/debates/{debate}/wait?role={role}&argument_id={after}");
+    let request = world.request(Method::GET, &path);
+    tokio::spawn(async move {
+        let news = Answer::to(request).await.ok();
+        assert_eq!(news["has_new_argument"], true, "{news}");
+        let seqs = news["arguments"].as_array().unwrap().iter();
+        Woken {
+            action: text(&news["action"]),
+            seqs: seqs.map(|argument: &Value| argument["seq"].as_u64().unwrap()).collect(),
+            newest: text(&news["next_argument_id_to_wait"]),
+        }
+    })
+}
+
+async fn open(engine: &Engine, number: u32) -> Receipt {
+    let ask = Ask::Open {
+        title: Title::recorded(format!("Debate {number}")),
+        debate_type: DebateType::recorded("general_debate".to_owned()),
+        policy: ResolutionPolicy::Auto,
+        motion: Content::recorded("A motion.".to_owned()),
+    };
+    execute(engine, Uuid::new_v4().into(), ask).await
+}
+
+async fn claim(engine: Engine, last: Receipt, role: Role) -> Receipt {
+    let target = last.argument.id;
+    play(&engine, &last, role, Move::Claim { target }).await
+}
+
+async fn play(engine: &Engine, of: &Receipt, role: Role, play: Move<ArgumentId>) -> Receipt {
+    let content = Content::recorded(format!("A word of the {role}."));
+    execute(engine, of.debate.id, Ask::Play { role, play, content }).await
+}
+
+async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
+    let id = Uuid::new_v4().into();
+    engine.execute(Request { debate, id, author: None, via: Via::Api, ask }).await.unwrap()
+}
+
+async fn listened_to(world: &World) -> usize {
+    world.engine.health().await.debates_listened_to
+}
+
+/// Both ends of every connection are open files of this process.
+fn raise_file_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+}
