@@ -4,6 +4,8 @@
 //! `aw-core`, the record in `aw-record`; `docs/architecture.md` has the map.
 
 pub mod cli;
+pub mod client;
+pub mod home;
 pub mod server;
 pub mod settings;
 pub mod wire;

@@ -1,16 +1,19 @@
 //! Settings: flag, then environment, then `config.toml`, then default; settled once.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::Deserialize;
-use uuid::Uuid;
 
+use crate::home::Home;
 use crate::server::{Guard, Limits, PublicUrl};
+
+/// Where a server listens unless told otherwise.
+const USUAL_LISTEN: &str = "127.0.0.1:3456";
 
 /// Where the environment is read.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -85,6 +88,11 @@ struct Config {
     max_waits: Option<usize>,
     max_sockets: Option<usize>,
     max_connections: Option<usize>,
+    server_url: Option<String>,
+    wait_deadline: Option<f64>,
+    patience: Option<f64>,
+    author: Option<String>,
+    autostart: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -97,17 +105,17 @@ enum OneOrMany {
 impl ServerSettings {
     /// Settles what a server is started with.
     pub fn settle(flags: Flags, environment: Environment<'_>) -> Result<Self, BadSetting> {
-        let home = Home::settle(environment)?;
-        let config = home.config()?;
+        let home = home(environment)?;
+        let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
 
         let listen = flags.listen.or_else(|| set("AW_LISTEN")).or(config.listen);
         let listen: SocketAddr =
-            parsed("listen address", listen.as_deref().unwrap_or("127.0.0.1:3456"))?;
+            parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
 
         let database = flags.database.or_else(|| set("AW_DATABASE_URL")).or(config.database);
         let database = match database {
-            None => home.path.join("db").join("debate.db"),
+            None => home.database(),
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 let why = "this version keeps its record in SQLite only: give a file".to_owned();
                 return Err(BadSetting::Value { name: "database".to_owned(), why });
@@ -158,24 +166,84 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<
     })
 }
 
-/// The data folder: `AWEAVE_HOME`, or `~/.aweave`.
-#[derive(Debug, Clone)]
-pub struct Home {
-    path: PathBuf,
+/// What a client command is run with.
+#[derive(Debug)]
+pub struct ClientSettings {
+    /// The data folder.
+    pub home: Home,
+    /// The server that was named, which is never started by itself.
+    pub server_url: Option<String>,
+    /// Where a server of one's own listens.
+    pub listen: SocketAddr,
+    /// Sent to the server.
+    pub token: Option<String>,
+    /// How long a wait lasts unless told otherwise.
+    pub deadline: Duration,
+    /// How long an agent should go on waiting.
+    pub patience: Duration,
+    /// A label on what is written.
+    pub author: Option<String>,
+    /// Whether a missing server is started.
+    pub autostart: bool,
 }
 
-impl Home {
-    fn settle(environment: Environment<'_>) -> Result<Self, BadSetting> {
+impl ClientSettings {
+    /// Settles what a client command is run with.
+    pub fn settle(environment: Environment<'_>) -> Result<Self, BadSetting> {
+        let home = home(environment)?;
+        let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-        let path = match set("AWEAVE_HOME") {
-            Some(path) => PathBuf::from(path),
-            None => PathBuf::from(set("HOME").ok_or(BadSetting::NoHome)?).join(".aweave"),
+        let number = |name: &str, in_file: Option<f64>, usual: f64| -> Result<f64, BadSetting> {
+            let value = match set(name) {
+                Some(text) => parsed(name, &text)?,
+                None => in_file.unwrap_or(usual),
+            };
+            if value.is_finite() && (0.0..1e9).contains(&value) {
+                return Ok(value);
+            }
+            let why = "must be a number that is not negative".to_owned();
+            Err(BadSetting::Value { name: name.to_owned(), why })
         };
-        Ok(Home { path })
+        let server_url = set("DEBATE_SERVER_URL").or(config.server_url);
+        if let Some(url) = &server_url {
+            parsed::<PublicUrl>("DEBATE_SERVER_URL", url)?;
+        }
+        let listen = set("AW_LISTEN").or(config.listen);
+        let autostart = match set("AW_AUTOSTART").as_deref() {
+            None => config.autostart.unwrap_or(true),
+            Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
+        };
+        Ok(ClientSettings {
+            server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
+            listen: parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?,
+            token: set("DEBATE_AUTH_TOKEN").or_else(|| set("AW_AUTH_TOKEN")).or(config.auth_token),
+            deadline: Duration::from_secs_f64(number(
+                "DEBATE_WAIT_DEADLINE",
+                config.wait_deadline,
+                110.0,
+            )?),
+            patience: Duration::from_secs_f64(60.0 * number("AW_PATIENCE", config.patience, 30.0)?),
+            author: set("AW_AUTHOR").or(config.author),
+            autostart,
+            home,
+        })
     }
+}
 
-    fn config(&self) -> Result<Config, BadSetting> {
-        let path = self.path.join("config.toml");
+fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
+    let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+    match set("AWEAVE_HOME") {
+        Some(path) => Ok(Home::at(path)),
+        None => {
+            let user = set("HOME").ok_or(BadSetting::NoHome)?;
+            Ok(Home::at(PathBuf::from(user).join(".aweave")))
+        }
+    }
+}
+
+impl Config {
+    fn read(home: &Home) -> Result<Self, BadSetting> {
+        let path = home.config();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(Config::default()),
@@ -186,32 +254,12 @@ impl Home {
             why: error.to_string(),
         })
     }
-
-    /// The id of this folder, made on first use: tells the servers of different folders apart.
-    pub fn id(&self) -> Result<String, BadSetting> {
-        let path = self.path.join("home_id");
-        let io = |source| BadSetting::File { path: path.clone(), source };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(io)?;
-        match make_private(&path) {
-            Ok(mut file) => {
-                let id = Uuid::new_v4().to_string();
-                file.write_all(id.as_bytes()).map_err(io)?;
-                Ok(id)
-            }
-            Err(there) if there.kind() == ErrorKind::AlreadyExists => {
-                fs::read_to_string(&path).map(|id| id.trim().to_owned()).map_err(io)
-            }
-            Err(source) => Err(io(source)),
-        }
-    }
-}
-
-fn make_private(path: &Path) -> std::io::Result<fs::File> {
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn settle(
@@ -266,12 +314,5 @@ mod tests {
         fs::write(home.path().join("config.toml"), "lisen = 'x'").unwrap();
         let refused = settle(home.path(), Flags::default(), &[]).unwrap_err();
         assert!(refused.to_string().contains("lisen"), "{refused}");
-    }
-
-    #[test]
-    fn the_id_of_a_folder_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = Home { path: folder.path().join("new") };
-        assert_eq!(home.id().unwrap(), home.id().unwrap());
     }
 }

@@ -266,9 +266,11 @@ pub struct CreateDebate {
     pub client_request_id: String,
     /// `auto` (default) or `arbitrator`.
     #[serde(default)]
+    #[schema(value_type = Option<ResolutionPolicyText>)]
     pub resolution_policy: Option<String>,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
 }
 
@@ -276,6 +278,7 @@ pub struct CreateDebate {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct SubmitClaim {
     /// `proposer` or `opponent`.
+    #[schema(pattern = "^(proposer|opponent)$")]
     pub role: String,
     /// The argument that is answered.
     #[schema(format = Uuid)]
@@ -288,6 +291,7 @@ pub struct SubmitClaim {
     pub client_request_id: String,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
 }
 
@@ -305,6 +309,7 @@ pub struct SubmitRequest {
     pub client_request_id: String,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
 }
 
@@ -327,6 +332,7 @@ pub struct SubmitRuling {
     pub client_request_id: Option<String>,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
 }
 
@@ -342,6 +348,7 @@ pub struct SubmitIntervention {
     pub client_request_id: Option<String>,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
 }
 
@@ -407,6 +414,10 @@ pub struct Nothing {
     pub debate_state: StateText,
     /// The place of the argument that was named, or 0.
     pub last_seen_seq: u64,
+    /// What the role should do now: wait.
+    pub action: ActionText,
+    /// When the newest argument was written.
+    pub waiting_since: Stamp,
 }
 
 /// A page of debates, the most recently updated first.
@@ -501,6 +512,7 @@ pub struct SubmitDocument {
     pub content: String,
     /// A label of who writes.
     #[serde(default)]
+    #[schema(max_length = 80)]
     pub author: Option<String>,
     /// Whatever the author keeps with it.
     #[serde(default)]

@@ -143,6 +143,8 @@ impl Engine {
                 debate,
                 state: now.head.state(),
                 seen: now.seen.map_or(0, |seq| seq.0),
+                action: now.head.debate.standing.action(role),
+                since: now.head.updated_at,
             },
         })
     }

@@ -19,4 +19,4 @@ pub use shape::{
     DocumentListed, DocumentVersion, Filter, KeptVersion, LastArgument, NewDocument, NewVersion,
     News, Poll, Receipt, Request, Stretch, VersionList, VersionListed,
 };
-pub use store::{OpenError, Store, StoreOptions};
+pub use store::{OpenError, Store, StoreOptions, backup};

@@ -119,6 +119,10 @@ pub enum Poll {
         state: State,
         /// The place of the argument that the waiter had seen, or 0.
         seen: u64,
+        /// What the role should do now: wait.
+        action: Action,
+        /// When the newest argument was written.
+        since: Time,
     },
 }
 

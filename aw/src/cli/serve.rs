@@ -1,17 +1,20 @@
 //! `aw serve`: builds store, engine and server, and runs them until told to stop.
 
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use aw_record::{Clock, Engine, Store, StoreOptions};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use jiff::Timestamp;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use super::{INPUT, SERVER};
+use crate::home::Running;
 use crate::server::{self, Setup, Stop};
 use crate::settings::{Flags, ServerSettings};
 
@@ -20,24 +23,34 @@ use crate::settings::{Flags, ServerSettings};
 /// It prints the address it listens on, logs to stderr as JSON lines, and stops on SIGTERM or
 /// SIGINT after finishing what it has begun.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  aw serve --listen 127.0.0.1:3456")]
 pub(super) struct Serve {
     /// Where to listen, for instance 127.0.0.1:3456; port 0 takes a free one [env: AW_LISTEN]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
     /// The SQLite file [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
+    ///
+    /// With this flag the server stands apart: the data folder's own may run beside it.
     #[arg(long, value_name = "FILE")]
     database: Option<String>,
+    /// Leave whoever started it: a session of its own, nothing inherited
+    #[arg(long, hide = true)]
+    detached: bool,
 }
 
 impl Serve {
     pub(super) fn run(self) -> ExitCode {
+        if self.detached {
+            leave_the_parent();
+        }
+        let apart = self.database.is_some();
         let flags = Flags { listen: self.listen, database: self.database };
         let settings = match ServerSettings::settle(flags, &|name| std::env::var(name).ok()) {
             Ok(settings) => settings,
             Err(bad) => return fail(INPUT, &bad.into()),
         };
         log();
-        match serve(settings) {
+        match serve(settings, apart) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(SERVER, &error),
         }
@@ -61,10 +74,11 @@ fn log() {
 }
 
 #[tokio::main]
-async fn serve(settings: ServerSettings) -> anyhow::Result<()> {
+async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
     let ServerSettings { home, listen, database, guard, limits } = settings;
     let home_id = home.id()?;
     raise_file_limit();
+    let held = if apart { None } else { Some(home.hold()?) };
     // First the port, then the file: whoever has the port may be at work on the file.
     let listener = bind(listen).await?;
     let address = listener.local_addr()?;
@@ -81,6 +95,15 @@ async fn serve(settings: ServerSettings) -> anyhow::Result<()> {
         home_id,
         stopping: stop.told(),
     });
+    if let Some(held) = &held {
+        held.introduce(&Running {
+            pid: std::process::id(),
+            url: format!("http://{address}"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            database: database.display().to_string(),
+            started_at: Timestamp::now().to_string(),
+        })?;
+    }
     let mut out = io::stdout();
     writeln!(out, "aw {} listening on http://{address}", env!("CARGO_PKG_VERSION"))?;
     out.flush()?;
@@ -99,8 +122,28 @@ async fn serve(settings: ServerSettings) -> anyhow::Result<()> {
     };
     tokio::join!(serving, stopping);
     engine.close().await;
+    if let Some(held) = held {
+        held.leave()?;
+    }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// A session of its own, so that no terminal's signals reach it, and none of the descriptors that
+/// the parent happened to have open: a host waits until the last holder of its pipe is gone.
+fn leave_the_parent() {
+    let open: Vec<i32> = fs::read_dir("/dev/fd")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor > 2)
+        .collect();
+    for descriptor in open {
+        // The one that listed the others is gone already.
+        let _ = nix::unistd::close(descriptor);
+    }
+    // It fails only for the leader of a group, which has what it needs.
+    let _ = nix::unistd::setsid();
 }
 
 async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
@@ -115,10 +158,9 @@ async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// Every waiting agent is an open file.
 fn raise_file_limit() {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    if current != maximum
-        && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
-    {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));
+    if let Err(error) = raised {
         tracing::warn!(%error, "the open-file limit stays as it is");
     }
 }

@@ -15,8 +15,8 @@ use super::App;
 use super::error::Problem;
 use super::input::{self, Body, Door, Params, Segment};
 use crate::wire::{
-    CreateDebate, DebateContext, DebateList, Deleted, Failure, Poll, Stamp, SubmitClaim,
-    SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
+    CreateDebate, DebateContext, DebateList, Deleted, Failure, Poll, RoleText, Stamp, StateText,
+    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
 };
 
 /// The longest that the server holds a wait.
@@ -29,9 +29,11 @@ type WriteAnswer = Result<(StatusCode, Json<Success<Written>>), Problem>;
 #[into_params(parameter_in = Query)]
 pub(super) struct ListParams {
     /// Only those in this state.
+    #[param(value_type = Option<StateText>)]
     state: Option<String>,
     /// Only those of this type.
     #[serde(rename = "type")]
+    #[param(pattern = "^[a-z][a-z0-9_]{0,63}$")]
     debate_type: Option<String>,
     /// Only those whose title contains this.
     q: Option<String>,
@@ -349,10 +351,11 @@ pub(super) async fn intervention(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PollParams {
-    /// `proposer`, `opponent` or `arbitrator`.
-    #[param(required = true)]
+    /// Who waits.
+    #[param(value_type = RoleText, required = true)]
     role: Option<String>,
     /// The newest argument that the role has seen; empty is absent.
+    #[param(format = Uuid)]
     argument_id: Option<String>,
     /// Seconds to wait for news; above 60 counts as 60.
     #[param(value_type = Option<f64>, minimum = 0)]
@@ -413,8 +416,12 @@ impl App {
             .transpose()?;
         let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
             // Not `min`, which would take a NaN for a minute.
-            Some(seconds) => Duration::try_from_secs_f64(seconds.clamp(-1.0, LONGEST_WAIT.as_secs_f64()))
-                .map_err(|_| Problem::input("wait", "`wait` must be a number of seconds, 0 or more"))?,
+            Some(seconds) => {
+                Duration::try_from_secs_f64(seconds.clamp(-1.0, LONGEST_WAIT.as_secs_f64()))
+                    .map_err(|_| {
+                        Problem::input("wait", "`wait` must be a number of seconds, 0 or more")
+                    })?
+            }
             None => default,
         };
         let at_once = || self.engine.wait(debate, role, after, Duration::ZERO);

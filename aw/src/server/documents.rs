@@ -196,10 +196,7 @@ pub(super) async fn read(
         (status = 507, body = Failure),
     )
 )]
-pub(super) async fn delete(
-    State(app): State<App>,
-    Segment(document): Segment,
-) -> Answer<Deleted> {
+pub(super) async fn delete(State(app): State<App>, Segment(document): Segment) -> Answer<Deleted> {
     app.engine.delete_document(input::id("document_id", &document)?).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }

@@ -67,7 +67,9 @@ pub(super) async fn follow(
         return Err(Problem::input("debate_id", "`debate_id` is missing: /ws?debate_id=<uuid>"));
     };
     let debate: DebateId = input::id("debate_id", &debate)?;
-    let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0);
+    // However large, it is a place after the last argument.
+    let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
+    let after = after.min(i64::MAX as u64);
     // An unknown debate is told before the upgrade.
     app.engine.stretch(debate, 0, 0)?;
     let upgrade = upgrade.map_err(|rejection| Problem::input("upgrade", rejection.body_text()))?;
@@ -76,6 +78,8 @@ pub(super) async fn follow(
         .clone()
         .try_acquire_owned()
         .map_err(|_| Problem::busy("as many sockets are open as this server takes on"))?;
+    // An upgraded connection counts as ended, so the socket asks the server itself to wait for it.
+    let staying = app.stopping.stay();
     let longest = app.limits.content_bytes * 6 + 64 * 1024;
     Ok(upgrade.max_message_size(longest).max_frame_size(longest).on_upgrade(
         move |socket| async move {
@@ -83,7 +87,7 @@ pub(super) async fn follow(
             let mut follower = Follower { app, debate, seen: after, sink, heard: Instant::now() };
             let end = follower.run(stream).await;
             follower.leave(end).await;
-            drop(seat);
+            drop((seat, staying));
         },
     ))
 }

@@ -4,8 +4,9 @@
 //! When the server stops it takes no more connections, answers what is held, and lets what is
 //! being written finish, all within [`STOP_PATIENCE`].
 
-use std::convert::Infallible;
-use std::io::ErrorKind;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,9 @@ use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 /// How long a client may take to send its headers, or stay idle between requests.
@@ -26,42 +28,67 @@ const HEADER_BYTES: usize = 64 * 1024;
 /// How long the server takes to stop at most.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
-/// Told to whoever comes when there is no room.
-const NO_ROOM: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
-retry-after: 1\r\nconnection: close\r\ncontent-length: 103\r\n\r\n\
-{\"success\":false,\"error\":{\"code\":\"SERVER_BUSY\",\"message\":\"too many connections\",\"suggestion\":\"Wait\"}}  ";
+/// How many connections are told at the same time that there is no room; more are just dropped.
+const TURNED_AWAY: usize = 64;
+
+/// How long that may take.
+const TURN_AWAY_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What they are told.
+const NO_ROOM: &str = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"as many connections are open as this server takes on","suggestion":"Try again in a second"}}"#;
 
 /// Tells everybody that the server stops.
-#[derive(Debug)]
-pub struct Stop(watch::Sender<bool>);
-
-impl Default for Stop {
-    fn default() -> Self {
-        Stop(watch::Sender::new(false))
-    }
+#[derive(Debug, Default)]
+pub struct Stop {
+    stopping: watch::Sender<bool>,
+    staying: watch::Sender<usize>,
 }
 
 impl Stop {
     /// Stops the server.
     pub fn now(&self) {
-        self.0.send_replace(true);
+        self.stopping.send_replace(true);
     }
 
     /// Somebody who will be told.
     pub fn told(&self) -> Stopping {
-        Stopping(self.0.subscribe())
+        Stopping { stopping: self.stopping.subscribe(), staying: self.staying.clone() }
     }
 }
 
 /// Will be told when the server stops.
 #[derive(Debug, Clone)]
-pub struct Stopping(watch::Receiver<bool>);
+pub struct Stopping {
+    stopping: watch::Receiver<bool>,
+    staying: watch::Sender<usize>,
+}
 
 impl Stopping {
     /// Returns once the server stops.
     pub async fn wait(&mut self) {
         // Nobody left to tell it means the same.
-        drop(self.0.wait_for(|stopping| *stopping).await);
+        drop(self.stopping.wait_for(|stopping| *stopping).await);
+    }
+
+    /// Makes the server wait for whoever holds this, as far as its patience goes.
+    pub(super) fn stay(&self) -> Staying {
+        self.staying.send_modify(|staying| *staying += 1);
+        Staying(self.staying.clone())
+    }
+
+    /// Returns once nobody stays.
+    async fn all_left(&self) {
+        drop(self.staying.subscribe().wait_for(|staying| *staying == 0).await);
+    }
+}
+
+/// A connection or a socket that has not ended.
+#[derive(Debug)]
+pub(super) struct Staying(watch::Sender<usize>);
+
+impl Drop for Staying {
+    fn drop(&mut self) {
+        self.0.send_modify(|staying| *staying -= 1);
     }
 }
 
@@ -73,8 +100,7 @@ pub async fn serve(
     mut stopping: Stopping,
 ) {
     let room = Arc::new(Semaphore::new(connections));
-    // Nothing is ever sent: when every connection has dropped its end, all of them are over.
-    let (open, mut all_over) = mpsc::channel::<Infallible>(1);
+    let porch = Arc::new(Semaphore::new(TURNED_AWAY));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -91,19 +117,24 @@ pub async fn serve(
             }
         };
         let Ok(place) = room.clone().try_acquire_owned() else {
-            if let Err(error) = stream.try_write(NO_ROOM) {
-                tracing::debug!(%error, "a connection too many left by itself");
+            if let Ok(place) = porch.clone().try_acquire_owned() {
+                tokio::spawn(async move {
+                    if timeout(TURN_AWAY_PATIENCE, turn_away(stream)).await.is_err() {
+                        tracing::debug!("a connection too many did not leave by itself");
+                    }
+                    drop(place);
+                });
             }
             continue;
         };
-        let (router, stopping, open) = (router.clone(), stopping.clone(), open.clone());
+        let (router, stopping, staying) = (router.clone(), stopping.clone(), stopping.stay());
         tokio::spawn(async move {
             converse(stream, router, stopping).await;
-            drop((place, open));
+            drop((place, staying));
         });
     }
-    drop((listener, open));
-    if timeout(STOP_PATIENCE, all_over.recv()).await.is_err() {
+    drop(listener);
+    if timeout(STOP_PATIENCE, stopping.all_left()).await.is_err() {
         tracing::warn!("some connections did not end in time");
     }
 }
@@ -132,8 +163,39 @@ async fn converse(stream: TcpStream, router: Router, mut stopping: Stopping) {
     }
 }
 
+/// Tells a connection that there is no room: once it has asked, because clients take an answer to
+/// nothing for an error, and listening until it goes, because closing on what is still unread would
+/// destroy the answer on its way.
+async fn turn_away(mut stream: TcpStream) -> io::Result<()> {
+    if !hear(&stream).await? {
+        return Ok(());
+    }
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n{NO_ROOM}",
+        NO_ROOM.len()
+    );
+    // Nothing was sent before, so there is room for so little.
+    stream.try_write(answer.as_bytes())?;
+    poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await?;
+    while hear(&stream).await? {}
+    Ok(())
+}
+
+/// Waits for something to arrive and throws it away; whether there may be more.
+async fn hear(stream: &TcpStream) -> io::Result<bool> {
+    loop {
+        stream.readable().await?;
+        match stream.try_read(&mut [0; 4096]) {
+            Ok(bytes) => return Ok(bytes > 0),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Whether only this one connection failed, before it was accepted.
-fn is_theirs(error: &std::io::Error) -> bool {
+fn is_theirs(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset

@@ -120,12 +120,16 @@ impl From<&record::Poll> for Poll {
                 next_argument_id_to_wait: Text(news.waits_on),
                 available_actions: news.available.iter().copied().map(Text).collect(),
             })),
-            record::Poll::Nothing { debate, state, seen } => Poll::Nothing(Nothing {
-                has_new_argument: false,
-                debate_id: Text(*debate),
-                debate_state: Text(*state),
-                last_seen_seq: *seen,
-            }),
+            record::Poll::Nothing { debate, state, seen, action, since } => {
+                Poll::Nothing(Nothing {
+                    has_new_argument: false,
+                    debate_id: Text(*debate),
+                    debate_state: Text(*state),
+                    last_seen_seq: *seen,
+                    action: Text(*action),
+                    waiting_since: Stamp(*since),
+                })
+            }
         }
     }
 }

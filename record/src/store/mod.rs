@@ -5,6 +5,7 @@
 //! nowhere else: [`debates`] and [`documents`] hold the statements, [`migrate`] the schema,
 //! [`legacy`] the import of what an older system left behind.
 
+mod backup;
 mod connection;
 #[cfg(test)]
 mod costs;
@@ -28,6 +29,7 @@ use aw_core::{
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+pub use backup::backup;
 pub(crate) use debates::{Look, NewArgument, NewDebate, NewMove, Written};
 
 use crate::{

@@ -1,0 +1,215 @@
+//! What is shown: one JSON object for agents, or a page for people; and the exit code.
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+
+use super::page::Paper;
+use crate::client::Trouble;
+
+/// How an answer is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// One JSON object, for agents
+    #[default]
+    Json,
+    /// Readable text, for people
+    Markdown,
+}
+
+impl Format {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Format::Json => "json",
+            Format::Markdown => "markdown",
+        }
+    }
+}
+
+/// What a command leads to.
+pub(super) enum Shown {
+    /// An answer in the envelope.
+    Answer(Answer),
+    /// Text by nature.
+    Raw(Vec<u8>),
+    /// It has shown everything itself.
+    Nothing,
+}
+
+/// A success.
+pub(super) struct Answer {
+    pub(super) data: Value,
+    pub(super) metadata: Map<String, Value>,
+    /// How many there are in all, and whether more follow.
+    pub(super) total: Option<(u64, bool)>,
+    /// How people read it.
+    pub(super) page: fn(&Value, &Paper) -> String,
+}
+
+impl Answer {
+    pub(super) fn new(data: Value, page: fn(&Value, &Paper) -> String) -> Self {
+        Answer { data, metadata: Map::new(), total: None, page }
+    }
+
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(super) fn message(self, message: impl Into<String>) -> Self {
+        self.with("message", message.into())
+    }
+
+    pub(super) fn next(self, command: impl Into<String>) -> Self {
+        self.with("next_command", command.into())
+    }
+
+    pub(super) fn of_total(mut self, total: u64, more: bool) -> Self {
+        self.total = Some((total, more));
+        self
+    }
+}
+
+/// A failure.
+#[derive(Debug, Clone)]
+pub(super) struct Problem {
+    pub(super) code: String,
+    pub(super) message: String,
+    pub(super) suggestion: Option<String>,
+    pub(super) server_error: Option<Value>,
+    pub(super) metadata: Map<String, Value>,
+}
+
+impl Problem {
+    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+        Problem {
+            code: code.to_owned(),
+            message: message.into(),
+            suggestion: None,
+            server_error: None,
+            metadata: Map::new(),
+        }
+    }
+
+    pub(super) fn input(message: impl Into<String>) -> Self {
+        Self::new("INVALID_INPUT", message)
+    }
+
+    pub(super) fn connection(message: impl Into<String>) -> Self {
+        Self::new("CONNECTION_ERROR", message)
+    }
+
+    pub(super) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.metadata.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// What the server at this URL said, or that it said nothing.
+    pub(super) fn of(trouble: Trouble, base: &str) -> Self {
+        match trouble {
+            Trouble::Refused(error) | Trouble::Busy(error, _) => {
+                let word = |name: &str| error[name].as_str().map(str::to_owned);
+                Problem {
+                    code: word("code").unwrap_or_else(|| "SERVER_ERROR".to_owned()),
+                    message: word("message").unwrap_or_else(|| "the server said no".to_owned()),
+                    suggestion: word("suggestion"),
+                    server_error: Some(error),
+                    metadata: Map::new(),
+                }
+            }
+            Trouble::Unreachable(why) => {
+                Self::connection(format!("the server at {base} cannot be reached: {why}"))
+                    .suggest("aw server status")
+            }
+            Trouble::Stranger(why) => {
+                Self::connection(format!("what answers at {base} is not an aw server: {why}"))
+                    .suggest("Set DEBATE_SERVER_URL to the server, or AW_LISTEN to a free address")
+            }
+        }
+    }
+
+    /// The exit code: what kind of failure it is.
+    fn exit(&self) -> u8 {
+        match self.code.as_str() {
+            "DEBATE_NOT_FOUND" | "ARGUMENT_NOT_FOUND" | "DOCUMENT_NOT_FOUND"
+            | "VERSION_NOT_FOUND" => 2,
+            "INVALID_INPUT" | "FILE_NOT_FOUND" | "CONTENT_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" => {
+                4
+            }
+            "ACTION_NOT_ALLOWED" => 5,
+            "AUTH_FAILED" | "FORBIDDEN" => 6,
+            _ => 3,
+        }
+    }
+}
+
+/// Shows what came of a command and says how the program should exit.
+pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode {
+    let paper = Paper::of_stdout();
+    let (text, code) = match outcome {
+        Ok(Shown::Nothing) => return ExitCode::SUCCESS,
+        Ok(Shown::Raw(bytes)) => (bytes, 0),
+        Ok(Shown::Answer(answer)) => {
+            let text = match format {
+                Format::Json => json_of(&answer),
+                Format::Markdown => {
+                    let mut page = (answer.page)(&answer.data, &paper);
+                    page.push_str(&super::page::closing(&answer.metadata, &paper));
+                    page
+                }
+            };
+            (text.into_bytes(), 0)
+        }
+        Err(problem) => {
+            let text = match format {
+                Format::Json => json_of_problem(&problem),
+                Format::Markdown => super::page::problem(&problem, &paper),
+            };
+            (text.into_bytes(), problem.exit())
+        }
+    };
+    let mut out = io::stdout().lock();
+    match out.write_all(&text).and_then(|()| out.flush()) {
+        Ok(()) => code.into(),
+        // Whoever read it has read enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => code.into(),
+        Err(_) => super::SERVER.into(),
+    }
+}
+
+fn json_of(answer: &Answer) -> String {
+    let mut envelope = json!({
+        "success": true,
+        "content": [{"type": "json", "data": answer.data}],
+        "metadata": answer.metadata,
+    });
+    if let Some((total, more)) = answer.total {
+        envelope["total_count"] = total.into();
+        envelope["has_more"] = more.into();
+    }
+    format!("{envelope}\n")
+}
+
+fn json_of_problem(problem: &Problem) -> String {
+    let mut error = json!({"code": problem.code, "message": problem.message});
+    if let Some(suggestion) = &problem.suggestion {
+        error["suggestion"] = suggestion.as_str().into();
+    }
+    let data = match &problem.server_error {
+        Some(whole) => json!({"server_error": whole}),
+        None => json!({}),
+    };
+    let envelope = json!({
+        "success": false,
+        "error": error,
+        "content": [{"type": "json", "data": data}],
+        "metadata": problem.metadata,
+    });
+    format!("{envelope}\n")
+}

@@ -1,0 +1,178 @@
+//! `aw debate`: the commands that agents live in.
+
+mod read;
+mod wait;
+mod write;
+
+use clap::Subcommand;
+
+use super::answer::{Format, Problem, Shown};
+use super::line::Line;
+use read::Export;
+pub(super) use read::encoded;
+
+/// Hold a debate: create it, answer, wait, appeal, rule
+#[derive(Debug, Subcommand)]
+pub(super) enum Debate {
+    /// Make a UUID for a debate or a request (needs no server)
+    #[command(after_help = "Example:\n  aw debate generate-id")]
+    GenerateId(Shape),
+    /// Open a debate with its MOTION (proposer)
+    #[command(
+        after_help = "Example:\n  aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md"
+    )]
+    Create(write::Create),
+    /// Read a debate: its motion, newest arguments, rulings and documents
+    #[command(
+        after_help = "Example:\n  aw debate get-context --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e --role opponent"
+    )]
+    GetContext(read::GetContext),
+    /// Answer the other side with a CLAIM (proposer, opponent)
+    #[command(
+        after_help = "Example:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
+    )]
+    Submit(write::Submit),
+    /// Wait until there is something to do or to read (every role)
+    #[command(
+        after_help = "It is held on the server and woken within milliseconds. A timeout is not a failure: run `retry_command`.\n\nExample:\n  aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…"
+    )]
+    Wait(wait::Wait),
+    /// Put a dispute before the arbitrator (proposer)
+    #[command(
+        after_help = "Example:\n  aw debate appeal --debate-id 93d8… --target-id 01a1… --file appeal.md"
+    )]
+    Appeal(write::Ask),
+    /// Ask to complete the debate: a RESOLUTION (proposer)
+    #[command(
+        after_help = "Example:\n  aw debate request-completion --debate-id 93d8… --target-id 01a1… --file resolution.md"
+    )]
+    RequestCompletion(write::Ask),
+    /// Settle what is pending, which binds both sides (arbitrator)
+    #[command(
+        after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --content \"Option B\""
+    )]
+    Ruling(write::Ruling),
+    /// Stop the agents; a ruling must follow (arbitrator)
+    #[command(
+        after_help = "Example:\n  aw debate intervention --debate-id 93d8… --content \"You are both missing the budget\""
+    )]
+    Intervention(write::Intervention),
+    /// List debates, the most recently updated first
+    #[command(after_help = "Example:\n  aw debate list --pending-first-opponent --format markdown")]
+    List(read::List),
+    /// Open a debate's page in the browser
+    #[command(after_help = "Example:\n  aw debate open --debate-id 93d8…")]
+    Open(read::Open),
+    /// Take the whole transcript away, as Markdown or JSON
+    #[command(after_help = "Example:\n  aw debate export --debate-id 93d8… --output debate.md")]
+    Export(Export),
+    /// Hide a debate for good
+    #[command(after_help = "Example:\n  aw debate delete --debate-id 93d8… --confirm")]
+    Delete(read::Delete),
+}
+
+/// How an answer is shown
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct Shape {
+    /// How the answer is shown
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Output")]
+    pub(super) format: Format,
+    /// Say on stderr what is being done
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(super) verbose: bool,
+}
+
+impl Debate {
+    pub(super) fn format(&self) -> Format {
+        match self {
+            Debate::GenerateId(shape) => shape.format,
+            Debate::Create(command) => command.shape.format,
+            Debate::GetContext(command) => command.shape.format,
+            Debate::Submit(command) => command.shape.format,
+            Debate::Wait(command) => command.shape.format,
+            Debate::Appeal(command) | Debate::RequestCompletion(command) => command.shape.format,
+            Debate::Ruling(command) => command.shape.format,
+            Debate::Intervention(command) => command.shape.format,
+            Debate::List(command) => command.shape.format,
+            Debate::Open(command) => command.shape.format,
+            Debate::Export(_) => Format::Json,
+            Debate::Delete(command) => command.shape.format,
+        }
+    }
+
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        match self {
+            Debate::GenerateId(_) => Ok(Shown::Answer(read::generate_id())),
+            Debate::Create(command) => command.run(),
+            Debate::GetContext(command) => command.run(),
+            Debate::Submit(command) => command.run(),
+            Debate::Wait(command) => command.run(),
+            Debate::Appeal(command) => command.run(write::Asked::Appeal),
+            Debate::RequestCompletion(command) => command.run(write::Asked::Completion),
+            Debate::Ruling(command) => command.run(),
+            Debate::Intervention(command) => command.run(),
+            Debate::List(command) => command.run(),
+            Debate::Open(command) => command.run(),
+            Debate::Export(command) => command.run(),
+            Debate::Delete(command) => command.run(),
+        }
+    }
+}
+
+/// What is repeated from one command to the next: what the agent's host needs does not change.
+#[derive(Debug, Clone, Copy)]
+struct Habits<'a> {
+    deadline: Option<&'a str>,
+    format: Format,
+}
+
+impl Habits<'_> {
+    fn apply(self, line: Line) -> Line {
+        let format = (self.format != Format::Json).then(|| self.format.as_str());
+        line.flag_if("--deadline", self.deadline).flag_if("--format", format)
+    }
+}
+
+/// The wait that follows.
+fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) -> Line {
+    let line = Line::new("debate wait")
+        .flag("--debate-id", debate)
+        .flag("--role", role)
+        .flag_if("--argument-id", after);
+    habits.apply(line)
+}
+
+/// What the role should run now, and what else it could.
+fn next_lines(
+    debate: &str,
+    role: &str,
+    news: &serde_json::Value,
+    habits: Habits<'_>,
+) -> (Option<String>, Vec<String>) {
+    let target = news["argument"]["id"].as_str().unwrap_or_default();
+    let file = |line: Line| {
+        habits.apply(line.flag("--target-id", target).flag("--file", super::line::YOUR_TEXT))
+    };
+    let on = |command: &str| Line::new(command).flag("--debate-id", debate);
+    match news["action"].as_str().unwrap_or_default() {
+        "respond" | "align_to_ruling" => {
+            let next = file(on("debate submit").flag("--role", role)).into_string();
+            let open = news["available_actions"].as_array();
+            let allows = |name: &str| open.is_some_and(|open| open.iter().any(|word| word == name));
+            let mut others = Vec::new();
+            if allows("SUBMIT_APPEAL") {
+                others.push(file(on("debate appeal")).into_string());
+            }
+            if allows("SUBMIT_RESOLUTION") {
+                others.push(file(on("debate request-completion")).into_string());
+            }
+            (Some(next), others)
+        }
+        "rule" => (Some(file(on("debate ruling")).into_string()), Vec::new()),
+        "debate_closed" => (None, Vec::new()),
+        _ => {
+            let after = news["next_argument_id_to_wait"].as_str();
+            (Some(wait_line(debate, role, after, habits).into_string()), Vec::new())
+        }
+    }
+}

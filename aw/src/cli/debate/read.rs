@@ -1,0 +1,255 @@
+//! The commands that read debates, and the one that hides them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::super::answer::{Answer, Problem, Shown};
+use super::super::page;
+use super::super::session::Session;
+use super::{Habits, Shape, next_lines};
+use crate::client::Call;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct GetContext {
+    /// The debate
+    #[arg(long, value_name = "UUID")]
+    debate_id: String,
+    /// So many of the newest arguments, besides the motion
+    #[arg(long, short, visible_alias = "argument-limit", value_name = "N", default_value_t = 10)]
+    limit: u64,
+    /// Say what this role should do now
+    #[arg(long)]
+    role: Option<String>,
+    /// Seconds, repeated in the command that follows
+    #[arg(long, value_name = "SECONDS")]
+    deadline: Option<String>,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct List {
+    /// Only those in this state, for instance AWAITING_PROPOSER
+    #[arg(long)]
+    state: Option<String>,
+    /// Only those of this type
+    #[arg(long = "type", visible_alias = "debate-type", value_name = "TYPE")]
+    debate_type: Option<String>,
+    /// Only those that wait for an opponent who has not spoken yet
+    #[arg(long)]
+    pending_first_opponent: bool,
+    /// Only those to which a ruling is owed
+    #[arg(long)]
+    needs_arbitrator: bool,
+    /// Only those whose title contains this
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// At most so many
+    #[arg(long, short, value_name = "N", default_value_t = 50)]
+    limit: u64,
+    /// Leave out so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Open {
+    /// The debate; without it the list of all
+    #[arg(long, value_name = "UUID")]
+    debate_id: Option<String>,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Export {
+    /// The debate
+    #[arg(long, value_name = "UUID")]
+    debate_id: String,
+    /// Write it to this file instead of stdout
+    #[arg(long, short, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// What it becomes
+    #[arg(long, value_enum, default_value_t)]
+    format: ExportFormat,
+    /// Say on stderr what is being done
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// What a transcript becomes.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(in crate::cli) enum ExportFormat {
+    /// Markdown, every argument quoted
+    #[default]
+    Markdown,
+    /// JSON, every field
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Delete {
+    /// The debate
+    #[arg(long, value_name = "UUID")]
+    debate_id: String,
+    /// Do it: it cannot be undone
+    #[arg(long)]
+    confirm: bool,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// A UUID, made without a server.
+pub(super) fn generate_id() -> Answer {
+    Answer::new(json!({"id": Uuid::new_v4().to_string()}), page::fields)
+        .message("Use this id for --debate-id or --client-request-id")
+}
+
+impl GetContext {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let debate = encoded(&self.debate_id);
+        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+        let path = format!("/debates/{debate}?limit={}", self.limit);
+        let mut data = session.call(Call::Get(&path)).map_err(named)?;
+        data["url"] = session.url_of(&self.debate_id).into();
+        let Some(role) = &self.role else {
+            return Ok(Shown::Answer(session.checked(Answer::new(data, page::context))));
+        };
+        let path = format!("/debates/{debate}/poll?role={}", encoded(role));
+        let mut now = session.call(Call::Get(&path)).map_err(named)?;
+        if now["has_new_argument"] == false {
+            // Everything was just read, so the wait begins after the newest of it.
+            let newest = data["arguments"].as_array().and_then(|all| all.last());
+            now["next_argument_id_to_wait"] = newest.unwrap_or(&data["motion"])["id"].clone();
+        }
+        for name in ["action", "next_argument_id_to_wait"] {
+            data[name] = now[name].clone();
+        }
+        let habits = Habits { deadline: self.deadline.as_deref(), format: self.shape.format };
+        let (next, others) = next_lines(&self.debate_id, role, &now, habits);
+        let mut answer = Answer::new(data, page::context);
+        if let Some(next) = next {
+            answer = answer.next(next);
+        }
+        if !others.is_empty() {
+            answer = answer.with("alternatives", others);
+        }
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+impl List {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let mut path = format!("/debates?limit={}&offset={}", self.limit, self.offset);
+        let mut add = |name: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                path.push_str(&format!("&{name}={}", encoded(value)));
+            }
+        };
+        add("state", self.state.as_deref());
+        add("type", self.debate_type.as_deref());
+        add("q", self.search.as_deref());
+        add("pending_first_opponent", self.pending_first_opponent.then_some("true"));
+        add("needs_arbitrator", self.needs_arbitrator.then_some("true"));
+        let data = session.call(Call::Get(&path))?;
+        let shown = data["debates"].as_array().map_or(0, Vec::len) as u64;
+        let total = data["total"].as_u64().unwrap_or(shown);
+        let more = self.offset.saturating_add(shown) < total;
+        let answer = Answer::new(data, page::debates).of_total(total, more);
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+impl Open {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let url = match &self.debate_id {
+            Some(debate) => {
+                session.call(Call::Get(&format!("/debates/{}?limit=0", encoded(debate))))?;
+                session.url_of(debate)
+            }
+            None => format!("{}/", session.client.base()),
+        };
+        let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let opened = Command::new(program)
+            .arg(&url)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .is_ok();
+        let message =
+            if opened { "Opened in the browser" } else { "Open this address in a browser" };
+        let answer = Answer::new(json!({"url": url, "opened": opened}), page::fields);
+        Ok(Shown::Answer(session.checked(answer.message(message))))
+    }
+}
+
+impl Export {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.verbose)?;
+        let format = match self.format {
+            ExportFormat::Markdown => "markdown",
+            ExportFormat::Json => "json",
+        };
+        let path = format!("/debates/{}/export?format={format}", encoded(&self.debate_id));
+        let transcript = session.client.raw(&path).map_err(|trouble| {
+            session.problem(trouble).with("debate_id", self.debate_id.as_str())
+        })?;
+        let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
+        fs::write(output, &transcript).map_err(|error| {
+            Problem::input(format!("{} cannot be written: {error}", output.display()))
+        })?;
+        let data = json!({
+            "debate_id": self.debate_id,
+            "output": output.display().to_string(),
+            "format": format,
+            "bytes": transcript.len(),
+        });
+        Ok(Shown::Answer(Answer::new(data, page::fields).message("Transcript written")))
+    }
+}
+
+impl Delete {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+        if !self.confirm {
+            return Err(named(
+                Problem::input(
+                    "this hides the debate and all its arguments for good, so it wants --confirm",
+                )
+                .suggest(format!(
+                    "aw debate delete --debate-id {} --confirm",
+                    super::super::line::quoted(&self.debate_id)
+                )),
+            ));
+        }
+        let session = Session::open(self.shape.verbose)?;
+        let mut data: Value = session
+            .call(Call::Delete(&format!("/debates/{}", encoded(&self.debate_id))))
+            .map_err(named)?;
+        data["debate_id"] = self.debate_id.as_str().into();
+        let answer = Answer::new(data, page::fields).message("Debate deleted");
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+/// A text as a part of a URL.
+pub(in crate::cli) fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}

@@ -1,0 +1,306 @@
+//! `aw debate wait`: held on the server, woken by push, patient, and never silent when it is cut off.
+//!
+//! The asking happens on a thread of its own. This one listens to that thread and to the signals
+//! with which hosts end long commands, and answers either way.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::super::answer::{Answer, Problem, Shown};
+use super::super::page;
+use super::super::session::Session;
+use super::read::encoded;
+use super::{Habits, Shape, next_lines, wait_line};
+use crate::client::{Call, Client, Trouble};
+
+/// The longest that the server holds one request.
+const HOLD: Duration = Duration::from_secs(60);
+
+/// How often a server that was never reached is tried.
+const TRIES: u32 = 3;
+
+/// The pause before a lost server is tried again; it grows up to ten times that.
+const PAUSE: Duration = Duration::from_millis(100);
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Wait {
+    /// The debate
+    #[arg(long, value_name = "UUID")]
+    debate_id: String,
+    /// proposer, opponent or arbitrator
+    #[arg(long)]
+    role: String,
+    /// The newest argument that you have seen
+    #[arg(long, value_name = "UUID")]
+    argument_id: Option<String>,
+    /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
+    #[arg(long, value_name = "SECONDS")]
+    deadline: Option<String>,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// What the asking thread or a signal has to say.
+enum Heard {
+    News(Value),
+    /// The time is over.
+    Over,
+    Problem(Trouble),
+    /// The host ends this command.
+    Signal,
+}
+
+/// What is known of the debate while nothing happens.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    nothing: Option<Value>,
+    unreachable: bool,
+}
+
+impl Wait {
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+        let began = Instant::now();
+        let session = Session::open(self.shape.verbose).map_err(named)?;
+        let deadline = match &self.deadline {
+            Some(text) => seconds(text)?,
+            None => session.settings.deadline,
+        };
+        let known = Arc::new(Mutex::new(Known::default()));
+        let (tell, hear) = mpsc::channel();
+        listen_for_signals(tell.clone())?;
+        let asking = Asking {
+            client: Client::new(session.client.base(), session.settings.token.clone()),
+            path: self.path(),
+            ends: began + deadline,
+            known: known.clone(),
+        };
+        thread::spawn(move || asking.run(&tell));
+
+        match self.listen(&session, &hear) {
+            Heard::News(mut news) => {
+                let habits = self.habits();
+                let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
+                if let Some(news) = news.as_object_mut() {
+                    news.remove("has_new_argument");
+                    news.insert("status".to_owned(), "new_argument".into());
+                }
+                let mut answer = Answer::new(news, page::waited);
+                if let Some(next) = next {
+                    answer = answer.next(next);
+                }
+                if !others.is_empty() {
+                    answer = answer.with("alternatives", others);
+                }
+                return Ok(Shown::Answer(session.checked(answer)));
+            }
+            Heard::Problem(trouble) => {
+                return Err(named(session.problem(trouble)));
+            }
+            Heard::Over | Heard::Signal => {}
+        }
+        let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let waited = began.elapsed();
+        Ok(Shown::Answer(session.checked(self.timeout(&session, &known, waited))))
+    }
+
+    /// Waits for the asking thread or a signal; on a terminal it shows that it does.
+    fn listen(&self, session: &Session, hear: &mpsc::Receiver<Heard>) -> Heard {
+        if !io::stderr().is_terminal() {
+            return hear.recv().unwrap_or(Heard::Over);
+        }
+        let began = Instant::now();
+        let mut awaited = None;
+        let mut shown = false;
+        let heard = loop {
+            match hear.recv_timeout(Duration::from_millis(500)) {
+                Ok(heard) => break heard,
+                Err(RecvTimeoutError::Disconnected) => break Heard::Over,
+                Err(RecvTimeoutError::Timeout) => {
+                    let awaited = awaited.get_or_insert_with(|| self.awaited(session));
+                    let line =
+                        format!("\r\x1b[Kwaiting for {awaited} ({} s)", began.elapsed().as_secs());
+                    let _ = io::stderr().write_all(line.as_bytes());
+                    shown = true;
+                }
+            }
+        };
+        if shown {
+            let _ = io::stderr().write_all(b"\r\x1b[K");
+        }
+        heard
+    }
+
+    /// Who is awaited, and since when.
+    fn awaited(&self, session: &Session) -> String {
+        let path =
+            format!("/debates/{}/poll?role={}", encoded(&self.debate_id), encoded(&self.role));
+        let now = session.client.once(Call::Get(&path), Duration::ZERO).unwrap_or_default();
+        let who = awaited_role(now["debate_state"].as_str());
+        match now["waiting_since"].as_str() {
+            Some(since) => format!("{who}, last move {}", page::ago(since)),
+            None => who.to_owned(),
+        }
+    }
+
+    fn path(&self) -> String {
+        let after = self
+            .argument_id
+            .as_deref()
+            .map_or(String::new(), |id| format!("&argument_id={}", encoded(id)));
+        format!("/debates/{}/poll?role={}{after}", encoded(&self.debate_id), encoded(&self.role))
+    }
+
+    fn habits(&self) -> Habits<'_> {
+        Habits { deadline: self.deadline.as_deref(), format: self.shape.format }
+    }
+
+    /// A time-out is not a failure: it says how to go on, and when to stop.
+    fn timeout(&self, session: &Session, known: &Known, waited: Duration) -> Answer {
+        let retry =
+            wait_line(&self.debate_id, &self.role, self.argument_id.as_deref(), self.habits())
+                .into_string();
+        let nothing = known.nothing.clone().unwrap_or_default();
+        let since = nothing["waiting_since"].as_str();
+        let patience = session.settings.patience;
+        let left = since.and_then(|since| since.parse::<Timestamp>().ok()).map(|since| {
+            let spent = Timestamp::now().duration_since(since).as_secs().max(0).unsigned_abs();
+            patience.as_secs().saturating_sub(spent)
+        });
+        let seconds = waited.as_secs();
+        let who = awaited_role(nothing["debate_state"].as_str());
+        let message = match (known.unreachable, left) {
+            (true, _) => format!(
+                "No response after {seconds}s: the server is gone. Run again when it is back: {retry}"
+            ),
+            (false, Some(0)) => format!(
+                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {}, \
+                 that this line resumes, and stop: {retry}",
+                since.unwrap_or("long ago")
+            ),
+            (false, _) => {
+                format!("No response after {seconds}s. Still waiting for {who}; run again: {retry}")
+            }
+        };
+        let mut data = json!({
+            "status": "timeout",
+            "message": message,
+            "debate_id": self.debate_id,
+            "last_argument_id": self.argument_id,
+            "last_seen_seq": nothing["last_seen_seq"].as_u64().unwrap_or(0),
+            "retry_command": retry,
+            "waiting_since": since,
+            "patience_left_s": left,
+        });
+        if known.unreachable {
+            data["server_unreachable"] = true.into();
+        }
+        if let Some(state) = nothing["debate_state"].as_str() {
+            data["debate_state"] = state.into();
+            data["action"] = nothing["action"].clone();
+        }
+        Answer::new(data, page::waited).next(retry)
+    }
+}
+
+fn awaited_role(state: Option<&str>) -> &'static str {
+    match state {
+        Some("AWAITING_OPPONENT") => "the opponent",
+        Some("AWAITING_PROPOSER") => "the proposer",
+        Some(_) => "the arbitrator",
+        None => "the server",
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, Problem> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
+    number.map(Duration::from_secs_f64).ok_or_else(|| {
+        Problem::input(format!("--deadline is {text:?}: it must be a number of seconds"))
+            .suggest("Use for instance --deadline 110")
+    })
+}
+
+fn listen_for_signals(tell: Sender<Heard>) -> Result<(), Problem> {
+    let mut signals = Signals::new([SIGTERM, SIGINT])
+        .map_err(|error| Problem::connection(format!("signals cannot be heard: {error}")))?;
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            // When nobody listens any more the answer is on its way already.
+            let _ = tell.send(Heard::Signal);
+        }
+    });
+    Ok(())
+}
+
+/// The thread that asks.
+struct Asking {
+    client: Client,
+    path: String,
+    ends: Instant,
+    known: Arc<Mutex<Known>>,
+}
+
+impl Asking {
+    fn run(self, tell: &Sender<Heard>) {
+        // The command may have been answered by a signal meanwhile.
+        let _ = tell.send(self.ask());
+    }
+
+    fn ask(&self) -> Heard {
+        let mut failures = 0;
+        // The first question is answered at once: it tells whether the server is there, and what
+        // to say should the host end this command.
+        let mut hold = Duration::ZERO;
+        loop {
+            let path = format!("{}&wait={}", self.path, hold.as_secs_f64());
+            let pause = match self.client.once(Call::Get(&path), hold) {
+                Ok(news) if news["has_new_argument"] == true => return Heard::News(news),
+                Ok(nothing) => {
+                    failures = 0;
+                    self.learn(|known| {
+                        *known = Known { nothing: Some(nothing), unreachable: false }
+                    });
+                    Duration::ZERO
+                }
+                Err(Trouble::Busy(_, after)) => {
+                    self.learn(|known| known.unreachable = true);
+                    after
+                }
+                Err(trouble @ Trouble::Unreachable(_)) => {
+                    failures += 1;
+                    let reached = self.learn(|known| {
+                        known.unreachable = true;
+                        known.nothing.is_some()
+                    });
+                    if !reached && failures >= TRIES {
+                        return Heard::Problem(trouble);
+                    }
+                    if !reached {
+                        thread::sleep(PAUSE * failures);
+                        continue;
+                    }
+                    PAUSE * failures.min(10)
+                }
+                Err(trouble) => return Heard::Problem(trouble),
+            };
+            let left = self.ends.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Heard::Over;
+            }
+            thread::sleep(pause.min(left));
+            hold = left.saturating_sub(pause).min(HOLD);
+        }
+    }
+
+    fn learn<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+        change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

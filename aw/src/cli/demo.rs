@@ -1,0 +1,406 @@
+//! `aw demo`: the product in one command.
+//!
+//! Two scripted agents and an arbitrator hold a real debate on a throw-away server. Each is a loop
+//! of real `aw` processes that follows the `action` it is given, like any agent's. Only their words
+//! are written beforehand ([`script`]).
+
+mod script;
+
+use std::io::{self, IsTerminal, Write};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use serde_json::Value;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use uuid::Uuid;
+
+use super::SERVER;
+use super::page::shown;
+
+/// How long an agent may be without news before the demo gives up.
+const PATIENCE: &str = "15";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Demo {
+    /// Do not pause for the reader
+    #[arg(long)]
+    fast: bool,
+}
+
+impl Demo {
+    pub(super) fn run(self) -> ExitCode {
+        match self.play() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                // When stderr is gone there is nobody left to tell.
+                let _ = writeln!(io::stderr(), "error: the demo failed: {error:#}");
+                SERVER.into()
+            }
+        }
+    }
+
+    fn play(self) -> anyhow::Result<()> {
+        let watched = io::stdout().is_terminal();
+        let stage = Stage::build(if watched && !self.fast {
+            Duration::from_millis(700)
+        } else {
+            Duration::ZERO
+        })?;
+        let mut ended = Signals::new([SIGINT, SIGTERM])?;
+        let (told, end) = channel();
+        let interrupted = told.clone();
+        let handle = ended.handle();
+        thread::spawn(move || {
+            if ended.forever().next().is_some() {
+                let _ = interrupted.send(Ok(End::Interrupted));
+            }
+        });
+        let playing = stage.clone();
+        thread::spawn(move || {
+            let played = playing.debate().map(|()| End::Closed);
+            let _ = told.send(played);
+        });
+        let outcome = end.recv().context("nobody plays any more")?;
+        if let Ok(End::Closed) = outcome
+            && watched
+        {
+            stage.say(&format!("\nThe server stays at {} until you press Ctrl-C.", stage.url()));
+            let _ = end.recv();
+        }
+        handle.close();
+        stage.strike();
+        outcome.map(|_| ())
+    }
+}
+
+/// How the play ends.
+enum End {
+    Closed,
+    Interrupted,
+}
+
+/// A throw-away server, and everybody on it.
+#[derive(Clone)]
+struct Stage {
+    home: PathBuf,
+    listen: String,
+    program: PathBuf,
+    /// How long the reader is given for each line.
+    pause: Duration,
+    began: Instant,
+    printing: Arc<Mutex<()>>,
+    wakes: Arc<Mutex<Vec<i64>>>,
+}
+
+impl Stage {
+    fn build(pause: Duration) -> anyhow::Result<Self> {
+        let home = std::env::temp_dir().join(format!("aw-demo-{}", Uuid::new_v4()));
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        Ok(Stage {
+            home,
+            listen: format!("127.0.0.1:{port}"),
+            program: std::env::current_exe()?,
+            pause,
+            began: Instant::now(),
+            printing: Arc::default(),
+            wakes: Arc::default(),
+        })
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.listen)
+    }
+
+    fn debate(&self) -> anyhow::Result<()> {
+        self.say("Two agents debate a plan. Everything below is a real command on a throw-away server.\n");
+        let plan = self.aw(&[
+            "docs",
+            "create",
+            "--summary",
+            "Plan, first draft",
+            "--content",
+            script::PLAN[0],
+        ])?;
+        let document = word(&plan, "document_id")?;
+        self.act("proposer", "docs create", "plan v1", None);
+        let motion = script::MOTION.replace("{plan}", &document);
+        let opened = self.aw(&[
+            "debate",
+            "create",
+            "--title",
+            script::TITLE,
+            "--type",
+            "coding_plan_debate",
+            "--content",
+            &motion,
+            "--author",
+            "scripted proposer",
+        ])?;
+        let debate = word(&opened, "debate_id")?;
+        self.spoken("proposer", &opened, &motion, None);
+        self.say(&format!("            watch it at {}/debate/{debate}", self.url()));
+
+        // The opponent shows when it begins to write, so that the arbitrator can interrupt it.
+        let (writing, seen_writing) = channel();
+        let (interrupted, may_send) = channel();
+        let play = |role: &'static str| Actor {
+            stage: self.clone(),
+            role,
+            debate: debate.clone(),
+            document: document.clone(),
+        };
+        let motion_id = word(&opened, "argument_id")?;
+        let (proposer, opponent, arbitrator) =
+            (play("proposer"), play("opponent"), play("arbitrator"));
+        let proposer = thread::spawn(move || proposer.propose(&motion_id));
+        let opponent = thread::spawn(move || opponent.oppose(&writing, &may_send));
+        let arbitrator = thread::spawn(move || arbitrator.arbitrate(&seen_writing, &interrupted));
+        for actor in [proposer, opponent, arbitrator] {
+            match actor.join() {
+                Ok(played) => played?,
+                Err(_) => bail!("an actor died"),
+            }
+        }
+        let wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sorted = wakes.clone();
+        sorted.sort_unstable();
+        self.say(&format!(
+            "\nClosed after {:.1} s. {} waits were woken, half of them within {} ms of the commit, process start and exit included.",
+            self.began.elapsed().as_secs_f64(),
+            sorted.len(),
+            sorted.get(sorted.len() / 2).unwrap_or(&0),
+        ));
+        Ok(())
+    }
+
+    /// Runs `aw` and returns the data of its answer.
+    fn aw(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+        let output = Command::new(&self.program)
+            .args(arguments)
+            .env("AWEAVE_HOME", &self.home)
+            .env("AW_LISTEN", &self.listen)
+            .env_remove("DEBATE_SERVER_URL")
+            .env_remove("DEBATE_AUTH_TOKEN")
+            .env_remove("AW_AUTH_TOKEN")
+            .env_remove("AW_AUTOSTART")
+            .env_remove("AW_DATABASE_URL")
+            .env_remove("AW_AUTHOR")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()?;
+        let mut answer: Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| format!("aw {} printed no JSON", arguments.join(" ")))?;
+        if answer["success"] != true {
+            bail!("aw {}: {}", arguments.join(" "), answer["error"]);
+        }
+        Ok(answer["content"][0]["data"].take())
+    }
+
+    fn say(&self, line: &str) {
+        let _turn = self.printing.lock().unwrap_or_else(PoisonError::into_inner);
+        // When stdout is gone the play goes on to its end and cleans up.
+        let _ = writeln!(io::stdout(), "{line}");
+    }
+
+    /// Shows what somebody did.
+    fn act(&self, role: &str, what: &str, detail: &str, woken: Option<i64>) {
+        let woken = woken.map_or(String::new(), |ms| format!("woken in {ms} ms"));
+        let first = shown(detail)
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default()
+            .to_owned();
+        let short: String = first.trim_start_matches(['#', ' ']).chars().take(64).collect();
+        self.say(&format!("{role:<11} {woken:<15} {what:<16} {short}"));
+        thread::sleep(self.pause);
+    }
+
+    /// Shows what somebody said.
+    fn spoken(&self, role: &str, written: &Value, text: &str, woken: Option<i64>) {
+        let parked = if written["parked"] == true { " (parked)" } else { "" };
+        let what = format!(
+            "{} {}{parked}",
+            written["argument_seq"],
+            written["argument_type"].as_str().unwrap_or_default()
+        );
+        self.act(role, &what, text, woken);
+    }
+
+    /// Stops the server and removes every trace.
+    fn strike(&self) {
+        if self.home.exists() {
+            // What is gone need not be stopped.
+            let _ = self.aw(&["server", "stop"]);
+            let _ = remove(&self.home);
+        }
+    }
+}
+
+fn remove(folder: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(folder)
+}
+
+fn word(data: &Value, name: &str) -> anyhow::Result<String> {
+    data[name].as_str().map(str::to_owned).with_context(|| format!("there is no {name} in {data}"))
+}
+
+/// Somebody who plays a role.
+struct Actor {
+    stage: Stage,
+    role: &'static str,
+    debate: String,
+    document: String,
+}
+
+/// What a wait brought.
+struct Cue {
+    action: String,
+    /// The argument to answer.
+    target: String,
+    next: String,
+    woken: Option<i64>,
+}
+
+impl Actor {
+    /// Waits until there is something to do, however often that takes.
+    fn cue(&self, mut after: Option<String>) -> anyhow::Result<Cue> {
+        for _ in 0..20 {
+            let began = Timestamp::now();
+            let mut command = vec![
+                "debate",
+                "wait",
+                "--debate-id",
+                &self.debate,
+                "--role",
+                self.role,
+                "--deadline",
+                PATIENCE,
+            ];
+            if let Some(after) = &after {
+                command.extend(["--argument-id", after]);
+            }
+            let news = self.stage.aw(&command)?;
+            if news["status"] == "timeout" {
+                continue;
+            }
+            let action = word(&news, "action")?;
+            let committed: Timestamp = word(&news["argument"], "created_at")?.parse()?;
+            let woken = (committed > began).then(|| Timestamp::now().duration_since(committed));
+            let woken = woken.and_then(|took| i64::try_from(took.as_millis()).ok());
+            if let Some(woken) = woken {
+                self.stage.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(woken);
+            }
+            let next = word(&news, "next_argument_id_to_wait")?;
+            if !action.starts_with("wait") {
+                return Ok(Cue { action, target: word(&news["argument"], "id")?, next, woken });
+            }
+            after = Some(next);
+        }
+        bail!("the {} was never called", self.role)
+    }
+
+    fn say(&self, command: &[&str], cue: &Cue, text: &str) -> anyhow::Result<String> {
+        let text = text.replace("{plan}", &self.document);
+        let mut arguments = vec!["debate"];
+        arguments.extend(command);
+        arguments.extend([
+            "--debate-id",
+            &self.debate,
+            "--target-id",
+            &cue.target,
+            "--content",
+            &text,
+        ]);
+        let written = self.stage.aw(&arguments)?;
+        self.stage.spoken(self.role, &written, &text, cue.woken);
+        word(&written, "next_argument_id_to_wait")
+    }
+
+    fn revise(&self, version: usize, summary: &str) -> anyhow::Result<()> {
+        let text = script::PLAN[version - 1];
+        self.stage.aw(&[
+            "docs",
+            "submit",
+            &self.document,
+            "--summary",
+            summary,
+            "--content",
+            text,
+        ])?;
+        self.stage.act(self.role, "docs submit", &format!("plan v{version}: {summary}"), None);
+        Ok(())
+    }
+
+    fn propose(&self, motion: &str) -> anyhow::Result<()> {
+        let claim = ["submit", "--role", "proposer"];
+        let cue = self.cue(Some(motion.to_owned()))?;
+        self.revise(2, "one writer, synced commits")?;
+        let mut after = self.say(&claim, &cue, script::PROPOSER[0])?;
+        let cue = self.cue(Some(after))?;
+        after = self.say(&["appeal"], &cue, script::APPEAL)?;
+        let cue = self.cue(Some(after))?;
+        self.revise(3, "as ruled: thirty days, then an archive file")?;
+        after = self.say(&claim, &cue, script::PROPOSER[1])?;
+        let cue = self.cue(Some(after))?;
+        after = self.say(&claim, &cue, script::PROPOSER[2])?;
+        let cue = self.cue(Some(after))?;
+        after = self.say(&["request-completion"], &cue, script::RESOLUTION)?;
+        self.leave(after)
+    }
+
+    fn oppose(&self, writing: &Sender<()>, may_send: &Receiver<()>) -> anyhow::Result<()> {
+        let claim = ["submit", "--role", "opponent"];
+        let cue = self.cue(None)?;
+        let mut after = self.say(&claim, &cue, script::OPPONENT[0])?;
+        let cue = self.cue(Some(after))?;
+        after = self.say(&claim, &cue, script::OPPONENT[1])?;
+        let cue = self.cue(Some(after))?;
+        // The text is in hand when the arbitrator intervenes; nothing of it is lost.
+        writing.send(())?;
+        may_send.recv()?;
+        after = self.say(&claim, &cue, script::OPPONENT[2])?;
+        let cue = self.cue(Some(after))?;
+        after = self.say(&claim, &cue, script::OPPONENT[3])?;
+        self.leave(after)
+    }
+
+    fn arbitrate(&self, writing: &Receiver<()>, interrupted: &Sender<()>) -> anyhow::Result<()> {
+        let cue = self.cue(None)?;
+        self.say(&["ruling"], &cue, script::RULINGS[0])?;
+        writing.recv()?;
+        let stop = self.stage.aw(&[
+            "debate",
+            "intervention",
+            "--debate-id",
+            &self.debate,
+            "--content",
+            script::INTERVENTION,
+        ])?;
+        self.stage.spoken(self.role, &stop, script::INTERVENTION, None);
+        interrupted.send(())?;
+        let mut cue = self.cue(Some(word(&stop, "argument_id")?))?;
+        cue.target = word(&stop, "argument_id")?;
+        // The interrupted opponent still gets its word in, and it is parked.
+        thread::sleep(Duration::from_millis(300));
+        self.say(&["ruling"], &cue, script::RULINGS[1])?;
+        Ok(())
+    }
+
+    /// Waits until the debate is closed.
+    fn leave(&self, after: String) -> anyhow::Result<()> {
+        let cue = self.cue(Some(after))?;
+        if cue.action != "debate_closed" {
+            bail!("the {} was told to {} after {}", self.role, cue.action, cue.next);
+        }
+        self.stage.act(self.role, "debate_closed", "", cue.woken);
+        Ok(())
+    }
+}

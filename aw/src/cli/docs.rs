@@ -1,0 +1,437 @@
+//! `aw docs`: long texts, in versions.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::answer::{Answer, Format, Problem, Shown};
+use super::debate::Shape;
+use super::encoded;
+use super::line::quoted;
+use super::page;
+use super::session::Session;
+use super::text::Text;
+use crate::client::Call;
+
+/// Keep long texts as documents in versions
+#[derive(Debug, Subcommand)]
+pub(super) enum Docs {
+    /// Keep a new document (version 1)
+    #[command(
+        after_help = "Example:\n  aw docs create --summary \"Plan, first draft\" --file plan.md"
+    )]
+    Create(Create),
+    /// Keep the next version of a document
+    #[command(
+        after_help = "Example:\n  aw docs submit 0c5a44a3-… --summary \"v2: one writer\" --file plan.md"
+    )]
+    Submit(Submit),
+    /// Read a document, in its newest or a chosen version
+    #[command(after_help = "Example:\n  aw docs get 0c5a44a3-… --version 1 --format plain")]
+    Get(Get),
+    /// List documents, the most recently updated first
+    #[command(after_help = "Example:\n  aw docs list --search plan")]
+    List(List),
+    /// List the versions of a document, the newest first
+    #[command(after_help = "Example:\n  aw docs history 0c5a44a3-…")]
+    History(History),
+    /// Show what changed between two versions
+    #[command(after_help = "Example:\n  aw docs diff 0c5a44a3-… --from 1 --to 3 --format markdown")]
+    Diff(Diff),
+    /// Write a version to a file
+    #[command(after_help = "Example:\n  aw docs export 0c5a44a3-… --output plan.md")]
+    Export(Export),
+    /// Hide a document
+    #[command(after_help = "Example:\n  aw docs delete 0c5a44a3-… --confirm")]
+    Delete(Delete),
+    /// Make an older version's text the newest version
+    #[command(after_help = "Example:\n  aw docs restore 0c5a44a3-… --version 1")]
+    Restore(Restore),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Create {
+    #[command(flatten)]
+    version: NewVersion,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Submit {
+    /// The document
+    document_id: String,
+    #[command(flatten)]
+    version: NewVersion,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+struct NewVersion {
+    /// What it is, or what it changes, in one line
+    #[arg(long, value_name = "TEXT")]
+    summary: String,
+    /// A JSON object to keep with it
+    #[arg(long, value_name = "JSON")]
+    metadata: Option<String>,
+    /// Makes a retry recognisable
+    #[arg(long, value_name = "UUID")]
+    client_request_id: Option<String>,
+    /// A label of who writes, at most 80 characters [env: AW_AUTHOR]
+    #[arg(long, value_name = "LABEL")]
+    author: Option<String>,
+    #[command(flatten)]
+    text: Text,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Get {
+    /// The document
+    document_id: String,
+    /// This version; without it the newest
+    #[arg(long, value_name = "N")]
+    version: Option<u64>,
+    /// Also when it was deleted
+    #[arg(long)]
+    include_deleted: bool,
+    /// How the answer is shown
+    #[arg(long, value_enum, default_value_t)]
+    format: GetFormat,
+    /// Say on stderr what is being done
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// How a document is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum GetFormat {
+    /// One JSON object, for agents
+    #[default]
+    Json,
+    /// Readable text, for people
+    Markdown,
+    /// The text and nothing else
+    Plain,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// Only those whose summary contains this
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Also those that were deleted
+    #[arg(long)]
+    include_deleted: bool,
+    /// At most so many
+    #[arg(long, short, value_name = "N", default_value_t = 50)]
+    limit: u64,
+    /// Leave out so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct History {
+    /// The document
+    document_id: String,
+    /// Also when it was deleted
+    #[arg(long)]
+    include_deleted: bool,
+    /// At most so many
+    #[arg(long, short, value_name = "N", default_value_t = 100)]
+    limit: u64,
+    /// Leave out so many
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u64,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Diff {
+    /// The document
+    document_id: String,
+    /// The older side; by default the version before
+    #[arg(long, value_name = "N")]
+    from: Option<u64>,
+    /// The newer side; by default the newest
+    #[arg(long, value_name = "N")]
+    to: Option<u64>,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Export {
+    /// The document
+    document_id: String,
+    /// Where to write it
+    #[arg(long, short, value_name = "PATH")]
+    output: PathBuf,
+    /// This version; without it the newest
+    #[arg(long, value_name = "N")]
+    version: Option<u64>,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Delete {
+    /// The document
+    document_id: String,
+    /// Do it
+    #[arg(long)]
+    confirm: bool,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Restore {
+    /// The document
+    document_id: String,
+    /// The version whose text becomes the newest
+    #[arg(long, value_name = "N")]
+    version: u64,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+impl Docs {
+    pub(super) fn format(&self) -> Format {
+        match self {
+            Docs::Create(command) => command.shape.format,
+            Docs::Submit(command) => command.shape.format,
+            Docs::Get(command) => match command.format {
+                GetFormat::Markdown => Format::Markdown,
+                GetFormat::Json | GetFormat::Plain => Format::Json,
+            },
+            Docs::List(command) => command.shape.format,
+            Docs::History(command) => command.shape.format,
+            Docs::Diff(command) => command.shape.format,
+            Docs::Export(command) => command.shape.format,
+            Docs::Delete(command) => command.shape.format,
+            Docs::Restore(command) => command.shape.format,
+        }
+    }
+
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        match self {
+            Docs::Create(command) => {
+                let body = command.version.body()?;
+                keep(&Session::open(command.shape.verbose)?, "/documents", body, "Document created")
+            }
+            Docs::Submit(command) => {
+                let body = command.version.body()?;
+                let session = Session::open(command.shape.verbose)?;
+                let path = format!("{}/versions", path_of(&command.document_id));
+                keep(&session, &path, body, "Version submitted")
+            }
+            Docs::Get(command) => command.run(),
+            Docs::List(command) => command.run(),
+            Docs::History(command) => command.run(),
+            Docs::Diff(command) => command.run(),
+            Docs::Export(command) => command.run(),
+            Docs::Delete(command) => command.run(),
+            Docs::Restore(command) => command.run(),
+        }
+    }
+}
+
+impl NewVersion {
+    fn body(&self) -> Result<Value, Problem> {
+        let content = self.text.read()?;
+        let metadata = match &self.metadata {
+            None => json!({}),
+            Some(text) => serde_json::from_str::<Value>(text)
+                .ok()
+                .filter(Value::is_object)
+                .ok_or_else(|| {
+                    Problem::input(format!("--metadata is not a JSON object: {text}"))
+                        .suggest("Use for instance --metadata '{\"debate_id\": \"…\"}'")
+                })?,
+        };
+        let mut body = json!({
+            "summary": self.summary,
+            "content": content,
+            "metadata": metadata,
+            "client_request_id":
+                self.client_request_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string()),
+        });
+        if let Some(author) = &self.author {
+            body["author"] = author.as_str().into();
+        }
+        Ok(body)
+    }
+}
+
+/// Sends a document or a version.
+fn keep(session: &Session, path: &str, mut body: Value, message: &str) -> Result<Shown, Problem> {
+    if body["author"].is_null()
+        && let Some(author) = &session.settings.author
+    {
+        body["author"] = author.as_str().into();
+    }
+    let request = body["client_request_id"].clone();
+    let mut data = session
+        .call(Call::Post(path, &body))
+        .map_err(|problem| problem.with("client_request_id", request.clone()))?;
+    data["client_request_id"] = request.clone();
+    let (id, version) = (data["document_id"].clone(), data["version"].clone());
+    let cite = format!("doc_id={} (v{version})", id.as_str().unwrap_or_default());
+    let answer = Answer::new(data, page::fields)
+        .message(format!("{message}; cite it as {cite}"))
+        .with("client_request_id", request);
+    Ok(Shown::Answer(session.checked(answer)))
+}
+
+impl Get {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.verbose)?;
+        let data = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
+        if self.format == GetFormat::Plain {
+            let text = data["content"].as_str().unwrap_or_default();
+            return Ok(Shown::Raw(text.as_bytes().to_vec()));
+        }
+        Ok(Shown::Answer(session.checked(Answer::new(data, page::document))))
+    }
+}
+
+fn fetch(
+    session: &Session,
+    document: &str,
+    version: Option<u64>,
+    include_deleted: bool,
+) -> Result<Value, Problem> {
+    let version = version.map_or(String::new(), |version| format!("&version={version}"));
+    let path = format!("{}?include_deleted={include_deleted}{version}", path_of(document));
+    session.call(Call::Get(&path)).map_err(|problem| problem.with("document_id", document))
+}
+
+impl List {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let search =
+            self.search.as_deref().map_or(String::new(), |text| format!("&q={}", encoded(text)));
+        let path = format!(
+            "/documents?limit={}&offset={}&include_deleted={}{search}",
+            self.limit, self.offset, self.include_deleted
+        );
+        let data = session.call(Call::Get(&path))?;
+        paged(&session, data, "documents", self.offset, page::documents)
+    }
+}
+
+impl History {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let path = format!(
+            "{}/versions?limit={}&offset={}&include_deleted={}",
+            path_of(&self.document_id),
+            self.limit,
+            self.offset,
+            self.include_deleted
+        );
+        let data = session
+            .call(Call::Get(&path))
+            .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
+        paged(&session, data, "versions", self.offset, page::history)
+    }
+}
+
+fn paged(
+    session: &Session,
+    data: Value,
+    rows: &str,
+    offset: u64,
+    page: fn(&Value, &page::Paper) -> String,
+) -> Result<Shown, Problem> {
+    let shown = data[rows].as_array().map_or(0, Vec::len) as u64;
+    let total = data["total"].as_u64().unwrap_or(shown);
+    let answer = Answer::new(data, page).of_total(total, offset.saturating_add(shown) < total);
+    Ok(Shown::Answer(session.checked(answer)))
+}
+
+impl Diff {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let side = |name: &str, version: Option<u64>| {
+            version.map_or(String::new(), |version| format!("&{name}={version}"))
+        };
+        let path = format!(
+            "{}/diff?{}{}",
+            path_of(&self.document_id),
+            side("from", self.from),
+            side("to", self.to)
+        );
+        let data = session
+            .call(Call::Get(&path))
+            .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
+        Ok(Shown::Answer(session.checked(Answer::new(data, page::diff))))
+    }
+}
+
+impl Export {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let data = fetch(&session, &self.document_id, self.version, false)?;
+        let text = data["content"].as_str().unwrap_or_default();
+        fs::write(&self.output, text).map_err(|error| {
+            Problem::input(format!("{} cannot be written: {error}", self.output.display()))
+        })?;
+        let data = json!({
+            "document_id": data["document_id"],
+            "version": data["version"],
+            "output": self.output.display().to_string(),
+            "bytes": text.len(),
+        });
+        Ok(Shown::Answer(
+            session.checked(Answer::new(data, page::fields).message("Document written")),
+        ))
+    }
+}
+
+impl Delete {
+    fn run(self) -> Result<Shown, Problem> {
+        if !self.confirm {
+            return Err(Problem::input("this hides the document, so it wants --confirm")
+                .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id))));
+        }
+        let session = Session::open(self.shape.verbose)?;
+        let mut data = session
+            .call(Call::Delete(&path_of(&self.document_id)))
+            .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
+        data["document_id"] = self.document_id.as_str().into();
+        Ok(Shown::Answer(
+            session.checked(Answer::new(data, page::fields).message("Document deleted")),
+        ))
+    }
+}
+
+impl Restore {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let old = fetch(&session, &self.document_id, Some(self.version), false)?;
+        let summary = old["summary"].as_str().unwrap_or_default();
+        let restored: String =
+            format!("Restored v{}: {summary}", self.version).chars().take(500).collect();
+        let body = json!({
+            "summary": restored,
+            "content": old["content"],
+            "metadata": old["metadata"],
+            "client_request_id": Uuid::new_v4().to_string(),
+        });
+        let path = format!("{}/versions", path_of(&self.document_id));
+        keep(&session, &path, body, "Version restored")
+    }
+}
+
+fn path_of(document: &str) -> String {
+    format!("/documents/{}", encoded(document))
+}

@@ -1,0 +1,205 @@
+//! `aw server`: the server in the background.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::Subcommand;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Format, Problem, Shown};
+use super::background;
+use super::debate::Shape;
+use super::page;
+use super::session::settings;
+use crate::client::{Call, Client, Trouble};
+use crate::home::Running;
+use crate::settings::ClientSettings;
+
+/// Run the server in the background: start, stop, look after it
+#[derive(Debug, Subcommand)]
+pub(super) enum Server {
+    /// Start it, unless it runs already
+    #[command(after_help = "Example:\n  aw server start")]
+    Start(Shape),
+    /// Stop it and return when it is gone
+    #[command(after_help = "Example:\n  aw server stop")]
+    Stop(Shape),
+    /// Stop it and start it again, for instance after an update
+    #[command(after_help = "Example:\n  aw server restart")]
+    Restart(Shape),
+    /// Tell whether it runs, where, since when, and how it is
+    #[command(after_help = "Example:\n  aw server status --format markdown")]
+    Status(Shape),
+    /// Show the end of its log
+    #[command(after_help = "Example:\n  aw server logs --lines 200")]
+    Logs(Logs),
+    /// Copy the database to a file while it runs
+    #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
+    Backup(Backup),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Logs {
+    /// So many of the last lines
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    lines: usize,
+    /// Go on showing what is added, as plain text
+    #[arg(long, short)]
+    follow: bool,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Backup {
+    /// Where to put the copy; must not exist yet
+    path: PathBuf,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+impl Server {
+    pub(super) fn format(&self) -> Format {
+        match self {
+            Server::Start(shape)
+            | Server::Stop(shape)
+            | Server::Restart(shape)
+            | Server::Status(shape) => shape.format,
+            Server::Logs(command) => command.shape.format,
+            Server::Backup(command) => command.shape.format,
+        }
+    }
+
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        let settings = settings()?;
+        let answer = match self {
+            Server::Start(_) => {
+                let already = running(&settings)?.is_some();
+                let running = background::start(&settings)?;
+                let message = if already { "The server runs already" } else { "Server started" };
+                Answer::new(describe(&settings, &running), page::fields).message(message)
+            }
+            Server::Stop(_) => match background::stop(&settings.home)? {
+                Some(was) => Answer::new(json!({"running": false, "pid": was.pid}), page::fields)
+                    .message("Server stopped"),
+                None => Answer::new(json!({"running": false}), page::fields)
+                    .message("No server was running"),
+            },
+            Server::Restart(_) => {
+                background::stop(&settings.home)?;
+                let running = background::start(&settings)?;
+                Answer::new(describe(&settings, &running), page::fields).message("Server restarted")
+            }
+            Server::Status(_) => match running(&settings)? {
+                Some(running) => Answer::new(describe(&settings, &running), page::fields),
+                None => Answer::new(
+                    json!({"running": false, "home": settings.home.path().display().to_string()}),
+                    page::fields,
+                )
+                .message("No server runs on this data folder")
+                .next("aw server start"),
+            },
+            Server::Logs(command) => return command.run(&settings),
+            Server::Backup(command) => return command.run(&settings),
+        };
+        Ok(Shown::Answer(answer))
+    }
+}
+
+fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
+    settings
+        .home
+        .running()
+        .map_err(|error| Problem::connection(error.to_string()).suggest("aw doctor"))
+}
+
+fn describe(settings: &ClientSettings, running: &Running) -> Value {
+    let started: Option<Timestamp> = running.started_at.parse().ok();
+    let uptime = started.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
+    let health = Client::new(&running.url, None).once(Call::Get("/health"), Duration::ZERO);
+    let health = match health {
+        Ok(health) => health["status"].clone(),
+        Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => error["message"].clone(),
+        Err(Trouble::Unreachable(why) | Trouble::Stranger(why)) => why.into(),
+    };
+    json!({
+        "running": true,
+        "pid": running.pid,
+        "url": running.url,
+        "version": running.version,
+        "started_at": running.started_at,
+        "uptime_s": uptime,
+        "database": running.database,
+        "health": health,
+        "log": settings.home.log().display().to_string(),
+        "home": settings.home.path().display().to_string(),
+    })
+}
+
+impl Logs {
+    fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+        let path = settings.home.log();
+        let missing = |error: io::Error| {
+            Problem::new("FILE_NOT_FOUND", format!("{}: {error}", path.display()))
+                .suggest("A server in the background writes it: aw server start")
+        };
+        let text = fs::read(&path).map_err(missing)?;
+        let text = String::from_utf8_lossy(&text);
+        let all: Vec<&str> = text.lines().collect();
+        let last = &all[all.len().saturating_sub(self.lines)..];
+        if !self.follow {
+            let data = json!({"path": path.display().to_string(), "lines": last});
+            return Ok(Shown::Answer(Answer::new(data, page::log)));
+        }
+        let mut out = io::stdout();
+        let mut show =
+            |text: &str| out.write_all(page::shown(text).as_bytes()).and_then(|()| out.flush());
+        let mut file = fs::File::open(&path).map_err(missing)?;
+        let mut place = file.seek(SeekFrom::End(0)).map_err(missing)?;
+        let mut gone = show(&(last.join("\n") + "\n")).is_err();
+        while !gone {
+            let mut added = Vec::new();
+            file.seek(SeekFrom::Start(place)).map_err(missing)?;
+            file.read_to_end(&mut added).map_err(missing)?;
+            place += added.len() as u64;
+            gone = !added.is_empty() && show(&String::from_utf8_lossy(&added)).is_err();
+            thread::sleep(Duration::from_millis(200));
+        }
+        Ok(Shown::Nothing)
+    }
+}
+
+impl Backup {
+    fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+        let database = match running(settings)? {
+            Some(running) => PathBuf::from(running.database),
+            None => settings.home.database(),
+        };
+        if !database.exists() {
+            return Err(Problem::new(
+                "FILE_NOT_FOUND",
+                format!("there is no database at {}", database.display()),
+            ));
+        }
+        let progress = page::Progress::new("copying");
+        let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))
+            .map_err(|error| {
+                Problem::input(format!("the backup failed: {error}"))
+                    .suggest("Choose a path that does not exist yet, with room for the database")
+            })?;
+        progress.done();
+        let data = json!({
+            "database": database.display().to_string(),
+            "backup": self.path.display().to_string(),
+            "bytes": bytes,
+        });
+        Ok(Shown::Answer(
+            Answer::new(data, page::fields)
+                .message("Backup written and checked; to restore it, stop the server and put it in the database's place"),
+        ))
+    }
+}

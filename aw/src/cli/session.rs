@@ -1,0 +1,124 @@
+//! A client command at work: its settings, its server, what it says on stderr.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::answer::{Answer, Problem};
+use super::background;
+use super::page;
+use crate::client::{Call, Client, Trouble};
+use crate::settings::ClientSettings;
+
+/// How long a stranger on the port may take to be noticed.
+const KNOCK: Duration = Duration::from_millis(300);
+
+/// A client command and the server it talks to.
+pub(super) struct Session {
+    pub(super) settings: ClientSettings,
+    pub(super) client: Client,
+    verbose: bool,
+}
+
+impl Session {
+    /// Finds the server, or starts it.
+    pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
+        let settings = settings()?;
+        let base = locate(&settings, verbose)?;
+        let client = Client::new(&base, settings.token.clone());
+        Ok(Session { settings, client, verbose })
+    }
+
+    /// The data of the server's answer, or what went wrong.
+    pub(super) fn call(&self, call: Call<'_>) -> Result<Value, Problem> {
+        if self.verbose {
+            page::note(&match call {
+                Call::Get(path) => format!("GET {}{path}", self.client.base()),
+                Call::Post(path, body) => format!("POST {}{path} {body}", self.client.base()),
+                Call::Delete(path) => format!("DELETE {}{path}", self.client.base()),
+            });
+        }
+        let answer = self.client.call(call);
+        if self.verbose
+            && let Err(trouble) = &answer
+        {
+            page::note(&format!("{trouble:?}"));
+        }
+        answer.map_err(|trouble| self.problem(trouble))
+    }
+
+    pub(super) fn problem(&self, trouble: Trouble) -> Problem {
+        Problem::of(trouble, self.client.base())
+    }
+
+    /// Where a person can watch and rule.
+    pub(super) fn url_of(&self, debate: &str) -> String {
+        format!("{}/debate/{debate}", self.client.base())
+    }
+
+    /// Warns when the server is of another version.
+    pub(super) fn checked(&self, answer: Answer) -> Answer {
+        let own = env!("CARGO_PKG_VERSION");
+        match self.client.server_version() {
+            Some(version) if version != own => answer.with(
+                "warning",
+                format!("the server is aw {version}, this is aw {own}: run aw server restart"),
+            ),
+            _ => answer,
+        }
+    }
+}
+
+/// The settings of a client command.
+pub(super) fn settings() -> Result<ClientSettings, Problem> {
+    ClientSettings::settle(&|name| std::env::var(name).ok())
+        .map_err(|bad| Problem::input(bad.to_string()).suggest("aw doctor"))
+}
+
+/// The URL of the server to talk to.
+fn locate(settings: &ClientSettings, verbose: bool) -> Result<String, Problem> {
+    if let Some(url) = &settings.server_url {
+        return Ok(url.clone());
+    }
+    let home = &settings.home;
+    let running = home
+        .running()
+        .map_err(|error| Problem::connection(format!("{}: {error}", home.path().display())))?;
+    if let Some(running) = running {
+        return Ok(running.url);
+    }
+    if let Some(url) = known_on_port(settings)? {
+        return Ok(url);
+    }
+    if !settings.autostart {
+        return Err(Problem::connection(format!("no server runs on {}", home.path().display()))
+            .suggest("aw server start"));
+    }
+    if verbose {
+        page::note("no server yet: starting one in the background");
+    }
+    Ok(background::start(settings)?.url)
+}
+
+/// Whoever listens where our server would: one of this folder, or a stranger that is left alone.
+pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
+    if TcpStream::connect_timeout(&settings.listen, KNOCK).is_err() {
+        return Ok(None);
+    }
+    let url = format!("http://{}", settings.listen);
+    let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
+    let health = Client::new(&url, None).once(Call::Get("/health"), Duration::ZERO);
+    let who = match health {
+        Ok(health) if health["home_id"] == own.as_str() => return Ok(Some(url)),
+        Ok(health) if health["home_id"].is_string() => {
+            "an aw server of another data folder or user".to_owned()
+        }
+        Ok(_) | Err(_) => "another program".to_owned(),
+    };
+    Err(Problem::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
+        .suggest(format!(
+            "Choose a free address, for instance AW_LISTEN=127.0.0.1:{}, or set DEBATE_SERVER_URL to talk to that server",
+            settings.listen.port().wrapping_add(1).max(1024)
+        )))
+}

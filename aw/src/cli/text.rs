@@ -1,0 +1,72 @@
+//! Where a text comes from: a file, the command line, or stdin.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::path::PathBuf;
+
+use super::answer::Problem;
+
+/// Exactly one of these.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Content (exactly one)")]
+pub(super) struct Text {
+    /// Read the text from this file
+    #[arg(long, short, value_name = "PATH")]
+    pub(super) file: Option<PathBuf>,
+    /// The text itself
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) content: Option<String>,
+    /// Read the text from stdin
+    #[arg(long)]
+    pub(super) stdin: bool,
+}
+
+impl Text {
+    /// The text, which must be given.
+    pub(super) fn read(&self) -> Result<String, Problem> {
+        self.read_optional()?.ok_or_else(|| {
+            Problem::input("there is no content: give exactly one of --file, --content or --stdin")
+                .suggest("Use --file PATH, --content TEXT or --stdin")
+        })
+    }
+
+    /// The text, which may be left out.
+    pub(super) fn read_optional(&self) -> Result<Option<String>, Problem> {
+        let given = [self.file.is_some(), self.content.is_some(), self.stdin];
+        if given.iter().filter(|given| **given).count() > 1 {
+            return Err(Problem::input(
+                "there is more than one content: give exactly one of --file, --content or --stdin",
+            )
+            .suggest("Use --file PATH, --content TEXT or --stdin"));
+        }
+        if let Some(path) = &self.file {
+            let bytes = fs::read(path).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => {
+                    Problem::new("FILE_NOT_FOUND", format!("there is no file {}", path.display()))
+                        .suggest("Write your text into a file and give its path with --file")
+                }
+                _ => Problem::new(
+                    "FILE_NOT_FOUND",
+                    format!("{} cannot be read: {error}", path.display()),
+                ),
+            })?;
+            return utf8(bytes, &path.display().to_string()).map(Some);
+        }
+        if self.stdin {
+            let mut bytes = Vec::new();
+            io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|error| Problem::input(format!("stdin cannot be read: {error}")))?;
+            return utf8(bytes, "stdin").map(Some);
+        }
+        Ok(self.content.clone())
+    }
+}
+
+fn utf8(bytes: Vec<u8>, source: &str) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        Problem::input(format!("{source} is not UTF-8: byte {place} cannot be read"))
+            .suggest("Save the text as UTF-8")
+    })
+}

@@ -1,0 +1,245 @@
+//! The data folder (`AWEAVE_HOME`, or `~/.aweave`): whose it is, and which server runs on it.
+//!
+//! A running server holds `server.lock` and describes itself in `server.json`. The lock goes with
+//! the process, however it ends, so a stale file is recognised: it is believed only while the lock
+//! is held.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// How long a server that has the lock may take to describe itself.
+const INTRODUCTION: Duration = Duration::from_secs(10);
+
+/// How often something on disk is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The data folder.
+#[derive(Debug, Clone)]
+pub struct Home {
+    path: PathBuf,
+}
+
+/// What a running server says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Running {
+    /// Its process.
+    pub pid: u32,
+    /// Where it can be reached.
+    pub url: String,
+    /// Its version.
+    pub version: String,
+    /// Where its record is.
+    pub database: String,
+    /// When it was started, RFC 3339.
+    pub started_at: String,
+}
+
+/// Somebody else's server runs on this folder.
+#[derive(Debug, thiserror::Error)]
+pub enum HoldError {
+    /// It is in use.
+    #[error("another aw server runs on {0}: see aw server status")]
+    InUse(PathBuf),
+    /// A file could not be made.
+    #[error("{0}: {1}")]
+    Io(PathBuf, io::Error),
+}
+
+/// Held for as long as a server runs.
+#[derive(Debug)]
+pub struct Held {
+    home: Home,
+    _lock: File,
+}
+
+impl Home {
+    /// The folder at this path; it need not be there yet.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Home { path: path.into() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the record is unless it was put elsewhere.
+    pub fn database(&self) -> PathBuf {
+        self.path.join("db").join("debate.db")
+    }
+
+    /// Where a server in the background logs.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("logs").join("server.log")
+    }
+
+    /// The settings kept in the folder.
+    pub fn config(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// The id of this folder, made on first use: tells the servers of different folders apart.
+    pub fn id(&self) -> io::Result<String> {
+        let path = self.path.join("home_id");
+        if let Ok(id) = fs::read_to_string(&path)
+            && !id.is_empty()
+        {
+            return Ok(id);
+        }
+        self.make()?;
+        let id = Uuid::new_v4().to_string();
+        // Written whole under a name of its own first: two who come at once agree on one id.
+        let draft = self.path.join(format!("home_id.{id}"));
+        private().create_new(true).open(&draft)?.write_all(id.as_bytes())?;
+        let linked = fs::hard_link(&draft, &path);
+        fs::remove_file(&draft)?;
+        match linked {
+            Err(there) if there.kind() == ErrorKind::AlreadyExists => fs::read_to_string(&path),
+            linked => linked.map(|()| id),
+        }
+    }
+
+    /// The server that runs on this folder.
+    pub fn running(&self) -> io::Result<Option<Running>> {
+        let mut waited = Duration::ZERO;
+        loop {
+            if !self.running_or_starting()? {
+                return Ok(None);
+            }
+            if let Ok(text) = fs::read(self.path.join("server.json"))
+                && let Ok(running) = serde_json::from_slice(&text)
+            {
+                return Ok(Some(running));
+            }
+            if waited > INTRODUCTION {
+                return Err(io::Error::other(
+                    "a server has the lock, but does not say where it is",
+                ));
+            }
+            thread::sleep(PAUSE);
+            waited += PAUSE;
+        }
+    }
+
+    /// Whether somebody has the lock of a server, whatever it says of itself.
+    pub fn running_or_starting(&self) -> io::Result<bool> {
+        self.is_held("server.lock")
+    }
+
+    /// Takes the folder for a server that is about to start.
+    pub fn hold(&self) -> Result<Held, HoldError> {
+        let path = self.path.join("server.lock");
+        let io = |error| HoldError::Io(path.clone(), error);
+        self.make().map_err(io)?;
+        let lock = private().create(true).truncate(false).open(&path).map_err(io)?;
+        // Somebody who only looks holds it for a moment.
+        for _ in 0..40 {
+            match lock.try_lock() {
+                Ok(()) => {
+                    forget(&self.path.join("server.json")).map_err(io)?;
+                    return Ok(Held { home: self.clone(), _lock: lock });
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(io(error)),
+            }
+        }
+        Err(HoldError::InUse(self.path.clone()))
+    }
+
+    /// Keeps everybody else from starting a server until it is dropped.
+    pub fn turn_to_start(&self) -> io::Result<File> {
+        self.make()?;
+        let lock = private().create(true).truncate(false).open(self.path.join("start.lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    fn is_held(&self, name: &str) -> io::Result<bool> {
+        let lock = match File::open(self.path.join(name)) {
+            Ok(lock) => lock,
+            Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match lock.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn make(&self) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
+    }
+}
+
+impl Held {
+    /// Tells everybody where the server is.
+    pub fn introduce(&self, running: &Running) -> io::Result<()> {
+        let draft = self.home.path.join("server.json.new");
+        let text = serde_json::to_vec(running)?;
+        private().create(true).truncate(true).open(&draft)?.write_all(&text)?;
+        fs::rename(draft, self.home.path.join("server.json"))
+    }
+
+    /// Says goodbye, before the lock goes.
+    pub fn leave(self) -> io::Result<()> {
+        forget(&self.home.path.join("server.json"))
+    }
+}
+
+fn private() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
+fn forget(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_folder_stays_also_when_many_ask_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("new"));
+        let ids: Vec<String> = thread::scope(|scope| {
+            let asking: Vec<_> = (0..8).map(|_| scope.spawn(|| home.id().unwrap())).collect();
+            asking.into_iter().map(|asked| asked.join().unwrap()).collect()
+        });
+        assert!(ids.iter().all(|id| *id == ids[0] && id.len() == 36), "{ids:?}");
+    }
+
+    #[test]
+    fn a_server_is_running_only_while_it_holds_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        assert!(home.running().unwrap().is_none());
+        let held = home.hold().unwrap();
+        let me = Running {
+            pid: 1,
+            url: "http://127.0.0.1:1".to_owned(),
+            version: "1".to_owned(),
+            database: "x".to_owned(),
+            started_at: "now".to_owned(),
+        };
+        held.introduce(&me).unwrap();
+        assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url));
+        assert!(matches!(home.hold(), Err(HoldError::InUse(_))));
+        drop(held);
+        assert!(folder.path().join("server.json").exists(), "a crash leaves it behind");
+        assert!(home.running().unwrap().is_none());
+    }
+}
