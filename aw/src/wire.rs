@@ -3,13 +3,20 @@
 //! These shapes are promised to clients in the wild: fields may be added, none may change meaning.
 //! The core's types are free to change; they are mapped here, by functions.
 
+mod document;
+mod error;
+mod live;
 mod text;
 
 use aw_core::ByRole;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+pub use document::{
+    Diff, Document, DocumentList, DocumentListed, KeptVersion, SubmitDocument, Version, VersionList,
+};
+pub use error::{Code, Error, Failure};
+pub use live::{Asked, Told};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
     RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText,
@@ -30,103 +37,6 @@ impl<T> Success<T> {
     pub fn new(data: T) -> Self {
         Success { success: true, data }
     }
-}
-
-/// What every failure looks like.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Failure {
-    /// Always false.
-    #[schema(default = false)]
-    pub success: bool,
-    /// What went wrong.
-    pub error: Error,
-}
-
-/// What went wrong, and what to do next.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
-pub struct Error {
-    /// Tells programs what happened.
-    pub code: Code,
-    /// Tells people what happened.
-    pub message: String,
-    /// What to do next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub suggestion: Option<String>,
-    /// `INVALID_INPUT`: where.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub field: Option<String>,
-    /// `CONTENT_TOO_LARGE`: the limit in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_length: Option<u64>,
-    /// `FORBIDDEN`: `host`, `origin` or `role`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// `ACTION_NOT_ALLOWED`: the state that refused it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub current_state: Option<StateText>,
-    /// `ACTION_NOT_ALLOWED`: whose move it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub allowed_roles: Option<Vec<RoleText>>,
-    /// `ACTION_NOT_ALLOWED`: the newest argument.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_argument: Option<LastArgument>,
-    /// What was not found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub debate_id: Option<DebateIdText>,
-    /// What was not found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub argument_id: Option<ArgumentIdText>,
-    /// What was not found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub document_id: Option<DocumentIdText>,
-    /// What was not found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<u64>,
-    /// When it was deleted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deleted_at: Option<Stamp>,
-    /// `SERVER_ERROR`: finds it in the log.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
-}
-
-/// Every error code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Code {
-    /// Fix it and try again.
-    InvalidInput,
-    /// Too many bytes.
-    ContentTooLarge,
-    /// Not JSON.
-    UnsupportedMediaType,
-    /// No token, or the wrong one.
-    AuthFailed,
-    /// Not from here.
-    Forbidden,
-    /// Not now, or not by this role.
-    ActionNotAllowed,
-    /// No such debate.
-    DebateNotFound,
-    /// No such argument.
-    ArgumentNotFound,
-    /// No such document.
-    DocumentNotFound,
-    /// No such version.
-    VersionNotFound,
-    /// No such path.
-    RouteNotFound,
-    /// Not by this method.
-    MethodNotAllowed,
-    /// Try again soon.
-    ServerBusy,
-    /// The disk is full.
-    StorageFull,
-    /// The record contradicts itself.
-    RecordDamaged,
-    /// Our fault.
-    #[default]
-    ServerError,
 }
 
 /// A debate without its arguments.
@@ -501,127 +411,6 @@ pub struct Deleted {
     pub deleted: bool,
 }
 
-/// `POST /documents` and `POST /documents/{id}/versions`
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct SubmitDocument {
-    /// What it is, or what it changes: 1 to 500 characters on one line.
-    #[schema(min_length = 1, max_length = 500)]
-    pub summary: String,
-    /// The text.
-    #[schema(min_length = 1)]
-    pub content: String,
-    /// A label of who writes.
-    #[serde(default)]
-    #[schema(max_length = 80)]
-    pub author: Option<String>,
-    /// Whatever the author keeps with it.
-    #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    pub metadata: Option<Map<String, Value>>,
-    /// Makes a retry recognisable.
-    #[serde(default)]
-    #[schema(format = Uuid)]
-    pub client_request_id: Option<String>,
-}
-
-/// A version of a document without its text.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Version {
-    /// The document.
-    pub document_id: DocumentIdText,
-    /// 1, 2, 3 …
-    pub version: u64,
-    /// What it changes.
-    pub summary: String,
-    /// A label of who wrote it.
-    #[schema(required = true)]
-    pub author: Option<String>,
-    /// Whatever the author kept with it.
-    #[schema(value_type = Object)]
-    pub metadata: Map<String, Value>,
-    /// When it was kept.
-    pub created_at: Stamp,
-}
-
-/// The answer to a document or a version that was sent.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct KeptVersion {
-    /// The version.
-    #[serde(flatten)]
-    pub version: Version,
-    /// Whether it had been kept before.
-    pub replayed: bool,
-}
-
-/// A document in one version.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Document {
-    /// The version.
-    #[serde(flatten)]
-    pub version: Version,
-    /// Its text.
-    pub content: String,
-    /// The newest version there is.
-    pub newest_version: u64,
-    /// When the document was deleted.
-    #[schema(required = true)]
-    pub deleted_at: Option<Stamp>,
-}
-
-/// A page of a document's versions, the newest first.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct VersionList {
-    /// The document.
-    pub document_id: DocumentIdText,
-    /// The page.
-    pub versions: Vec<Version>,
-    /// How many there are in all.
-    pub total: u64,
-    /// When the document was deleted.
-    #[schema(required = true)]
-    pub deleted_at: Option<Stamp>,
-}
-
-/// A page of documents, the most recently updated first.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct DocumentList {
-    /// The page.
-    pub documents: Vec<DocumentListed>,
-    /// How many there are in all.
-    pub total: u64,
-    /// Whether `total` counted to the end.
-    pub total_is_exact: bool,
-}
-
-/// A document in a list.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct DocumentListed {
-    /// The document.
-    pub document_id: DocumentIdText,
-    /// Its newest version.
-    pub version: u64,
-    /// That version's summary.
-    pub summary: String,
-    /// When that version was kept.
-    pub created_at: Stamp,
-    /// When the document was deleted.
-    #[schema(required = true)]
-    pub deleted_at: Option<Stamp>,
-}
-
-/// What changed between two versions.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct Diff {
-    /// The document.
-    pub document_id: DocumentIdText,
-    /// The older side.
-    pub from: u64,
-    /// The newer side.
-    pub to: u64,
-    /// A unified diff; empty when the texts are the same.
-    pub diff: String,
-}
-
 /// The whole transcript of a debate, as JSON.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Transcript {
@@ -631,56 +420,4 @@ pub struct Transcript {
     pub arguments: Vec<Argument>,
     /// The documents it cites.
     pub documents: Vec<CitedDocument>,
-}
-
-/// What the server tells a socket.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "event", content = "data", rename_all = "snake_case")]
-pub enum Told {
-    /// The first message: where the debate stands.
-    InitialState {
-        /// The debate.
-        debate: Debate,
-        /// All arguments, or those after the one that was named.
-        arguments: Vec<Argument>,
-    },
-    /// One more argument.
-    NewArgument {
-        /// The debate as it is now.
-        debate: Debate,
-        /// The argument.
-        argument: Argument,
-    },
-    /// The debate was deleted; the socket closes.
-    DebateDeleted {
-        /// The debate.
-        debate_id: DebateIdText,
-    },
-    /// What the client sent was refused.
-    Error {
-        /// Why.
-        error: Box<Error>,
-    },
-}
-
-/// What a socket asks of the server.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "event", content = "data", rename_all = "snake_case")]
-pub enum Asked {
-    /// Stop the agents.
-    SubmitIntervention {
-        /// The debate.
-        debate_id: String,
-        /// The rest of it.
-        #[serde(flatten)]
-        intervention: SubmitIntervention,
-    },
-    /// Settle what is pending.
-    SubmitRuling {
-        /// The debate.
-        debate_id: String,
-        /// The rest of it.
-        #[serde(flatten)]
-        ruling: SubmitRuling,
-    },
 }

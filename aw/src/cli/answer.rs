@@ -125,7 +125,7 @@ impl Problem {
             }
             Trouble::Unreachable(why) => {
                 Self::connection(format!("the server at {base} cannot be reached: {why}"))
-                    .suggest("aw server status")
+                    .suggest("aw doctor")
             }
             Trouble::Stranger(why) => {
                 Self::connection(format!("what answers at {base} is not an aw server: {why}"))
@@ -135,16 +135,16 @@ impl Problem {
     }
 
     /// The exit code: what kind of failure it is.
-    fn exit(&self) -> u8 {
+    pub(super) fn exit(&self) -> u8 {
         match self.code.as_str() {
             "DEBATE_NOT_FOUND" | "ARGUMENT_NOT_FOUND" | "DOCUMENT_NOT_FOUND"
             | "VERSION_NOT_FOUND" => 2,
             "INVALID_INPUT" | "FILE_NOT_FOUND" | "CONTENT_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" => {
-                4
+                super::INPUT
             }
             "ACTION_NOT_ALLOWED" => 5,
             "AUTH_FAILED" | "FORBIDDEN" => 6,
-            _ => 3,
+            _ => super::SERVER,
         }
     }
 }
@@ -159,7 +159,8 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
             let text = match format {
                 Format::Json => json_of(&answer),
                 Format::Markdown => {
-                    let mut page = (answer.page)(&answer.data, &paper);
+                    let mut page = super::page::opening(&answer.metadata, &paper);
+                    page.push_str(&(answer.page)(&answer.data, &paper));
                     page.push_str(&super::page::closing(&answer.metadata, &paper));
                     page
                 }

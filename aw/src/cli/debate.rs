@@ -4,6 +4,9 @@ mod read;
 mod wait;
 mod write;
 
+use std::str::FromStr;
+use std::time::Duration;
+
 use clap::Subcommand;
 
 use super::answer::{Format, Problem, Shown};
@@ -11,8 +14,44 @@ use super::line::Line;
 use read::Export;
 pub(super) use read::encoded;
 
+pub(super) const HELP: &str = "\
+Hold a debate: create it, answer, wait, appeal, rule
+
+Usage: aw debate <command>
+
+Proposer and opponent
+  create               Open a debate with its MOTION (proposer)
+  submit               Answer the other side with a CLAIM
+  wait                 Wait until there is something to do or to read (arbitrator too)
+  get-context          Read a debate, and with --role what to do now
+
+Proposer
+  appeal               Put a dispute before the arbitrator
+  request-completion   Ask to complete the debate: a RESOLUTION
+
+Arbitrator
+  ruling               Settle what is pending, which binds both sides
+  intervention         Stop the agents; a ruling must follow
+
+Everybody
+  list                 List debates, the most recently updated first
+  open                 Open a debate's page in the browser
+  export               Take the whole transcript away, as Markdown or JSON
+  delete               Hide a debate for good
+  generate-id          Make a UUID for a debate or a request (needs no server)
+
+How one goes (each answer has the next line, ids filled in, as metadata.next_command)
+  aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md
+  aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…
+  aw debate submit --debate-id 93d8… --role proposer --target-id 01a2… --file answer.md
+  aw debate request-completion --debate-id 93d8… --target-id 01a4… --file resolution.md
+
+aw debate <command> --help has its flags and an example.
+";
+
 /// Hold a debate: create it, answer, wait, appeal, rule
 #[derive(Debug, Subcommand)]
+#[command(override_help = HELP)]
 pub(super) enum Debate {
     /// Make a UUID for a debate or a request (needs no server)
     #[command(after_help = "Example:\n  aw debate generate-id")]
@@ -74,8 +113,15 @@ pub(super) enum Debate {
 /// How an answer is shown
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Shape {
-    /// How the answer is shown
-    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Output")]
+    /// json for agents, markdown for people
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        global = true,
+        help_heading = "Output"
+    )]
     pub(super) format: Format,
     /// Say on stderr what is being done
     #[arg(long, global = true, help_heading = "Output")]
@@ -119,17 +165,36 @@ impl Debate {
     }
 }
 
+/// How long a wait may take, as it was typed and as it is meant.
+#[derive(Debug, Clone)]
+struct Deadline {
+    typed: String,
+    time: Duration,
+}
+
+impl FromStr for Deadline {
+    type Err = &'static str;
+
+    fn from_str(typed: &str) -> Result<Self, Self::Err> {
+        let number = typed.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
+        let time = number.map(Duration::from_secs_f64);
+        let time = time.ok_or("it must be a number of seconds, for instance 110")?;
+        Ok(Deadline { typed: typed.to_owned(), time })
+    }
+}
+
 /// What is repeated from one command to the next: what the agent's host needs does not change.
 #[derive(Debug, Clone, Copy)]
 struct Habits<'a> {
-    deadline: Option<&'a str>,
+    deadline: Option<&'a Deadline>,
     format: Format,
 }
 
 impl Habits<'_> {
     fn apply(self, line: Line) -> Line {
         let format = (self.format != Format::Json).then(|| self.format.as_str());
-        line.flag_if("--deadline", self.deadline).flag_if("--format", format)
+        let deadline = self.deadline.map(|deadline| deadline.typed.as_str());
+        line.flag_if("--deadline", deadline).flag_if("--format", format)
     }
 }
 

@@ -16,8 +16,36 @@ use super::session::Session;
 use super::text::Text;
 use crate::client::Call;
 
+pub(super) const HELP: &str = "\
+Keep long texts as documents in versions
+
+Usage: aw docs <command>
+
+Write
+  create    Keep a new document (version 1)
+  submit    Keep the next version of a document
+  restore   Make an older version's text the newest version
+  delete    Hide a document
+
+Read
+  get       Read a document, in its newest or a chosen version
+  diff      Show what changed between two versions
+  history   List the versions of a document, the newest first
+  list      List documents, the most recently updated first
+  export    Write a version to a file
+
+How it goes
+  aw docs create --summary \"Plan, first draft\" --file plan.md
+  aw docs submit 0c5a… --summary \"v2: one writer\" --file plan.md
+  aw docs diff 0c5a… --format markdown
+
+An argument cites a document as doc_id=0c5a… (v2).
+aw docs <command> --help has its flags and an example.
+";
+
 /// Keep long texts as documents in versions
 #[derive(Debug, Subcommand)]
+#[command(override_help = HELP)]
 pub(super) enum Docs {
     /// Keep a new document (version 1)
     #[command(
@@ -98,11 +126,11 @@ pub(super) struct Get {
     /// Also when it was deleted
     #[arg(long)]
     include_deleted: bool,
-    /// How the answer is shown
-    #[arg(long, value_enum, default_value_t)]
+    /// json for agents, markdown for people, plain for the text alone
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true, help_heading = "Output")]
     format: GetFormat,
     /// Say on stderr what is being done
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     verbose: bool,
 }
 
@@ -225,13 +253,14 @@ impl Docs {
         match self {
             Docs::Create(command) => {
                 let body = command.version.body()?;
-                keep(&Session::open(command.shape.verbose)?, "/documents", body, "Document created")
+                keep(command.shape, "/documents", body, "Document created")
             }
             Docs::Submit(command) => {
-                let body = command.version.body()?;
-                let session = Session::open(command.shape.verbose)?;
+                let named =
+                    |problem: Problem| problem.with("document_id", command.document_id.as_str());
+                let body = command.version.body().map_err(named)?;
                 let path = format!("{}/versions", path_of(&command.document_id));
-                keep(&session, &path, body, "Version submitted")
+                keep(command.shape, &path, body, "Version submitted").map_err(named)
             }
             Docs::Get(command) => command.run(),
             Docs::List(command) => command.run(),
@@ -272,16 +301,16 @@ impl NewVersion {
 }
 
 /// Sends a document or a version.
-fn keep(session: &Session, path: &str, mut body: Value, message: &str) -> Result<Shown, Problem> {
+fn keep(shape: Shape, path: &str, mut body: Value, message: &str) -> Result<Shown, Problem> {
+    let request = body["client_request_id"].clone();
+    let identified = |problem: Problem| problem.with("client_request_id", request.clone());
+    let session = Session::open(shape.verbose).map_err(identified)?;
     if body["author"].is_null()
         && let Some(author) = &session.settings.author
     {
         body["author"] = author.as_str().into();
     }
-    let request = body["client_request_id"].clone();
-    let mut data = session
-        .call(Call::Post(path, &body))
-        .map_err(|problem| problem.with("client_request_id", request.clone()))?;
+    let mut data = session.call(Call::Post(path, &body)).map_err(identified)?;
     data["client_request_id"] = request.clone();
     let (id, version) = (data["document_id"].clone(), data["version"].clone());
     let cite = format!("doc_id={} (v{version})", id.as_str().unwrap_or_default());
@@ -428,7 +457,8 @@ impl Restore {
             "client_request_id": Uuid::new_v4().to_string(),
         });
         let path = format!("{}/versions", path_of(&self.document_id));
-        keep(&session, &path, body, "Version restored")
+        keep(self.shape, &path, body, "Version restored")
+            .map_err(|problem| problem.with("document_id", self.document_id.as_str()))
     }
 }
 

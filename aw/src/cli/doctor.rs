@@ -33,7 +33,10 @@ pub(super) fn examine() -> (Answer, bool) {
     let (bad, odd) = (count("failed"), count("warning"));
     let message = match (bad, odd) {
         (0, 0) => "Everything is as it should be".to_owned(),
-        (bad, odd) => format!("{bad} failed, {odd} warnings"),
+        (0, 1) => "1 warning".to_owned(),
+        (0, odd) => format!("{odd} warnings"),
+        (bad, 0) => format!("{bad} failed"),
+        (bad, odd) => format!("{bad} failed, warnings: {odd}"),
     };
     let healthy = bad == 0;
     let data = json!({"healthy": healthy, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
@@ -136,7 +139,11 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             error["suggestion"].as_str().unwrap_or("aw server logs"),
         ),
         Err(Trouble::Unreachable(why) | Trouble::Stranger(why)) => {
-            failed("server", &format!("{url}: {why}"), "aw server restart")
+            let fix = match settings.server_url {
+                Some(_) => "Start that server, or correct or unset DEBATE_SERVER_URL",
+                None => "aw server restart",
+            };
+            failed("server", &format!("{url}: {why}"), fix)
         }
     }];
     if let Some(version) = client.server_version()
@@ -148,6 +155,7 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
     }
     if health.is_ok() {
         checks.push(match client.once(Call::Get("/debates?limit=0"), Duration::ZERO) {
+            Ok(list) if list["total"] == 1 => ok("record", "1 debate"),
             Ok(list) => ok("record", &format!("{} debates", list["total"])),
             Err(Trouble::Refused(error)) if error["code"] == "AUTH_FAILED" => failed(
                 "record",

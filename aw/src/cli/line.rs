@@ -18,8 +18,10 @@ impl Line {
 
     /// With this flag and its value.
     pub(super) fn flag(mut self, name: &str, value: &str) -> Self {
+        // A value that looks like a flag must not be taken for one.
+        let joint = if value.starts_with('-') { '=' } else { ' ' };
         // Writing to a String cannot fail.
-        let _ = write!(self.0, " {name} {}", quoted(value));
+        let _ = write!(self.0, " {name}{joint}{}", quoted(value));
         self
     }
 

@@ -68,7 +68,7 @@ First debate
 
 /// Two coding agents debate a plan until it holds
 #[derive(Debug, Parser)]
-#[command(name = "aw", version, override_help = HELP)]
+#[command(name = "aw", bin_name = "aw", version, override_help = HELP)]
 struct Typed {
     #[command(subcommand)]
     command: Command,
@@ -102,9 +102,10 @@ enum Command {
 
 /// Does what was typed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let typed = match Typed::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let typed = match Typed::try_parse_from(&arguments) {
         Ok(typed) => typed,
-        Err(usage) => return wrong_usage(&usage),
+        Err(usage) => return wrong_usage(&usage, &arguments),
     };
     let (format, outcome) = match typed.command {
         Command::Serve(serve) => return serve.run(),
@@ -125,17 +126,26 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Help and version are text; what was typed wrongly is a failure like any other, unless a person
 /// is there to read it.
-fn wrong_usage(usage: &clap::Error) -> ExitCode {
-    let asked_for = matches!(
-        usage.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    );
+fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let asked_for = matches!(usage.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked_for || io::stdout().is_terminal() {
         let printed = usage.print().is_ok();
         let code = if usage.use_stderr() { INPUT } else { 0 };
         return if printed { code.into() } else { SERVER.into() };
+    }
+    // As far as what was typed names a command.
+    let mut command = Typed::command();
+    let mut named = "aw".to_owned();
+    for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(inner) = command.find_subcommand(word) else { break };
+        command = inner.clone();
+        named = format!("{named} {word}");
+    }
+    let help = format!("{named} --help");
+    if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let message = format!("{named} wants a command: {}", all.join(", "));
+        return show(Err(Problem::input(message).suggest(help)), Format::Json);
     }
     let text = usage.render().to_string();
     let mut lines = text.lines();
@@ -146,14 +156,11 @@ fn wrong_usage(usage: &clap::Error) -> ExitCode {
         .filter(|line| !line.is_empty())
         .collect();
     let message = if details.is_empty() { first } else { format!("{first} {}", details.join(" ")) };
-    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
-    let mut problem = Problem::input(message);
-    if let Some(usage) = usage {
-        let command: Vec<&str> =
-            usage.split(' ').take_while(|word| !word.starts_with(['<', '-', '['])).collect();
-        problem = problem.suggest(format!("{usage} (see {} --help)", command.join(" ")));
-    }
-    show(Err(problem), Format::Json)
+    let suggestion = match text.lines().find_map(|line| line.strip_prefix("Usage: ")) {
+        Some(usage) => format!("{usage} (see {help})"),
+        None => help,
+    };
+    show(Err(Problem::input(message).suggest(suggestion)), Format::Json)
 }
 
 use debate::encoded;
@@ -163,11 +170,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_page_of_help_lists_every_command() {
+    fn pages_of_help_that_were_written_by_hand_list_every_command() {
         Typed::command().debug_assert();
-        for command in Typed::command().get_subcommands() {
-            let name = format!("  {} ", command.get_name());
-            assert!(HELP.contains(&name), "{name} is missing");
+        let aw = Typed::command();
+        let of = |name: &str| aw.find_subcommand(name).unwrap();
+        for (page, family) in [
+            (HELP, &aw),
+            (debate::HELP, of("debate")),
+            (docs::HELP, of("docs")),
+            (server::HELP, of("server")),
+        ] {
+            for command in family.get_subcommands() {
+                let name = format!("\n  {} ", command.get_name());
+                assert!(page.contains(&name), "{name} is missing");
+            }
         }
     }
 

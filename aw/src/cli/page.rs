@@ -54,11 +54,12 @@ impl Paper {
         let bar = self.faint(">");
         let mut quoted = String::new();
         for line in shown(text).lines() {
-            for piece in textwrap::wrap(line, self.width.saturating_sub(2)) {
-                let _ = writeln!(quoted, "{bar} {piece}");
-            }
             if line.trim().is_empty() {
                 let _ = writeln!(quoted, "{bar}");
+                continue;
+            }
+            for piece in textwrap::wrap(line, self.width.saturating_sub(2)) {
+                let _ = writeln!(quoted, "{bar} {piece}");
             }
         }
         quoted
@@ -66,7 +67,11 @@ impl Paper {
 
     /// Our own words, wrapped.
     fn words(&self, text: &str) -> String {
-        let mut wrapped = textwrap::fill(&shown(text), self.width);
+        let options = textwrap::Options::new(self.width)
+            .break_words(false)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .word_separator(textwrap::WordSeparator::AsciiSpace);
+        let mut wrapped = textwrap::fill(&shown(text), options);
         wrapped.push('\n');
         wrapped
     }
@@ -201,7 +206,7 @@ fn arguments(title: &str, all: &[Value], paper: &Paper) -> String {
 /// What a write led to.
 pub(super) fn written(data: &Value, paper: &Paper) -> String {
     let mut text = format!(
-        "{} is argument {} of debate {}\n\nThe debate is {}.\nWatch it at {}\n",
+        "{} is argument {} of debate {}\nThe debate is {}.\nWatch it at {}\n",
         paper.bold(word(data, "argument_type")),
         data["argument_seq"],
         word(data, "debate_id"),
@@ -239,12 +244,13 @@ pub(super) fn waited(data: &Value, paper: &Paper) -> String {
 pub(super) fn context(data: &Value, paper: &Paper) -> String {
     let debate = &data["debate"];
     let mut text = format!(
-        "{}\n\n{}, {}, updated {}\nid {}\n",
+        "{}\n\n{}, {}, updated {}\nid {}\nWatch it at {}\n",
         paper.bold(&format!("# {}", shown(word(debate, "title")))),
         word(debate, "debate_type"),
         state_in_words(word(debate, "state")),
         ago(word(debate, "updated_at")),
         word(debate, "id"),
+        word(data, "url"),
     );
     for document in list(data, "documents") {
         let gone = if document["deleted_at"].is_string() { ", deleted" } else { "" };
@@ -401,9 +407,14 @@ pub(super) fn fields(data: &Value, paper: &Paper) -> String {
         let value = match value {
             Value::String(word) => shown(word),
             Value::Null => continue,
-            other => other.to_string(),
+            other => shown(&other.to_string()),
         };
-        let _ = writeln!(text, "{} {value}", paper.bold(&format!("{}:", name.replace('_', " "))));
+        let (name, unit) = match name.strip_suffix("_s") {
+            Some(name) => (name, " s"),
+            None => (name.as_str(), ""),
+        };
+        let name = paper.bold(&format!("{}:", name.replace('_', " ")));
+        let _ = writeln!(text, "{name} {value}{unit}");
     }
     text
 }
@@ -459,14 +470,20 @@ impl Progress {
     }
 }
 
+/// What stands above every page: what was done.
+pub(super) fn opening(metadata: &Map<String, Value>, paper: &Paper) -> String {
+    match metadata.get("message").and_then(Value::as_str) {
+        Some(words) => paper.words(words) + "\n",
+        None => String::new(),
+    }
+}
+
 /// What follows every page: what it says besides, and what to run next.
 pub(super) fn closing(metadata: &Map<String, Value>, paper: &Paper) -> String {
     let mut text = String::new();
-    for name in ["message", "warning"] {
-        if let Some(words) = metadata.get(name).and_then(Value::as_str) {
-            text.push('\n');
-            text.push_str(&paper.words(words));
-        }
+    if let Some(words) = metadata.get("warning").and_then(Value::as_str) {
+        text.push('\n');
+        text.push_str(&paper.words(words));
     }
     if let Some(next) = metadata.get("next_command").and_then(Value::as_str) {
         let _ = write!(text, "\nNext: {}\n", paper.bold(&shown(next)));

@@ -101,7 +101,7 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
             url: format!("http://{address}"),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             database: database.display().to_string(),
-            started_at: Timestamp::now().to_string(),
+            started_at: format!("{:.3}", Timestamp::now()),
         })?;
     }
     let mut out = io::stdout();

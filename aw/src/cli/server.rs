@@ -19,8 +19,31 @@ use crate::client::{Call, Client, Trouble};
 use crate::home::Running;
 use crate::settings::ClientSettings;
 
+pub(super) const HELP: &str = "\
+Run the server in the background: start, stop, look after it
+
+Usage: aw server <command>
+
+Run it (a command that needs it starts it by itself)
+  start     Start it, unless it runs already
+  stop      Stop it and return when it is gone
+  restart   Stop it and start it again, for instance after an update
+
+Look after it
+  status    Tell whether it runs, where, since when, and how it is
+  logs      Show the end of its log
+  backup    Copy the database to a file while it runs
+
+For instance
+  aw server status --format markdown
+  aw server backup ~/debates.db
+
+aw server <command> --help has its flags and an example.
+";
+
 /// Run the server in the background: start, stop, look after it
 #[derive(Debug, Subcommand)]
+#[command(override_help = HELP)]
 pub(super) enum Server {
     /// Start it, unless it runs already
     #[command(after_help = "Example:\n  aw server start")]

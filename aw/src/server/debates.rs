@@ -14,8 +14,9 @@ use utoipa::IntoParams;
 use super::App;
 use super::error::Problem;
 use super::input::{self, Body, Door, Params, Segment};
+use super::refused::{ReadRefused, WriteRefused};
 use crate::wire::{
-    CreateDebate, DebateContext, DebateList, Deleted, Failure, Poll, RoleText, Stamp, StateText,
+    CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, Stamp, StateText,
     SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
 };
 
@@ -60,8 +61,7 @@ pub(super) struct ListParams {
     params(ListParams),
     responses(
         (status = 200, body = Success<DebateList>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn list(
@@ -107,12 +107,7 @@ fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "It had been opened by this request before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn create(
@@ -154,9 +149,7 @@ pub(super) struct ContextParams {
     params(("id" = String, Path, format = Uuid), ContextParams),
     responses(
         (status = 200, body = Success<DebateContext>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn context(
@@ -177,11 +170,7 @@ pub(super) async fn context(
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn delete(State(app): State<App>, Segment(id): Segment) -> Answer<Deleted> {
@@ -198,14 +187,7 @@ pub(super) async fn delete(State(app): State<App>, Segment(id): Segment) -> Answ
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "This request had written it before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 403, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn claim(
@@ -245,14 +227,7 @@ pub(super) async fn claim(
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "This request had written it before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 403, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn appeal(
@@ -273,14 +248,7 @@ pub(super) async fn appeal(
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "This request had written it before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 403, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn resolution(
@@ -301,14 +269,7 @@ pub(super) async fn resolution(
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "This request had written it before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 403, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn ruling(
@@ -329,14 +290,7 @@ pub(super) async fn ruling(
     responses(
         (status = 201, body = Success<Written>),
         (status = 200, description = "This request had written it before", body = Success<Written>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 403, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn intervention(
@@ -369,10 +323,7 @@ pub(super) struct PollParams {
     params(("id" = String, Path, format = Uuid), PollParams),
     responses(
         (status = 200, body = Success<Poll>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 503, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn poll(
@@ -390,10 +341,7 @@ pub(super) async fn poll(
     params(("id" = String, Path, format = Uuid), PollParams),
     responses(
         (status = 200, body = Success<Poll>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 503, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn wait(

@@ -14,9 +14,9 @@ use utoipa::IntoParams;
 use super::App;
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
+use super::refused::{ReadRefused, WriteRefused};
 use crate::wire::{
-    Deleted, Diff, Document, DocumentList, Failure, KeptVersion, SubmitDocument, Success, Text,
-    VersionList,
+    Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, VersionList,
 };
 
 /// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
@@ -36,13 +36,7 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
     responses(
         (status = 201, body = Success<KeptVersion>),
         (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, description = "This request had kept it before, and it was deleted", body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn create(
@@ -63,13 +57,7 @@ pub(super) async fn create(
     responses(
         (status = 201, body = Success<KeptVersion>),
         (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 413, body = Failure),
-        (status = 415, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn add_version(
@@ -130,8 +118,7 @@ pub(super) struct ListParams {
     params(ListParams),
     responses(
         (status = 200, body = Success<DocumentList>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn list(
@@ -165,9 +152,7 @@ pub(super) struct ReadParams {
     params(("id" = String, Path, format = Uuid), ReadParams),
     responses(
         (status = 200, body = Success<Document>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn read(
@@ -189,11 +174,7 @@ pub(super) async fn read(
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 503, body = Failure),
-        (status = 507, body = Failure),
+        WriteRefused,
     )
 )]
 pub(super) async fn delete(State(app): State<App>, Segment(document): Segment) -> Answer<Deleted> {
@@ -222,9 +203,7 @@ pub(super) struct VersionParams {
     params(("id" = String, Path, format = Uuid), VersionParams),
     responses(
         (status = 200, body = Success<VersionList>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn versions(
@@ -260,9 +239,7 @@ pub(super) struct DiffParams {
     params(("id" = String, Path, format = Uuid), DiffParams),
     responses(
         (status = 200, body = Success<Diff>),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn diff(

@@ -14,7 +14,8 @@ use utoipa::IntoParams;
 use super::App;
 use super::error::Problem;
 use super::input::{self, Params, Segment};
-use crate::wire::{Failure, Stamp, Transcript};
+use super::refused::ReadRefused;
+use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -30,9 +31,7 @@ pub(super) struct ExportParams {
     params(("id" = String, Path, format = Uuid), ExportParams),
     responses(
         (status = 200, content((String = "text/markdown"), (Transcript = "application/json"))),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn export(

@@ -20,7 +20,8 @@ use utoipa::IntoParams;
 use super::App;
 use super::error::Problem;
 use super::input::{self, Params};
-use crate::wire::{Asked, Failure, Text, Told};
+use super::refused::ReadRefused;
+use crate::wire::{Asked, Text, Told};
 
 /// How often the server pings.
 const PING_EVERY: Duration = Duration::from_secs(20);
@@ -52,10 +53,7 @@ pub(super) struct FollowParams {
     params(FollowParams),
     responses(
         (status = 101, description = "The socket is open"),
-        (status = 400, body = Failure),
-        (status = 401, body = Failure),
-        (status = 404, body = Failure),
-        (status = 503, body = Failure),
+        ReadRefused,
     )
 )]
 pub(super) async fn follow(

@@ -12,6 +12,7 @@ mod guard;
 mod health;
 mod input;
 mod live;
+mod refused;
 mod serve;
 mod shape;
 mod telemetry;
@@ -90,10 +91,13 @@ pub struct Setup {
 }
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "aw",
-    description = "Two agents debate a plan; an arbitrator settles what they cannot."
-))]
+#[openapi(
+    info(
+        title = "aw",
+        description = "Two agents debate a plan; an arbitrator settles what they cannot."
+    ),
+    components(schemas(crate::wire::Failure))
+)]
 struct Description;
 
 /// Everything that is served.

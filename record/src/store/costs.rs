@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::debates::{self, NewArgument, NewDebate, NewMove};
-use super::{connection, documents, list, migrate};
+use super::{connection, documents, list, migrate, reading};
 use crate::{Failure, Filter, NewDocument, NewVersion};
 
 /// So many debates, the oldest, are of a rare type.
@@ -99,24 +99,24 @@ fn no_request_scans() {
     };
 
     same_cost("a poll without news", &|db, file| {
-        debates::look(db, file.debate, Role::Opponent, Some(file.newest), |_, unseen| unseen)?;
+        reading::look(db, file.debate, Role::Opponent, Some(file.newest), |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("a poll with everything unseen", &|db, file| {
-        debates::look(db, file.debate, Role::Arbitrator, None, |_, unseen| unseen)?;
+        reading::look(db, file.debate, Role::Arbitrator, None, |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("a wait from the beginning", &|db, file| {
         let motion = Some(id(1, u64::MAX).into());
-        debates::look(db, file.debate, Role::Proposer, motion, |_, unseen| unseen)?;
+        reading::look(db, file.debate, Role::Proposer, motion, |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("the last ten arguments", &|db, file| {
-        debates::context(db, file.debate, Some(10))?;
+        reading::context(db, file.debate, Some(10))?;
         Ok(())
     });
     same_cost("what a socket reads", &|db, file| {
-        debates::stretch(db, file.debate, Seq(20), 20)?;
+        reading::stretch(db, file.debate, Seq(20), 20)?;
         Ok(())
     });
     same_cost("a refused move", &|db, file| {

@@ -1,19 +1,15 @@
-//! Debates and arguments: the statements behind a move, a wait and a reading.
+//! Writing into debates: the statements behind a move.
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
-    Move, Refusal, RequestId, Role, Seq, Standing, State, Summary, Target, Time, Title, Via,
-    mentions,
+    Move, Refusal, RequestId, Role, Seq, Standing, State, Target, Time, Title, Via, mentions,
 };
 use rusqlite::{Connection, OptionalExtension, named_params, params};
-use uuid::Uuid;
 
+use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
-use crate::{CitedDocument, Context, DebateHead, Failure, Stretch, chain};
-
-/// A wait shows so many unseen arguments, besides the RULINGs.
-const UNSEEN_SHOWN: u64 = 20;
+use crate::{DebateHead, Failure, chain};
 
 /// The most arguments that a write reports as missed.
 const MISSED_SHOWN: u64 = 500;
@@ -75,25 +71,6 @@ pub(crate) struct Written {
     pub(crate) missed: Vec<Argument>,
     /// The INTERVENTION for which the argument was parked.
     pub(crate) parked_for: Option<ArgumentId>,
-}
-
-/// What a waiter would learn now.
-#[derive(Debug)]
-pub(crate) struct Look {
-    pub(crate) head: DebateHead,
-    /// The place of the argument that the waiter has seen.
-    pub(crate) seen: Option<Seq>,
-    /// There when its wait is over.
-    pub(crate) found: Option<Found>,
-}
-
-/// What there is to show to a waiter.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub(crate) argument: Argument,
-    pub(crate) unseen: Vec<Argument>,
-    pub(crate) omitted: u64,
-    pub(crate) newest: ArgumentId,
 }
 
 pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure> {
@@ -242,176 +219,6 @@ pub(super) fn delete(db: &Connection, debate: DebateId, at: Time) -> Result<(), 
     count(db, &known.head.debate_type, Some(known.head.state()), None)
 }
 
-pub(super) fn look(
-    db: &Connection,
-    debate: DebateId,
-    role: Role,
-    after: Option<ArgumentId>,
-    ends: impl FnOnce(&Standing, bool) -> bool,
-) -> Result<Look, Failure> {
-    let known = live(db, debate)?;
-    let standing = &known.head.debate.standing;
-    let seen = match after {
-        Some(id) => Some(seq_of(db, &known, id)?.ok_or(Failure::ArgumentNotFound { id })?),
-        None => None,
-    };
-    let from = seen.or_else(|| standing.seen_without_id(role));
-    let unseen = unseen_count(db, &known, role, from)?;
-    let found =
-        if ends(standing, unseen > 0) { Some(show(db, &known, role, from, unseen)?) } else { None };
-    Ok(Look { head: known.head, seen, found })
-}
-
-/// How many arguments after `from` the role did not write, counted without reading them.
-fn unseen_count(
-    db: &Connection,
-    known: &Known,
-    role: Role,
-    from: Option<Seq>,
-) -> Result<u64, Failure> {
-    let standing = &known.head.debate.standing;
-    let Some(from) = from else { return Ok(standing.last.0 - standing.count.get(role)) };
-    if from == standing.last {
-        return Ok(0);
-    }
-    let (proposer, opponent): (u64, u64) = db
-        .prepare_cached(
-            "select proposer_count, opponent_count from arguments
-             where debate_key = ?1 and seq = ?2",
-        )?
-        .query_row(params![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let own = match role {
-        Role::Proposer => proposer,
-        Role::Opponent => opponent,
-        Role::Arbitrator => from.0 - proposer - opponent,
-    };
-    Ok((standing.last.0 - from.0) - (standing.count.get(role) - own))
-}
-
-fn show(
-    db: &Connection,
-    known: &Known,
-    role: Role,
-    from: Option<Seq>,
-    unseen_count: u64,
-) -> Result<Found, Failure> {
-    let standing = &known.head.debate.standing;
-    let from = from.map_or(0, |seq| seq.0);
-    let mut unseen = Vec::new();
-    if unseen_count > 0 {
-        let sql = format!(
-            "select {ARGUMENT} from arguments
-             where debate_key = ?1 and seq > ?2 and role <> ?3 order by seq desc limit ?4"
-        );
-        let range = params![known.key, from, role.as_str(), UNSEEN_SHOWN];
-        unseen = in_order(rows::arguments(db, known.head.id, &sql, range)?);
-    }
-    if role != Role::Arbitrator
-        && unseen_count > UNSEEN_SHOWN
-        && let Some(first) = unseen.first()
-    {
-        let mut all = rulings(db, known, from, first.seq)?;
-        all.append(&mut unseen);
-        unseen = all;
-    }
-    let argument = match unseen.last() {
-        Some(newest) => newest.clone(),
-        None => {
-            let newest = standing.newest_of_others(role);
-            argument_at(db, known, newest.ok_or_else(|| damaged("nobody else has spoken"))?)?
-        }
-    };
-    Ok(Found {
-        argument,
-        omitted: unseen_count - unseen.len() as u64,
-        unseen,
-        newest: id_at(db, known.key, standing.last)?,
-    })
-}
-
-/// The debate with its newest arguments, or with all of them.
-pub(super) fn context(
-    db: &Connection,
-    debate: DebateId,
-    limit: Option<u64>,
-) -> Result<Context, Failure> {
-    let known = live(db, debate)?;
-    let motion = argument_at(db, &known, Seq::FIRST)?;
-    let sql = format!(
-        "select {ARGUMENT} from arguments where debate_key = ?1 and seq > 1 order by seq desc limit ?2"
-    );
-    let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    let arguments = in_order(rows::arguments(db, debate, &sql, params![known.key, limit])?);
-    let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
-    let rulings = rulings(db, &known, 0, oldest)?;
-    let documents = cited(db, known.key)?;
-    Ok(Context { debate: known.head, motion, arguments, rulings, documents })
-}
-
-pub(super) fn stretch(
-    db: &Connection,
-    debate: DebateId,
-    after: Seq,
-    limit: u64,
-) -> Result<Stretch, Failure> {
-    let known = live(db, debate)?;
-    let sql = format!(
-        "select {ARGUMENT} from arguments where debate_key = ?1 and seq > ?2 order by seq limit ?3"
-    );
-    let arguments = rows::arguments(db, debate, &sql, params![known.key, after.0, limit])?;
-    Ok(Stretch { debate: known.head, arguments })
-}
-
-/// The RULINGs after `from` and before `until`.
-fn rulings(
-    db: &Connection,
-    known: &Known,
-    from: u64,
-    until: Seq,
-) -> Result<Vec<Argument>, Failure> {
-    let sql = format!(
-        "select {ARGUMENT} from arguments
-         where debate_key = ?1 and seq > ?2 and seq < ?3 and type = 'RULING' order by seq"
-    );
-    Ok(rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])?)
-}
-
-fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
-    let mut statement = db.prepare_cached(
-        "select d.id, c.version, v.summary, d.deleted_at
-         from debate_documents c
-         join documents d on d.key = c.document_key
-         join document_versions v on v.document_key = c.document_key and v.version = c.version
-         where c.debate_key = ?1 order by c.seq, c.document_key",
-    )?;
-    let documents = statement
-        .query_map([key], |row| {
-            Ok(CitedDocument {
-                id: row.get::<_, Uuid>(0)?.into(),
-                version: row.get(1)?,
-                summary: Summary::recorded(row.get(2)?),
-                deleted_at: row.get::<_, Option<i64>>(3)?.map(Time),
-            })
-        })?
-        .collect::<Result<_, _>>()?;
-    Ok(documents)
-}
-
-fn find(db: &Connection, debate: DebateId) -> Result<Option<Known>, Failure> {
-    let sql = format!("select {} from debates where id = ?1", rows::HEAD);
-    let known = db.prepare_cached(&sql)?.query_row([debate.uuid()], rows::known).optional()?;
-    Ok(known)
-}
-
-/// The debate, unless it was deleted.
-fn live(db: &Connection, debate: DebateId) -> Result<Known, Failure> {
-    let known = find(db, debate)?;
-    let deleted_at = known.as_ref().and_then(|known| known.deleted_at);
-    known
-        .filter(|known| known.deleted_at.is_none())
-        .ok_or(Failure::DebateNotFound { id: debate, deleted_at })
-}
-
 fn of_request(
     db: &Connection,
     known: &Known,
@@ -446,35 +253,6 @@ fn locate(db: &Connection, known: &Known, kind: Kind, id: ArgumentId) -> Result<
         .query_row(params![known.key, seq.0], |row| row.get(0).map(Seq))
         .optional()?;
     Ok(Target { seq, ruled: ruled.filter(|_| asked) })
-}
-
-fn seq_of(db: &Connection, known: &Known, id: ArgumentId) -> Result<Option<Seq>, Failure> {
-    let seq = db
-        .prepare_cached("select seq from arguments where id = ?1 and debate_key = ?2")?
-        .query_row(params![id.uuid(), known.key], |row| row.get(0).map(Seq))
-        .optional()?;
-    Ok(seq)
-}
-
-fn id_at(db: &Connection, key: i64, seq: Seq) -> Result<ArgumentId, Failure> {
-    let id: Uuid = db
-        .prepare_cached("select id from arguments where debate_key = ?1 and seq = ?2")?
-        .query_row(params![key, seq.0], |row| row.get(0))?;
-    Ok(id.into())
-}
-
-fn hash_at(db: &Connection, key: i64, seq: Seq) -> Result<Hash, Failure> {
-    let hash = db
-        .prepare_cached("select hash from arguments where debate_key = ?1 and seq = ?2")?
-        .query_row(params![key, seq.0], |row| row.get(0).map(Hash))?;
-    Ok(hash)
-}
-
-fn argument_at(db: &Connection, known: &Known, seq: Seq) -> Result<Argument, Failure> {
-    let sql = format!("select {ARGUMENT} from arguments where debate_key = ?1 and seq = ?2");
-    rows::arguments(db, known.head.id, &sql, params![known.key, seq.0])?
-        .pop()
-        .ok_or_else(|| damaged("an argument is missing"))
 }
 
 /// Writes the debate's row, with its title for the search and its place in the counts.

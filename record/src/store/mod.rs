@@ -2,7 +2,7 @@
 //!
 //! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody. One
 //! thread writes ([`writer`]), any number of connections read. SQL lives in this folder and
-//! nowhere else: [`debates`] and [`documents`] hold the statements, [`migrate`] the schema,
+//! nowhere else: [`debates`], [`reading`], [`list`] and [`documents`] hold the statements, [`migrate`] the schema,
 //! [`legacy`] the import of what an older system left behind.
 
 mod backup;
@@ -11,9 +11,11 @@ mod connection;
 mod costs;
 mod debates;
 mod documents;
+mod find;
 mod legacy;
 mod list;
 mod migrate;
+mod reading;
 mod rows;
 mod writer;
 
@@ -30,7 +32,8 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 pub use backup::backup;
-pub(crate) use debates::{Look, NewArgument, NewDebate, NewMove, Written};
+pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
+pub(crate) use reading::Look;
 
 use crate::{
     Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
@@ -229,17 +232,17 @@ impl Store {
         after: Option<ArgumentId>,
         ends: impl FnOnce(&Standing, bool) -> bool,
     ) -> Result<Look, Failure> {
-        self.read(|db| debates::look(db, debate, role, after, ends))
+        self.read(|db| reading::look(db, debate, role, after, ends))
     }
 
     /// The debate with its newest arguments: few enough to be read in passing.
     pub(crate) fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
-        self.read(|db| debates::context(db, debate, Some(limit)))
+        self.read(|db| reading::context(db, debate, Some(limit)))
     }
 
     /// The debate with all its arguments.
     pub(crate) async fn whole(&self, debate: DebateId) -> Result<Context, Failure> {
-        self.read_long(move |db| debates::context(db, debate, None)).await
+        self.read_long(move |db| reading::context(db, debate, None)).await
     }
 
     /// At most `limit` arguments after `after`.
@@ -249,12 +252,12 @@ impl Store {
         after: Seq,
         limit: u64,
     ) -> Result<Stretch, Failure> {
-        self.read(|db| debates::stretch(db, debate, after, limit))
+        self.read(|db| reading::stretch(db, debate, after, limit))
     }
 
     /// All arguments after `after`.
     pub(crate) async fn rest(&self, debate: DebateId, after: Seq) -> Result<Stretch, Failure> {
-        self.read_long(move |db| debates::stretch(db, debate, after, i64::MAX as u64)).await
+        self.read_long(move |db| reading::stretch(db, debate, after, i64::MAX as u64)).await
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {

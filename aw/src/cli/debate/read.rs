@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
-use super::{Habits, Shape, next_lines};
+use super::{Deadline, Habits, Shape, next_lines};
 use crate::client::Call;
 
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(in crate::cli) struct GetContext {
     role: Option<String>,
     /// Seconds, repeated in the command that follows
     #[arg(long, value_name = "SECONDS")]
-    deadline: Option<String>,
+    deadline: Option<Deadline>,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -75,8 +75,8 @@ pub(in crate::cli) struct Export {
     /// Write it to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// What it becomes
-    #[arg(long, value_enum, default_value_t)]
+    /// What it becomes: markdown, every argument quoted, or json, every field
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     format: ExportFormat,
     /// Say on stderr what is being done
     #[arg(long)]
@@ -113,14 +113,16 @@ pub(super) fn generate_id() -> Answer {
 
 impl GetContext {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let session = Session::open(self.shape.verbose)?;
-        let debate = encoded(&self.debate_id);
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+        let session = Session::open(self.shape.verbose).map_err(named)?;
+        let debate = encoded(&self.debate_id);
         let path = format!("/debates/{debate}?limit={}", self.limit);
         let mut data = session.call(Call::Get(&path)).map_err(named)?;
         data["url"] = session.url_of(&self.debate_id).into();
         let Some(role) = &self.role else {
-            return Ok(Shown::Answer(session.checked(Answer::new(data, page::context))));
+            let answer = Answer::new(data, page::context)
+                .message("Give --role proposer, opponent or arbitrator to learn what to run next");
+            return Ok(Shown::Answer(session.checked(answer)));
         };
         let path = format!("/debates/{debate}/poll?role={}", encoded(role));
         let mut now = session.call(Call::Get(&path)).map_err(named)?;
@@ -132,7 +134,7 @@ impl GetContext {
         for name in ["action", "next_argument_id_to_wait"] {
             data[name] = now[name].clone();
         }
-        let habits = Habits { deadline: self.deadline.as_deref(), format: self.shape.format };
+        let habits = Habits { deadline: self.deadline.as_ref(), format: self.shape.format };
         let (next, others) = next_lines(&self.debate_id, role, &now, habits);
         let mut answer = Answer::new(data, page::context);
         if let Some(next) = next {
@@ -173,7 +175,9 @@ impl Open {
         let session = Session::open(self.shape.verbose)?;
         let url = match &self.debate_id {
             Some(debate) => {
-                session.call(Call::Get(&format!("/debates/{}?limit=0", encoded(debate))))?;
+                session
+                    .call(Call::Get(&format!("/debates/{}?limit=0", encoded(debate))))
+                    .map_err(|problem| problem.with("debate_id", debate.as_str()))?;
                 session.url_of(debate)
             }
             None => format!("{}/", session.client.base()),
@@ -195,18 +199,18 @@ impl Open {
 
 impl Export {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let session = Session::open(self.verbose)?;
+        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+        let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
             ExportFormat::Markdown => "markdown",
             ExportFormat::Json => "json",
         };
         let path = format!("/debates/{}/export?format={format}", encoded(&self.debate_id));
-        let transcript = session.client.raw(&path).map_err(|trouble| {
-            session.problem(trouble).with("debate_id", self.debate_id.as_str())
-        })?;
+        let transcript =
+            session.client.raw(&path).map_err(|trouble| named(session.problem(trouble)))?;
         let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
         fs::write(output, &transcript).map_err(|error| {
-            Problem::input(format!("{} cannot be written: {error}", output.display()))
+            named(Problem::input(format!("{} cannot be written: {error}", output.display())))
         })?;
         let data = json!({
             "debate_id": self.debate_id,
@@ -232,7 +236,7 @@ impl Delete {
                 )),
             ));
         }
-        let session = Session::open(self.shape.verbose)?;
+        let session = Session::open(self.shape.verbose).map_err(named)?;
         let mut data: Value = session
             .call(Call::Delete(&format!("/debates/{}", encoded(&self.debate_id))))
             .map_err(named)?;

@@ -18,11 +18,22 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
 use super::read::encoded;
-use super::{Habits, Shape, next_lines, wait_line};
+use super::{Deadline, Habits, Shape, next_lines, wait_line};
 use crate::client::{Call, Client, Trouble};
 
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
+
+/// What a wait that is over passes on of the server's answer.
+const NEWS: [&str; 7] = [
+    "action",
+    "debate_state",
+    "argument",
+    "arguments",
+    "omitted",
+    "next_argument_id_to_wait",
+    "available_actions",
+];
 
 /// How often a server that was never reached is tried.
 const TRIES: u32 = 3;
@@ -43,7 +54,7 @@ pub(in crate::cli) struct Wait {
     argument_id: Option<String>,
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
     #[arg(long, value_name = "SECONDS")]
-    deadline: Option<String>,
+    deadline: Option<Deadline>,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -71,7 +82,7 @@ impl Wait {
         let began = Instant::now();
         let session = Session::open(self.shape.verbose).map_err(named)?;
         let deadline = match &self.deadline {
-            Some(text) => seconds(text)?,
+            Some(given) => given.time,
             None => session.settings.deadline,
         };
         let known = Arc::new(Mutex::new(Known::default()));
@@ -89,11 +100,11 @@ impl Wait {
             Heard::News(mut news) => {
                 let habits = self.habits();
                 let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
-                if let Some(news) = news.as_object_mut() {
-                    news.remove("has_new_argument");
-                    news.insert("status".to_owned(), "new_argument".into());
+                let mut data = json!({"status": "new_argument"});
+                for name in NEWS {
+                    data[name] = news[name].take();
                 }
-                let mut answer = Answer::new(news, page::waited);
+                let mut answer = Answer::new(data, page::waited);
                 if let Some(next) = next {
                     answer = answer.next(next);
                 }
@@ -160,7 +171,7 @@ impl Wait {
     }
 
     fn habits(&self) -> Habits<'_> {
-        Habits { deadline: self.deadline.as_deref(), format: self.shape.format }
+        Habits { deadline: self.deadline.as_ref(), format: self.shape.format }
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -218,14 +229,6 @@ fn awaited_role(state: Option<&str>) -> &'static str {
         Some(_) => "the arbitrator",
         None => "the server",
     }
-}
-
-fn seconds(text: &str) -> Result<Duration, Problem> {
-    let number = text.parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
-    number.map(Duration::from_secs_f64).ok_or_else(|| {
-        Problem::input(format!("--deadline is {text:?}: it must be a number of seconds"))
-            .suggest("Use for instance --deadline 110")
-    })
 }
 
 fn listen_for_signals(tell: Sender<Heard>) -> Result<(), Problem> {

@@ -4,14 +4,18 @@ use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::super::SERVER;
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::line::{Line, YOUR_TEXT};
 use super::super::page;
 use super::super::session::Session;
 use super::super::text::Text;
 use super::read::encoded;
-use super::{Habits, Shape, wait_line};
+use super::{Deadline, Habits, Shape, wait_line};
 use crate::client::Call;
+
+/// The longest text that is repeated on a command line.
+const REPEATED: usize = 10 * 1024;
 
 /// Who writes, under which request.
 #[derive(Debug, clap::Args)]
@@ -24,7 +28,7 @@ struct Signature {
     author: Option<String>,
     /// Seconds, repeated in the wait that follows
     #[arg(long, value_name = "SECONDS")]
-    deadline: Option<String>,
+    deadline: Option<Deadline>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -125,7 +129,10 @@ pub(super) enum Asked {
 
 impl Create {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let content = self.text.read()?;
+        let content = self
+            .text
+            .read()
+            .map_err(|problem| self.signature.on_problem(problem, self.debate_id.as_deref()))?;
         let made = self.debate_id.is_none();
         let debate = self.debate_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let request = self
@@ -143,6 +150,8 @@ impl Create {
             let line = match (&self.text.file, &self.text.content) {
                 (Some(path), _) => line.flag("--file", &path.display().to_string()),
                 (None, Some(content)) => line.flag("--content", content),
+                // What came through a pipe is gone, so it is repeated, if a command line holds it.
+                (None, None) if content.len() <= REPEATED => line.flag("--content", &content),
                 (None, None) => line.word("--stdin"),
             };
             self.signature.habits(self.shape).apply(line).into_string()
@@ -152,7 +161,8 @@ impl Create {
                 .with("debate_id", debate.as_str())
                 .with("client_request_id", request.as_str());
             match &again {
-                Some(again) if problem.server_error.is_none() => problem.suggest(again.as_str()),
+                // What the server refuses it will refuse again.
+                Some(again) if problem.exit() == SERVER => problem.suggest(again.as_str()),
                 _ => problem,
             }
         };
@@ -183,7 +193,10 @@ impl Create {
 
 impl Submit {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let content = self.text.read()?;
+        let content = self
+            .text
+            .read()
+            .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| {
             derived(
                 &self.debate_id,
@@ -221,7 +234,10 @@ impl Ask {
             Asked::Appeal => (Kind::Appeal, "appeal", "Appeal submitted"),
             Asked::Completion => (Kind::Resolution, "resolution", "Resolution submitted"),
         };
-        let content = self.text.read()?;
+        let content = self
+            .text
+            .read()
+            .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| {
             derived(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content)
         });
@@ -246,7 +262,10 @@ impl Ask {
 
 impl Ruling {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let content = self.text.read()?;
+        let content = self
+            .text
+            .read()
+            .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| {
             // Without a target the same words may mean the next dispute.
             let target = self.target_id.as_deref()?;
@@ -274,7 +293,10 @@ impl Ruling {
 
 impl Intervention {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let content = self.text.read_optional()?;
+        let content = self
+            .text
+            .read_optional()
+            .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| None);
         let session = Session::open(self.shape.verbose)
             .map_err(|problem| identified(problem, &self.debate_id, &request))?;
@@ -312,8 +334,18 @@ impl Signature {
         }
     }
 
+    /// A problem found before there was a request, with the ids that were given.
+    fn on_problem(&self, problem: Problem, debate: Option<&str>) -> Problem {
+        let given =
+            [("debate_id", debate), ("client_request_id", self.client_request_id.as_deref())];
+        given.into_iter().fold(problem, |problem, (name, id)| match id {
+            Some(id) => problem.with(name, id),
+            None => problem,
+        })
+    }
+
     fn habits(&self, shape: Shape) -> Habits<'_> {
-        Habits { deadline: self.deadline.as_deref(), format: shape.format }
+        Habits { deadline: self.deadline.as_ref(), format: shape.format }
     }
 }
 
