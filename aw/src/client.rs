@@ -3,9 +3,9 @@
 //! Transient failures are retried with the same request, which carries its own id, so a retry is
 //! always safe. What the server refuses is kept whole. It prints nothing.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +24,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// How long a server may take to answer, besides what it was asked to wait.
 const ANSWER: Duration = Duration::from_secs(30);
+
+/// How long somebody who is only asked who it is may take to answer.
+const INTRODUCTION: Duration = Duration::from_secs(3);
 
 /// The longest answer that is read.
 const LONGEST: u64 = 1 << 30;
@@ -57,7 +60,8 @@ pub struct Client {
     agent: Agent,
     base: String,
     token: Option<String>,
-    version: RefCell<Option<String>>,
+    answer: Duration,
+    version: Mutex<Option<String>>,
 }
 
 impl fmt::Debug for Client {
@@ -79,7 +83,18 @@ impl Client {
             .output_buffer_size(16 * 1024)
             .user_agent(concat!("aw/", env!("CARGO_PKG_VERSION")))
             .build();
-        Client { agent: config.into(), base: base.to_owned(), token, version: RefCell::new(None) }
+        Client {
+            agent: config.into(),
+            base: base.to_owned(),
+            token,
+            answer: ANSWER,
+            version: Mutex::new(None),
+        }
+    }
+
+    /// A client of whoever is at this URL: it tells no secrets and does not wait long.
+    pub fn of_stranger(base: &str) -> Self {
+        Client { answer: INTRODUCTION, ..Client::new(base, None) }
     }
 
     /// The server's URL.
@@ -89,21 +104,12 @@ impl Client {
 
     /// The version of the server that answered last.
     pub fn server_version(&self) -> Option<String> {
-        self.version.borrow().clone()
+        self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The data of the answer, tried a few times.
     pub fn call(&self, call: Call<'_>) -> Result<Value, Trouble> {
-        let mut pause = PAUSE;
-        for _ in 1..TRIES {
-            match self.once(call, Duration::ZERO) {
-                Err(Trouble::Unreachable(_)) => thread::sleep(jittered(pause)),
-                Err(Trouble::Busy(_, after)) => thread::sleep(jittered(pause.max(after))),
-                answer => return answer,
-            }
-            pause *= 2;
-        }
-        self.once(call, Duration::ZERO)
+        tried(|| self.once(call, Duration::ZERO))
     }
 
     /// The data of the answer, tried once; the server was asked to hold it for so long.
@@ -124,8 +130,12 @@ impl Client {
         }
     }
 
-    /// The body of an answer that is not in the envelope.
+    /// The body of an answer that is not in the envelope, tried a few times.
     pub fn raw(&self, path: &str) -> Result<Vec<u8>, Trouble> {
+        tried(|| self.raw_once(path))
+    }
+
+    fn raw_once(&self, path: &str) -> Result<Vec<u8>, Trouble> {
         let mut response = self.send(Call::Get(path), Duration::ZERO)?;
         let bytes = read(&mut response)?;
         if response.status().is_success() {
@@ -138,7 +148,7 @@ impl Client {
     }
 
     fn send(&self, call: Call<'_>, held: Duration) -> Result<Response<Body>, Trouble> {
-        let answer = Some(held + ANSWER);
+        let answer = Some(held + self.answer);
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let headers = [("aw-via", Some("cli")), ("authorization", bearer.as_deref())];
         let headers = headers.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -165,9 +175,24 @@ impl Client {
             }
         };
         let response = sent.map_err(|error| Trouble::Unreachable(error.to_string()))?;
-        *self.version.borrow_mut() = header(&response, "aw-version");
+        let version = header(&response, "aw-version");
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = version;
         Ok(response)
     }
+}
+
+/// What comes of this, which is tried again when the server was not reached or is busy.
+fn tried<T>(once: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
+    let mut pause = PAUSE;
+    for _ in 1..TRIES {
+        match once() {
+            Err(Trouble::Unreachable(_)) => thread::sleep(jittered(pause)),
+            Err(Trouble::Busy(_, after)) => thread::sleep(jittered(pause).max(after)),
+            answer => return answer,
+        }
+        pause *= 2;
+    }
+    once()
 }
 
 fn read(response: &mut Response<Body>) -> Result<Vec<u8>, Trouble> {

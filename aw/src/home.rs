@@ -6,7 +6,8 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::mem;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -14,8 +15,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// How long a server that has the lock may take to describe itself.
-const INTRODUCTION: Duration = Duration::from_secs(10);
+/// How long a server that has the lock may take to describe itself: an import of an older database
+/// takes its time.
+const INTRODUCTION: Duration = Duration::from_secs(60);
 
 /// How often something on disk is looked at again.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -56,7 +58,7 @@ pub enum HoldError {
 #[derive(Debug)]
 pub struct Held {
     home: Home,
-    _lock: File,
+    lock: File,
 }
 
 impl Home {
@@ -137,14 +139,14 @@ impl Home {
     pub fn hold(&self) -> Result<Held, HoldError> {
         let path = self.path.join("server.lock");
         let io = |error| HoldError::Io(path.clone(), error);
-        self.make().map_err(io)?;
+        self.make().and_then(|()| self.close_to_others()).map_err(io)?;
         let lock = private().create(true).truncate(false).open(&path).map_err(io)?;
         // Somebody who only looks holds it for a moment.
         for _ in 0..40 {
             match lock.try_lock() {
                 Ok(()) => {
                     forget(&self.path.join("server.json")).map_err(io)?;
-                    return Ok(Held { home: self.clone(), _lock: lock });
+                    return Ok(Held { home: self.clone(), lock });
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
                 Err(TryLockError::Error(error)) => return Err(io(error)),
@@ -174,6 +176,18 @@ impl Home {
         }
     }
 
+    /// Closes a folder of ours that others could look into. One that many use, such as /tmp, is
+    /// left as it is.
+    fn close_to_others(&self) -> io::Result<()> {
+        let mode = fs::metadata(&self.path)?.permissions().mode();
+        let ours = ["home_id", "db"].iter().any(|name| self.path.join(name).exists());
+        let sticky = mode & 0o1000 != 0;
+        if ours && !sticky && mode & 0o077 != 0 {
+            fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))?;
+        }
+        Ok(())
+    }
+
     fn make(&self) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
     }
@@ -188,8 +202,9 @@ impl Held {
         fs::rename(draft, self.home.path.join("server.json"))
     }
 
-    /// Says goodbye, before the lock goes.
+    /// Says goodbye. The lock goes with the process: whoever waits for that finds it gone.
     pub fn leave(self) -> io::Result<()> {
+        mem::forget(self.lock);
         forget(&self.home.path.join("server.json"))
     }
 }

@@ -2,7 +2,9 @@
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
 
 mod api;
+mod cli;
 mod crowd;
 mod faults;
+mod loops;
 mod tidy;
 mod world;

@@ -80,41 +80,67 @@ impl Engine {
     pub async fn execute(&self, request: Request) -> Result<Receipt, Failure> {
         let Request { debate, id, author, via, ask } = request;
         let at = self.clock.now();
-        let argument =
-            |content| NewArgument { id: new_id().into(), request: id, content, author, via, at };
-        let written = match ask {
-            Ask::Open { title, debate_type, policy, motion } => {
-                let opened = Debate { policy, standing: Standing::opened() };
-                let motion = argument(motion);
-                let new = NewDebate { id: debate, title, debate_type, debate: opened, motion };
-                (Role::Proposer, self.store.open_debate(new).await)
-            }
-            Ask::Play { role, play, content } => {
-                let automatic = NewArgument {
-                    id: new_id().into(),
-                    request: new_id().into(),
-                    content: Content::recorded(AUTOMATIC_RULING.to_owned()),
-                    author: None,
-                    via,
-                    at,
-                };
-                let new = NewMove { debate, role, play, argument: argument(content), automatic };
-                let rule = move |debate: &Debate, play| debate.decide(role, play);
-                (role, self.store.play(new, rule).await)
-            }
+        let argument = move |content| NewArgument {
+            id: new_id().into(),
+            request: id,
+            content,
+            author,
+            via,
+            at,
         };
-        let (role, written) = (written.0, self.noted(written.1)?);
-        if !written.replayed {
-            self.bell.ring(debate);
-        }
-        Ok(receipt(role, written))
+        let engine = self.clone();
+        self.see_through(async move {
+            let (role, written) = match ask {
+                Ask::Open { title, debate_type, policy, motion } => {
+                    let opened = Debate { policy, standing: Standing::opened() };
+                    let motion = argument(motion);
+                    let new = NewDebate { id: debate, title, debate_type, debate: opened, motion };
+                    (Role::Proposer, engine.store.open_debate(new).await?)
+                }
+                Ask::Play { role, play, content } => {
+                    let automatic = NewArgument {
+                        id: new_id().into(),
+                        request: new_id().into(),
+                        content: Content::recorded(AUTOMATIC_RULING.to_owned()),
+                        author: None,
+                        via,
+                        at,
+                    };
+                    let argument = argument(content);
+                    let new = NewMove { debate, role, play, argument, automatic };
+                    let rule = move |debate: &Debate, play| debate.decide(role, play);
+                    (role, engine.store.play(new, rule).await?)
+                }
+            };
+            if !written.replayed {
+                engine.bell.ring(debate);
+            }
+            Ok(receipt(role, written))
+        })
+        .await
     }
 
     /// Hides a debate for good, and tells everybody who waits for it.
     pub async fn delete(&self, debate: DebateId) -> Result<(), Failure> {
-        self.noted(self.store.delete_debate(debate, self.clock.now()).await)?;
-        self.bell.ring(debate);
-        Ok(())
+        let engine = self.clone();
+        self.see_through(async move {
+            engine.store.delete_debate(debate, engine.clock.now()).await?;
+            engine.bell.ring(debate);
+            Ok(())
+        })
+        .await
+    }
+
+    /// Does it to the end, also when whoever asked has left meanwhile: what is committed must be
+    /// told, or those who wait would sleep through it. Remembers whether writing works.
+    async fn see_through<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let written = tokio::spawn(work)
+            .await
+            .unwrap_or_else(|died| Err(Fault::Storage(format!("a write died: {died}")).into()));
+        self.noted(written)
     }
 
     /// Answers when this role has something to do or to read, when the debate is closed, or with

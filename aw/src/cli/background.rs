@@ -61,6 +61,10 @@ pub(super) fn start(settings: &ClientSettings) -> Result<Running, Problem> {
             return Ok(running);
         }
         if let Some(status) = server.try_wait().map_err(failed)? {
+            // Whoever was about to start one may have been killed, but its server came up.
+            if let Some(running) = home.running().map_err(failed)? {
+                return Ok(running);
+            }
             let why =
                 last_error(&home.log(), began).unwrap_or_else(|| format!("it ended with {status}"));
             return Err(Problem::connection(format!("the server did not start: {why}"))
@@ -87,7 +91,8 @@ pub(super) fn stop(home: &Home) -> Result<Option<Running>, Problem> {
         Problem::connection(format!("the server (pid {pid}) cannot be stopped: {error}"))
     })?;
     let deadline = Instant::now() + STOP_PATIENCE;
-    while home.running_or_starting().map_err(failed)? {
+    // Somebody may start the next one at once, so a lock that is held again proves nothing.
+    while home.running_or_starting().map_err(failed)? && kill(Pid::from_raw(pid), None).is_ok() {
         if Instant::now() > deadline {
             return Err(Problem::connection(format!("the server (pid {pid}) does not stop"))
                 .suggest(format!("kill -9 {pid}")));

@@ -8,9 +8,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Subcommand;
+use serde_json::Value;
 
 use super::answer::{Format, Problem, Shown};
 use super::line::Line;
+use super::session::Session;
+use crate::client::Call;
 use read::Export;
 pub(super) use read::encoded;
 
@@ -68,7 +71,7 @@ pub(super) enum Debate {
     GetContext(read::GetContext),
     /// Answer the other side with a CLAIM (proposer, opponent)
     #[command(
-        after_help = "Example:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
+        after_help = "The same text to the same target, sent again, is not written twice.\n\nExample:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
     )]
     Submit(write::Submit),
     /// Wait until there is something to do or to read (every role)
@@ -93,7 +96,7 @@ pub(super) enum Debate {
     Ruling(write::Ruling),
     /// Stop the agents; a ruling must follow (arbitrator)
     #[command(
-        after_help = "Example:\n  aw debate intervention --debate-id 93d8… --content \"You are both missing the budget\""
+        after_help = "The content may be left out.\n\nExample:\n  aw debate intervention --debate-id 93d8… --content \"You are both missing the budget\""
     )]
     Intervention(write::Intervention),
     /// List debates, the most recently updated first
@@ -207,14 +210,31 @@ fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) 
     habits.apply(line)
 }
 
+/// Adds to the news what a RULING is owed to, where that is not the argument they show: it is the
+/// arbitrator's own INTERVENTION, or somebody's word was parked after it.
+fn add_what_is_owed(session: &Session, debate: &str, news: &mut Value) -> Result<(), Problem> {
+    let asks = |argument: &Value| {
+        let kind = argument["type"].as_str().unwrap_or_default();
+        ["APPEAL", "RESOLUTION", "INTERVENTION"].contains(&kind) && argument["parked"] != true
+    };
+    if news["action"] != "rule" || asks(&news["argument"]) {
+        return Ok(());
+    }
+    let newest = session.call(Call::Get(&format!("/debates/{}?limit=10", encoded(debate))))?;
+    let newest = newest["arguments"].as_array();
+    let owed_to = newest.and_then(|all| all.iter().rev().find(|argument| asks(argument)));
+    news["owed_to"] = owed_to.map_or(Value::Null, |argument| argument["id"].clone());
+    Ok(())
+}
+
 /// What the role should run now, and what else it could.
 fn next_lines(
     debate: &str,
     role: &str,
-    news: &serde_json::Value,
+    news: &Value,
     habits: Habits<'_>,
 ) -> (Option<String>, Vec<String>) {
-    let target = news["argument"]["id"].as_str().unwrap_or_default();
+    let target = news["owed_to"].as_str().or(news["argument"]["id"].as_str()).unwrap_or_default();
     let file = |line: Line| {
         habits.apply(line.flag("--target-id", target).flag("--file", super::line::YOUR_TEXT))
     };

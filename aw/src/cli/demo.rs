@@ -6,10 +6,11 @@
 
 mod script;
 
-use std::io::{self, IsTerminal, Write};
-use std::net::TcpListener;
+use std::fs;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -17,8 +18,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use uuid::Uuid;
 
@@ -27,6 +30,9 @@ use super::page::shown;
 
 /// How long an agent may be without news before the demo gives up.
 const PATIENCE: &str = "15";
+
+/// How long everybody may take to leave the stage.
+const EXIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Demo {
@@ -49,12 +55,12 @@ impl Demo {
 
     fn play(self) -> anyhow::Result<()> {
         let watched = io::stdout().is_terminal();
+        let mut ended = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
         let stage = Stage::build(if watched && !self.fast {
             Duration::from_millis(700)
         } else {
             Duration::ZERO
         })?;
-        let mut ended = Signals::new([SIGINT, SIGTERM])?;
         let (told, end) = channel();
         let interrupted = told.clone();
         let handle = ended.handle();
@@ -72,7 +78,7 @@ impl Demo {
         if let Ok(End::Closed) = outcome
             && watched
         {
-            stage.say(&format!("\nThe server stays at {} until you press Ctrl-C.", stage.url()));
+            stage.say(&format!("\nThe server stays at {} until you press Ctrl-C.", stage.url));
             let _ = end.recv();
         }
         handle.close();
@@ -91,8 +97,9 @@ enum End {
 #[derive(Clone)]
 struct Stage {
     home: PathBuf,
-    listen: String,
+    url: String,
     program: PathBuf,
+    playing: Arc<Mutex<Playing>>,
     /// How long the reader is given for each line.
     pause: Duration,
     began: Instant,
@@ -100,23 +107,44 @@ struct Stage {
     wakes: Arc<Mutex<Vec<i64>>>,
 }
 
+/// Every process of the play.
+struct Playing {
+    server: Child,
+    /// The commands at work. None of them is reaped without being taken from this list.
+    commands: Vec<u32>,
+    /// Nobody may begin anything any more.
+    over: bool,
+}
+
 impl Stage {
     fn build(pause: Duration) -> anyhow::Result<Self> {
         let home = std::env::temp_dir().join(format!("aw-demo-{}", Uuid::new_v4()));
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let program = std::env::current_exe()?;
+        let mut server = command(&program, &home)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut line = String::new();
+        if let Some(out) = server.stdout.take() {
+            BufReader::new(out).read_line(&mut line)?;
+        }
+        let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) else {
+            // It may have ended already.
+            let _ = server.kill();
+            let _ = server.wait();
+            let _ = fs::remove_dir_all(&home);
+            bail!("the server did not start");
+        };
         Ok(Stage {
             home,
-            listen: format!("127.0.0.1:{port}"),
-            program: std::env::current_exe()?,
+            url: url.to_owned(),
+            program,
+            playing: Arc::new(Mutex::new(Playing { server, commands: Vec::new(), over: false })),
             pause,
             began: Instant::now(),
             printing: Arc::default(),
             wakes: Arc::default(),
         })
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}", self.listen)
     }
 
     fn debate(&self) -> anyhow::Result<()> {
@@ -146,7 +174,7 @@ impl Stage {
         ])?;
         let debate = word(&opened, "debate_id")?;
         self.spoken("proposer", &opened, &motion, None);
-        self.say(&format!("            watch it at {}/debate/{debate}", self.url()));
+        self.say(&format!("            watch it at {}/debate/{debate}", self.url));
 
         // The opponent shows when it begins to write, so that the arbitrator can interrupt it.
         let (writing, seen_writing) = channel();
@@ -160,14 +188,14 @@ impl Stage {
         let motion_id = word(&opened, "argument_id")?;
         let (proposer, opponent, arbitrator) =
             (play("proposer"), play("opponent"), play("arbitrator"));
-        let proposer = thread::spawn(move || proposer.propose(&motion_id));
-        let opponent = thread::spawn(move || opponent.oppose(&writing, &may_send));
-        let arbitrator = thread::spawn(move || arbitrator.arbitrate(&seen_writing, &interrupted));
-        for actor in [proposer, opponent, arbitrator] {
-            match actor.join() {
-                Ok(played) => played?,
-                Err(_) => bail!("an actor died"),
-            }
+        let (told, played) = channel();
+        // Whoever fails first ends the play, so the others do not wait for it in vain.
+        let (first, second, third) = (told.clone(), told.clone(), told);
+        thread::spawn(move || first.send(proposer.propose(&motion_id)));
+        thread::spawn(move || second.send(opponent.oppose(&writing, &may_send)));
+        thread::spawn(move || third.send(arbitrator.arbitrate(&seen_writing, &interrupted)));
+        for _ in 0..3 {
+            played.recv().context("an actor died")??;
         }
         let wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sorted = wakes.clone();
@@ -183,20 +211,26 @@ impl Stage {
 
     /// Runs `aw` and returns the data of its answer.
     fn aw(&self, arguments: &[&str]) -> anyhow::Result<Value> {
-        let output = Command::new(&self.program)
-            .args(arguments)
-            .env("AWEAVE_HOME", &self.home)
-            .env("AW_LISTEN", &self.listen)
-            .env_remove("DEBATE_SERVER_URL")
-            .env_remove("DEBATE_AUTH_TOKEN")
-            .env_remove("AW_AUTH_TOKEN")
-            .env_remove("AW_AUTOSTART")
-            .env_remove("AW_DATABASE_URL")
-            .env_remove("AW_AUTHOR")
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()?;
-        let mut answer: Value = serde_json::from_slice(&output.stdout)
+        let mut command = command(&self.program, &self.home);
+        command.args(arguments).env("DEBATE_SERVER_URL", &self.url).stderr(Stdio::null());
+        let mut child = {
+            let mut playing = self.playing();
+            if playing.over {
+                bail!("the play is over");
+            }
+            let child = command.spawn()?;
+            playing.commands.push(child.id());
+            child
+        };
+        let mut out = Vec::new();
+        let read = child.stdout.take().map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut out));
+        {
+            let mut playing = self.playing();
+            child.wait()?;
+            playing.commands.retain(|pid| *pid != child.id());
+        }
+        read?;
+        let mut answer: Value = serde_json::from_slice(&out)
             .with_context(|| format!("aw {} printed no JSON", arguments.join(" ")))?;
         if answer["success"] != true {
             bail!("aw {}: {}", arguments.join(" "), answer["error"]);
@@ -234,18 +268,53 @@ impl Stage {
         self.act(role, &what, text, woken);
     }
 
-    /// Stops the server and removes every trace.
+    /// Stops whatever still runs and removes every trace.
     fn strike(&self) {
-        if self.home.exists() {
+        let stop = |pid: u32| {
             // What is gone need not be stopped.
-            let _ = self.aw(&["server", "stop"]);
-            let _ = remove(&self.home);
+            let _ = i32::try_from(pid).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
+        };
+        {
+            let mut playing = self.playing();
+            playing.over = true;
+            playing.commands.iter().for_each(|pid| stop(*pid));
+            stop(playing.server.id());
         }
+        let late = Instant::now() + EXIT;
+        loop {
+            let mut playing = self.playing();
+            let gone = playing.server.try_wait().is_ok_and(|status| status.is_some());
+            if gone && playing.commands.is_empty() {
+                break;
+            }
+            if Instant::now() > late {
+                let _ = playing.server.kill();
+                let _ = playing.server.wait();
+                break;
+            }
+            drop(playing);
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = fs::remove_dir_all(&self.home);
+    }
+
+    fn playing(&self) -> std::sync::MutexGuard<'_, Playing> {
+        self.playing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
-    std::fs::remove_dir_all(folder)
+/// `aw` on the throw-away folder, whatever is set outside. The terminal's Ctrl-C is for the demo
+/// alone, which then ends everybody in order.
+fn command(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        let ours = |start: &str| name.to_str().is_some_and(|name| name.starts_with(start));
+        if ours("AW_") || ours("DEBATE_") {
+            command.env_remove(&name);
+        }
+    }
+    command.env("AWEAVE_HOME", home).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
+    command
 }
 
 fn word(data: &Value, name: &str) -> anyhow::Result<String> {

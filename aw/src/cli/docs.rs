@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::answer::{Answer, Format, Problem, Shown};
 use super::debate::Shape;
 use super::encoded;
-use super::line::quoted;
+use super::line::{Line, quoted};
 use super::page;
 use super::session::Session;
 use super::text::Text;
@@ -353,7 +353,10 @@ impl List {
             self.limit, self.offset, self.include_deleted
         );
         let data = session.call(Call::Get(&path))?;
-        paged(&session, data, "documents", self.offset, page::documents)
+        let line = Line::new("docs list").flag_if("--search", self.search.as_deref());
+        let line = if self.include_deleted { line.word("--include-deleted") } else { line };
+        let page = Page { rows: "documents", limit: self.limit, offset: self.offset, line };
+        paged(&session, data, page, self.shape, page::documents)
     }
 }
 
@@ -370,20 +373,39 @@ impl History {
         let data = session
             .call(Call::Get(&path))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
-        paged(&session, data, "versions", self.offset, page::history)
+        let line = Line::new("docs history").word(&self.document_id);
+        let line = if self.include_deleted { line.word("--include-deleted") } else { line };
+        let page = Page { rows: "versions", limit: self.limit, offset: self.offset, line };
+        paged(&session, data, page, self.shape, page::history)
     }
+}
+
+/// Which part of a list was asked for.
+struct Page {
+    rows: &'static str,
+    limit: u64,
+    offset: u64,
+    /// The command, without what leads to the next page.
+    line: Line,
 }
 
 fn paged(
     session: &Session,
     data: Value,
-    rows: &str,
-    offset: u64,
-    page: fn(&Value, &page::Paper) -> String,
+    page: Page,
+    shape: Shape,
+    drawn: fn(&Value, &page::Paper) -> String,
 ) -> Result<Shown, Problem> {
-    let shown = data[rows].as_array().map_or(0, Vec::len) as u64;
+    let shown = data[page.rows].as_array().map_or(0, Vec::len) as u64;
     let total = data["total"].as_u64().unwrap_or(shown);
-    let answer = Answer::new(data, page).of_total(total, offset.saturating_add(shown) < total);
+    let end = page.offset.saturating_add(shown);
+    let mut answer = Answer::new(data, drawn).of_total(total, end < total);
+    if end < total {
+        let format = (shape.format != Format::Json).then(|| shape.format.as_str());
+        let next = page.line.flag("--limit", &page.limit.to_string());
+        let next = next.flag("--offset", &end.to_string()).flag_if("--format", format);
+        answer = answer.next(next.into_string());
+    }
     Ok(Shown::Answer(session.checked(answer)))
 }
 
@@ -413,6 +435,8 @@ impl Export {
         let text = data["content"].as_str().unwrap_or_default();
         fs::write(&self.output, text).map_err(|error| {
             Problem::input(format!("{} cannot be written: {error}", self.output.display()))
+                .suggest("Give another path with --output")
+                .with("document_id", self.document_id.as_str())
         })?;
         let data = json!({
             "document_id": data["document_id"],
@@ -430,7 +454,8 @@ impl Delete {
     fn run(self) -> Result<Shown, Problem> {
         if !self.confirm {
             return Err(Problem::input("this hides the document, so it wants --confirm")
-                .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id))));
+                .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id)))
+                .with("document_id", self.document_id.as_str()));
         }
         let session = Session::open(self.shape.verbose)?;
         let mut data = session

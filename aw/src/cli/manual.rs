@@ -11,7 +11,8 @@ use super::page;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Completions {
-    /// bash, zsh or fish
+    /// bash, zsh, fish, elvish or powershell
+    #[arg(hide_possible_values = true)]
     shell: Shell,
 }
 

@@ -135,6 +135,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
     // As far as what was typed names a command.
     let mut command = Typed::command();
+    command.build();
     let mut named = "aw".to_owned();
     for word in arguments.iter().skip(1).filter_map(|word| word.to_str()) {
         let Some(inner) = command.find_subcommand(word) else { break };
@@ -143,7 +144,8 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
     let help = format!("{named} --help");
     if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let all = command.get_subcommands().map(clap::Command::get_name);
+        let all: Vec<&str> = all.filter(|name| *name != "help").collect();
         let message = format!("{named} wants a command: {}", all.join(", "));
         return show(Err(Problem::input(message).suggest(help)), Format::Json);
     }
@@ -155,10 +157,17 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    let message = if details.is_empty() { first } else { format!("{first} {}", details.join(" ")) };
-    let suggestion = match text.lines().find_map(|line| line.strip_prefix("Usage: ")) {
-        Some(usage) => format!("{usage} (see {help})"),
-        None => help,
+    let message =
+        details.iter().fold(first, |message, detail| match detail.strip_prefix("tip: ") {
+            Some(tip) => format!("{message}; {tip}"),
+            None => format!("{message} {detail}"),
+        });
+    // Clap's own line of usage may name a flag that was guessed, so the whole one is shown.
+    let suggestion = if text.contains("Usage: ") {
+        let usage = command.render_usage().to_string();
+        format!("{} (see {help})", usage.trim_start_matches("Usage: "))
+    } else {
+        help
     };
     show(Err(Problem::input(message).suggest(suggestion)), Format::Json)
 }

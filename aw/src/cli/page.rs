@@ -481,9 +481,11 @@ pub(super) fn opening(metadata: &Map<String, Value>, paper: &Paper) -> String {
 /// What follows every page: what it says besides, and what to run next.
 pub(super) fn closing(metadata: &Map<String, Value>, paper: &Paper) -> String {
     let mut text = String::new();
-    if let Some(words) = metadata.get("warning").and_then(Value::as_str) {
-        text.push('\n');
-        text.push_str(&paper.words(words));
+    for name in ["hint", "warning"] {
+        if let Some(words) = metadata.get(name).and_then(Value::as_str) {
+            text.push('\n');
+            text.push_str(&paper.words(&format!("{name}: {words}")));
+        }
     }
     if let Some(next) = metadata.get("next_command").and_then(Value::as_str) {
         let _ = write!(text, "\nNext: {}\n", paper.bold(&shown(next)));
@@ -503,8 +505,12 @@ pub(super) fn problem(problem: &Problem, paper: &Paper) -> String {
         shown(&problem.message),
         paper.faint(&format!("({})", problem.code))
     );
-    if let Some(suggestion) = &problem.suggestion {
-        let _ = writeln!(text, "hint: {}", shown(suggestion));
+    // A command that is to be run next says more than the same command as a hint.
+    let next = problem.metadata.contains_key("next_command");
+    if let Some(hint) =
+        problem.suggestion.as_ref().filter(|hint| !(next && hint.starts_with("aw ")))
+    {
+        let _ = writeln!(text, "hint: {}", shown(hint));
     }
     text.push_str(&closing(&problem.metadata, paper));
     text

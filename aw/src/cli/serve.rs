@@ -95,6 +95,9 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
         home_id,
         stopping: stop.told(),
     });
+    // Whoever reads where it listens may stop it at once.
+    let (mut terminated, mut interrupted) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     if let Some(held) = &held {
         held.introduce(&Running {
             pid: std::process::id(),
@@ -109,8 +112,6 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
     out.flush()?;
     tracing::info!(%address, database = %database.display(), "listening");
 
-    let (mut terminated, mut interrupted) =
-        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let serving = server::serve(listener, router, connections, stop.told());
     let stopping = async {
         tokio::select! {

@@ -1,7 +1,7 @@
 //! `aw server`: the server in the background.
 
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -143,7 +143,7 @@ fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
 fn describe(settings: &ClientSettings, running: &Running) -> Value {
     let started: Option<Timestamp> = running.started_at.parse().ok();
     let uptime = started.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
-    let health = Client::new(&running.url, None).once(Call::Get("/health"), Duration::ZERO);
+    let health = Client::of_stranger(&running.url).once(Call::Get("/health"), Duration::ZERO);
     let health = match health {
         Ok(health) => health["status"].clone(),
         Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => error["message"].clone(),
@@ -167,7 +167,11 @@ impl Logs {
     fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
         let path = settings.home.log();
         let missing = |error: io::Error| {
-            Problem::new("FILE_NOT_FOUND", format!("{}: {error}", path.display()))
+            let message = match error.kind() {
+                ErrorKind::NotFound => format!("there is no log at {} yet", path.display()),
+                _ => format!("{}: {error}", path.display()),
+            };
+            Problem::new("FILE_NOT_FOUND", message)
                 .suggest("A server in the background writes it: aw server start")
         };
         let text = fs::read(&path).map_err(missing)?;
@@ -205,8 +209,9 @@ impl Backup {
         if !database.exists() {
             return Err(Problem::new(
                 "FILE_NOT_FOUND",
-                format!("there is no database at {}", database.display()),
-            ));
+                format!("there is no database at {} yet", database.display()),
+            )
+            .suggest("The first server on this data folder makes it: aw server start"));
         }
         let progress = page::Progress::new("copying");
         let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))

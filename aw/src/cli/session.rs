@@ -1,6 +1,7 @@
 //! A client command at work: its settings, its server, what it says on stderr.
 
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -17,7 +18,7 @@ const KNOCK: Duration = Duration::from_millis(300);
 /// A client command and the server it talks to.
 pub(super) struct Session {
     pub(super) settings: ClientSettings,
-    pub(super) client: Client,
+    pub(super) client: Arc<Client>,
     verbose: bool,
 }
 
@@ -26,7 +27,7 @@ impl Session {
     pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
         let base = locate(&settings, verbose)?;
-        let client = Client::new(&base, settings.token.clone());
+        let client = Arc::new(Client::new(&base, settings.token.clone()));
         Ok(Session { settings, client, verbose })
     }
 
@@ -49,7 +50,11 @@ impl Session {
     }
 
     pub(super) fn problem(&self, trouble: Trouble) -> Problem {
-        Problem::of(trouble, self.client.base())
+        let problem = Problem::of(trouble, self.client.base());
+        match self.warning() {
+            Some(warning) => problem.with("warning", warning),
+            None => problem,
+        }
     }
 
     /// Where a person can watch and rule.
@@ -59,14 +64,16 @@ impl Session {
 
     /// Warns when the server is of another version.
     pub(super) fn checked(&self, answer: Answer) -> Answer {
-        let own = env!("CARGO_PKG_VERSION");
-        match self.client.server_version() {
-            Some(version) if version != own => answer.with(
-                "warning",
-                format!("the server is aw {version}, this is aw {own}: run aw server restart"),
-            ),
-            _ => answer,
+        match self.warning() {
+            Some(warning) => answer.with("warning", warning),
+            None => answer,
         }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let own = env!("CARGO_PKG_VERSION");
+        let version = self.client.server_version().filter(|version| version != own)?;
+        Some(format!("the server is aw {version}, this is aw {own}: run aw server restart"))
     }
 }
 
@@ -108,7 +115,7 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
     }
     let url = format!("http://{}", settings.listen);
     let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
-    let health = Client::new(&url, None).once(Call::Get("/health"), Duration::ZERO);
+    let health = Client::of_stranger(&url).once(Call::Get("/health"), Duration::ZERO);
     let who = match health {
         Ok(health) if health["home_id"] == own.as_str() => return Ok(Some(url)),
         Ok(health) if health["home_id"].is_string() => {

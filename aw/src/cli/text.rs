@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use super::answer::Problem;
 
+const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and --stdin";
+
 /// Exactly one of these.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Content (exactly one)")]
@@ -24,20 +26,15 @@ pub(super) struct Text {
 impl Text {
     /// The text, which must be given.
     pub(super) fn read(&self) -> Result<String, Problem> {
-        self.read_optional()?.ok_or_else(|| {
-            Problem::input("there is no content: give exactly one of --file, --content or --stdin")
-                .suggest("Use --file PATH, --content TEXT or --stdin")
-        })
+        self.read_optional()?
+            .ok_or_else(|| Problem::input("there is no content").suggest(EXACTLY_ONE))
     }
 
     /// The text, which may be left out.
     pub(super) fn read_optional(&self) -> Result<Option<String>, Problem> {
         let given = [self.file.is_some(), self.content.is_some(), self.stdin];
         if given.iter().filter(|given| **given).count() > 1 {
-            return Err(Problem::input(
-                "there is more than one content: give exactly one of --file, --content or --stdin",
-            )
-            .suggest("Use --file PATH, --content TEXT or --stdin"));
+            return Err(Problem::input("there is more than one content").suggest(EXACTLY_ONE));
         }
         if let Some(path) = &self.file {
             let bytes = fs::read(path).map_err(|error| match error.kind() {
@@ -48,7 +45,8 @@ impl Text {
                 _ => Problem::new(
                     "FILE_NOT_FOUND",
                     format!("{} cannot be read: {error}", path.display()),
-                ),
+                )
+                .suggest("Give the path of a text file that you may read with --file"),
             })?;
             return utf8(bytes, &path.display().to_string()).map(Some);
         }

@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
+use serde_json::Value;
 use similar::TextDiffConfig;
 use utoipa::IntoParams;
 
@@ -78,7 +79,10 @@ fn kept(kept: &aw_record::KeptVersion) -> KeepAnswer {
 
 impl App {
     fn new_version(&self, body: SubmitDocument) -> Result<NewVersion, Problem> {
-        let metadata = serde_json::to_string(&body.metadata.unwrap_or_default())
+        // In one order, so that a retry is recognised however its keys are arranged.
+        let mut metadata = Value::Object(body.metadata.unwrap_or_default());
+        metadata.sort_all_objects();
+        let metadata = serde_json::to_string(&metadata)
             .map_err(|error| Problem::fault(format!("metadata: {error}")))?;
         if metadata.len() > METADATA_BYTES {
             return Err(Problem::input(

@@ -2,7 +2,7 @@
 
 use aw_core::{BadText, State};
 use aw_record::{Failure, Fault};
-use axum::http::header::{ALLOW, RETRY_AFTER};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
@@ -17,13 +17,12 @@ pub(crate) struct Problem {
     pub(crate) error: Box<Error>,
     /// What the log should say; the caller is told less.
     pub(crate) fault: Option<String>,
-    allow: Option<HeaderValue>,
 }
 
 impl Problem {
     fn new(code: Code, message: impl Into<String>) -> Self {
         let error = Error { code, message: message.into(), ..Error::default() };
-        Problem { error: Box::new(error), fault: None, allow: None }
+        Problem { error: Box::new(error), fault: None }
     }
 
     /// With what to do next.
@@ -87,9 +86,15 @@ impl Problem {
         problem
     }
 
-    pub(crate) fn unauthorised() -> Self {
-        Self::new(Code::AuthFailed, "this server wants a token, and this is not it")
-            .suggest("Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN")
+    pub(crate) fn unauthorised(token_given: bool) -> Self {
+        let message = if token_given {
+            "this server wants a token, and the one that was sent is not it"
+        } else {
+            "this server wants a token, and none was sent"
+        };
+        Self::new(Code::AuthFailed, message).suggest(
+            "Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN",
+        )
     }
 
     pub(crate) fn route_not_found(path: &str) -> Self {
@@ -126,22 +131,13 @@ impl Problem {
         if retry {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        if let Some(allow) = self.allow {
-            response.headers_mut().insert(ALLOW, allow);
-        }
         response
     }
 
-    /// The body that goes with this status, for a response that has none of ours.
+    /// The problem behind a response that the router gave by itself. It adds `Allow` on its own.
     pub(crate) fn of_bare(response: &Response, method: &str, path: &str) -> Option<Self> {
-        match response.status() {
-            StatusCode::METHOD_NOT_ALLOWED => {
-                let mut problem = Self::method_not_allowed(method, path);
-                problem.allow = response.headers().get(ALLOW).cloned();
-                Some(problem)
-            }
-            _ => None,
-        }
+        let refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
+        refused.then(|| Self::method_not_allowed(method, path))
     }
 }
 

@@ -79,7 +79,7 @@ impl Guard {
             return Err(Problem::forbidden_origin());
         }
         if uri.path() != "/health" && !self.admits(headers) {
-            return Err(Problem::unauthorised());
+            return Err(Problem::unauthorised(headers.contains_key(AUTHORIZATION)));
         }
         Ok(())
     }

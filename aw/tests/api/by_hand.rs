@@ -30,7 +30,12 @@ impl RawAnswer {
 pub async fn send(world: &World, bytes: &[u8]) -> RawAnswer {
     let mut stream = connect(world).await;
     stream.write_all(bytes).await.unwrap();
-    read(&mut stream).await
+    let mut all = Vec::new();
+    stream.read_to_end(&mut all).await.unwrap();
+    let all = String::from_utf8(all).unwrap();
+    let (head, body) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{all:?}"));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    RawAnswer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }
 
 /// A connection on which nothing was sent yet.
@@ -41,14 +46,4 @@ pub async fn connect(world: &World) -> TcpStream {
 /// `127.0.0.1` and the port.
 pub fn address(world: &World) -> &str {
     world.url.strip_prefix("http://").unwrap()
-}
-
-/// Reads one answer, after which the server hangs up.
-pub async fn read(stream: &mut TcpStream) -> RawAnswer {
-    let mut all = Vec::new();
-    stream.read_to_end(&mut all).await.unwrap();
-    let all = String::from_utf8(all).unwrap();
-    let (head, body) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{all:?}"));
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    RawAnswer { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
 }

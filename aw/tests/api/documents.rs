@@ -1,1 +1,381 @@
-//! To come.
+//! Documents: versions that never change, and the citations that tie them to debates.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{World, new_id, text};
+
+/// A document in a world.
+struct Kept<'a> {
+    world: &'a World,
+    id: String,
+}
+
+impl Kept<'_> {
+    async fn create<'a>(world: &'a World, summary: &str, content: &str) -> Kept<'a> {
+        let body = json!({"summary": summary, "content": content});
+        let created = world.post("/documents", body).await.created();
+        Kept { world, id: text(&created["document_id"]) }
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/documents/{}{rest}", self.id)
+    }
+
+    async fn submit(&self, summary: &str, content: &str) -> Value {
+        let body = json!({"summary": summary, "content": content});
+        self.world.post(&self.path("/versions"), body).await.created()
+    }
+
+    async fn delete(&self) {
+        self.world.delete(&self.path("")).await.ok();
+    }
+}
+
+fn summaries(list: &Value) -> Vec<String> {
+    list["documents"].as_array().unwrap().iter().map(|d| text(&d["summary"])).collect()
+}
+
+#[tokio::test]
+async fn a_document_is_kept_version_by_version() {
+    let world = World::start().await;
+    let metadata = json!({"tags": ["a", {"b": null}], "số": 1.5, "zz": true, "aa": {}});
+    let body = json!({
+        "summary": "The plan", "content": "one\ntwo\n", "author": "An", "metadata": metadata,
+        "client_request_id": new_id(),
+    });
+    let first = world.post("/documents", body).await.created();
+    let id = text(&first["document_id"]);
+    let version = |number: u64, summary: &str, author: Value, metadata: Value, at: &str| {
+        json!({
+            "document_id": id, "version": number, "summary": summary, "author": author,
+            "metadata": metadata, "created_at": at,
+        })
+    };
+    let and = |mut value: Value, more: Value| {
+        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        value
+    };
+    let one = version(1, "The plan", json!("An"), metadata, "2026-01-01T00:00:00.000Z");
+    assert_eq!(first, and(one.clone(), json!({"replayed": false})));
+    assert_eq!(uuid::Uuid::parse_str(&id).unwrap().get_version_num(), 7);
+
+    world.pass(Duration::from_secs(1));
+    let body = json!({"summary": "Shorter", "content": "one\n"});
+    let second = world.post(&format!("/documents/{id}/versions"), body).await.created();
+    let two = version(2, "Shorter", Value::Null, json!({}), "2026-01-01T00:00:01.000Z");
+    assert_eq!(second, and(two.clone(), json!({"replayed": false})));
+
+    for (query, version, content) in
+        [("", &two, "one\n"), ("?version=1", &one, "one\ntwo\n"), ("?version=2", &two, "one\n")]
+    {
+        let read = world.get(&format!("/documents/{id}{query}")).await.ok();
+        let more = json!({"content": content, "newest_version": 2, "deleted_at": null});
+        assert_eq!(read, and(version.clone(), more), "{query}");
+    }
+    let versions = world.get(&format!("/documents/{id}/versions")).await.ok();
+    assert_eq!(
+        versions,
+        json!({"document_id": id, "versions": [two, one], "total": 2, "deleted_at": null})
+    );
+    let list = world.get("/documents").await.ok();
+    assert_eq!(
+        list,
+        json!({
+            "documents": [{
+                "document_id": id, "version": 2, "summary": "Shorter",
+                "created_at": "2026-01-01T00:00:01.000Z", "deleted_at": null,
+            }],
+            "total": 1,
+            "total_is_exact": true,
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_versions_of_a_document_come_in_pages() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "v1", "1").await;
+    for number in 2..=5 {
+        document.submit(&format!("v{number}"), &number.to_string()).await;
+    }
+    for (query, numbers) in [
+        ("?limit=2", &[5, 4][..]),
+        ("?limit=2&offset=2", &[3, 2]),
+        ("?limit=2&offset=4", &[1]),
+        ("?offset=5", &[]),
+        ("?limit=0", &[]),
+    ] {
+        let list = world.get(&document.path(&format!("/versions{query}"))).await.ok();
+        let found: Vec<u64> = list["versions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|v| v["version"].as_u64().unwrap())
+            .collect();
+        assert_eq!(found, numbers, "{query}");
+        assert_eq!(list["total"], 5, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_diff_shows_what_changed_between_two_versions() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "v1", "one\ntwo\nthree\n").await;
+    let nothing_before = world.get(&document.path("/diff")).await.ok();
+    assert_eq!(nothing_before, json!({"document_id": document.id, "from": 1, "to": 1, "diff": ""}));
+    document.submit("v2", "one\n2\nthree\n").await;
+    document.submit("v3", "one\n2\nthree\nfour\n").await;
+    document.submit("v4", "one\n2\nthree\nfour\n").await;
+    let diff = async |query: &str| world.get(&document.path(&format!("/diff{query}"))).await.ok();
+
+    let chosen = diff("?from=1&to=2").await;
+    let text = "--- v1\n+++ v2\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
+    assert_eq!(chosen, json!({"document_id": document.id, "from": 1, "to": 2, "diff": text}));
+    let default = diff("").await;
+    assert_eq!((&default["from"], &default["to"]), (&json!(3), &json!(4)));
+    assert_eq!(default["diff"], "", "nothing changed");
+    let to = diff("?to=3").await;
+    assert_eq!((&to["from"], &to["to"]), (&json!(2), &json!(3)));
+    assert_eq!(to["diff"], "--- v2\n+++ v3\n@@ -1,3 +1,4 @@\n one\n 2\n three\n+four\n");
+    let from = diff("?from=1").await;
+    assert_eq!((&from["from"], &from["to"]), (&json!(1), &json!(4)));
+    let backwards = diff("?from=3&to=2").await;
+    assert_eq!(backwards["diff"], "--- v3\n+++ v2\n@@ -1,4 +1,3 @@\n one\n 2\n three\n-four\n");
+    assert_eq!(diff("?from=2&to=2").await["diff"], "");
+}
+
+#[tokio::test]
+async fn a_deleted_document_is_hidden_and_can_still_be_asked_for() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "Gone", "text").await;
+    document.submit("Gone too", "more").await;
+    Kept::create(&world, "Here", "text").await;
+    world.pass(Duration::from_secs(3));
+    let deleted = world.delete(&document.path("")).await.ok();
+    assert_eq!(deleted, json!({"deleted": true}));
+    let at = "2026-01-01T00:00:03.000Z";
+    for path in ["", "?version=1", "/versions", "/diff"] {
+        let error = world.get(&document.path(path)).await.refused(404, "DOCUMENT_NOT_FOUND");
+        assert_eq!(error["deleted_at"], at);
+    }
+    let again = world.delete(&document.path("")).await.refused(404, "DOCUMENT_NOT_FOUND");
+    assert_eq!(again["deleted_at"], at);
+    let body = json!({"summary": "s", "content": "c"});
+    world.post(&document.path("/versions"), body).await.refused(404, "DOCUMENT_NOT_FOUND");
+
+    let read = world.get(&document.path("?include_deleted=true")).await.ok();
+    assert_eq!((&read["content"], &read["deleted_at"]), (&json!("more"), &json!(at)));
+    let old = world.get(&document.path("?version=1&include_deleted=true")).await.ok();
+    assert_eq!(old["content"], "text");
+    let versions = world.get(&document.path("/versions?include_deleted=1")).await.ok();
+    assert_eq!((&versions["total"], &versions["deleted_at"]), (&json!(2), &json!(at)));
+
+    let list = world.get("/documents").await.ok();
+    assert_eq!((summaries(&list), &list["total"]), (vec!["Here".to_owned()], &json!(1)));
+    let list = world.get("/documents?include_deleted=true").await.ok();
+    assert_eq!(list["total"], 2);
+    let gone = list["documents"].as_array().unwrap().iter().find(|d| d["summary"] == "Gone too");
+    assert_eq!(gone.unwrap()["deleted_at"], at);
+    for (query, total) in [
+        ("q=gone", 0),
+        ("q=gone&include_deleted=true", 1),
+        ("q=go", 0),
+        ("q=go&include_deleted=true", 1),
+    ] {
+        assert_eq!(world.get(&format!("/documents?{query}")).await.ok()["total"], total, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_documents_is_searched_by_their_newest_summaries() {
+    let world = World::start().await;
+    let plan = Kept::create(&world, "Kế hoạch ban đầu", "1").await;
+    world.pass(Duration::from_secs(1));
+    Kept::create(&world, "Notes: 100% \"done\"", "2").await;
+    world.pass(Duration::from_secs(1));
+    plan.submit("Kế hoạch mới", "3").await;
+    let found = async |q: &str| {
+        let request = world.request(reqwest::Method::GET, "/documents").query(&[("q", q)]);
+        let list = crate::world::Answer::to(request).await.ok();
+        assert_eq!(list["total_is_exact"], true);
+        assert_eq!(list["total"], summaries(&list).len());
+        summaries(&list)
+    };
+    assert_eq!(found("").await, ["Kế hoạch mới", "Notes: 100% \"done\""]);
+    for q in ["kế hoạch", "ke hoach", "mới", "Kế", "hoạch m"] {
+        assert_eq!(found(q).await, ["Kế hoạch mới"], "{q}");
+    }
+    for q in ["100%", "0%", "\"done\"", "notes:"] {
+        assert_eq!(found(q).await, ["Notes: 100% \"done\""], "{q}");
+    }
+    for q in ["ban đầu", "đầu", "notes OR plan", "nothing", "_"] {
+        assert!(found(q).await.is_empty(), "{q}");
+    }
+    let page = world.get("/documents?limit=1&offset=1").await.ok();
+    assert_eq!(summaries(&page), ["Notes: 100% \"done\""]);
+    assert_eq!(page["total"], 2);
+}
+
+#[tokio::test]
+async fn a_document_sent_again_is_the_same_document() {
+    let world = World::start().await;
+    let body = json!({
+        "summary": "s", "content": "c", "metadata": {"b": 1, "a": 2}, "client_request_id": new_id(),
+    });
+    let first = world.post("/documents", body.clone()).await.created();
+    let id = text(&first["document_id"]);
+    let next = json!({"summary": "s2", "content": "c2", "client_request_id": new_id()});
+    let path = format!("/documents/{id}/versions");
+    let second = world.post(&path, next.clone()).await.created();
+    assert_eq!(second["version"], 2);
+    let before = world.written();
+    world.pass(Duration::from_secs(1));
+    for (path, body, first) in [("/documents", &body, &first), (&path, &next, &second)] {
+        let mut again = world.post(path, body.clone()).await.ok();
+        assert_eq!(again["replayed"], true, "{path}");
+        again["replayed"] = json!(false);
+        assert_eq!(again, *first, "{path}");
+        for (field, other) in
+            [("content", json!("x")), ("summary", json!("x")), ("metadata", json!({"x": 1}))]
+        {
+            let mut different = body.clone();
+            different[field] = other;
+            let error = world.post(path, different).await.refused(400, "INVALID_INPUT");
+            assert_eq!(error["field"], "client_request_id", "{path} {field}");
+        }
+    }
+    assert_eq!(world.written(), before);
+
+    // A version's request id counts within its document only.
+    let other = Kept::create(&world, "other", "c").await;
+    let kept = world.post(&other.path("/versions"), next).await.created();
+    assert_eq!(kept["version"], 2);
+    // Without an id every request is a new one.
+    let bare = json!({"summary": "s", "content": "c"});
+    let one = world.post("/documents", bare.clone()).await.created();
+    let two = world.post("/documents", bare).await.created();
+    assert_ne!(one["document_id"], two["document_id"]);
+}
+
+#[tokio::test]
+async fn five_mebibytes_fit_and_one_byte_more_does_not() {
+    let world = World::start().await;
+    let most = 5 * 1024 * 1024;
+    let content = "a\n".repeat(most / 2);
+    let body = json!({"summary": "s", "content": content});
+    let kept = world.post("/documents", body).await.created();
+    let path = format!("/documents/{}", text(&kept["document_id"]));
+    assert_eq!(world.get(&path).await.ok()["content"].as_str().unwrap().len(), most);
+    let before = world.written();
+    let body = json!({"summary": "s", "content": format!("{content}b")});
+    for path in ["/documents".to_owned(), format!("{path}/versions")] {
+        let error = world.post(&path, body.clone()).await.refused(413, "CONTENT_TOO_LARGE");
+        assert_eq!((&error["max_length"], &error["field"]), (&json!(most), &json!("content")));
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn twenty_submits_at_once_give_twenty_versions() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "v1", "0").await;
+    let mut submits = tokio::task::JoinSet::new();
+    for n in 1..=20 {
+        let body = json!({"summary": format!("s{n}"), "content": format!("c{n}")});
+        let request = world.request(reqwest::Method::POST, &document.path("/versions")).json(&body);
+        submits.spawn(async move { (n, crate::world::Answer::to(request).await.created()) });
+    }
+    let mut kept: Vec<(u64, u64)> = Vec::new();
+    while let Some(done) = submits.join_next().await {
+        let (n, written) = done.unwrap();
+        kept.push((written["version"].as_u64().unwrap(), n));
+    }
+    kept.sort_unstable();
+    let versions: Vec<u64> = kept.iter().map(|(version, _)| *version).collect();
+    assert_eq!(versions, (2..=21).collect::<Vec<u64>>());
+    for (version, n) in kept {
+        let read = world.get(&document.path(&format!("?version={version}"))).await.ok();
+        assert_eq!(read["content"], format!("c{n}"), "none is lost or changed");
+    }
+    assert_eq!(world.get(&document.path("")).await.ok()["newest_version"], 21);
+}
+
+#[tokio::test]
+async fn a_debate_lists_its_documents_with_the_version_meant() {
+    let world = World::start().await;
+    let plan = Kept::create(&world, "Plan 1", "1").await;
+    plan.submit("Plan 2", "2").await;
+    let notes = Kept::create(&world, "Notes 1", "1").await;
+    let motion = format!("Kế hoạch: doc_id={} (v1)", plan.id);
+    let debate = world.debate_with("Plan?", json!({"motion_content": motion})).await;
+    let documents = async || debate.context().await["documents"].take();
+    let cited = |document: &Kept<'_>, version: u64, summary: &str| {
+        json!({
+            "document_id": document.id, "version": version, "summary": summary, "deleted_at": null,
+        })
+    };
+    assert_eq!(documents().await, json!([cited(&plan, 1, "Plan 1")]));
+
+    // The opponent's citation counts too; with no version named the newest at the commit is meant.
+    let claim = format!("See document_id={} and {}.", notes.id.to_uppercase(), new_id());
+    let claim = debate.claim("opponent", &debate.motion, &claim).await;
+    notes.submit("Notes 2", "2").await;
+    let mut found = documents().await;
+    found.as_array_mut().unwrap().sort_by_key(|d| text(&d["summary"]));
+    assert_eq!(found, json!([cited(&notes, 1, "Notes 1"), cited(&plan, 1, "Plan 1")]));
+
+    plan.submit("Plan 3", "3").await;
+    let target = text(&claim["argument"]["id"]);
+    let claim = format!("Revised: doc_id={}: v1 → **v2**", plan.id);
+    debate.claim("proposer", &target, &claim).await;
+    let mut found = documents().await;
+    found.as_array_mut().unwrap().sort_by_key(|d| text(&d["summary"]));
+    assert_eq!(found, json!([cited(&notes, 1, "Notes 1"), cited(&plan, 2, "Plan 2")]));
+
+    world.pass(Duration::from_secs(1));
+    plan.delete().await;
+    let mut found = documents().await;
+    found.as_array_mut().unwrap().sort_by_key(|d| text(&d["summary"]));
+    let mut gone = cited(&plan, 2, "Plan 2");
+    gone["deleted_at"] = json!("2026-01-01T00:00:01.000Z");
+    assert_eq!(found, json!([cited(&notes, 1, "Notes 1"), gone]));
+    // A reading in part lists them all the same.
+    let part = world.get(&format!("/debates/{}?limit=0", debate.id)).await.ok();
+    assert_eq!(part["documents"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_citation_means_the_version_named_beside_it() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "v1", "1").await;
+    document.submit("v2", "2").await;
+    document.submit("v3", "3").await;
+    let id = &document.id;
+    for (motion, version) in [
+        (format!("doc_id={id} (v2)"), Some(2)),
+        (format!("doc_id={id}"), Some(3)),
+        (format!("doc_id={id} v1 → v2"), Some(2)),
+        (format!("doc_id={id} (v1), later doc_id={id} (v2)"), Some(2)),
+        (format!("`aw docs get {id}`"), Some(3)),
+        (format!("{id}0 is no id"), None),
+        ("nothing".to_owned(), None),
+    ] {
+        let debate = world.debate_with("Plan?", json!({"motion_content": motion})).await;
+        let documents = debate.context().await["documents"].take();
+        let versions: Vec<u64> =
+            documents.as_array().unwrap().iter().map(|d| d["version"].as_u64().unwrap()).collect();
+        assert_eq!(versions, version.into_iter().collect::<Vec<u64>>(), "{motion}");
+    }
+}
+
+#[tokio::test]
+async fn a_citation_of_a_version_that_is_not_there_yet_harms_nothing() {
+    let world = World::start().await;
+    let document = Kept::create(&world, "v1", "1").await;
+    let motion = format!("doc_id={} (v9)", document.id);
+    let debate = world.debate_with("Plan?", json!({"motion_content": motion})).await;
+    let context = debate.context().await;
+    assert_eq!(context["motion"]["content"], motion);
+}

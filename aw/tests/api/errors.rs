@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::connect_async;
 
 use super::by_hand;
-use crate::world::{Answer, World, new_id, text, until};
+use crate::world::{Answer, World, eventually, new_id, text};
 
 const NOON: &str = "2026-01-01T00:00:00.000Z";
 const LONG_TEXT: &str = "Keep long text in a document and cite it: aw docs create --summary \"...\" \
@@ -14,7 +14,7 @@ const LONG_TEXT: &str = "Keep long text in a document and cite it: aw docs creat
 
 /// The whole answer is this error with this status.
 #[track_caller]
-fn is(answer: &Answer, status: u16, error: Value) {
+fn is(answer: &Answer, status: u16, error: &Value) {
     assert_eq!(answer.body, json!({"success": false, "error": error}));
     assert_eq!(answer.status.as_u16(), status);
     assert_eq!(answer.headers["content-type"], "application/json");
@@ -32,7 +32,7 @@ async fn invalid_input_names_the_field() {
     is(
         &not_an_id,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": "`debate_id` must be a UUID such as 93d81b1a-0e66-4510-abfd-aa33b26cb82e, not \"93d81b1a\"",
             "field": "debate_id",
@@ -44,7 +44,7 @@ async fn invalid_input_names_the_field() {
     is(
         &not_a_role,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": "`role` must be proposer or opponent: the arbitrator rules or intervenes",
             "field": "role",
@@ -54,7 +54,7 @@ async fn invalid_input_names_the_field() {
     is(
         &missing,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": "the body cannot be read: missing field `title` at line 1 column 52",
             "suggestion": "See /openapi.json for the fields and their types",
@@ -65,7 +65,7 @@ async fn invalid_input_names_the_field() {
     is(
         &poll,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": "`role` is missing: proposer, opponent or arbitrator",
             "field": "role",
@@ -84,7 +84,7 @@ async fn an_id_that_is_taken_is_invalid_input_and_says_how_to_make_another() {
     is(
         &world.post("/debates", again).await,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": format!("the id {} is taken by another debate", debate.id),
             "suggestion": "Make a new id: aw debate generate-id",
@@ -104,7 +104,7 @@ async fn a_request_id_with_another_request_is_invalid_input() {
     is(
         &world.post(&path, body).await,
         400,
-        json!({
+        &json!({
             "code": "INVALID_INPUT",
             "message": "this client_request_id was used for a different request",
             "suggestion": "Send the same request to retry it, or a new client_request_id to say something else",
@@ -121,7 +121,7 @@ async fn content_too_large_has_the_limit_and_points_at_documents() {
     is(
         &answer,
         413,
-        json!({
+        &json!({
             "code": "CONTENT_TOO_LARGE",
             "message": "`content` is 12000 bytes long, the limit is 10240",
             "suggestion": LONG_TEXT,
@@ -156,7 +156,7 @@ async fn a_body_that_is_not_json_is_an_unsupported_media_type() {
     is(
         &Answer::to(request.header("content-type", "application/x-www-form-urlencoded")).await,
         415,
-        json!({
+        &json!({
             "code": "UNSUPPORTED_MEDIA_TYPE",
             "message": "the body must be JSON",
             "suggestion": "Send the header Content-Type: application/json",
@@ -171,9 +171,9 @@ async fn a_missing_token_is_auth_failed() {
     is(
         &world.get("/debates").await,
         401,
-        json!({
+        &json!({
             "code": "AUTH_FAILED",
-            "message": "this server wants a token, and this is not it",
+            "message": "this server wants a token, and none was sent",
             "suggestion": "Send the header Authorization: Bearer <token>; for the aw command set DEBATE_AUTH_TOKEN",
         }),
     );
@@ -186,7 +186,7 @@ async fn a_foreign_host_or_origin_is_forbidden_with_the_reason() {
     is(
         &Answer::to(host).await,
         403,
-        json!({
+        &json!({
             "code": "FORBIDDEN",
             "message": "the Host header names neither this machine's loopback nor a public URL of this server",
             "suggestion": "Call 127.0.0.1 or localhost, or start the server with AW_PUBLIC_URL set to this address",
@@ -197,7 +197,7 @@ async fn a_foreign_host_or_origin_is_forbidden_with_the_reason() {
     is(
         &Answer::to(origin).await,
         403,
-        json!({
+        &json!({
             "code": "FORBIDDEN",
             "message": "requests of other web sites are not served",
             "reason": "origin",
@@ -216,7 +216,7 @@ async fn the_loser_of_a_race_learns_who_was_first() {
     is(
         &world.post(&path, a_claim(&debate.motion)).await,
         403,
-        json!({
+        &json!({
             "code": "ACTION_NOT_ALLOWED",
             "message": "the floor belongs to the proposer (state AWAITING_PROPOSER), so the opponent cannot submit a CLAIM",
             "suggestion": format!("aw debate wait --debate-id {} --role opponent", debate.id),
@@ -324,7 +324,7 @@ async fn an_unknown_debate_is_not_found_by_every_request() {
         is(
             &answer_to(&world, request).await,
             404,
-            json!({
+            &json!({
                 "code": "DEBATE_NOT_FOUND",
                 "message": format!("there is no debate {unknown}"),
                 "suggestion": "See which there are: aw debate list",
@@ -343,7 +343,7 @@ async fn a_deleted_debate_is_not_found_by_any_request_and_says_since_when() {
         is(
             &answer_to(&world, request).await,
             404,
-            json!({
+            &json!({
                 "code": "DEBATE_NOT_FOUND",
                 "message": format!("debate {} was deleted", debate.id),
                 "suggestion": "See which there are: aw debate list",
@@ -366,14 +366,14 @@ async fn an_argument_of_no_or_another_debate_is_not_found() {
             "suggestion": "Take the id from aw debate get-context or aw debate wait",
             "argument_id": unknown,
         });
-        is(&debate.try_claim("opponent", &unknown, "No.").await, 404, error.clone());
+        is(&debate.try_claim("opponent", &unknown, "No.").await, 404, &error);
         // The target is looked for before the state is judged.
-        is(&debate.ask("appeal", &unknown, "No.").await, 404, error.clone());
-        is(&debate.ask("resolution", &unknown, "No.").await, 404, error.clone());
+        is(&debate.ask("appeal", &unknown, "No.").await, 404, &error);
+        is(&debate.ask("resolution", &unknown, "No.").await, 404, &error);
         let ruling = debate.rule(json!({"content": "B", "target_id": unknown})).await;
-        is(&ruling, 404, error.clone());
-        is(&debate.poll("opponent", Some(&unknown)).await, 404, error.clone());
-        is(&debate.wait("proposer", Some(&unknown), 30).await, 404, error);
+        is(&ruling, 404, &error);
+        is(&debate.poll("opponent", Some(&unknown)).await, 404, &error);
+        is(&debate.wait("proposer", Some(&unknown), 30).await, 404, &error);
     }
 }
 
@@ -398,7 +398,7 @@ async fn an_unknown_document_is_not_found_by_every_request() {
         is(
             &answer_to(&world, request).await,
             404,
-            json!({
+            &json!({
                 "code": "DOCUMENT_NOT_FOUND",
                 "message": format!("there is no document {unknown}"),
                 "suggestion": "See which there are: aw docs list",
@@ -418,7 +418,7 @@ async fn a_deleted_document_is_not_found_by_any_request_and_says_since_when() {
         is(
             &answer_to(&world, request).await,
             404,
-            json!({
+            &json!({
                 "code": "DOCUMENT_NOT_FOUND",
                 "message": format!("document {id} was deleted"),
                 "suggestion": "See which there are: aw docs list",
@@ -438,7 +438,7 @@ async fn a_version_that_is_not_there_is_not_found_and_the_newest_is_named() {
         is(
             &world.get(&format!("/documents/{id}{query}")).await,
             404,
-            json!({
+            &json!({
                 "code": "VERSION_NOT_FOUND",
                 "message": format!("document {id} has no version {version}; its newest is 1"),
                 "suggestion": format!("aw docs get {id} --version 1"),
@@ -461,7 +461,7 @@ async fn an_unknown_route_is_not_found() {
         is(
             &Answer::to(world.request(method, path)).await,
             404,
-            json!({
+            &json!({
                 "code": "ROUTE_NOT_FOUND",
                 "message": format!("there is nothing at {path}"),
                 "suggestion": "See /openapi.json for every route",
@@ -489,7 +489,7 @@ async fn a_wrong_method_is_told_which_are_allowed() {
         is(
             &answer,
             405,
-            json!({
+            &json!({
                 "code": "METHOD_NOT_ALLOWED",
                 "message": format!("{path} does not take {method}"),
                 "suggestion": "See the Allow header, or /openapi.json",
@@ -507,13 +507,13 @@ async fn one_wait_too_many_is_told_to_come_again() {
     let world = World::with(Guard::default(), limits).await;
     let debate = world.debate("Keep one SQLite file?").await;
     let story = async {
-        until("one wait is held", || async { world.held().await.0 == 1 }).await;
+        eventually("one wait is held", async || world.held().await.0 == 1).await;
         let answer = debate.wait("proposer", None, 30).await;
         assert_eq!(answer.headers["retry-after"], "1");
         is(
             &answer,
             503,
-            json!({
+            &json!({
                 "code": "SERVER_BUSY",
                 "message": "as many waits are held as this server takes on",
                 "suggestion": "Try again in a second",
@@ -552,7 +552,7 @@ async fn one_socket_too_many_is_told_to_come_again() {
         })
     );
     drop(first);
-    until("the first socket is gone", || async { world.held().await.1 == 0 }).await;
+    eventually("the first socket is gone", async || world.held().await.1 == 0).await;
     connect_async(&url).await.unwrap();
 }
 
@@ -560,14 +560,19 @@ async fn one_socket_too_many_is_told_to_come_again() {
 async fn one_connection_too_many_is_told_to_come_again() {
     let limits = Limits { connections: 1, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
-    // An answer on the first proves that it was taken on; it stays open.
+    // They are accepted in order, so the first has the only place.
     let _first = by_hand::connect(&world).await;
-    let mut second = by_hand::connect(&world).await;
-    let answer = by_hand::read(&mut second).await;
+    let request = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", by_hand::address(&world));
+    let answer = by_hand::send(&world, request.as_bytes()).await;
     assert!(answer.head.contains("\r\nretry-after: 1"), "{answer:?}");
-    assert!(
-        answer.head.contains(&format!("\r\ncontent-length: {}", answer.body.len())),
-        "{answer:?}"
+    let length = format!("\r\ncontent-length: {}", answer.body.len());
+    assert!(answer.head.contains(&length), "{answer:?}");
+    assert_eq!(
+        answer.refused(503, "SERVER_BUSY"),
+        json!({
+            "code": "SERVER_BUSY",
+            "message": "as many connections are open as this server takes on",
+            "suggestion": "Try again in a second",
+        })
     );
-    answer.refused(503, "SERVER_BUSY");
 }

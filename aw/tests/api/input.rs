@@ -47,10 +47,25 @@ async fn a_body_that_is_not_the_right_json_is_invalid_input_on_every_route() {
         format!("/documents/{document}/versions"),
     ] {
         for body in [
-            "", "{", "null", "7", "\"text\"", "true", "{\"content\": }", "{'content': 'x'}",
-            "\u{feff}{}", "NaN", "{} {}", "{\"content\": \"\\ud800\"}",
-            "{\"content\": \"\\udc00\\ud800\"}", "{\"content\": \"a\u{1}b\"}", "{\"content\": 1}",
-            "{\"content\": [\"x\"]}", "{\"author\": {}}", "{\"client_request_id\": 5}", &nested,
+            "",
+            "{",
+            "null",
+            "7",
+            "\"text\"",
+            "true",
+            "{\"content\": }",
+            "{'content': 'x'}",
+            "\u{feff}{}",
+            "NaN",
+            "{} {}",
+            "{\"content\": \"\\ud800\"}",
+            "{\"content\": \"\\udc00\\ud800\"}",
+            "{\"content\": \"a\u{1}b\"}",
+            "{\"content\": 1}",
+            "{\"content\": [\"x\"]}",
+            "{\"author\": {}}",
+            "{\"client_request_id\": 5}",
+            &nested,
         ] {
             let answer = send(&world, &path, body.to_owned()).await;
             let error = answer.refused(400, "INVALID_INPUT");
@@ -526,7 +541,8 @@ async fn percent_encoded_nonsense_is_answered_in_the_envelope() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let before = world.written();
-    for part in ["%ff", "%c3%28", "%00", "%2e%2e%2f", "%zz", "%", "%e2%80%ae", "a%0d%0ab", "%25ff"] {
+    for part in ["%ff", "%c3%28", "%00", "%2e%2e%2f", "%zz", "%", "%e2%80%ae", "a%0d%0ab", "%25ff"]
+    {
         for (method, path) in [
             ("GET", format!("/debates/{part}")),
             ("DELETE", format!("/debates/{part}")),

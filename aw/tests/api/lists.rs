@@ -1,1 +1,435 @@
-//! To come.
+//! Lists of debates: filters, order, pages, search, and the parts of one debate.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{DebateFor, World, text};
+
+fn id(written: &Value) -> String {
+    text(&written["argument"]["id"])
+}
+
+/// The titles of a page, in its order.
+fn titles(list: &Value) -> Vec<String> {
+    list["debates"].as_array().unwrap().iter().map(|debate| text(&debate["title"])).collect()
+}
+
+fn ids(list: &Value) -> Vec<String> {
+    list["debates"].as_array().unwrap().iter().map(|debate| text(&debate["id"])).collect()
+}
+
+/// The titles that a query finds, sorted, and the total, which must be exact.
+async fn found(world: &World, query: &[(&str, &str)]) -> (Vec<String>, u64) {
+    let request = world.request(reqwest::Method::GET, "/debates").query(query);
+    let list = crate::world::Answer::to(request).await.ok();
+    assert_eq!(list["total_is_exact"], true, "{query:?}");
+    let mut titles = titles(&list);
+    titles.sort();
+    (titles, list["total"].as_u64().unwrap())
+}
+
+/// Asserts that a query finds exactly these titles, and counts them.
+async fn finds(world: &World, query: &[(&str, &str)], titles: &[&str]) {
+    let mut expected: Vec<String> = titles.iter().map(ToString::to_string).collect();
+    expected.sort();
+    assert_eq!(found(world, query).await, (expected, titles.len() as u64), "{query:?}");
+}
+
+/// One debate in each state; the second in each pair is a coding plan.
+async fn one_of_each(world: &World) {
+    for (place, debate_type) in ["general_debate", "coding_plan_debate"].iter().enumerate() {
+        let open = async |name: &str| {
+            let title = format!("{name} {place}");
+            world.debate_with(&title, json!({"debate_type": debate_type})).await
+        };
+        let answered = async |debate: &DebateFor<'_>| {
+            id(&debate.claim("opponent", &debate.motion, "No.").await)
+        };
+        open("new").await;
+        let debate = open("answered").await;
+        answered(&debate).await;
+        let debate = open("second").await;
+        let claim = answered(&debate).await;
+        debate.claim("proposer", &claim, "Yes.").await;
+        let debate = open("appealed").await;
+        let claim = answered(&debate).await;
+        debate.ask("appeal", &claim, "1. A 2. B").await.created();
+        open("stopped").await.intervene().await.created();
+        let debate = open("closed").await;
+        let claim = answered(&debate).await;
+        debate.ask("resolution", &claim, "Done.").await.created();
+    }
+}
+
+#[tokio::test]
+async fn each_filter_and_each_pair_of_filters_finds_what_it_says() {
+    let world = World::start().await;
+    one_of_each(&world).await;
+    let everything = [
+        "new 0",
+        "answered 0",
+        "second 0",
+        "appealed 0",
+        "stopped 0",
+        "closed 0",
+        "new 1",
+        "answered 1",
+        "second 1",
+        "appealed 1",
+        "stopped 1",
+        "closed 1",
+    ];
+    finds(&world, &[], &everything).await;
+    for (state, names) in [
+        ("AWAITING_OPPONENT", &["new", "second"][..]),
+        ("AWAITING_PROPOSER", &["answered"]),
+        ("AWAITING_ARBITRATOR", &["appealed"]),
+        ("INTERVENTION_PENDING", &["stopped"]),
+        ("CLOSED", &["closed"]),
+    ] {
+        let of = |place: usize| -> Vec<String> {
+            names.iter().map(|name| format!("{name} {place}")).collect()
+        };
+        let (general, coding) = (of(0), of(1));
+        let general: Vec<&str> = general.iter().map(String::as_str).collect();
+        let coding: Vec<&str> = coding.iter().map(String::as_str).collect();
+        let both = [general.clone(), coding.clone()].concat();
+        finds(&world, &[("state", state)], &both).await;
+        finds(&world, &[("state", state), ("type", "general_debate")], &general).await;
+        finds(&world, &[("type", "coding_plan_debate"), ("state", state)], &coding).await;
+        let owed: &[&str] = if matches!(names[0], "appealed" | "stopped") { &both } else { &[] };
+        finds(&world, &[("state", state), ("needs_arbitrator", "true")], owed).await;
+        let waiting = state == "AWAITING_OPPONENT";
+        let fresh: &[&str] = if waiting { &["new 0", "new 1"] } else { &[] };
+        finds(&world, &[("state", state), ("pending_first_opponent", "true")], fresh).await;
+    }
+    finds(&world, &[("type", "coding_plan_debate")], &everything[6..]).await;
+    finds(&world, &[("type", "unheard_of")], &[]).await;
+    // Whom no opponent has answered yet: not where one had, nor where the arbitrator has the floor.
+    finds(&world, &[("pending_first_opponent", "true")], &["new 0", "new 1"]).await;
+    let of_type = [("pending_first_opponent", "1"), ("type", "general_debate")];
+    finds(&world, &of_type, &["new 0"]).await;
+    let owed = ["appealed 0", "stopped 0", "appealed 1", "stopped 1"];
+    finds(&world, &[("needs_arbitrator", "true")], &owed).await;
+    let of_type = [("needs_arbitrator", "true"), ("type", "coding_plan_debate")];
+    finds(&world, &of_type, &owed[2..]).await;
+    let both = [("needs_arbitrator", "true"), ("pending_first_opponent", "true")];
+    finds(&world, &both, &[]).await;
+    let neither = [("needs_arbitrator", "false"), ("pending_first_opponent", "false")];
+    finds(&world, &neither, &everything).await;
+
+    finds(&world, &[("q", "appeal")], &["appealed 0", "appealed 1"]).await;
+    finds(&world, &[("q", "appeal"), ("type", "general_debate")], &["appealed 0"]).await;
+    finds(&world, &[("q", "appeal"), ("state", "CLOSED")], &[]).await;
+    let several = [("q", "ed 1"), ("needs_arbitrator", "true"), ("type", "coding_plan_debate")];
+    finds(&world, &several, &["appealed 1", "stopped 1"]).await;
+    finds(&world, &[("q", "1"), ("needs_arbitrator", "true")], &["appealed 1", "stopped 1"]).await;
+    finds(&world, &[("q", "new"), ("pending_first_opponent", "true")], &["new 0", "new 1"]).await;
+}
+
+#[tokio::test]
+async fn a_debate_in_a_list_has_its_shape_and_its_newest_argument_without_the_text() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    world.pass(Duration::from_secs(2));
+    let claim = debate.claim("opponent", &debate.motion, "No.").await;
+    let list = world.get("/debates").await.ok();
+    assert_eq!(
+        list,
+        json!({
+            "debates": [{
+                "id": debate.id, "title": "Keep one SQLite file?", "debate_type": "general_debate",
+                "state": "AWAITING_PROPOSER", "resolution_policy": "auto",
+                "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:02.000Z",
+                "last_argument": {
+                    "id": claim["argument"]["id"], "seq": 2, "role": "opponent", "type": "CLAIM",
+                    "parked": false, "author": null, "created_at": "2026-01-01T00:00:02.000Z",
+                },
+            }],
+            "total": 1,
+            "total_is_exact": true,
+            "next_before": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_most_recently_updated_come_first_and_ties_go_by_id() {
+    let world = World::start().await;
+    let mut expected = Vec::new();
+    for group in 0..3 {
+        let mut tied = Vec::new();
+        for n in 0..4 {
+            tied.push(world.debate(&format!("{group} {n}")).await.id);
+        }
+        tied.sort();
+        tied.append(&mut expected);
+        expected = tied;
+        world.pass(Duration::from_millis(1));
+    }
+    assert_eq!(ids(&world.get("/debates").await.ok()), expected);
+    assert_eq!(ids(&world.get("/debates?state=AWAITING_OPPONENT").await.ok()), expected);
+
+    // An argument brings its debate to the front.
+    let last = expected.pop().unwrap();
+    let context = world.get(&format!("/debates/{last}")).await.ok();
+    let body = json!({
+        "role": "opponent", "target_id": context["motion"]["id"], "content": "No.",
+        "client_request_id": crate::world::new_id(),
+    });
+    world.post(&format!("/debates/{last}/arguments"), body).await.created();
+    expected.insert(0, last);
+    assert_eq!(ids(&world.get("/debates").await.ok()), expected);
+}
+
+#[tokio::test]
+async fn pages_by_offset_and_by_before_give_everything_once() {
+    let world = World::start().await;
+    for n in 0..11 {
+        world.debate(&format!("Debate {n}")).await;
+        if n % 4 == 3 {
+            world.pass(Duration::from_millis(1));
+        }
+    }
+    for filter in ["", "&state=AWAITING_OPPONENT", "&q=debate", "&q=de", "&type=general_debate"] {
+        let everything = ids(&world.get(&format!("/debates?limit=500{filter}")).await.ok());
+        assert_eq!(everything.len(), 11);
+        for limit in [1, 2, 3, 5, 11, 12] {
+            let mut by_offset = Vec::new();
+            while by_offset.len() < everything.len() {
+                let offset = by_offset.len();
+                let path = format!("/debates?limit={limit}&offset={offset}{filter}");
+                let page = world.get(&path).await.ok();
+                assert_eq!(page["total"], 11, "{path}");
+                by_offset.extend(ids(&page));
+            }
+            assert_eq!(by_offset, everything, "{filter} {limit}");
+
+            let mut by_before = Vec::new();
+            let mut before = String::new();
+            loop {
+                let page = world.get(&format!("/debates?limit={limit}{filter}{before}")).await.ok();
+                assert_eq!(page["total"], 11, "{filter} {limit}");
+                by_before.extend(ids(&page));
+                let Some(next) = page["next_before"].as_str() else { break };
+                before = format!("&before={next}");
+            }
+            assert_eq!(by_before, everything, "{filter} {limit}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_by_before_is_not_disturbed_by_what_is_written_meanwhile() {
+    let world = World::start().await;
+    for n in 0..6 {
+        world.debate(&format!("Debate {n}")).await;
+        world.pass(Duration::from_millis(1));
+    }
+    let first = world.get("/debates?limit=3").await.ok();
+    assert_eq!(titles(&first), ["Debate 5", "Debate 4", "Debate 3"]);
+    world.debate("Newcomer").await;
+    let next = text(&first["next_before"]);
+    let second = world.get(&format!("/debates?limit=3&before={next}")).await.ok();
+    assert_eq!(titles(&second), ["Debate 2", "Debate 1", "Debate 0"]);
+    assert_eq!(second["total"], 7);
+}
+
+#[tokio::test]
+async fn before_may_be_a_plain_time() {
+    let world = World::start().await;
+    world.debate("Old").await;
+    world.pass(Duration::from_secs(1));
+    world.debate("New").await;
+    let list = world.get("/debates?before=2026-01-01T00:00:01.000Z").await.ok();
+    assert_eq!(titles(&list), ["Old"]);
+}
+
+#[tokio::test]
+async fn a_search_finds_text_anywhere_in_a_title() {
+    let world = World::start().await;
+    for title in [
+        "Keep one SQLite file?",
+        "Chọn cơ sở dữ liệu nào?",
+        "100% coverage",
+        "100 percent",
+        "snake_case names",
+        "snakeXcase names",
+        "say \"hello\" AND wave",
+        "C++ or Rust*",
+        "NEAR(a b) title:x",
+        "(brackets) - minus",
+        "it's -- a; drop table debates",
+    ] {
+        world.debate(title).await;
+    }
+    for (q, title) in [
+        ("SQLite", "Keep one SQLite file?"),
+        ("sqlite", "Keep one SQLite file?"),
+        ("QLI", "Keep one SQLite file?"),
+        ("e file?", "Keep one SQLite file?"),
+        ("cơ sở dữ liệu", "Chọn cơ sở dữ liệu nào?"),
+        ("CƠ SỞ", "Chọn cơ sở dữ liệu nào?"),
+        ("co so du lieu", "Chọn cơ sở dữ liệu nào?"),
+        ("Chon", "Chọn cơ sở dữ liệu nào?"),
+        ("ọn", "Chọn cơ sở dữ liệu nào?"),
+        ("nào", "Chọn cơ sở dữ liệu nào?"),
+        ("100%", "100% coverage"),
+        ("0%", "100% coverage"),
+        ("%", "100% coverage"),
+        ("e_c", "snake_case names"),
+        ("_", "snake_case names"),
+        ("\"hello\"", "say \"hello\" AND wave"),
+        ("\"", "say \"hello\" AND wave"),
+        ("\"hello", "say \"hello\" AND wave"),
+        ("\" AND wave", "say \"hello\" AND wave"),
+        ("C++", "C++ or Rust*"),
+        ("Rust*", "C++ or Rust*"),
+        ("or Rust", "C++ or Rust*"),
+        ("NEAR(a b)", "NEAR(a b) title:x"),
+        ("title:x", "NEAR(a b) title:x"),
+        ("(bra", "(brackets) - minus"),
+        ("- minus", "(brackets) - minus"),
+        ("it's -- a;", "it's -- a; drop table debates"),
+        ("'", "it's -- a; drop table debates"),
+    ] {
+        finds(&world, &[("q", q)], &[title]).await;
+    }
+    for nothing in [
+        "SQLite OR Rust",
+        "hello AND wave",
+        "keep*",
+        "NOT sqlite",
+        "xyz",
+        "zz",
+        "one  SQLite",
+        "^Keep",
+        "{a b}",
+        "keep file",
+        "title : x",
+        "%%",
+        "sna%",
+        "\\",
+        "''",
+        "\"\"\"",
+    ] {
+        finds(&world, &[("q", nothing)], &[]).await;
+    }
+    finds(&world, &[("q", "100")], &["100% coverage", "100 percent"]).await;
+    finds(&world, &[("q", "case names")], &["snake_case names", "snakeXcase names"]).await;
+}
+
+#[tokio::test]
+async fn a_search_for_vietnamese_works_with_and_without_its_marks() {
+    let world = World::start().await;
+    let title = "Quyết định: đường đi nước bước";
+    world.debate(title).await;
+    for q in ["quyết định", "QUYẾT ĐỊNH", "Quyết", "đường", "nước bước", "nuoc buoc", "quyet"]
+    {
+        finds(&world, &[("q", q)], &[title]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_search_of_one_or_two_letters_folds_case_beyond_ascii_too() {
+    let world = World::start().await;
+    let title = "Ổn định";
+    world.debate(title).await;
+    for q in ["Ổn", "ổn", "Đị", "đị"] {
+        finds(&world, &[("q", q)], &[title]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_debate_is_gone_from_lists_totals_and_searches() {
+    let world = World::start().await;
+    one_of_each(&world).await;
+    let list = world.get("/debates?limit=500").await.ok();
+    let mut left = 12;
+    for debate in list["debates"].as_array().unwrap() {
+        world.delete(&format!("/debates/{}", text(&debate["id"]))).await.ok();
+        left -= 1;
+        let (state, kind) = (text(&debate["state"]), text(&debate["debate_type"]));
+        let title = text(&debate["title"]);
+        assert_eq!(found(&world, &[]).await.1, left);
+        for query in [
+            &[][..],
+            &[("state", state.as_str())],
+            &[("type", kind.as_str())],
+            &[("q", title.as_str())],
+            &[("q", &title[..2])],
+            &[("needs_arbitrator", "true")],
+            &[("pending_first_opponent", "true")],
+        ] {
+            let (titles, total) = found(&world, query).await;
+            assert!(!titles.contains(&title), "{query:?}");
+            assert_eq!(titles.len() as u64, total, "{query:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_above_500_counts_as_500_and_50_is_usual() {
+    let world = World::start().await;
+    for n in 0..501 {
+        world.debate(&format!("{n}")).await;
+    }
+    for (query, shown) in [
+        ("", 50),
+        ("?limit=501", 500),
+        ("?limit=100000", 500),
+        ("?limit=500", 500),
+        ("?limit=7", 7),
+    ] {
+        let list = world.get(&format!("/debates{query}")).await.ok();
+        assert_eq!(list["debates"].as_array().unwrap().len(), shown, "{query}");
+        assert_eq!(list["total"], 501, "{query}");
+    }
+    let none = world.get("/debates?limit=0").await.ok();
+    assert_eq!((&none["debates"], &none["total"]), (&json!([]), &json!(501)));
+}
+
+#[tokio::test]
+async fn a_debate_can_be_read_in_part_without_losing_a_ruling() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let mut newest = debate.motion.clone();
+    for _ in 0..3 {
+        newest = id(&debate.claim("opponent", &newest, "No.").await);
+        debate.ask("appeal", &newest, "1. A 2. B").await.created();
+        newest = id(&debate.rule(json!({"content": "B"})).await.created());
+        newest = id(&debate.claim("proposer", &newest, "Yes.").await);
+    }
+    let whole = debate.context().await;
+    let arguments = whole["arguments"].as_array().unwrap();
+    assert_eq!(arguments.len(), 12);
+    assert_eq!(whole["rulings"], json!([]), "nothing is cut off");
+    for limit in 0..15_usize {
+        let part = world.get(&format!("/debates/{}?limit={limit}", debate.id)).await.ok();
+        let cut = arguments.len().saturating_sub(limit);
+        let rulings: Vec<&Value> =
+            arguments[..cut].iter().filter(|a| a["type"] == "RULING").collect();
+        assert_eq!(part["motion"], whole["motion"], "{limit}");
+        assert_eq!(part["arguments"], json!(arguments[cut..]), "{limit}");
+        assert_eq!(part["rulings"], json!(rulings), "{limit}");
+        assert_eq!(part["debate"], whole["debate"], "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn of_a_long_debate_at_most_500_are_read_when_a_limit_is_given_and_all_when_not() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let mut newest = debate.motion.clone();
+    for role in ["opponent", "proposer"].iter().cycle().take(504) {
+        newest = id(&debate.claim(role, &newest, "x").await);
+    }
+    let path = format!("/debates/{}", debate.id);
+    for (query, first) in [("", 2), ("?limit=501", 6), ("?limit=9999999", 6), ("?limit=500", 6)] {
+        let read = world.get(&format!("{path}{query}")).await.ok();
+        let arguments = read["arguments"].as_array().unwrap();
+        assert_eq!(arguments[0]["seq"], first, "{query}");
+        assert_eq!(arguments.last().unwrap()["seq"], 505, "{query}");
+    }
+}

@@ -1,1 +1,691 @@
-//! To come.
+//! The record: retries write nothing, interrupted work is kept, and the whole of it can be checked.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::world::{Answer, DebateFor, World, new_id, text};
+
+/// The id of what was written.
+fn id(written: &Value) -> String {
+    text(&written["argument"]["id"])
+}
+
+/// Every argument of a debate, the MOTION first.
+async fn all(debate: &DebateFor<'_>) -> Vec<Value> {
+    let mut context = debate.context().await;
+    let mut all = vec![context["motion"].take()];
+    all.append(context["arguments"].as_array_mut().unwrap());
+    all
+}
+
+fn seqs(arguments: &Value) -> Vec<u64> {
+    arguments.as_array().unwrap().iter().map(|a| a["seq"].as_u64().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_write_answers_with_the_whole_debate_and_argument() {
+    let world = World::start().await;
+    let (debate, request) = (new_id(), new_id());
+    let created = world
+        .post(
+            "/debates",
+            json!({
+                "debate_id": debate, "title": "Một tệp SQLite?", "debate_type": "coding_plan_debate",
+                "motion_content": "Giữ một tệp.", "client_request_id": request, "author": "An",
+                "resolution_policy": "arbitrator",
+            }),
+        )
+        .await
+        .created();
+    let motion = id(&created);
+    let hash = text(&created["argument"]["hash"]);
+    assert_eq!(
+        created,
+        json!({
+            "debate": {
+                "id": debate, "title": "Một tệp SQLite?", "debate_type": "coding_plan_debate",
+                "state": "AWAITING_OPPONENT", "resolution_policy": "arbitrator",
+                "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+            },
+            "argument": {
+                "id": motion, "debate_id": debate, "parent_id": null, "type": "MOTION",
+                "role": "proposer", "author": "An", "content": "Giữ một tệp.",
+                "client_request_id": request, "seq": 1, "parked": false, "close": null,
+                "automatic": false, "via": "api", "hash": hash,
+                "created_at": "2026-01-01T00:00:00.000Z",
+            },
+            "replayed": false,
+            "missed": [],
+            "action": "wait_for_opponent",
+            "next_argument_id_to_wait": motion,
+        })
+    );
+    assert_eq!(uuid::Uuid::parse_str(&motion).unwrap().get_version_num(), 7);
+    world.pass(Duration::from_millis(1_234));
+    let request = new_id();
+    let body = json!({
+        "role": "opponent", "target_id": motion, "content": "Không.", "client_request_id": request,
+    });
+    let claimed = world.post(&format!("/debates/{debate}/arguments"), body).await.created();
+    let mut expected = json!({
+        "id": claimed["argument"]["id"], "debate_id": debate, "parent_id": motion, "type": "CLAIM",
+        "role": "opponent", "author": null, "content": "Không.", "client_request_id": request,
+        "seq": 2, "parked": false, "close": null, "automatic": false, "via": "api",
+        "hash": claimed["argument"]["hash"], "created_at": "2026-01-01T00:00:01.234Z",
+    });
+    assert_eq!(claimed["argument"], expected);
+    assert_eq!(claimed["debate"]["state"], "AWAITING_PROPOSER");
+    assert_eq!(claimed["debate"]["created_at"], "2026-01-01T00:00:00.000Z");
+    assert_eq!(claimed["debate"]["updated_at"], "2026-01-01T00:00:01.234Z");
+    let context = world.get(&format!("/debates/{debate}")).await.ok();
+    assert_eq!(
+        context,
+        json!({
+            "debate": claimed["debate"],
+            "motion": created["argument"],
+            "arguments": [expected.take()],
+            "rulings": [],
+            "documents": [],
+            "available_actions": {
+                "proposer": ["SUBMIT_CLAIM", "SUBMIT_APPEAL", "SUBMIT_RESOLUTION"],
+                "opponent": [],
+                "arbitrator": ["SUBMIT_INTERVENTION"],
+            },
+        })
+    );
+}
+
+/// One write of every endpoint: its path, its body, and another body for each thing that makes it
+/// a different request.
+struct Step {
+    path: String,
+    body: Value,
+    first: Value,
+    others: Vec<(&'static str, Value)>,
+}
+
+/// A debate that has seen every endpoint and is closed.
+async fn every_kind_of_write(world: &World) -> (String, Vec<Step>) {
+    let debate = new_id();
+    let mut steps: Vec<Step> = Vec::new();
+    let of = |rest: &str| format!("/debates/{debate}/{rest}");
+    let mut target = String::new();
+    for (path, body, others) in [
+        (
+            "/debates".to_owned(),
+            json!({
+                "debate_id": debate, "title": "Title", "debate_type": "general_debate",
+                "motion_content": "Motion",
+            }),
+            vec![
+                ("title", json!("Another")),
+                ("debate_type", json!("another_debate")),
+                ("motion_content", json!("Another")),
+                ("resolution_policy", json!("arbitrator")),
+            ],
+        ),
+        (
+            of("arguments"),
+            json!({"role": "opponent", "content": "No."}),
+            vec![("content", json!("No!")), ("role", json!("proposer"))],
+        ),
+        (of("appeal"), json!({"content": "1. A 2. B"}), vec![("content", json!("1. A"))]),
+        (
+            of("ruling"),
+            json!({"content": "B"}),
+            vec![("content", json!("A")), ("close", json!(true))],
+        ),
+        (of("arguments"), json!({"role": "proposer", "content": "Yes."}), vec![]),
+        (of("intervention"), json!({"content": "Stop."}), vec![("content", json!("Stop!"))]),
+        (of("ruling"), json!({"content": "Go on.", "close": false}), vec![]),
+        (of("resolution"), json!({"content": "Done."}), vec![("content", json!("Done?"))]),
+    ] {
+        let mut body = body;
+        body["client_request_id"] = json!(new_id());
+        let mut others = others;
+        if !path.ends_with("debates") && !path.ends_with("intervention") {
+            body["target_id"] = json!(target);
+            if let Some(first) = steps.first() {
+                let motion = id(&first.first);
+                if motion != target {
+                    others.push(("target_id", json!(motion)));
+                }
+            }
+        }
+        let first = world.post(&path, body.clone()).await.created();
+        target = id(&first);
+        steps.push(Step { path, body, first, others });
+    }
+    (debate, steps)
+}
+
+#[tokio::test]
+async fn every_write_can_be_sent_again_after_the_end_and_writes_nothing() {
+    let world = World::start().await;
+    let (_, steps) = every_kind_of_write(&world).await;
+    let before = world.written();
+    for Step { path, body, first, .. } in &steps {
+        world.pass(Duration::from_secs(1));
+        let again = world.post(path, body.clone()).await.ok();
+        assert_eq!(again["argument"], first["argument"], "{path}");
+        assert_eq!(again["replayed"], true, "{path}");
+        assert_eq!(again["missed"], first["missed"], "{path}");
+        assert_eq!(again["debate"]["state"], "CLOSED", "{path}: as it is now");
+        assert_eq!(again["action"], "debate_closed", "{path}: as it is now");
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn the_same_id_with_another_request_is_refused_and_drops_nothing_silently() {
+    let world = World::start().await;
+    let (_, steps) = every_kind_of_write(&world).await;
+    let before = world.written();
+    for Step { path, body, others, .. } in &steps {
+        for (field, value) in others {
+            let mut other = body.clone();
+            other[*field] = value.clone();
+            let error = world.post(path, other).await.refused(400, "INVALID_INPUT");
+            assert_eq!(error["field"], "client_request_id", "{path} {field}");
+        }
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn the_same_id_at_another_endpoint_is_another_request() {
+    let world = World::start().await;
+    let (debate, steps) = every_kind_of_write(&world).await;
+    let before = world.written();
+    for step in &steps {
+        for rest in ["arguments", "appeal", "resolution", "ruling", "intervention"] {
+            let path = format!("/debates/{debate}/{rest}");
+            if path == step.path {
+                continue;
+            }
+            let target = &step.first["argument"]["parent_id"];
+            let target = if target.is_null() { &steps[0].first["argument"]["id"] } else { target };
+            let body = json!({
+                "role": step.first["argument"]["role"], "target_id": target,
+                "content": step.first["argument"]["content"],
+                "client_request_id": step.body["client_request_id"],
+            });
+            let role_has_no_claim = rest == "arguments" && body["role"] == "arbitrator";
+            let error = world.post(&path, body).await.refused(400, "INVALID_INPUT");
+            if !role_has_no_claim {
+                assert_eq!(error["field"], "client_request_id", "{} at {rest}", step.path);
+            }
+        }
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn a_request_id_is_unique_within_its_debate_only() {
+    let world = World::start().await;
+    let (one, two) = (world.debate("One").await, world.debate("Two").await);
+    let request = new_id();
+    for debate in [&one, &two] {
+        let body = json!({
+            "role": "opponent", "target_id": debate.motion, "content": "No.",
+            "client_request_id": request,
+        });
+        world.post(&format!("/debates/{}/arguments", debate.id), body).await.created();
+    }
+}
+
+#[tokio::test]
+async fn the_author_is_not_part_of_what_makes_a_request_the_same() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let mut body = json!({
+        "role": "opponent", "target_id": debate.motion, "content": "No.",
+        "client_request_id": new_id(), "author": "codex",
+    });
+    let path = format!("/debates/{}/arguments", debate.id);
+    world.post(&path, body.clone()).await.created();
+    body["author"] = json!("codex 2");
+    let again = world.post(&path, body).await.ok();
+    assert_eq!(again["argument"]["author"], "codex");
+}
+
+#[tokio::test]
+async fn who_sends_again_and_waits_on_what_it_is_told_misses_nothing() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let path = format!("/debates/{}/arguments", debate.id);
+    let body = json!({
+        "role": "opponent", "target_id": debate.motion, "content": "No.",
+        "client_request_id": new_id(),
+    });
+    let first = world.post(&path, body.clone()).await.created();
+    // The answer got lost; meanwhile the debate goes on.
+    let claim = id(&debate.claim("proposer", &id(&first), "Yes.").await);
+    let again = world.post(&path, body).await.ok();
+    assert_eq!(again["debate"]["state"], "AWAITING_OPPONENT");
+    assert_eq!(again["action"], "respond");
+    let wait_on = text(&again["next_argument_id_to_wait"]);
+    let poll = debate.poll("opponent", Some(&wait_on)).await.ok();
+    assert_eq!(poll["argument"]["id"], claim);
+}
+
+#[tokio::test]
+async fn a_create_with_an_id_that_exists_is_refused_also_when_it_was_deleted() {
+    let world = World::start().await;
+    let (debate, request) = (new_id(), new_id());
+    let body = |request: &str| {
+        json!({
+            "debate_id": debate, "title": "Title", "debate_type": "general_debate",
+            "motion_content": "Motion", "client_request_id": request,
+        })
+    };
+    world.post("/debates", body(&request)).await.created();
+    let taken = world.post("/debates", body(&new_id())).await.refused(400, "INVALID_INPUT");
+    assert_eq!(taken["field"], "debate_id");
+    assert_eq!(world.post("/debates", body(&request)).await.ok()["replayed"], true);
+    let deleted = world.delete(&format!("/debates/{debate}")).await.ok();
+    assert_eq!(deleted, json!({"deleted": true}));
+    let before = world.written();
+    for request in [new_id(), request] {
+        world.post("/debates", body(&request)).await.refused(400, "INVALID_INPUT");
+    }
+    assert_eq!(world.written(), before);
+}
+
+#[tokio::test]
+async fn a_retry_into_a_deleted_debate_is_not_found() {
+    let world = World::start().await;
+    let (debate, steps) = every_kind_of_write(&world).await;
+    world.delete(&format!("/debates/{debate}")).await.ok();
+    for Step { path, body, .. } in &steps[1..] {
+        let error = world.post(path, body.clone()).await.refused(404, "DEBATE_NOT_FOUND");
+        assert!(error["deleted_at"].is_string(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_absent_request_id_is_made_by_the_server() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let stopped = debate.intervene().await.created();
+    let ruled = debate.rule(json!({"content": "Go on."})).await.created();
+    let ids = [&stopped, &ruled].map(|w| text(&w["argument"]["client_request_id"]));
+    assert_ne!(ids[0], ids[1]);
+    for id in ids {
+        assert!(uuid::Uuid::parse_str(&id).is_ok(), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_interrupted_role_was_writing_is_parked_once() {
+    for (what, kind) in [("claim", "CLAIM"), ("appeal", "APPEAL"), ("resolution", "RESOLUTION")] {
+        let world = World::start().await;
+        let debate = world.debate("Keep one SQLite file?").await;
+        let claim = id(&debate.claim("opponent", &debate.motion, "No.").await);
+        let stop = debate.intervene().await.created();
+        let submit = async |content: &str| match what {
+            "claim" => debate.try_claim("proposer", &claim, content).await,
+            _ => debate.ask(what, &claim, content).await,
+        };
+        // It is not the opponent who was interrupted.
+        debate.try_claim("opponent", &claim, "Me too.").await.refused(403, "ACTION_NOT_ALLOWED");
+        let parked = submit("In hand.").await.created();
+        assert_eq!(parked["argument"]["parked"], true, "{what}");
+        assert_eq!(parked["argument"]["type"], kind);
+        assert_eq!(parked["argument"]["seq"], 4);
+        assert_eq!(parked["argument"]["parent_id"], claim);
+        assert_eq!(parked["debate"]["state"], "INTERVENTION_PENDING", "{what} changes nothing");
+        assert_eq!(parked["action"], "wait_for_ruling");
+        assert_eq!(parked["next_argument_id_to_wait"], stop["argument"]["id"]);
+        assert_eq!(parked["missed"], json!([stop["argument"]]));
+        assert!(text(&parked["message"]).to_lowercase().contains("parked"), "{parked}");
+        submit("Once more.").await.refused(403, "ACTION_NOT_ALLOWED");
+
+        // The INTERVENTION still awaits its RULING, and nothing else does.
+        let ruling = debate.rule(json!({"content": "Go on."})).await.created();
+        assert_eq!(ruling["argument"]["parent_id"], stop["argument"]["id"]);
+        assert_eq!(ruling["debate"]["state"], "AWAITING_PROPOSER");
+        // Who names what came before the INTERVENTION now makes a move: the right was used.
+        let moved = debate.claim("proposer", &claim, "Now.").await;
+        assert_eq!(moved["argument"]["parked"], false);
+    }
+}
+
+#[tokio::test]
+async fn what_arrives_after_the_ruling_but_answers_something_older_is_parked() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "No.").await);
+    let stop = debate.intervene().await.created();
+    let ruling = debate.rule(json!({"content": "B."})).await.created();
+    let late = debate.ask("resolution", &claim, "Done.").await.created();
+    assert_eq!(late["argument"]["parked"], true);
+    assert_eq!(late["debate"]["state"], "AWAITING_PROPOSER", "a parked RESOLUTION closes nothing");
+    assert_eq!(late["action"], "align_to_ruling");
+    assert_eq!(late["next_argument_id_to_wait"], stop["argument"]["id"]);
+    assert_eq!(late["missed"], json!([stop["argument"], ruling["argument"]]));
+    let message = text(&late["message"]);
+    assert!(message.contains("parked") || message.contains("Parked"), "{message}");
+    assert!(message.contains("RULING"), "{message}");
+    let done = debate.ask("resolution", &id(&ruling), "Done.").await.created();
+    assert_eq!(done["argument"]["parked"], false);
+    assert_eq!(done["debate"]["state"], "CLOSED");
+}
+
+#[tokio::test]
+async fn who_has_seen_the_ruling_makes_a_move() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "No.").await);
+    debate.intervene().await.created();
+    let ruling = id(&debate.rule(json!({"content": "B."})).await.created());
+    let moved = debate.claim("proposer", &ruling, "B it is.").await;
+    assert_eq!(moved["argument"]["parked"], false);
+    assert_eq!(moved["debate"]["state"], "AWAITING_OPPONENT");
+    assert_eq!(moved["missed"], json!([]));
+    // Its own first move that was not parked ended the right.
+    let late = debate.try_claim("proposer", &claim, "In hand.").await;
+    late.refused(403, "ACTION_NOT_ALLOWED");
+}
+
+#[tokio::test]
+async fn a_later_intervention_upon_the_other_role_leaves_the_right_to_park() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    // The opponent is interrupted, then the proposer.
+    let first = debate.intervene().await.created();
+    let ruling = debate.rule(json!({"content": "Go on."})).await.created();
+    let second = debate.intervene().await.created();
+    let late = debate.claim("opponent", &debate.motion, "In hand.").await;
+    assert_eq!(late["argument"]["parked"], true);
+    assert_eq!(late["next_argument_id_to_wait"], first["argument"]["id"]);
+    let between = json!([first["argument"], ruling["argument"], second["argument"]]);
+    assert_eq!(late["missed"], between);
+    let other = debate.claim("proposer", &debate.motion, "In hand too.").await;
+    assert_eq!(other["argument"]["parked"], true);
+    assert_eq!(other["next_argument_id_to_wait"], second["argument"]["id"]);
+    assert_eq!(seqs(&other["missed"]), [2, 3, 4, 5]);
+}
+
+#[tokio::test]
+async fn a_closing_ruling_ends_the_right_to_park() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    debate.intervene().await.created();
+    debate.rule(json!({"content": "Enough.", "close": true})).await.created();
+    let late = debate.try_claim("opponent", &debate.motion, "In hand.").await;
+    let error = late.refused(403, "ACTION_NOT_ALLOWED");
+    assert_eq!(error["current_state"], "CLOSED");
+    assert_eq!(error["allowed_roles"], json!([]));
+}
+
+#[tokio::test]
+async fn the_retry_of_a_parked_argument_says_what_has_become_of_it() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let stop = debate.intervene().await.created();
+    let path = format!("/debates/{}/arguments", debate.id);
+    let body = json!({
+        "role": "opponent", "target_id": debate.motion, "content": "In hand.",
+        "client_request_id": new_id(),
+    });
+    let parked = world.post(&path, body.clone()).await.created();
+    let again = world.post(&path, body.clone()).await.ok();
+    assert_eq!(again["message"], parked["message"], "nothing has moved on yet");
+    assert_eq!(again["next_argument_id_to_wait"], stop["argument"]["id"]);
+
+    let ruling = id(&debate.rule(json!({"content": "B."})).await.created());
+    let again = world.post(&path, body.clone()).await.ok();
+    assert_eq!(again["argument"], parked["argument"]);
+    assert_eq!(again["debate"]["state"], "AWAITING_PROPOSER");
+    assert_eq!(again["action"], "wait_for_proposer");
+    let message = text(&again["message"]);
+    assert_ne!(message, text(&parked["message"]));
+    assert!(message.contains("Parked") && message.contains("answer the RULING"), "{message}");
+
+    debate.ask("resolution", &ruling, "Done.").await.created();
+    let again = world.post(&path, body).await.ok();
+    assert!(text(&again["message"]).contains("closed"), "{again}");
+    assert_eq!(again["action"], "debate_closed");
+}
+
+#[tokio::test]
+async fn missed_is_empty_except_around_an_intervention() {
+    let world = World::start().await;
+    let (_, steps) = every_kind_of_write(&world).await;
+    for Step { path, first, .. } in &steps {
+        assert_eq!(first["missed"], json!([]), "{path}");
+        assert!(first.get("message").is_none(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_ruling_reports_what_was_parked_since_the_intervention_with_and_without_a_target() {
+    let world = World::start().await;
+    for named in [true, false] {
+        let debate = world.debate("Keep one SQLite file?").await;
+        let stop = id(&debate.intervene().await.created());
+        let parked = debate.claim("opponent", &debate.motion, "In hand.").await;
+        let mut ruling = json!({"content": "Go on.", "client_request_id": new_id()});
+        if named {
+            ruling["target_id"] = json!(stop);
+        }
+        let first = debate.rule(ruling.clone()).await.created();
+        assert_eq!(first["missed"], json!([parked["argument"]]), "target named: {named}");
+        let again = debate.rule(ruling).await.ok();
+        assert_eq!(again["missed"], first["missed"], "target named: {named}");
+    }
+}
+
+#[tokio::test]
+async fn a_rulings_target_is_what_awaits_one() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "No.").await);
+    let appeal = id(&debate.ask("appeal", &claim, "1. A 2. B").await.created());
+    let rule = async |target: &str| debate.rule(json!({"content": "B", "target_id": target})).await;
+    for other in [&debate.motion, &claim] {
+        rule(other).await.refused(403, "ACTION_NOT_ALLOWED");
+    }
+    let first = rule(&appeal).await.created();
+    assert_eq!(first["argument"]["parent_id"], appeal);
+    let late = rule(&appeal).await.refused(403, "ACTION_NOT_ALLOWED");
+    assert!(text(&late["message"]).contains("already ruled on, seq 4"), "{late}");
+
+    // The late ruling does not hit the next dispute either.
+    let next = id(&debate.ask("appeal", &id(&first), "3. C").await.created());
+    let late = rule(&appeal).await.refused(403, "ACTION_NOT_ALLOWED");
+    assert!(text(&late["message"]).contains("already ruled on, seq 4"), "{late}");
+    assert_eq!(late["current_state"], "AWAITING_ARBITRATOR");
+    assert_eq!(late["allowed_roles"], json!(["arbitrator"]));
+    let without = debate.rule(json!({"content": "C"})).await.created();
+    assert_eq!(without["argument"]["parent_id"], next);
+}
+
+#[tokio::test]
+async fn a_ruling_records_whether_it_closes_and_nothing_else_does() {
+    let world = World::start().await;
+    let (debate, _) = every_kind_of_write(&world).await;
+    let context = world.get(&format!("/debates/{debate}")).await.ok();
+    assert_eq!(context["motion"]["close"], Value::Null);
+    let closes: Vec<(String, Value, Value)> = context["arguments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| (text(&a["type"]), a["close"].clone(), a["automatic"].clone()))
+        .collect();
+    let line = |kind: &str, close, automatic: bool| (kind.to_owned(), close, json!(automatic));
+    assert_eq!(
+        closes,
+        [
+            line("CLAIM", Value::Null, false),
+            line("APPEAL", Value::Null, false),
+            line("RULING", json!(false), false),
+            line("CLAIM", Value::Null, false),
+            line("INTERVENTION", Value::Null, false),
+            line("RULING", json!(false), false),
+            line("RESOLUTION", Value::Null, false),
+            line("RULING", json!(true), true),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn where_the_arbitrator_approves_a_resolution_waits_for_it() {
+    let world = World::start().await;
+    let policy = json!({"resolution_policy": "arbitrator"});
+    let debate = world.debate_with("Keep one SQLite file?", policy).await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "Fine.").await);
+    let asked = debate.ask("resolution", &claim, "Done?").await.created();
+    assert_eq!(asked["debate"]["state"], "AWAITING_ARBITRATOR");
+    assert_eq!(asked["debate"]["resolution_policy"], "arbitrator");
+    assert_eq!(asked["action"], "wait_for_ruling");
+    let no = debate.rule(json!({"content": "Not yet."})).await.created();
+    assert_eq!(no["argument"]["parent_id"], asked["argument"]["id"]);
+    assert_eq!(no["debate"]["state"], "AWAITING_PROPOSER");
+    let asked = debate.ask("resolution", &id(&no), "Done now?").await.created();
+    let yes = debate.rule(json!({"content": "Yes.", "close": true})).await.created();
+    assert_eq!(yes["argument"]["parent_id"], asked["argument"]["id"]);
+    assert_eq!(yes["argument"]["close"], true);
+    assert_eq!(yes["argument"]["automatic"], false);
+    assert_eq!(yes["debate"]["state"], "CLOSED");
+    assert_eq!(yes["action"], "debate_closed");
+}
+
+#[tokio::test]
+async fn time_never_runs_backwards_within_a_debate() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    world.pass(Duration::from_secs(10));
+    let second = debate.claim("opponent", &debate.motion, "No.").await;
+    world.turn_back(Duration::from_secs(3_600));
+    let third = debate.claim("proposer", &id(&second), "Yes.").await;
+    world.pass(Duration::from_secs(3_601));
+    debate.claim("opponent", &id(&third), "No.").await;
+    let times: Vec<String> = all(&debate).await.iter().map(|a| text(&a["created_at"])).collect();
+    let ten = "2026-01-01T00:00:10.000Z";
+    let eleven = "2026-01-01T00:00:11.000Z";
+    assert_eq!(times, ["2026-01-01T00:00:00.000Z", ten, ten, eleven]);
+    assert_eq!(debate.context().await["debate"]["updated_at"], eleven);
+    assert_eq!(third["debate"]["updated_at"], ten);
+}
+
+#[tokio::test]
+async fn seq_has_no_gaps_whatever_is_refused_in_between() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let mut newest = debate.motion.clone();
+    for round in 0..5 {
+        for (role, other) in [("opponent", "proposer"), ("proposer", "opponent")] {
+            debate.try_claim(other, &newest, "Me!").await.refused(403, "ACTION_NOT_ALLOWED");
+            debate.try_claim(role, &new_id(), "x").await.refused(404, "ARGUMENT_NOT_FOUND");
+            debate.try_claim(role, &newest, " ").await.refused(400, "INVALID_INPUT");
+            debate.rule(json!({"content": "x"})).await.refused(403, "ACTION_NOT_ALLOWED");
+            newest = id(&debate.claim(role, &newest, &format!("{round}")).await);
+        }
+    }
+    let seqs = seqs(&json!(all(&debate).await));
+    assert_eq!(seqs, (1..=11).collect::<Vec<u64>>());
+}
+
+/// A present field is its length in bytes, a colon, its bytes and a comma; an absent one `-,`.
+fn canonical(value: &Value) -> Vec<u8> {
+    let text = match value {
+        Value::Null => return b"-,".to_vec(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    format!("{}:{text},", text.len()).into_bytes()
+}
+
+/// The hash of an argument as the API shows it.
+fn link(previous: &str, argument: &Value) -> String {
+    const FIELDS: [&str; 14] = [
+        "debate_id",
+        "seq",
+        "id",
+        "parent_id",
+        "type",
+        "role",
+        "author",
+        "content",
+        "client_request_id",
+        "parked",
+        "close",
+        "automatic",
+        "via",
+        "created_at",
+    ];
+    let mut hash = Sha256::new();
+    hash.update(canonical(&json!(previous)));
+    for field in FIELDS {
+        hash.update(canonical(&argument[field]));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[tokio::test]
+async fn the_chain_of_hashes_can_be_worked_out_from_what_the_api_shows() {
+    let world = World::start().await;
+    let (debate, _) = every_kind_of_write(&world).await;
+    let parked = world.debate_with("Một tệp?", json!({"author": "An \u{1f600}"})).await;
+    parked.intervene().await.created();
+    parked.claim("opponent", &parked.motion, "Đang viết dở.\nDòng hai.").await;
+    parked.rule(json!({"content": "Enough.", "close": true, "author": "Bình"})).await.created();
+    for id in [&debate, &parked.id] {
+        let export = world.get(&format!("/debates/{id}/export?format=json")).await.body;
+        let mut previous = "0".repeat(64);
+        for argument in export["arguments"].as_array().unwrap() {
+            let hash = link(&previous, argument);
+            assert_eq!(argument["hash"], hash, "seq {}", argument["seq"]);
+            previous = hash;
+        }
+        assert_ne!(previous, "0".repeat(64));
+    }
+}
+
+#[tokio::test]
+async fn the_door_and_the_author_are_recorded() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let mut newest = debate.motion.clone();
+    let roles = ["opponent", "proposer"].iter().cycle();
+    for ((said, kept), role) in
+        [("cli", "cli"), ("mcp", "mcp"), ("api", "api"), ("spy", "api"), ("", "api")]
+            .iter()
+            .zip(roles)
+    {
+        let body = json!({
+            "role": role, "target_id": newest, "content": "x", "client_request_id": new_id(),
+            "author": format!("agent by {said}"),
+        });
+        let path = format!("/debates/{}/arguments", debate.id);
+        let request = world.request(reqwest::Method::POST, &path).header("aw-via", *said);
+        let written = Answer::to(request.json(&body)).await.created();
+        assert_eq!(written["argument"]["via"], *kept, "{said}");
+        assert_eq!(written["argument"]["author"], format!("agent by {said}"));
+        newest = id(&written);
+    }
+    let request =
+        world.request(reqwest::Method::POST, &format!("/debates/{}/intervention", debate.id));
+    let stopped = Answer::to(request.header("aw-via", "cli").json(&json!({"author": ""}))).await;
+    let stopped = stopped.created();
+    assert_eq!(stopped["argument"]["via"], "cli");
+    assert_eq!(stopped["argument"]["author"], Value::Null, "an empty label is none");
+}
+
+#[tokio::test]
+async fn a_deleted_debate_is_gone_for_good() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let path = format!("/debates/{}", debate.id);
+    world.pass(Duration::from_secs(1));
+    assert_eq!(world.delete(&path).await.ok(), json!({"deleted": true}));
+    world.pass(Duration::from_secs(1));
+    for answer in [world.get(&path).await, world.delete(&path).await] {
+        let error = answer.refused(404, "DEBATE_NOT_FOUND");
+        assert_eq!(error["deleted_at"], "2026-01-01T00:00:01.000Z");
+    }
+}

@@ -16,9 +16,8 @@ async fn a_wait_too_many_is_told_to_come_back_and_can() {
     let world = World::with(Guard::default(), limits).await;
     let debate = world.debate("Room for three?").await;
     let path = format!("/debates/{}/wait?role=proposer", debate.id);
-    let waiting: Vec<_> = (0..3)
-        .map(|_| tokio::spawn(Answer::to(world.request(Method::GET, &path))))
-        .collect();
+    let waiting: Vec<_> =
+        (0..3).map(|_| tokio::spawn(Answer::to(world.request(Method::GET, &path)))).collect();
     eventually("three waits are held", async || held(&world).await.0 == 3).await;
 
     let busy = world.get(&path).await;
@@ -94,10 +93,7 @@ async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
         world.get("/health").await.refused(503, "SERVER_BUSY");
     }
     drop(open.pop());
-    eventually("another is let in", async || {
-        world.get("/health").await.status.is_success()
-    })
-    .await;
+    eventually("another is let in", async || world.get("/health").await.status.is_success()).await;
 }
 
 async fn connect(world: &World) -> TcpStream {

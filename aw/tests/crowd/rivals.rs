@@ -52,9 +52,11 @@ async fn a_claim_sent_fifty_times_at_once_is_written_once() {
     let first = first_of_fifty(&world, &path, &body, "argument").await;
     assert_eq!(debate.context().await["arguments"], json!([first]));
 
-    for (field, other) in
-        [("content", json!("Twice.")), ("role", json!("proposer")), ("target_id", first["id"].clone())]
-    {
+    for (field, other) in [
+        ("content", json!("Twice.")),
+        ("role", json!("proposer")),
+        ("target_id", first["id"].clone()),
+    ] {
         let mut different = body.clone();
         different[field] = other;
         let refused = world.post(&path, different).await.refused(400, "INVALID_INPUT");

@@ -284,18 +284,6 @@ pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
 }
 
-/// Returns once this holds, which it must within ten seconds.
-pub async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
-    let mut tick = tokio::time::interval(Duration::from_millis(2));
-    let all = async {
-        while !holds().await {
-            tick.tick().await;
-        }
-    };
-    let in_time = tokio::time::timeout(Duration::from_secs(10), all).await;
-    assert!(in_time.is_ok(), "did not happen: {what}");
-}
-
 /// A listener on a free port below 30000.
 pub fn free_listener() -> StdListener {
     static NEXT: AtomicU32 = AtomicU32::new(0);

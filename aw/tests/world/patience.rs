@@ -51,6 +51,15 @@ impl Dice {
         self.roll() % bound
     }
 
+    /// Lets others work for some moment shorter than this: who comes first is left to chance.
+    pub async fn dawdle(&mut self, longest: Duration) {
+        let micros = u64::try_from(longest.as_micros()).unwrap();
+        let until = Instant::now() + Duration::from_micros(self.below(micros));
+        while Instant::now() < until {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// SplitMix64.
     fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

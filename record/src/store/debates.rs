@@ -128,7 +128,9 @@ pub(super) fn play(
     };
 
     let before = known.head.debate.standing;
-    let target = play.target().map(|target| target.seq);
+    let asked = play.target().map(|target| target.seq);
+    // What is answered; for a RULING that names nothing, whatever is pending.
+    let target = entries.first().and_then(|entry| entry.parent);
     let mut previous = hash_at(db, known.key, before.last)?;
     let mut written = None;
     known.head.updated_at = new.argument.at.max(known.head.updated_at);
@@ -136,7 +138,7 @@ pub(super) fn play(
         let event = entry.event;
         known.head.debate.standing.apply(event);
         let parent = match entry.parent {
-            Some(seq) if Some(seq) == target => new.play.target().copied(),
+            Some(seq) if Some(seq) == asked => new.play.target().copied(),
             Some(seq) => Some(id_at(db, known.key, seq)?),
             None => None,
         };

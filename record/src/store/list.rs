@@ -130,7 +130,7 @@ fn searched(filter: &Filter, states: &[State], search: &str) -> Chosen {
         newest.params.push(Value::Text(search.to_owned()));
         let sql = format!(
             "select newest.* from ({}) as newest cross join debates using (key)
-             where instr(lower(title), lower(?)) > 0",
+             where instr(folded(title), folded(?)) > 0",
             newest.sql
         );
         return Chosen { sql, params: newest.params };
@@ -191,7 +191,7 @@ pub(super) fn documents(
             format!(
                 "select {columns} from (
                      select * from documents where {live} order by updated_at desc, id limit {SEARCHED}
-                 ) where instr(lower(summary), lower(?1)) > 0"
+                 ) where instr(folded(summary), folded(?1)) > 0"
             ),
             Value::Text(short.to_owned()),
         ),

@@ -149,11 +149,12 @@ impl Store {
         let io = |source| OpenError::Io { path: path.clone(), source };
         let sqlite = |source| OpenError::Sqlite { path: path.clone(), source };
 
-        let lock = make_private(path).map_err(io)?;
+        let lock = make(path).map_err(io)?;
         if lock.try_lock().is_err() {
             return Err(OpenError::InUse { path: path.clone() });
         }
         migrate::bring_up_to_date(path)?;
+        close_to_others(path).map_err(io)?;
         let writer = Writer::start(path, options.queue).map_err(sqlite)?;
         let reader = connection::reader(path).map_err(sqlite)?;
         Ok(Store {
@@ -341,21 +342,34 @@ impl Store {
     }
 }
 
-/// Makes the folder, the database and its lock file, readable by their owner alone.
-fn make_private(path: &Path) -> std::io::Result<fs::File> {
+/// Makes the folder, the database and its lock file, as far as they are not there, readable by
+/// their owner alone.
+fn make(path: &Path) -> std::io::Result<fs::File> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // SQLite gives its log and its index the mode of the database.
     let mut private = fs::OpenOptions::new();
     private.read(true).write(true).create(true).truncate(false).mode(0o600);
-    let database = private.open(path)?;
-    if database.metadata()?.permissions().mode() & 0o077 != 0 {
-        database.set_permissions(fs::Permissions::from_mode(0o600))?;
+    private.open(path)?;
+    private.open(beside(path, ".lock"))
+}
+
+/// Closes a database that is ours, and SQLite's files beside it, which take its mode when they are
+/// made.
+fn close_to_others(path: &Path) -> std::io::Result<()> {
+    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+        let open_to_others = |file: &fs::Metadata| file.permissions().mode() & 0o077 != 0;
+        if fs::metadata(&file).is_ok_and(|file| open_to_others(&file)) {
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+        }
     }
-    let mut lock = path.as_os_str().to_owned();
-    lock.push(".lock");
-    private.open(lock)
+    Ok(())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 /// A missing argument where the record promises one.

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::answer::{Answer, Problem, Shown};
+use super::super::line::Line;
 use super::super::page;
 use super::super::session::Session;
-use super::{Deadline, Habits, Shape, next_lines};
+use super::{Deadline, Habits, Shape, add_what_is_owed, next_lines};
 use crate::client::Call;
 
 #[derive(Debug, clap::Args)]
@@ -120,8 +121,10 @@ impl GetContext {
         let mut data = session.call(Call::Get(&path)).map_err(named)?;
         data["url"] = session.url_of(&self.debate_id).into();
         let Some(role) = &self.role else {
-            let answer = Answer::new(data, page::context)
-                .message("Give --role proposer, opponent or arbitrator to learn what to run next");
+            let answer = Answer::new(data, page::context).with(
+                "hint",
+                "give --role proposer, opponent or arbitrator to learn what to run next",
+            );
             return Ok(Shown::Answer(session.checked(answer)));
         };
         let path = format!("/debates/{debate}/poll?role={}", encoded(role));
@@ -131,6 +134,7 @@ impl GetContext {
             let newest = data["arguments"].as_array().and_then(|all| all.last());
             now["next_argument_id_to_wait"] = newest.unwrap_or(&data["motion"])["id"].clone();
         }
+        add_what_is_owed(&session, &self.debate_id, &mut now).map_err(named)?;
         for name in ["action", "next_argument_id_to_wait"] {
             data[name] = now[name].clone();
         }
@@ -165,7 +169,20 @@ impl List {
         let shown = data["debates"].as_array().map_or(0, Vec::len) as u64;
         let total = data["total"].as_u64().unwrap_or(shown);
         let more = self.offset.saturating_add(shown) < total;
-        let answer = Answer::new(data, page::debates).of_total(total, more);
+        let mut answer = Answer::new(data, page::debates).of_total(total, more);
+        if more {
+            let flag = |line: Line, name: &str, set: bool| if set { line.word(name) } else { line };
+            let line = Line::new("debate list")
+                .flag_if("--state", self.state.as_deref())
+                .flag_if("--type", self.debate_type.as_deref())
+                .flag_if("--search", self.search.as_deref());
+            let line = flag(line, "--pending-first-opponent", self.pending_first_opponent);
+            let line = flag(line, "--needs-arbitrator", self.needs_arbitrator)
+                .flag("--limit", &self.limit.to_string())
+                .flag("--offset", &(self.offset + shown).to_string());
+            let habits = Habits { deadline: None, format: self.shape.format };
+            answer = answer.next(habits.apply(line).into_string());
+        }
         Ok(Shown::Answer(session.checked(answer)))
     }
 }
@@ -211,6 +228,7 @@ impl Export {
         let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
         fs::write(output, &transcript).map_err(|error| {
             named(Problem::input(format!("{} cannot be written: {error}", output.display())))
+                .suggest("Give another path with --output")
         })?;
         let data = json!({
             "debate_id": self.debate_id,

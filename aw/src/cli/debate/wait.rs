@@ -18,7 +18,7 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
 use super::read::encoded;
-use super::{Deadline, Habits, Shape, next_lines, wait_line};
+use super::{Deadline, Habits, Shape, add_what_is_owed, next_lines, wait_line};
 use crate::client::{Call, Client, Trouble};
 
 /// The longest that the server holds one request.
@@ -34,6 +34,12 @@ const NEWS: [&str; 7] = [
     "next_argument_id_to_wait",
     "available_actions",
 ];
+
+/// How often it looks around while nothing happens.
+const TICK: Duration = Duration::from_millis(500);
+
+/// How much later than the deadline the server's answer may arrive.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// How often a server that was never reached is tried.
 const TRIES: u32 = 3;
@@ -85,19 +91,21 @@ impl Wait {
             Some(given) => given.time,
             None => session.settings.deadline,
         };
+        let ends = began + deadline;
         let known = Arc::new(Mutex::new(Known::default()));
         let (tell, hear) = mpsc::channel();
         listen_for_signals(tell.clone())?;
         let asking = Asking {
-            client: Client::new(session.client.base(), session.settings.token.clone()),
+            client: session.client.clone(),
             path: self.path(),
-            ends: began + deadline,
+            ends,
             known: known.clone(),
         };
         thread::spawn(move || asking.run(&tell));
 
-        match self.listen(&session, &hear) {
+        match self.listen(&session, &hear, &known, ends) {
             Heard::News(mut news) => {
+                add_what_is_owed(&session, &self.debate_id, &mut news).map_err(named)?;
                 let habits = self.habits();
                 let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
                 let mut data = json!({"status": "new_argument"});
@@ -124,18 +132,32 @@ impl Wait {
     }
 
     /// Waits for the asking thread or a signal; on a terminal it shows that it does.
-    fn listen(&self, session: &Session, hear: &mpsc::Receiver<Heard>) -> Heard {
-        if !io::stderr().is_terminal() {
-            return hear.recv().unwrap_or(Heard::Over);
-        }
+    fn listen(
+        &self,
+        session: &Session,
+        hear: &mpsc::Receiver<Heard>,
+        known: &Mutex<Known>,
+        ends: Instant,
+    ) -> Heard {
+        let watched = io::stderr().is_terminal();
         let began = Instant::now();
         let mut awaited = None;
         let mut shown = false;
         let heard = loop {
-            match hear.recv_timeout(Duration::from_millis(500)) {
+            match hear.recv_timeout(TICK) {
                 Ok(heard) => break heard,
                 Err(RecvTimeoutError::Disconnected) => break Heard::Over,
                 Err(RecvTimeoutError::Timeout) => {
+                    // A server that hangs is lost like one that is gone.
+                    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                    if known.nothing.is_some() && Instant::now() > ends + GRACE {
+                        known.unreachable = true;
+                        break Heard::Over;
+                    }
+                    drop(known);
+                    if !watched {
+                        continue;
+                    }
                     let awaited = awaited.get_or_insert_with(|| self.awaited(session));
                     let line =
                         format!("\r\x1b[Kwaiting for {awaited} ({} s)", began.elapsed().as_secs());
@@ -190,15 +212,15 @@ impl Wait {
         let who = awaited_role(nothing["debate_state"].as_str());
         let message = match (known.unreachable, left) {
             (true, _) => format!(
-                "No response after {seconds}s: the server is gone. Run again when it is back: {retry}"
+                "No response after {seconds}s: the server is gone. Wait again when it is back."
             ),
             (false, Some(0)) => format!(
-                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {}, \
-                 that this line resumes, and stop: {retry}",
+                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {} \
+                 and which command resumes (retry_command), then stop.",
                 since.unwrap_or("long ago")
             ),
             (false, _) => {
-                format!("No response after {seconds}s. Still waiting for {who}; run again: {retry}")
+                format!("No response after {seconds}s. Still waiting for {who}: wait again.")
             }
         };
         let mut data = json!({
@@ -245,7 +267,7 @@ fn listen_for_signals(tell: Sender<Heard>) -> Result<(), Problem> {
 
 /// The thread that asks.
 struct Asking {
-    client: Client,
+    client: Arc<Client>,
     path: String,
     ends: Instant,
     known: Arc<Mutex<Known>>,

@@ -20,7 +20,7 @@ const REPEATED: usize = 10 * 1024;
 /// Who writes, under which request.
 #[derive(Debug, clap::Args)]
 struct Signature {
-    /// Makes a retry recognisable; derived from the text and its target when absent
+    /// Makes a retry recognisable; made when absent
     #[arg(long, value_name = "UUID")]
     client_request_id: Option<String>,
     /// A label of who writes, at most 80 characters [env: AW_AUTHOR]

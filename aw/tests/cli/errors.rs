@@ -1,0 +1,406 @@
+//! Everything that the command line refuses or passes on as refused, in whole envelopes.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::aw::{Aw, Ran};
+use crate::world::{ServerProcess, free_listener, new_id, text};
+
+/// A debate that waits for its opponent, on a new server.
+struct Opened {
+    aw: Aw,
+    debate: String,
+    motion: String,
+}
+
+impl Opened {
+    fn new(aw: Aw) -> Self {
+        let created = aw.quietly(&[
+            "debate",
+            "create",
+            "-t",
+            "Is it so?",
+            "--type",
+            "general_debate",
+            "--content",
+            "It is.",
+        ]);
+        let data = created.data();
+        let opened =
+            Opened { debate: text(&data["debate_id"]), motion: text(&data["argument_id"]), aw };
+        opened.aw.call_it("DEBATE", &opened.debate);
+        opened.aw.call_it("MOTION", &opened.motion);
+        opened
+    }
+
+    fn submit(&self, role: &str, target: &str, rest: &[&str]) -> Ran {
+        let mut all = vec!["debate", "submit", "--debate-id", &self.debate, "--role", role];
+        all.extend(["--target-id", target]);
+        all.extend_from_slice(rest);
+        self.aw.run(&all)
+    }
+
+    fn arguments(&self) -> usize {
+        let context = self.aw.quietly(&["debate", "get-context", "--debate-id", &self.debate]);
+        context.data()["arguments"].as_array().unwrap().len()
+    }
+}
+
+#[test]
+fn what_is_typed_wrongly_is_the_envelope_too() {
+    let aw = Aw::new();
+    for typed in [
+        &["debat", "list"][..],
+        &["debate", "lst"],
+        &["debate", "submit", "--debate-id", "x"],
+        &["debate", "list", "--colour"],
+        &["debate", "list", "--limit", "many"],
+        &["debate", "list", "--format", "xml"],
+        &["debate", "wait", "--debate-id", "x", "--role", "proposer", "--deadline", "soon"],
+        &[
+            "debate",
+            "appeal",
+            "--debate-id",
+            "x",
+            "--target-id",
+            "y",
+            "--deadline=-1",
+            "--content",
+            "c",
+        ],
+        &["docs", "get", "--id", "x"],
+        &["docs", "restore", "x"],
+        &["server", "backup"],
+        &["completions", "cmd"],
+    ] {
+        aw.run(typed).refused(4, "INVALID_INPUT");
+    }
+    aw.transcript("errors_of_usage");
+    assert!(!aw.home().exists(), "no server was started for it");
+}
+
+#[test]
+fn a_text_that_cannot_be_read_is_said_before_a_server_is_needed() {
+    let aw = Aw::new();
+    aw.file("latin1.md", b"caf\xe9");
+    fs::create_dir(aw.desk().join("folder.md")).unwrap();
+    let (debate, target, request) = (new_id(), new_id(), new_id());
+    aw.call_it("DEBATE", &debate);
+    aw.call_it("TARGET", &target);
+    aw.call_it("REQUEST", &request);
+    let submit = |rest: &[&str], exit: i32, code: &str| {
+        let mut all = vec!["debate", "submit", "--debate-id", &debate, "--role", "opponent"];
+        all.extend(["--target-id", &target, "--client-request-id", &request]);
+        all.extend_from_slice(rest);
+        let refused = aw.run(&all).refused(exit, code);
+        assert_eq!(refused["metadata"]["debate_id"], *debate);
+        assert_eq!(refused["metadata"]["client_request_id"], *request);
+    };
+    submit(&[], 4, "INVALID_INPUT");
+    submit(&["--content", "one", "--stdin"], 4, "INVALID_INPUT");
+    submit(&["--content", "one", "--file", "latin1.md"], 4, "INVALID_INPUT");
+    submit(&["--file", "missing.md"], 4, "FILE_NOT_FOUND");
+    submit(&["--file", "folder.md"], 4, "FILE_NOT_FOUND");
+    submit(&["--file", "latin1.md"], 4, "INVALID_INPUT");
+    let not_text = aw.piped(b"\xff\xfe", &["docs", "create", "--summary", "s", "--stdin"]);
+    not_text.refused(4, "INVALID_INPUT");
+    for metadata in ["[1]", "{", "text"] {
+        let typed = ["docs", "create", "--summary", "s", "--content", "c", "--metadata", metadata];
+        aw.run(&typed).refused(4, "INVALID_INPUT");
+    }
+    for command in ["create", "appeal", "request-completion", "ruling"] {
+        let mut typed = vec!["debate", command, "--debate-id", &debate];
+        match command {
+            "create" => typed.extend(["-t", "T", "--type", "general_debate"]),
+            "ruling" => {}
+            _ => typed.extend(["--target-id", &target]),
+        }
+        let refused = aw.quietly(&typed).refused(4, "INVALID_INPUT");
+        assert_eq!(refused["metadata"]["debate_id"], *debate, "{command}");
+    }
+    aw.run(&["debate", "delete", "--debate-id", &debate]).refused(4, "INVALID_INPUT");
+    aw.run(&["docs", "delete", &target]).refused(4, "INVALID_INPUT");
+    aw.transcript("errors_of_texts");
+    assert!(!aw.home().exists(), "no server was started for it");
+}
+
+#[test]
+fn what_the_server_refuses_is_passed_on_whole() {
+    let open = Opened::new(Aw::new());
+    let (aw, motion) = (&open.aw, open.motion.as_str());
+    let nobody = new_id();
+    aw.call_it("NOBODY", &nobody);
+
+    aw.run(&["debate", "get-context", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
+    aw.run(&["debate", "wait", "--debate-id", &nobody, "--role", "proposer"])
+        .refused(2, "DEBATE_NOT_FOUND");
+    aw.run(&["debate", "export", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
+    aw.run(&["debate", "open", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
+    aw.run(&["debate", "delete", "--debate-id", &nobody, "--confirm"])
+        .refused(2, "DEBATE_NOT_FOUND");
+    open.submit("opponent", &nobody, &["--content", "c"]).refused(2, "ARGUMENT_NOT_FOUND");
+    aw.run(&["docs", "get", &nobody]).refused(2, "DOCUMENT_NOT_FOUND");
+    let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]);
+    let document = text(&kept.data()["document_id"]);
+    aw.call_it("DOCUMENT", &document);
+    aw.run(&["docs", "get", &document, "--version", "7"]).refused(2, "VERSION_NOT_FOUND");
+    aw.run(&["docs", "restore", &document, "--version", "7"]).refused(2, "VERSION_NOT_FOUND");
+    aw.run(&["docs", "submit", &nobody, "--summary", "s", "--content", "c"])
+        .refused(2, "DOCUMENT_NOT_FOUND");
+    aw.transcript("errors_not_found");
+
+    open.submit("judge", motion, &["--content", "c"]).refused(4, "INVALID_INPUT");
+    open.submit("opponent", "not-an-id", &["--content", "c"]).refused(4, "INVALID_INPUT");
+    open.submit("opponent", motion, &["--content", " \n"]).refused(4, "INVALID_INPUT");
+    open.submit("opponent", motion, &["--content", "c", "--client-request-id", "mine"])
+        .refused(4, "INVALID_INPUT");
+    aw.run(&["debate", "get-context", "--debate-id", "../health"]).refused(4, "INVALID_INPUT");
+    aw.run(&["debate", "wait", "--debate-id", &open.debate, "--role", "judge"])
+        .refused(4, "INVALID_INPUT");
+    aw.run(&["debate", "list", "--state", "ASLEEP"]).refused(4, "INVALID_INPUT");
+    for (name, value) in
+        [("--title", "two\nlines"), ("--type", "Not A Type"), ("--resolution-policy", "maybe")]
+    {
+        let mut typed = vec!["debate", "create", "--debate-id", &nobody];
+        for (flag, usual) in [("--title", "T"), ("--type", "general_debate"), ("--content", "c")] {
+            if flag != name {
+                typed.extend([flag, usual]);
+            }
+        }
+        typed.extend([name, value]);
+        aw.run(&typed).refused(4, "INVALID_INPUT");
+    }
+    aw.file("long.md", "x".repeat(10_241));
+    open.submit("opponent", motion, &["--file", "long.md"]).refused(4, "CONTENT_TOO_LARGE");
+    aw.transcript("errors_of_input");
+
+    assert_eq!(open.arguments(), 0, "nothing was written");
+}
+
+#[test]
+fn a_move_out_of_turn_says_what_to_run_instead() {
+    let open = Opened::new(Aw::new());
+    let refused = open
+        .submit(
+            "proposer",
+            &open.motion,
+            &["--content", "I go on", "--deadline", "7", "--format", "json"],
+        )
+        .refused(5, "ACTION_NOT_ALLOWED");
+    let server_error = &refused["content"][0]["data"]["server_error"];
+    for name in ["current_state", "allowed_roles", "last_argument", "suggestion", "message"] {
+        assert!(!server_error[name].is_null(), "{name}: {server_error}");
+    }
+    let next = text(&refused["metadata"]["next_command"]);
+    assert_eq!(
+        next,
+        format!(
+            "aw debate wait --debate-id {} --role proposer --argument-id {} --deadline 7",
+            open.debate, open.motion
+        )
+    );
+    let on = ["--debate-id", &open.debate];
+    for (command, rest) in [
+        ("appeal", &["--target-id", &open.motion, "--content", "c"][..]),
+        ("request-completion", &["--target-id", &open.motion, "--content", "c"]),
+        ("ruling", &["--content", "c"]),
+        ("ruling", &["--content", "c", "--target-id", &open.motion, "--format", "markdown"]),
+    ] {
+        let mut all = vec!["debate", command];
+        all.extend(on);
+        all.extend_from_slice(rest);
+        let ran = open.aw.run(&all);
+        assert_eq!(ran.code, 5, "{ran:?}");
+    }
+    open.aw.transcript("errors_of_turn");
+    assert_eq!(open.arguments(), 0, "nothing was written");
+}
+
+#[test]
+fn a_closed_debate_takes_nothing_more() {
+    let open = Opened::new(Aw::new());
+    let on = ["--debate-id", open.debate.as_str()];
+    open.aw.quietly(&["debate", "intervention", on[0], on[1]]).ok();
+    open.aw.quietly(&["debate", "ruling", on[0], on[1], "--close", "--content", "Enough."]).ok();
+    let refused = open.submit("opponent", &open.motion, &["--content", "But"]);
+    let next = refused.next();
+    refused.refused(5, "ACTION_NOT_ALLOWED");
+    assert_eq!(open.aw.sh(&next).data()["action"], "debate_closed");
+    open.aw.run(&["debate", "intervention", on[0], on[1]]).refused(5, "ACTION_NOT_ALLOWED");
+    open.aw.transcript("errors_when_closed");
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_the_right_one_is_taken() {
+    let guarded = tempfile::tempdir().unwrap();
+    let server = ServerProcess::start_with(guarded.path(), |command| {
+        command.env("AW_AUTH_TOKEN", "open sesame");
+    });
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &server.url);
+    aw.run(&["debate", "list"]).refused(6, "AUTH_FAILED");
+    aw.run(&["debate", "list", "--format", "markdown"]);
+    let aw = aw.set("DEBATE_AUTH_TOKEN", "open barley");
+    aw.run(&["debate", "wait", "--debate-id", &new_id(), "--role", "opponent"])
+        .refused(6, "AUTH_FAILED");
+    aw.transcript("errors_of_tokens");
+    let aw = aw.set("DEBATE_AUTH_TOKEN", "open sesame");
+    assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 0);
+}
+
+#[test]
+fn a_dead_server_is_tried_three_times_and_never_started() {
+    let dead = free_listener().local_addr().unwrap();
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &format!("http://{dead}"));
+    let began = Instant::now();
+    let (debate, target) = (new_id(), new_id());
+    aw.call_it("[dead]", &dead.to_string());
+    aw.call_it("DEBATE", &debate);
+    aw.call_it("TARGET", &target);
+    let refused = aw
+        .run(&[
+            "debate",
+            "submit",
+            "--debate-id",
+            &debate,
+            "--role",
+            "opponent",
+            "--target-id",
+            &target,
+            "--content",
+            "c",
+        ])
+        .refused(3, "CONNECTION_ERROR");
+    assert!(began.elapsed().as_millis() >= 150, "it was tried again after a pause");
+    assert_eq!(refused["metadata"]["debate_id"], *debate);
+    assert!(refused["metadata"]["client_request_id"].is_string(), "{refused}");
+    aw.run(&["debate", "wait", "--debate-id", &debate, "--role", "opponent"])
+        .refused(3, "CONNECTION_ERROR");
+    aw.run(&["debate", "list", "--format", "markdown"]);
+    aw.run(&["docs", "create", "--summary", "s", "--content", "c"]).refused(3, "CONNECTION_ERROR");
+    aw.transcript("errors_of_a_dead_server");
+    assert!(!aw.home().join("server.lock").exists(), "no server was started");
+}
+
+#[test]
+fn three_tries_are_counted_by_the_one_who_is_tried() {
+    let listener = free_listener();
+    let address = listener.local_addr().unwrap();
+    let counting = std::thread::spawn(move || {
+        // Whoever connects is hung up on, three times.
+        (0..3).filter(|_| listener.accept().is_ok()).count()
+    });
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &format!("http://{address}"));
+    aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    assert_eq!(counting.join().unwrap(), 3);
+}
+
+#[test]
+fn a_busy_server_is_tried_again_with_the_same_request() {
+    let listener = free_listener();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let busy = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"no time"}}"#;
+    let done = r#"{"success":true,"data":{"document_id":"d","version":1}}"#;
+    let serving = std::thread::spawn(move || {
+        let answers = [("503 Service Unavailable", busy), ("503 Service Unavailable", busy)];
+        let answers = answers.into_iter().chain([("201 Created", done)]);
+        answers.map(|(status, body)| answer_one(&listener, status, body)).collect::<Vec<Value>>()
+    });
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &url);
+    let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).ok();
+    let warning = text(&kept["metadata"]["warning"]);
+    assert!(warning.contains("9.9.9") && warning.contains("aw server restart"), "{warning}");
+    let asked = serving.join().unwrap();
+    let request = &asked[0]["client_request_id"];
+    assert!(request.is_string(), "{asked:?}");
+    assert!(asked.iter().all(|body| body["client_request_id"] == *request), "{asked:?}");
+}
+
+/// Serves one request, as a server of version 9.9.9; what was asked.
+fn answer_one(listener: &TcpListener, status: &str, body: &str) -> Value {
+    let (stream, _) = listener.accept().unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let line = line.trim().to_ascii_lowercase();
+        if let Some(bytes) = line.strip_prefix("content-length: ") {
+            length = bytes.parse().unwrap();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut asked = vec![0; length];
+    reader.read_exact(&mut asked).unwrap();
+    let head = format!(
+        "HTTP/1.1 {status}\r\naw-version: 9.9.9\r\nretry-after: 0\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    reader.get_mut().write_all(head.as_bytes()).unwrap();
+    serde_json::from_slice(&asked).unwrap()
+}
+
+#[test]
+fn a_create_that_fails_suggests_itself_with_the_ids_it_had_made() {
+    let aw = Aw::new().set("AW_AUTOSTART", "0");
+    let title = "It's \"$HOME\" & `more`";
+    let motion = "Line one\nline 'two' $(three) \\ \u{1f642}\n";
+    aw.file("my motion.md", motion);
+    let create = ["debate", "create", "--title", title, "--type", "general_debate"];
+    let mut ways = Vec::new();
+    for content in [&["--content", motion][..], &["--file", "my motion.md"]] {
+        let all: Vec<&str> = create.iter().chain(content).copied().collect();
+        ways.push(aw.quietly(&all));
+    }
+    let all: Vec<&str> =
+        create.into_iter().chain(["--stdin", "--deadline", "9", "--author", "An"]).collect();
+    ways.push(aw.piped(motion.as_bytes(), &all));
+
+    let suggestions: Vec<(Value, String)> = ways
+        .iter()
+        .map(|ran| {
+            let refused = ran.refused(3, "CONNECTION_ERROR");
+            let suggestion = text(&refused["error"]["suggestion"]);
+            assert!(suggestion.starts_with("aw debate create --debate-id "), "{suggestion}");
+            (refused["metadata"].clone(), suggestion)
+        })
+        .collect();
+    let aw = aw.set("AW_AUTOSTART", "1");
+    for (metadata, suggestion) in &suggestions {
+        let first = aw.sh(suggestion).data();
+        assert_eq!(first["debate_id"], metadata["debate_id"], "{suggestion}");
+        assert_eq!(first["client_request_id"], metadata["client_request_id"]);
+        assert_eq!(first["debate"]["title"], title);
+        let debate = text(&first["debate_id"]);
+        let read = aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data();
+        assert_eq!(read["motion"]["content"], motion, "{suggestion}");
+        assert_eq!(aw.sh(suggestion).data()["replayed"], true, "it makes one debate");
+    }
+    assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 3);
+}
+
+#[test]
+fn the_same_request_id_for_other_words_is_refused() {
+    let open = Opened::new(Aw::new());
+    let request = new_id();
+    open.aw.call_it("REQUEST", &request);
+    let submit = |content: &str| {
+        open.submit(
+            "opponent",
+            &open.motion,
+            &["--content", content, "--client-request-id", &request],
+        )
+    };
+    open.aw.call_it("CLAIM", &submit("One thing").argument());
+    submit("Another thing").refused(4, "INVALID_INPUT");
+    let mut taken = vec!["debate", "create", "--debate-id", &open.debate];
+    taken.extend(["-t", "Mine", "--type", "general_debate", "--content", "Mine"]);
+    open.aw.run(&taken).refused(4, "INVALID_INPUT");
+    open.aw.transcript("errors_of_reused_ids");
+}

@@ -1,0 +1,16 @@
+//! The command line as agents and people meet it: the real binary, in a home of its own.
+//!
+//! Most tests are a session whose transcript is kept in `snapshots/`: what was typed, what was
+//! printed, how it ended. Read those as a user would; `aw.rs` says how they are made.
+
+mod again;
+mod aw;
+mod debates;
+mod documents;
+mod errors;
+mod help;
+mod next;
+mod seeds;
+mod servers;
+mod settings;
+mod words;

@@ -1,0 +1,276 @@
+//! What to run next: every command that an answer suggests is run, as it is printed, by a shell.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::aw::{Aw, Ran};
+use crate::world::{new_id, text};
+
+/// Where an agent's own text goes.
+const PLACEHOLDER: &str = "YOUR_TEXT.md";
+
+/// A debate in which whoever acts does what the last answer said.
+struct Agents {
+    aw: Aw,
+    debate: String,
+    habits: Vec<&'static str>,
+}
+
+impl Agents {
+    fn new(habits: &[&'static str]) -> Self {
+        Agents { aw: Aw::new(), debate: new_id(), habits: habits.to_vec() }
+    }
+
+    fn create(&self) -> Ran {
+        let title = "It's \"our\" $PLAN; rm -rf `pwd` \\ \u{1f642}";
+        self.debate(
+            "create",
+            &["--title", title, "--type", "general_debate", "--content", "So\nbe it."],
+        )
+    }
+
+    fn debate(&self, command: &str, rest: &[&str]) -> Ran {
+        let mut all = vec!["debate", command, "--debate-id", &self.debate];
+        all.extend_from_slice(rest);
+        all.extend_from_slice(&self.habits);
+        self.aw.quietly(&all)
+    }
+
+    fn arguments(&self) -> Vec<Value> {
+        let data = self
+            .aw
+            .quietly(&["debate", "get-context", "--debate-id", &self.debate, "--limit", "100"])
+            .data();
+        data["arguments"].as_array().unwrap().clone()
+    }
+
+    /// Runs a suggested command: as it is, which posts nothing when it has the placeholder, and
+    /// then with this text in the place of the placeholder.
+    fn follow(&self, line: &str, words: &str) -> Ran {
+        if line.contains(PLACEHOLDER) {
+            let before = self.arguments().len();
+            let literal = self.aw.sh(line);
+            literal.refused(4, "FILE_NOT_FOUND");
+            assert_eq!(self.arguments().len(), before, "{line} has posted something");
+            self.aw.file(PLACEHOLDER, words);
+        }
+        let ran = self.aw.sh(line);
+        let _ = fs::remove_file(self.aw.desk().join(PLACEHOLDER));
+        ran.ok();
+        ran
+    }
+
+    /// The next command of an answer must be this one, for this role or target.
+    #[track_caller]
+    fn expect(&self, ran: &Ran, command: &str, flags: &[(&str, &str)]) -> String {
+        let line = ran.next();
+        let mut meant = format!("aw debate {command} --debate-id {}", self.debate);
+        for (name, value) in flags {
+            meant.push_str(&format!(" {name} {value}"));
+        }
+        for habit in &self.habits {
+            meant.push_str(&format!(" {habit}"));
+        }
+        assert_eq!(line, meant, "{}", ran.typed);
+        line
+    }
+}
+
+/// A whole debate in which every line that is printed is run, the table of `cli.md` row by row.
+fn every_line_works(habits: &[&'static str]) {
+    let agents = Agents::new(habits);
+    let file = ("--file", PLACEHOLDER);
+    let wait_after = |ran: &Ran| text(&ran.data()["next_argument_id_to_wait"]);
+
+    // create: the proposer waits.
+    let created = agents.create();
+    let motion = created.argument();
+    let line =
+        agents.expect(&created, "wait", &[("--role", "proposer"), ("--argument-id", &motion)]);
+    // timeout: the same again.
+    let waited = agents.aw.sh(&line);
+    let data = waited.data();
+    assert_eq!(data["status"], "timeout");
+    assert_eq!(data["retry_command"], *line);
+    assert_eq!(data["last_argument_id"], *motion);
+    assert_eq!(
+        agents.expect(&waited, "wait", &[("--role", "proposer"), ("--argument-id", &motion)]),
+        line
+    );
+
+    // get-context --role says what wait would say, for each of the roles.
+    for (role, action) in
+        [("opponent", "respond"), ("proposer", "wait_for_opponent"), ("arbitrator", "wait")]
+    {
+        let read = agents.debate("get-context", &["--role", role]);
+        assert_eq!(read.data()["action"], action);
+        if role == "opponent" {
+            let waited = agents.debate("wait", &["--role", role]);
+            assert_eq!(read.next(), waited.next());
+            assert_eq!(
+                read.data()["next_argument_id_to_wait"],
+                waited.data()["next_argument_id_to_wait"]
+            );
+        } else {
+            let wait = [("--role", role), ("--argument-id", motion.as_str())];
+            let line = agents.expect(&read, "wait", &wait);
+            assert_eq!(agents.aw.sh(&line).data()["status"], "timeout");
+        }
+    }
+
+    // wait: respond, without alternatives for the opponent.
+    let asked = agents.debate("wait", &["--role", "opponent"]);
+    assert!(asked.ok()["metadata"]["alternatives"].is_null());
+    let line =
+        agents.expect(&asked, "submit", &[("--role", "opponent"), ("--target-id", &motion), file]);
+    let claimed = agents.follow(&line, "Why 'that'?\n");
+    let claim = claimed.argument();
+    agents.expect(&claimed, "wait", &[("--role", "opponent"), ("--argument-id", &claim)]);
+
+    // ACTION_NOT_ALLOWED: wait.
+    let early = agents
+        .debate("submit", &["--role", "opponent", "--target-id", &claim, "--content", "And?"]);
+    early.refused(5, "ACTION_NOT_ALLOWED");
+    let line = agents.expect(&early, "wait", &[("--role", "opponent"), ("--argument-id", &claim)]);
+    agents.aw.sh(&line).ok();
+
+    // wait: respond, with alternatives for the proposer; the claim is the target of each.
+    let asked = agents.aw.sh(&created.next());
+    let others = alternatives(&asked);
+    assert_eq!(others.len(), 2);
+    assert!(others.iter().all(|line| line.contains(&claim)), "{others:?}");
+    let line =
+        agents.expect(&asked, "submit", &[("--role", "proposer"), ("--target-id", &claim), file]);
+    let answered = agents.follow(&line, "Because.");
+    agents.expect(
+        &answered,
+        "wait",
+        &[("--role", "proposer"), ("--argument-id", &answered.argument())],
+    );
+    let woken = agents.aw.sh(&claimed.next());
+    let replied = agents.follow(&woken.next(), "That is no reason.");
+
+    // The first alternative is the appeal.
+    let asked = agents.aw.sh(&answered.next());
+    let appealed = agents.follow(&alternatives(&asked)[0], "A or B?");
+    assert_eq!(appealed.data()["argument_type"], "APPEAL");
+    let appeal = appealed.argument();
+    agents.expect(&appealed, "wait", &[("--role", "proposer"), ("--argument-id", &appeal)]);
+
+    // wait: wait_for_ruling, with the new id.
+    let told = agents.aw.sh(&replied.next());
+    assert_eq!(told.data()["action"], "wait_for_ruling");
+    let line = agents.expect(&told, "wait", &[("--role", "opponent"), ("--argument-id", &appeal)]);
+    assert_eq!(agents.aw.sh(&line).data()["status"], "timeout");
+
+    // wait: rule.
+    let called = agents.debate("wait", &["--role", "arbitrator"]);
+    assert_eq!(called.data()["action"], "rule");
+    let line = agents.expect(&called, "ruling", &[("--target-id", &appeal), file]);
+    let ruled = agents.follow(&line, "B.");
+    let ruling = ruled.argument();
+    agents.expect(&ruled, "wait", &[("--role", "arbitrator"), ("--argument-id", &ruling)]);
+    let idle = agents.aw.sh(&ruled.next());
+    assert_eq!(idle.data()["action"], "wait");
+    agents.expect(&idle, "wait", &[("--role", "arbitrator"), ("--argument-id", &ruling)]);
+
+    // wait: wait_for_proposer for one, align_to_ruling for the other.
+    let told = agents.aw.sh(&told.next());
+    assert_eq!(told.data()["action"], "wait_for_proposer");
+    agents.expect(&told, "wait", &[("--role", "opponent"), ("--argument-id", &ruling)]);
+    let told = agents.aw.sh(&appealed.next());
+    assert_eq!(told.data()["action"], "align_to_ruling");
+    agents.expect(&told, "submit", &[("--role", "proposer"), ("--target-id", &ruling), file]);
+
+    // intervention: the ruling that is owed; meanwhile the proposer's claim is parked.
+    let stopped = agents.debate("intervention", &[]);
+    let intervention = stopped.argument();
+    let line = agents.expect(&stopped, "ruling", &[("--target-id", &intervention), file]);
+    let parked = agents.follow(&told.next(), "B it is.");
+    assert_eq!(parked.data()["parked"], true);
+    agents.expect(&parked, "wait", &[("--role", "proposer"), ("--argument-id", &intervention)]);
+    agents.follow(&line, "Mind the cost.");
+
+    // The parked claim's wait leads to the ruling; its second alternative closes the debate.
+    let told = agents.aw.sh(&parked.next());
+    assert_eq!(told.data()["action"], "align_to_ruling");
+    let resolved = agents.follow(&alternatives(&told)[1], "B, and cheap.");
+    assert_eq!(resolved.data()["debate_state"], "CLOSED");
+    assert_eq!(resolved.data()["action"], "debate_closed");
+    agents.expect(
+        &resolved,
+        "wait",
+        &[("--role", "proposer"), ("--argument-id", &wait_after(&resolved))],
+    );
+
+    // debate_closed: nothing.
+    for ran in [
+        agents.aw.sh(&resolved.next()),
+        agents.debate("wait", &["--role", "opponent"]),
+        agents.debate("wait", &["--role", "arbitrator"]),
+        agents.debate("get-context", &["--role", "opponent"]),
+    ] {
+        let whole = ran.ok();
+        assert_eq!(whole["content"][0]["data"]["action"], "debate_closed");
+        assert!(whole["metadata"]["next_command"].is_null(), "{whole}");
+        assert!(whole["metadata"]["alternatives"].is_null(), "{whole}");
+    }
+    // A move that comes too late still says wait, which says that it is over.
+    let late = agents
+        .debate("submit", &["--role", "opponent", "--target-id", &ruling, "--content", "But"]);
+    late.refused(5, "ACTION_NOT_ALLOWED");
+    assert_eq!(agents.aw.sh(&late.next()).data()["action"], "debate_closed");
+}
+
+fn alternatives(ran: &Ran) -> Vec<String> {
+    let whole = ran.ok();
+    let lines = whole["metadata"]["alternatives"].as_array().expect("there are alternatives");
+    lines.iter().map(text).collect()
+}
+
+#[test]
+fn every_line_that_is_printed_works_in_a_whole_debate() {
+    every_line_works(&["--deadline", "0"]);
+}
+
+#[test]
+fn lines_repeat_deadline_and_format_as_given() {
+    let aw = Aw::new();
+    let debate = new_id();
+    let habits = ["--deadline", "0.05", "--format", "markdown"];
+    let run = |command: &str, rest: &[&str]| {
+        let mut all = vec!["debate", command, "--debate-id", &debate];
+        all.extend_from_slice(rest);
+        all.extend(habits);
+        aw.quietly(&all)
+    };
+    let printed = |ran: &Ran| {
+        let next = ran.stdout.lines().find_map(|line| line.strip_prefix("Next: "));
+        next.unwrap_or_else(|| panic!("{}", ran.stdout)).to_owned()
+    };
+    let repeated = |ran: &Ran| {
+        let line = printed(ran);
+        assert!(line.ends_with(" --deadline 0.05 --format markdown"), "{line}");
+        line
+    };
+    let created = run("create", &["-t", "T", "--type", "general_debate", "--content", "c"]);
+    let waited = aw.sh(&repeated(&created));
+    repeated(&waited);
+    let read = run("get-context", &["--role", "opponent"]);
+    aw.file(PLACEHOLDER, "A claim.");
+    let claimed = aw.sh(&repeated(&read));
+    repeated(&claimed);
+    let stopped = run("intervention", &[]);
+    let ruled = aw.sh(&repeated(&stopped));
+    repeated(&ruled);
+    let told = run("wait", &["--role", "proposer"]);
+    repeated(&told);
+    let others: Vec<&str> =
+        told.stdout.lines().filter_map(|line| line.strip_prefix("  or: ")).collect();
+    assert_eq!(others.len(), 2, "{}", told.stdout);
+    assert!(others.iter().all(|line| line.ends_with("--deadline 0.05 --format markdown")));
+    let refused = run("ruling", &["--content", "Once more."]);
+    assert_eq!(refused.code, 5);
+    repeated(&refused);
+}

@@ -1,0 +1,145 @@
+//! The server that is simply there, the commands that look after it, and strangers on its port.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use super::aw::Aw;
+use crate::world::{ServerProcess, free_listener};
+
+fn a_server_is_looked_after(format: &str) {
+    let aw = Aw::new();
+    let run = |arguments: &[&str]| {
+        let mut all = vec!["server"];
+        all.extend_from_slice(arguments);
+        all.extend(["--format", format]);
+        let ran = aw.run(&all);
+        assert_eq!(ran.stderr, "", "{ran:?}");
+        ran
+    };
+    for typed in [
+        &["status"][..],
+        &["stop"],
+        &["logs"],
+        &["backup", "copy.db"],
+        &["start"],
+        &["start"],
+        &["status"],
+        &["restart"],
+        &["backup", "copy.db"],
+        &["backup", "copy.db"],
+        &["stop"],
+        &["stop"],
+    ] {
+        run(typed);
+    }
+    aw.transcript(&format!("server_{format}"));
+    let logs = aw.quietly(&["server", "logs", "-n", "2"]).data();
+    let lines = logs["lines"].as_array().unwrap();
+    assert_eq!(lines.len(), 2);
+    assert!(lines[1].as_str().unwrap().contains("stopped"), "{lines:?}");
+    let page = aw.quietly(&["server", "logs", "--format", "markdown"]).stdout;
+    assert!(page.lines().last().unwrap().contains("stopped"), "{page}");
+}
+
+#[test]
+fn a_server_is_looked_after_in_json() {
+    a_server_is_looked_after("json");
+}
+
+#[test]
+fn a_server_is_looked_after_in_markdown() {
+    a_server_is_looked_after("markdown");
+}
+
+#[test]
+fn the_first_command_starts_a_server_and_the_next_one_finds_it() {
+    let aw = Aw::new();
+    let first = aw.quietly(&["debate", "list", "--verbose"]);
+    assert!(first.stderr.contains("starting one"), "{}", first.stderr);
+    let second = aw.quietly(&["debate", "list", "--verbose"]);
+    assert!(!second.stderr.contains("starting one"), "{}", second.stderr);
+    assert_eq!(aw.quietly(&["server", "status"]).data()["running"], true);
+}
+
+#[test]
+fn without_autostart_the_line_that_starts_it_is_suggested() {
+    let aw = Aw::new().set("AW_AUTOSTART", "0");
+    let refused = aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    aw.transcript("no_autostart");
+    assert!(aw.sh(refused["error"]["suggestion"].as_str().unwrap()).code == 0);
+    aw.quietly(&["debate", "list"]).ok();
+}
+
+/// A program that is not ours: it answers HTTP, but not as we do.
+fn another_program(listener: TcpListener) -> thread::JoinHandle<usize> {
+    thread::spawn(move || {
+        let mut served = 0;
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut asked = [0; 4096];
+            let read = stream.read(&mut asked).unwrap_or(0);
+            if asked[..read].starts_with(b"GET /the-end") {
+                return served;
+            }
+            served += 1;
+            let answer = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello";
+            // Who only knocks does not stay for the answer.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+        served
+    })
+}
+
+#[test]
+fn another_program_on_the_port_is_named_and_left_alone() {
+    let aw = Aw::new();
+    let stranger = another_program(TcpListener::bind(aw.listen).unwrap());
+    aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    aw.run(&["server", "start", "--format", "markdown"]);
+    aw.run(&["server", "stop"]).ok();
+    assert_eq!(aw.run(&["doctor"]).code, 3);
+    let url = format!("http://{}", aw.listen);
+    let aw = aw.set("DEBATE_SERVER_URL", &url);
+    aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    aw.transcript("a_stranger_on_the_port");
+    let mut alive = std::net::TcpStream::connect(aw.listen).expect("it still listens");
+    alive.write_all(b"GET /the-end HTTP/1.1\r\n\r\n").unwrap();
+    assert!(stranger.join().unwrap() > 0, "it was asked who it is, and went on");
+    assert!(!aw.home().join("server.json").exists(), "no server was started");
+}
+
+#[test]
+fn a_server_of_another_data_folder_is_a_stranger_too() {
+    let theirs = tempfile::tempdir().unwrap();
+    let mut server = ServerProcess::start(theirs.path());
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let aw = Aw::new().set("AW_LISTEN", &address);
+    aw.call_it("[taken]", &address);
+    let refused = aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    aw.run(&["server", "status"]).ok();
+    aw.run(&["server", "stop"]).ok();
+    assert!(refused["error"]["message"].as_str().unwrap().contains("another data folder"));
+    assert!(server.child.try_wait().unwrap().is_none(), "it is left alone");
+    let aw = aw.set("DEBATE_SERVER_URL", &server.url);
+    aw.quietly(&["debate", "list"]).ok();
+}
+
+#[test]
+fn the_doctor_says_how_to_mend_what_is_wrong() {
+    let aw = Aw::new();
+    aw.run(&["doctor"]).ok();
+    aw.run(&["doctor", "--format", "markdown"]);
+    aw.quietly(&["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"]).ok();
+    aw.run(&["doctor", "--format", "markdown"]);
+    let dead = free_listener().local_addr().unwrap().to_string();
+    aw.call_it("[dead]", &dead);
+    let aw = aw.set("DEBATE_SERVER_URL", &format!("http://{dead}"));
+    assert_eq!(aw.run(&["doctor", "--format", "markdown"]).code, 3);
+    let aw = aw.set("DEBATE_SERVER_URL", "");
+    fs::write(aw.home().join("config.toml"), "patience = 'much'").unwrap();
+    assert_eq!(aw.run(&["doctor", "--format", "markdown"]).code, 3);
+    aw.run(&["debate", "list"]).refused(4, "INVALID_INPUT");
+    aw.transcript("doctor");
+}

@@ -1,0 +1,135 @@
+//! Settings: a flag beats the environment, which beats `config.toml`, which beats the default.
+
+use std::time::Instant;
+
+use super::aw::{Aw, Ran};
+use crate::world::{ServerProcess, free_listener, text};
+
+/// Creates a debate; its id and its motion's.
+fn created(aw: &Aw, more: &[&str]) -> (String, String) {
+    let typed = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"];
+    let data = aw.quietly(&[&typed[..], more].concat()).data();
+    (text(&data["debate_id"]), text(&data["argument_id"]))
+}
+
+#[test]
+fn the_author() {
+    let aw = Aw::new();
+    let author = |aw: &Aw, more: &[&str]| {
+        let (debate, _) = created(aw, more);
+        aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data()["motion"]["author"]
+            .take()
+    };
+    assert!(author(&aw, &[]).is_null());
+    aw.config("author = 'from the file'");
+    assert_eq!(author(&aw, &[]), "from the file");
+    let aw = aw.set("AW_AUTHOR", "from the environment");
+    assert_eq!(author(&aw, &[]), "from the environment");
+    assert_eq!(author(&aw, &["--author", "from the flag"]), "from the flag");
+    let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]);
+    assert_eq!(kept.data()["author"], "from the environment");
+}
+
+#[test]
+fn the_deadline_of_a_wait() {
+    let aw = Aw::new();
+    let (debate, motion) = created(&aw, &[]);
+    let wait = |aw: &Aw, more: &[&str]| -> Ran {
+        let typed = [
+            "debate",
+            "wait",
+            "--debate-id",
+            &debate,
+            "--role",
+            "proposer",
+            "--argument-id",
+            &motion,
+        ];
+        aw.quietly(&[&typed[..], more].concat())
+    };
+    aw.config("wait_deadline = 0");
+    let began = Instant::now();
+    let asked = wait(&aw, &[]).data();
+    assert!(began.elapsed().as_secs() < 10, "it asks once");
+    assert!(text(&asked["message"]).starts_with("No response after 0s"), "{asked}");
+    let aw = aw.set("DEBATE_WAIT_DEADLINE", "1");
+    assert!(text(&wait(&aw, &[]).data()["message"]).starts_with("No response after 1s"));
+    let flagged = wait(&aw, &["--deadline", "0"]).data();
+    assert!(text(&flagged["message"]).starts_with("No response after 0s"), "{flagged}");
+    // What the environment says it says again next time; only the flag is repeated.
+    assert!(!text(&wait(&aw, &[]).data()["retry_command"]).contains("--deadline"));
+    let aw = aw.set("DEBATE_WAIT_DEADLINE", "soon");
+    wait(&aw, &[]).refused(4, "INVALID_INPUT");
+}
+
+#[test]
+fn patience_and_what_to_tell_the_user_when_it_is_over() {
+    let aw = Aw::new();
+    let (debate, motion) = created(&aw, &[]);
+    aw.call_it("DEBATE", &debate);
+    aw.call_it("MOTION", &motion);
+    let typed = [
+        "debate",
+        "wait",
+        "--debate-id",
+        &debate,
+        "--role",
+        "proposer",
+        "--argument-id",
+        &motion,
+        "--deadline",
+        "0",
+    ];
+    let left = |aw: &Aw| aw.quietly(&typed).data()["patience_left_s"].as_u64().unwrap();
+    assert!((1_700..=1_800).contains(&left(&aw)), "half an hour by default");
+    aw.config("patience = 60");
+    assert!((3_500..=3_600).contains(&left(&aw)));
+    let aw = aw.set("AW_PATIENCE", "10");
+    assert!((500..=600).contains(&left(&aw)));
+    let aw = aw.set("AW_PATIENCE", "0");
+    let over = aw.run(&typed).data();
+    assert_eq!(over["patience_left_s"], 0);
+    let message = text(&over["message"]);
+    let line = text(&over["retry_command"]);
+    for part in ["the opponent", &text(&over["waiting_since"]), "retry_command", "stop"] {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+    aw.sh(&line).ok();
+    aw.run(&[&typed[..], &["--format", "markdown"]].concat());
+    aw.transcript("patience_is_over");
+}
+
+#[test]
+fn the_data_folder() {
+    let aw = Aw::new();
+    let elsewhere = aw.desk().join("elsewhere");
+    let there = aw.set("AWEAVE_HOME", elsewhere.to_str().unwrap());
+    created(&there, &[]);
+    assert!(elsewhere.join("db/debate.db").exists());
+    assert!(!there.home().exists());
+    there.quietly(&["server", "stop"]).ok();
+    let usual = there.set("AWEAVE_HOME", "");
+    assert_eq!(usual.quietly(&["debate", "list"]).ok()["total_count"], 0);
+    assert!(usual.home().join("db/debate.db").exists());
+}
+
+#[test]
+fn the_server_and_its_token() {
+    let guarded = tempfile::tempdir().unwrap();
+    let server = ServerProcess::start_with(guarded.path(), |command| {
+        command.env("AW_AUTH_TOKEN", "sesame");
+    });
+    let dead = format!("http://{}", free_listener().local_addr().unwrap());
+    let aw = Aw::new();
+    aw.config(&format!("server_url = '{}/'\nauth_token = 'sesame'", server.url));
+    let (debate, _) = created(&aw, &[]);
+    let url = text(&aw.quietly(&["debate", "open", "--debate-id", &debate]).data()["url"]);
+    assert_eq!(url, format!("{}/debate/{debate}", server.url));
+    let aw = aw.set("DEBATE_AUTH_TOKEN", "wrong");
+    aw.quietly(&["debate", "list"]).refused(6, "AUTH_FAILED");
+    let aw = aw.set("DEBATE_AUTH_TOKEN", "").set("DEBATE_SERVER_URL", &dead);
+    aw.quietly(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+    let aw = aw.set("DEBATE_SERVER_URL", "not a url");
+    let refused = aw.quietly(&["debate", "list"]).refused(4, "INVALID_INPUT");
+    assert!(text(&refused["error"]["message"]).contains("DEBATE_SERVER_URL"), "{refused}");
+}

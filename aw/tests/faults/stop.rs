@@ -1,0 +1,188 @@
+//! A server that is told to stop: it finishes what it has begun, and never lies about it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use nix::sys::signal::Signal;
+use reqwest::StatusCode;
+use serde_json::Value;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use super::record::{self, Kept};
+use super::{Caller, ended, new_claim, new_debate, signal};
+use crate::world::{ServerProcess, database_in, eventually, in_time, new_id, text};
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigterm_ends_the_server_without_a_lie() {
+    stops_well_on(Signal::SIGTERM).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sigint_ends_the_server_without_a_lie() {
+    stops_well_on(Signal::SIGINT).await;
+}
+
+async fn stops_well_on(by: Signal) {
+    let home = tempfile::tempdir().unwrap();
+    let mut server = ServerProcess::start(home.path());
+    let caller = Caller::of(&server);
+    let quiet = new_id();
+    caller.post("/debates", &new_debate(&quiet, "Nobody answers.")).await.created();
+    let mut waiting = Vec::new();
+    for _ in 0..20 {
+        let (caller, path) = (caller.clone(), format!("/debates/{quiet}/wait?role=proposer"));
+        waiting.push(tokio::spawn(async move { caller.get(&path).await }));
+    }
+    let socket = format!("{}/ws?debate_id={quiet}", server.url.replace("http", "ws"));
+    let mut sockets = Vec::new();
+    for _ in 0..30 {
+        sockets.push(connect_async(&socket).await.unwrap().0);
+    }
+    eventually("all of them are held", async || {
+        let health = caller.get("/health").await.ok();
+        health["held_waits"] == 20 && health["open_sockets"] == 30
+    })
+    .await;
+    let made = Arc::new(AtomicUsize::new(0));
+    let writers: Vec<_> =
+        (0..8).map(|_| tokio::spawn(write(caller.clone(), made.clone()))).collect();
+    eventually("everybody writes", async || made.load(Ordering::SeqCst) > 100).await;
+
+    let told = Instant::now();
+    signal(&server, by);
+    let status = ended(&mut server).await;
+    assert!(told.elapsed() < Duration::from_secs(5), "it took {:?}", told.elapsed());
+    assert_eq!(status.code(), Some(0), "{status}");
+
+    for waiter in waiting {
+        let told = in_time("who waits is answered", waiter).await.unwrap().ok();
+        assert_eq!(told["has_new_argument"], false);
+    }
+    for socket in sockets {
+        assert_eq!(goodbye(socket).await, Some(CloseCode::Away));
+    }
+    let log = database_in(&home).with_extension("db-wal");
+    assert!(fs::metadata(&log).map_or(0, |log| log.len()) == 0, "a log was left behind");
+    let kept = record::sound(&database_in(&home));
+    let found: HashMap<&str, &Kept> = kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
+    let mut promised = 0;
+    for writer in writers {
+        for one in in_time("every writer knows where it is", writer).await.unwrap() {
+            assert_eq!(found.get(one.id.as_str()), Some(&&one), "an acknowledged write is lost");
+            promised += 1;
+        }
+    }
+    assert!(promised > 100);
+    // Each writer may have had one write on its way whose answer was cut off.
+    assert!(kept.len() - 1 - promised <= 8, "{} written, {promised} promised", kept.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn everybody_at_a_socket_is_told_that_the_server_goes() {
+    for _ in 0..5 {
+        let home = tempfile::tempdir().unwrap();
+        let mut server = ServerProcess::start(home.path());
+        let caller = Caller::of(&server);
+        let debate = new_id();
+        caller.post("/debates", &new_debate(&debate, "Who goes first?")).await.created();
+        let url = format!("{}/ws?debate_id={debate}", server.url.replace("http", "ws"));
+        let mut sockets = Vec::new();
+        for _ in 0..200 {
+            sockets.push(connect_async(&url).await.unwrap().0);
+        }
+        // With no connection of anybody else, nothing but the sockets can hold the server back.
+        drop(caller);
+        signal(&server, Signal::SIGTERM);
+        assert_eq!(ended(&mut server).await.code(), Some(0));
+        for socket in sockets {
+            assert_eq!(goodbye(socket).await, Some(CloseCode::Away));
+        }
+    }
+}
+
+/// How the server closed this socket, if it did.
+async fn goodbye(mut socket: Socket) -> Option<CloseCode> {
+    loop {
+        match in_time("the socket ends", socket.next()).await? {
+            Ok(Message::Close(frame)) => return frame.map(|frame| frame.code),
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Writes until it is turned away or nobody is there; what it was promised.
+async fn write(caller: Caller, made: Arc<AtomicUsize>) -> Vec<Kept> {
+    let debate = new_id();
+    let mut kept: Vec<Kept> = Vec::new();
+    loop {
+        let seq = kept.len() as u64 + 1;
+        let content = format!("Word {seq}.");
+        let answer = if let Some(last) = kept.last() {
+            let role = if seq.is_multiple_of(2) { "opponent" } else { "proposer" };
+            let path = format!("/debates/{debate}/arguments");
+            caller.try_post(&path, &new_claim(role, &last.id, &content)).await
+        } else {
+            caller.try_post("/debates", &new_debate(&debate, &content)).await
+        };
+        match answer {
+            None => return kept,
+            Some((StatusCode::CREATED, written)) => {
+                let argument: &Value = &written["data"]["argument"];
+                let id = text(&argument["id"]);
+                kept.push(Kept { debate: debate.clone(), seq, id, content });
+                made.fetch_add(1, Ordering::SeqCst);
+            }
+            Some((status, refused)) => {
+                assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{refused}");
+                assert_eq!(refused["error"]["code"], "SERVER_BUSY");
+                return kept;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_can_be_stopped_as_soon_as_it_says_that_it_listens() {
+    for _ in 0..20 {
+        let home = tempfile::tempdir().unwrap();
+        let mut server = ServerProcess::start(home.path());
+        signal(&server, Signal::SIGTERM);
+        let status = ended(&mut server).await;
+        assert_eq!(status.code(), Some(0), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn clients_that_never_finish_do_not_keep_a_server_from_stopping() {
+    let home = tempfile::tempdir().unwrap();
+    let mut server = ServerProcess::start(home.path());
+    let mut streams = Vec::new();
+    for said in [
+        "",
+        "GET /hea",
+        "POST /debates HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{",
+    ] {
+        let mut stream =
+            TcpStream::connect(server.url.strip_prefix("http://").unwrap()).await.unwrap();
+        stream.write_all(said.as_bytes()).await.unwrap();
+        streams.push(stream);
+    }
+    // Whoever came later has been served, so these have been accepted.
+    Caller::of(&server).get("/health").await.ok();
+    let told = Instant::now();
+    signal(&server, Signal::SIGTERM);
+    let status = ended(&mut server).await;
+    assert!(told.elapsed() < Duration::from_secs(5), "it took {:?}", told.elapsed());
+    assert_eq!(status.code(), Some(0), "{status}");
+}

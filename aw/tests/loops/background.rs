@@ -1,0 +1,177 @@
+//! `aw server`: started once, stopped for good, looked after.
+
+use std::collections::HashSet;
+use std::fs;
+use std::net::TcpListener;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::machine::{Machine, is_gone, until};
+use crate::world::text;
+
+#[test]
+fn started_twice_it_is_one_and_stopped_it_is_gone() {
+    let machine = Machine::fresh();
+    let first = machine.aw(&["server", "start"]).answer();
+    assert_eq!(first["metadata"]["message"], "Server started");
+    let pid = machine.server();
+    let second = machine.aw(&["server", "start"]).answer();
+    assert_eq!(second["metadata"]["message"], "The server runs already");
+    assert_eq!(second["content"][0]["data"]["pid"], pid);
+    assert_eq!(machine.server(), pid);
+
+    assert_eq!(machine.aw(&["server", "stop"]).data(), json!({"running": false, "pid": pid}));
+    assert!(is_gone(pid), "{:?}", fs::read_to_string(format!("/proc/{pid}/stat")));
+    TcpListener::bind(&machine.listen).expect("the port is free");
+    assert!(!machine.data().join("server.json").exists());
+    assert_eq!(machine.aw(&["server", "stop"]).data(), json!({"running": false}));
+}
+
+#[test]
+fn status_tells_where_it_is_and_how_it_is() {
+    let machine = Machine::fresh();
+    let none = machine.aw(&["server", "status"]).answer();
+    assert_eq!(none["content"][0]["data"]["running"], false);
+    assert_eq!(none["metadata"]["next_command"], "aw server start");
+    assert_eq!(machine.processes(), [], "who only asks starts nothing");
+
+    machine.aw(&["server", "start"]).data();
+    let status = machine.aw(&["server", "status"]).data();
+    assert_eq!(status["running"], true);
+    assert_eq!(status["pid"], machine.server());
+    assert_eq!(status["url"], machine.url());
+    assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(status["health"], "ok");
+    assert!(status["uptime_s"].as_u64().unwrap() < 60, "{status}");
+    let database = machine.data().join("db").join("debate.db");
+    assert_eq!(status["database"], database.to_str().unwrap());
+    assert!(database.exists());
+}
+
+#[test]
+fn a_server_that_hangs_is_still_described() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let pid = machine.server();
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    let status = machine.aw(&["server", "status"]).data();
+    assert_eq!((&status["pid"], &status["running"]), (&json!(pid), &json!(true)));
+    assert_ne!(status["health"], "ok");
+    kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
+}
+
+#[test]
+fn restarted_it_is_another_process_with_the_same_record() {
+    let machine = Machine::fresh();
+    let (debate, _) = machine.debate();
+    let first = machine.server();
+    let again = machine.aw(&["server", "restart"]).data();
+    assert_ne!(machine.server(), first);
+    assert_eq!(
+        (&again["pid"], again["url"].as_str()),
+        (&json!(machine.server()), Some(machine.url().as_str()))
+    );
+    assert_eq!(machine.get(&format!("/debates/{debate}"))["debate"]["id"], debate);
+    let started = Machine::fresh();
+    started.aw(&["server", "restart"]).data();
+    started.server();
+}
+
+#[test]
+fn its_log_can_be_read() {
+    let machine = Machine::fresh();
+    let missing = machine.aw(&["server", "logs"]).refused("FILE_NOT_FOUND", 4);
+    assert!(text(&missing["suggestion"]).contains("aw server start"), "{missing}");
+    machine.aw(&["server", "start"]).data();
+    let lines = machine.aw(&["server", "logs", "--lines", "1"]).data();
+    assert_eq!(lines["lines"].as_array().unwrap().len(), 1, "{lines}");
+    let all = machine.aw(&["server", "logs"]).data().to_string();
+    assert!(all.contains(&format!("listening on {}", machine.url())), "{all}");
+}
+
+#[test]
+fn stop_wins_against_agents_who_start_it_again() {
+    let machine = Machine::fresh();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                // It may hit a server that is just going.
+                machine.aw(&["debate", "list"]);
+            }
+        });
+        for _ in 0..8 {
+            until("a server runs", || !machine.servers().is_empty());
+            let stopped = machine.aw(&["server", "stop"]).data();
+            if let Some(pid) = stopped["pid"].as_i64() {
+                assert!(is_gone(i32::try_from(pid).unwrap()), "{stopped}");
+            }
+        }
+        over.store(true, Ordering::SeqCst);
+    });
+}
+
+#[test]
+fn a_backup_under_load_opens_and_has_everything_that_was_acknowledged_before() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let (acknowledged, over) = (Mutex::new(HashSet::new()), AtomicBool::new(false));
+    let copy = machine.path("work").join("copy.db");
+    let before = thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    let argument = machine.debate().1;
+                    acknowledged.lock().unwrap().insert(argument);
+                }
+            });
+        }
+        until("there is something to lose", || acknowledged.lock().unwrap().len() >= 20);
+        let before = acknowledged.lock().unwrap().clone();
+        let backup = machine.aw(&["server", "backup", "copy.db"]);
+        over.store(true, Ordering::SeqCst);
+        let size = backup.data()["bytes"].as_u64();
+        assert_eq!(size, Some(fs::metadata(&copy).unwrap().len()));
+        before
+    });
+    let db = Connection::open(&copy).unwrap();
+    let check: String = db.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    drop(db);
+
+    // It serves as a record: another machine takes it for its own.
+    let other = Machine::fresh();
+    fs::create_dir_all(other.data().join("db")).unwrap();
+    fs::copy(&copy, other.data().join("db").join("debate.db")).unwrap();
+    let list = other.aw(&["debate", "list", "--limit", "1000"]).data();
+    assert!(list["debates"].as_array().unwrap().len() >= before.len());
+    let db = Connection::open(copy).unwrap();
+    let mut ids = db.prepare("select id from arguments").unwrap();
+    let ids: HashSet<String> = ids
+        .query_map([], |row| row.get::<_, rusqlite::types::Value>(0))
+        .unwrap()
+        .map(|id| match id.unwrap() {
+            rusqlite::types::Value::Text(id) => id,
+            rusqlite::types::Value::Blob(id) => uuid::Uuid::from_slice(&id).unwrap().to_string(),
+            other => panic!("an id is {other:?}"),
+        })
+        .collect();
+    assert!(before.is_subset(&ids), "{} of {}", before.intersection(&ids).count(), before.len());
+}
+
+#[test]
+fn a_backup_never_writes_over_anything() {
+    let machine = Machine::fresh();
+    machine.debate();
+    let path = machine.path("work").join("precious");
+    fs::write(&path, "dear diary").unwrap();
+    let refused = machine.aw(&["server", "backup", "precious"]).refused("INVALID_INPUT", 4);
+    assert!(text(&refused["message"]).contains("precious"), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "dear diary");
+}

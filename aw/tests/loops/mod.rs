@@ -1,0 +1,11 @@
+//! What agents live in: `wait`, the loops around it, and the server that is simply there. Every
+//! command is a real process of the real binary.
+
+mod background;
+mod demo;
+mod fakes;
+mod fresh;
+mod machine;
+mod network;
+mod turns;
+mod waiting;

@@ -1,0 +1,159 @@
+//! A network that cuts, and servers that refuse or are of another version.
+
+use serde_json::{Value, json};
+
+use super::fakes::{Fake, envelope};
+use super::machine::Machine;
+use crate::world::{new_id, text};
+
+const CREATE: [&str; 8] =
+    ["debate", "create", "--title", "T", "--type", "general_debate", "--content", "hi"];
+
+#[test]
+fn a_write_whose_answer_is_lost_twice_is_there_once() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let proxy = Fake::cutting(2, &machine.listen);
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+    let created = far.aw(&CREATE).data();
+    assert_eq!(created["replayed"], true, "the first answer was lost");
+    assert_eq!(machine.get("/debates")["total"], 1);
+    same_request(&proxy, 3);
+
+    let proxy = Fake::cutting(2, &machine.listen);
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+    let (debate, motion) = (text(&created["debate_id"]), text(&created["argument_id"]));
+    // An intervention has an id that is made for it alone; it is kept through its own retries.
+    far.aw(&["debate", "intervention", "--debate-id", &debate]).data();
+    same_request(&proxy, 3);
+    let whole = machine.get(&format!("/debates/{debate}?limit=100"));
+    assert_eq!(
+        whole["arguments"].as_array().unwrap().len(),
+        1 + usize::from(whole["arguments"][0]["id"] == motion)
+    );
+    assert_eq!(machine.servers().len() + far.processes().len(), 1);
+}
+
+#[track_caller]
+fn same_request(proxy: &Fake, times: usize) {
+    let heard = proxy.heard();
+    assert_eq!(heard.len(), times, "{heard:?}");
+    let id = |request: &String| {
+        let body = request.split_once("\r\n\r\n").unwrap().1;
+        text(&serde_json::from_str::<Value>(body).unwrap()["client_request_id"])
+    };
+    assert!(heard.iter().all(|request| id(request) == id(&heard[0])), "{heard:?}");
+}
+
+#[test]
+fn when_every_answer_is_lost_the_suggestion_is_the_same_command_with_its_ids() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let proxy = Fake::cutting(3, &machine.listen);
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+    let refused = far.aw(&CREATE).refused("CONNECTION_ERROR", 3);
+    same_request(&proxy, 3);
+    let again = far.sh(&text(&refused["suggestion"])).data();
+    assert_eq!(again["replayed"], true);
+    assert_eq!(machine.get("/debates")["total"], 1);
+}
+
+#[test]
+fn reads_are_tried_three_times_too() {
+    let machine = Machine::fresh();
+    let (debate, _) = machine.debate();
+    for command in [
+        &["debate", "list"][..],
+        &["debate", "get-context", "--debate-id", &debate],
+        &["debate", "export", "--debate-id", &debate],
+        &["docs", "list"],
+    ] {
+        let proxy = Fake::cutting(2, &machine.listen);
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+        let ran = far.aw(command);
+        assert_eq!(ran.code, Some(0), "{command:?}: {ran:?}");
+        assert_eq!(proxy.heard().len(), 3, "{command:?}");
+    }
+}
+
+#[test]
+fn what_the_server_refuses_is_never_tried_again() {
+    for (status, code, exit) in [
+        ("400 Bad Request", "INVALID_INPUT", 4),
+        ("401 Unauthorized", "AUTH_FAILED", 6),
+        ("404 Not Found", "DEBATE_NOT_FOUND", 2),
+        ("409 Conflict", "ACTION_NOT_ALLOWED", 5),
+        ("413 Too Large", "CONTENT_TOO_LARGE", 4),
+    ] {
+        let error = json!({"success": false, "error": {"code": code, "message": "no"}});
+        let fake = Fake::answering(move |_, _| envelope(status, "", &error));
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+        far.aw(&CREATE).refused(code, exit);
+        assert_eq!(fake.heard().len(), 1, "{code}");
+        let wait = ["debate", "wait", "--debate-id", &new_id(), "--role", "proposer"];
+        far.aw(&wait).refused(code, exit);
+        assert_eq!(fake.heard().len(), 2, "{code}");
+    }
+}
+
+#[test]
+fn a_busy_server_is_tried_three_times() {
+    let busy = json!({"success": false, "error": {"code": "SERVER_BUSY", "message": "full"}});
+    let fake = Fake::answering(move |_, _| envelope("503 Busy", "retry-after: 0\r\n", &busy));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    far.aw(&CREATE).refused("SERVER_BUSY", 3);
+    same_request(&fake, 3);
+}
+
+#[test]
+fn a_server_of_another_version_comes_with_a_warning() {
+    let argument =
+        json!({"id": new_id(), "seq": 1, "type": "MOTION", "role": "proposer", "content": "hi"});
+    let data = json!({
+        "has_new_argument": true, "action": "respond", "debate_state": "AWAITING_PROPOSER",
+        "argument": argument, "arguments": [argument], "omitted": 0, "available_actions": [],
+        "debate": {"id": new_id(), "state": "AWAITING_PROPOSER"}, "next_argument_id_to_wait": new_id(),
+        "debates": [], "total": 0, "documents": [],
+    });
+    let body = json!({"success": true, "data": data});
+    let debate = new_id();
+    let commands: [&[&str]; 4] = [
+        &["debate", "list"],
+        &CREATE,
+        &["debate", "wait", "--debate-id", &debate, "--role", "proposer"],
+        &["docs", "list"],
+    ];
+    for (version, warned) in [("99.1.2", true), (env!("CARGO_PKG_VERSION"), false)] {
+        let body = body.clone();
+        let header = format!("aw-version: {version}\r\n");
+        let fake = Fake::answering(move |_, _| envelope("200 OK", &header, &body));
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+        for command in commands {
+            let answer = far.aw(command).answer();
+            match answer["metadata"]["warning"].as_str() {
+                Some(warning) => {
+                    assert!(warned, "{command:?}: {warning}");
+                    assert!(
+                        warning.contains("99.1.2") && warning.contains("aw server restart"),
+                        "{warning}"
+                    );
+                }
+                None => assert!(!warned, "{command:?}: {answer}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_refusal_by_a_server_of_another_version_comes_with_the_warning_too() {
+    let error = json!({"success": false, "error": {"code": "INVALID_INPUT", "message": "what?"}});
+    let fake = Fake::answering(move |_, _| envelope("400 Bad", "aw-version: 99.1.2\r\n", &error));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    let debate = new_id();
+    for command in [&CREATE[..], &["debate", "wait", "--debate-id", &debate, "--role", "proposer"]]
+    {
+        let ran = far.aw(command);
+        ran.refused("INVALID_INPUT", 4);
+        assert!(text(&ran.json()["metadata"]["warning"]).contains("aw server restart"), "{ran:?}");
+    }
+}
