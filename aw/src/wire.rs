@@ -309,6 +309,9 @@ pub struct News {
     pub omitted: u64,
     /// What to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
+    /// What a RULING is owed to.
+    #[schema(required = true)]
+    pub pending_argument_id: Option<ArgumentIdText>,
     /// What the role may do now.
     pub available_actions: Vec<AvailableText>,
 }

@@ -6,5 +6,6 @@ mod cli;
 mod crowd;
 mod faults;
 mod loops;
+mod sessions;
 mod tidy;
 mod world;

@@ -150,22 +150,19 @@ impl Drop for Session {
 
 fn fits(expected: &str, said: &str, names: &mut HashMap<String, String>) -> bool {
     if let Some(rest) = expected.strip_prefix('…') {
-        return (0..=said.len())
-            .filter(|cut| said.is_char_boundary(*cut))
-            .any(|cut| {
-                let mut tried = names.clone();
-                let fits = fits(rest, &said[cut..], &mut tried);
-                if fits {
-                    *names = tried;
-                }
-                fits
-            });
+        return (0..=said.len()).filter(|cut| said.is_char_boundary(*cut)).any(|cut| {
+            let mut tried = names.clone();
+            let fits = fits(rest, &said[cut..], &mut tried);
+            if fits {
+                *names = tried;
+            }
+            fits
+        });
     }
-    let placeholder = expected.strip_prefix('<').and_then(|rest| rest.split_once('>')).filter(
-        |(name, _)| {
+    let placeholder =
+        expected.strip_prefix('<').and_then(|rest| rest.split_once('>')).filter(|(name, _)| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-        },
-    );
+        });
     if let Some((name, rest)) = placeholder {
         let word: String = said
             .chars()
@@ -207,7 +204,9 @@ fn steps(text: &str) -> Vec<Step> {
         if let Some(more) = line.strip_prefix("> ").filter(|_| step.command.ends_with('\\')) {
             step.command.truncate(step.command.len() - 1);
             step.command.push_str(more);
-        } else if let Some(code) = line.strip_prefix("(exit ").and_then(|rest| rest.strip_suffix(')')) {
+        } else if let Some(code) =
+            line.strip_prefix("(exit ").and_then(|rest| rest.strip_suffix(')'))
+        {
             step.exit = code.parse().unwrap();
         } else {
             step.output.push_str(line);

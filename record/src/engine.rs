@@ -329,6 +329,7 @@ fn news(role: Role, look: &Look) -> Option<News> {
         arguments: found.unseen.clone(),
         omitted: found.omitted,
         waits_on: found.newest,
+        pending: found.pending,
         available: debate.available(role),
     })
 }

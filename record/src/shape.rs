@@ -141,6 +141,8 @@ pub struct News {
     pub omitted: u64,
     /// The newest argument of the debate.
     pub waits_on: ArgumentId,
+    /// What a RULING is owed to.
+    pub pending: Option<ArgumentId>,
     /// The moves that are open to the role.
     pub available: Vec<Available>,
 }

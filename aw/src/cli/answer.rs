@@ -77,8 +77,8 @@ pub(super) struct Problem {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
-    pub(super) server_error: Option<Value>,
-    pub(super) metadata: Map<String, Value>,
+    pub(super) server_error: Option<Box<Value>>,
+    pub(super) metadata: Box<Map<String, Value>>,
 }
 
 impl Problem {
@@ -88,7 +88,7 @@ impl Problem {
             message: message.into(),
             suggestion: None,
             server_error: None,
-            metadata: Map::new(),
+            metadata: Box::default(),
         }
     }
 
@@ -119,8 +119,8 @@ impl Problem {
                     code: word("code").unwrap_or_else(|| "SERVER_ERROR".to_owned()),
                     message: word("message").unwrap_or_else(|| "the server said no".to_owned()),
                     suggestion: word("suggestion"),
-                    server_error: Some(error),
-                    metadata: Map::new(),
+                    server_error: Some(Box::new(error)),
+                    metadata: Box::default(),
                 }
             }
             Trouble::Unreachable(why) => {

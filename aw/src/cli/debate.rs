@@ -12,8 +12,6 @@ use serde_json::Value;
 
 use super::answer::{Format, Problem, Shown};
 use super::line::Line;
-use super::session::Session;
-use crate::client::Call;
 use read::Export;
 pub(super) use read::encoded;
 
@@ -210,23 +208,6 @@ fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) 
     habits.apply(line)
 }
 
-/// Adds to the news what a RULING is owed to, where that is not the argument they show: it is the
-/// arbitrator's own INTERVENTION, or somebody's word was parked after it.
-fn add_what_is_owed(session: &Session, debate: &str, news: &mut Value) -> Result<(), Problem> {
-    let asks = |argument: &Value| {
-        let kind = argument["type"].as_str().unwrap_or_default();
-        ["APPEAL", "RESOLUTION", "INTERVENTION"].contains(&kind) && argument["parked"] != true
-    };
-    if news["action"] != "rule" || asks(&news["argument"]) {
-        return Ok(());
-    }
-    let newest = session.call(Call::Get(&format!("/debates/{}?limit=10", encoded(debate))))?;
-    let newest = newest["arguments"].as_array();
-    let owed_to = newest.and_then(|all| all.iter().rev().find(|argument| asks(argument)));
-    news["owed_to"] = owed_to.map_or(Value::Null, |argument| argument["id"].clone());
-    Ok(())
-}
-
 /// What the role should run now, and what else it could.
 fn next_lines(
     debate: &str,
@@ -234,7 +215,9 @@ fn next_lines(
     news: &Value,
     habits: Habits<'_>,
 ) -> (Option<String>, Vec<String>) {
-    let target = news["owed_to"].as_str().or(news["argument"]["id"].as_str()).unwrap_or_default();
+    // A RULING answers what is pending, which need not be the newest argument.
+    let pending = news["pending_argument_id"].as_str().filter(|_| news["action"] == "rule");
+    let target = pending.or(news["argument"]["id"].as_str()).unwrap_or_default();
     let file = |line: Line| {
         habits.apply(line.flag("--target-id", target).flag("--file", super::line::YOUR_TEXT))
     };

@@ -459,7 +459,7 @@ impl Progress {
             return;
         }
         self.shown.set(true);
-        let percent = if all == 0 { 100 } else { done * 100 / all };
+        let percent = (done * 100).checked_div(all).unwrap_or(100);
         let _ = write!(io::stderr(), "\r\x1b[K{} {percent} %", self.what);
     }
 

@@ -40,7 +40,16 @@ impl Session {
                 Call::Delete(path) => format!("DELETE {}{path}", self.client.base()),
             });
         }
-        let answer = self.client.call(call);
+        let mut answer = self.client.call(call);
+        if matches!(answer, Err(Trouble::Unreachable(_))) && self.settings.server_url.is_none() {
+            // It went after it was found. The request carries its id, so asking again is safe.
+            let base = locate(&self.settings, self.verbose)?;
+            answer = if base == self.client.base() {
+                self.client.call(call)
+            } else {
+                Client::new(&base, self.settings.token.clone()).call(call)
+            };
+        }
         if self.verbose
             && let Err(trouble) = &answer
         {

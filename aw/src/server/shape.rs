@@ -118,6 +118,7 @@ impl From<&record::Poll> for Poll {
                 arguments: news.arguments.iter().map(Into::into).collect(),
                 omitted: news.omitted,
                 next_argument_id_to_wait: Text(news.waits_on),
+                pending_argument_id: news.pending.map(Text),
                 available_actions: news.available.iter().copied().map(Text).collect(),
             })),
             record::Poll::Nothing { debate, state, seen, action, since } => {

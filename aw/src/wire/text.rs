@@ -155,6 +155,7 @@ impl ToSchema for Stamp {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -373,6 +373,7 @@ async fn news_and_no_news_have_their_whole_shape() {
             "arguments": [motion],
             "omitted": 0,
             "next_argument_id_to_wait": debate.motion,
+            "pending_argument_id": null,
             "available_actions": ["SUBMIT_CLAIM"],
         })
     );

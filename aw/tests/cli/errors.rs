@@ -319,6 +319,25 @@ fn a_busy_server_is_tried_again_with_the_same_request() {
     assert!(asked.iter().all(|body| body["client_request_id"] == *request), "{asked:?}");
 }
 
+#[test]
+fn a_create_for_which_the_server_has_no_time_suggests_itself_too() {
+    let listener = free_listener();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let busy = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"no time"}}"#;
+    let serving = std::thread::spawn(move || {
+        for _ in 0..3 {
+            answer_one(&listener, "503 Service Unavailable", busy);
+        }
+    });
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &url);
+    let create = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"];
+    let refused = aw.quietly(&create).refused(3, "SERVER_BUSY");
+    serving.join().unwrap();
+    let suggestion = text(&refused["error"]["suggestion"]);
+    let aw = aw.set("DEBATE_SERVER_URL", "");
+    assert_eq!(aw.sh(&suggestion).data()["debate_id"], refused["metadata"]["debate_id"]);
+}
+
 /// Serves one request, as a server of version 9.9.9; what was asked.
 fn answer_one(listener: &TcpListener, status: &str, body: &str) -> Value {
     let (stream, _) = listener.accept().unwrap();
@@ -349,10 +368,11 @@ fn answer_one(listener: &TcpListener, status: &str, body: &str) -> Value {
 #[test]
 fn a_create_that_fails_suggests_itself_with_the_ids_it_had_made() {
     let aw = Aw::new().set("AW_AUTOSTART", "0");
-    let title = "It's \"$HOME\" & `more`";
+    let title = "-- It's \"$HOME\" & `more`";
     let motion = "Line one\nline 'two' $(three) \\ \u{1f642}\n";
     aw.file("my motion.md", motion);
-    let create = ["debate", "create", "--title", title, "--type", "general_debate"];
+    let titled = format!("--title={title}");
+    let create = ["debate", "create", &titled, "--type", "general_debate"];
     let mut ways = Vec::new();
     for content in [&["--content", motion][..], &["--file", "my motion.md"]] {
         let all: Vec<&str> = create.iter().chain(content).copied().collect();

@@ -274,3 +274,42 @@ fn lines_repeat_deadline_and_format_as_given() {
     assert_eq!(refused.code, 5);
     repeated(&refused);
 }
+
+#[test]
+fn a_list_is_walked_by_its_next_command() {
+    let aw = Aw::new();
+    for number in 0..3 {
+        let title = format!("It's \"plan\" $number {number}");
+        let typed =
+            ["debate", "create", "-t", &title, "--type", "general_debate", "--content", "c"];
+        aw.quietly(&typed).ok();
+        aw.quietly(&["docs", "create", "--summary", &title, "--content", "c"]).ok();
+    }
+    let listed = aw.quietly(&["docs", "list", "--limit", "1"]).data();
+    let document = text(&listed["documents"][0]["document_id"]);
+    for _ in 0..2 {
+        aw.quietly(&["docs", "submit", &document, "--summary", "More", "--content", "d"]).ok();
+    }
+    let search = "It's \"plan\" $number";
+    for (rows, first) in [
+        ("debates", &["debate", "list", "--search", search, "--pending-first-opponent"][..]),
+        ("documents", &["docs", "list", "--include-deleted"]),
+        ("versions", &["docs", "history", &document]),
+    ] {
+        let mut ran = aw.quietly(&[first, &["--limit", "1"]].concat());
+        let mut seen = Vec::new();
+        loop {
+            let whole = ran.ok();
+            seen.extend(whole["content"][0]["data"][rows].as_array().unwrap().clone());
+            assert_eq!(whole["total_count"], 3, "{whole}");
+            assert_eq!(whole["has_more"] == true, seen.len() < 3, "{whole}");
+            assert_eq!(whole["metadata"]["next_command"].is_string(), seen.len() < 3, "{whole}");
+            if seen.len() == 3 {
+                break;
+            }
+            ran = aw.sh(&ran.next());
+        }
+        seen.dedup();
+        assert_eq!(seen.len(), 3, "{rows}");
+    }
+}

@@ -24,6 +24,9 @@ const RESTARTS: [u32; 3] = [50, 90, 170];
 const INTERVENTION: u32 = 110;
 const CRASH: u32 = 140;
 
+/// Nothing nearly so long is ever needed.
+const LONGEST: Duration = Duration::from_secs(150);
+
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures are worth reading")]
 fn two_hundred_turns_through_kills_crashes_and_restarts_end_closed_with_nothing_lost_or_doubled() {
@@ -125,6 +128,7 @@ struct Agent<'a> {
     role: &'static str,
     folder: PathBuf,
     dice: Dice,
+    began: Instant,
     said: Vec<String>,
     seen: HashSet<String>,
     appealed: bool,
@@ -149,6 +153,7 @@ impl<'a> Agent<'a> {
             role,
             folder,
             dice: dice.another(),
+            began: Instant::now(),
             said: Vec::new(),
             seen: HashSet::new(),
             appealed: false,
@@ -178,7 +183,8 @@ impl<'a> Agent<'a> {
             "respond" | "align_to_ruling" | "rule" if data["status"].is_string() => assert!(!waits),
             _ => assert!(waits, "{answer}"),
         }
-        if self.role != "proposer" || data["action"] != "respond" {
+        let called = data["status"] == "new_argument" && data["action"] == "respond";
+        if self.role != "proposer" || !called {
             return usual;
         }
         let turns = self.turns.load(Ordering::SeqCst);
@@ -191,8 +197,8 @@ impl<'a> Agent<'a> {
             return usual;
         };
         let all = answer["metadata"]["alternatives"].as_array().expect("there are alternatives");
-        let all = all.iter().map(text);
-        Some(all.filter(|line| line.contains(wanted)).next().expect("it is one of them"))
+        let mut all = all.iter().map(text);
+        Some(all.find(|line| line.contains(wanted)).expect("it is one of them"))
     }
 
     /// Runs a line until it has its answer, however often it is killed.
@@ -203,9 +209,8 @@ impl<'a> Agent<'a> {
             fs::write(self.folder.join("YOUR_TEXT.md"), &words).unwrap();
             self.said.push(words);
         }
-        let began = Instant::now();
         loop {
-            assert!(began.elapsed() < Duration::from_secs(60), "nothing comes of {line}");
+            assert!(self.began.elapsed() < LONGEST, "nothing comes of {line}");
             let Some(ran) = self.attempt(line) else { continue };
             match ran.code {
                 Some(0) => {}
@@ -222,7 +227,8 @@ impl<'a> Agent<'a> {
                     self.seen.insert(text(&argument["id"]));
                 }
             }
-            assert_eq!(data["omitted"].as_u64().unwrap_or(0) > 0, false, "{data}");
+            let omitted = data["omitted"].as_u64().unwrap_or(0);
+            assert!(omitted == 0 || self.role == "arbitrator", "{omitted} are missing");
             self.replayed += u32::from(data["replayed"] == true);
             if writes && self.role != "arbitrator" {
                 self.turns.fetch_add(1, Ordering::SeqCst);
@@ -238,7 +244,7 @@ impl<'a> Agent<'a> {
         let mut going = Going::start(command);
         self.commands += 1;
         if self.dice.below(4) == 0 {
-            let end = Instant::now() + Duration::from_micros(self.dice.below(30_000));
+            let end = Instant::now() + Duration::from_micros(self.dice.below(16_000));
             while !going.has_ended() {
                 if Instant::now() >= end {
                     going.kill_group();

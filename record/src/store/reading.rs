@@ -29,6 +29,8 @@ pub(crate) struct Found {
     pub(crate) unseen: Vec<Argument>,
     pub(crate) omitted: u64,
     pub(crate) newest: ArgumentId,
+    /// What a RULING is owed to.
+    pub(crate) pending: Option<ArgumentId>,
 }
 
 pub(super) fn look(
@@ -115,6 +117,7 @@ fn show(
         omitted: unseen_count - unseen.len() as u64,
         unseen,
         newest: id_at(db, known.key, standing.last)?,
+        pending: standing.pending().map(|seq| id_at(db, known.key, seq)).transpose()?,
     })
 }
 

@@ -11,7 +11,7 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::line::Line;
 use super::super::page;
 use super::super::session::Session;
-use super::{Deadline, Habits, Shape, add_what_is_owed, next_lines};
+use super::{Deadline, Habits, Shape, next_lines};
 use crate::client::Call;
 
 #[derive(Debug, clap::Args)]
@@ -134,7 +134,6 @@ impl GetContext {
             let newest = data["arguments"].as_array().and_then(|all| all.last());
             now["next_argument_id_to_wait"] = newest.unwrap_or(&data["motion"])["id"].clone();
         }
-        add_what_is_owed(&session, &self.debate_id, &mut now).map_err(named)?;
         for name in ["action", "next_argument_id_to_wait"] {
             data[name] = now[name].clone();
         }

@@ -18,7 +18,7 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
 use super::read::encoded;
-use super::{Deadline, Habits, Shape, add_what_is_owed, next_lines, wait_line};
+use super::{Deadline, Habits, Shape, next_lines, wait_line};
 use crate::client::{Call, Client, Trouble};
 
 /// The longest that the server holds one request.
@@ -105,7 +105,6 @@ impl Wait {
 
         match self.listen(&session, &hear, &known, ends) {
             Heard::News(mut news) => {
-                add_what_is_owed(&session, &self.debate_id, &mut news).map_err(named)?;
                 let habits = self.habits();
                 let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
                 let mut data = json!({"status": "new_argument"});
