@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -230,6 +230,17 @@ impl ClientSettings {
     }
 }
 
+/// Where a server that listens here is called from this machine: one that listens everywhere is
+/// known by its loopback name.
+pub fn reachable(listen: SocketAddr) -> SocketAddr {
+    let loopback: IpAddr = match listen.ip() {
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    let ip = if listen.ip().is_unspecified() { loopback } else { listen.ip() };
+    SocketAddr::new(ip, listen.port())
+}
+
 fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
     match set("AWEAVE_HOME") {
@@ -257,7 +268,6 @@ impl Config {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 

@@ -93,7 +93,6 @@ fn is_connecting(word: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use alloc::format;

@@ -61,7 +61,8 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Refusal::NotTheFloor { state: State::Closed, role, kind } => {
-                write!(f, "the debate is CLOSED, so the {role} cannot submit a {kind}")
+                let article = article(kind);
+                write!(f, "the debate is CLOSED, so the {role} cannot submit {article} {kind}")
             }
             Refusal::NotTheFloor { state, role, kind: Kind::Intervention } => write!(
                 f,
@@ -72,7 +73,7 @@ impl fmt::Display for Refusal {
                 "nothing awaits a RULING (state {state}), so the {role} cannot submit one"
             ),
             Refusal::NotTheFloor { state, role, kind } => {
-                let article = if kind == Kind::Appeal { "an" } else { "a" };
+                let article = article(kind);
                 let floor = state.floor().map_or("nobody", Role::as_str);
                 write!(
                     f,
@@ -80,8 +81,7 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::NotTheRole { role, kind, .. } => {
-                let article =
-                    if matches!(kind, Kind::Appeal | Kind::Intervention) { "an" } else { "a" };
+                let article = article(kind);
                 write!(f, "the {role} never submits {article} {kind}")
             }
             Refusal::AlreadyRuled { target, ruling, .. } => {
@@ -92,6 +92,13 @@ impl fmt::Display for Refusal {
                 "the RULING is owed to the argument at seq {pending}, not to the one at seq {target}"
             ),
         }
+    }
+}
+
+fn article(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Appeal | Kind::Intervention => "an",
+        Kind::Motion | Kind::Claim | Kind::Ruling | Kind::Resolution => "a",
     }
 }
 

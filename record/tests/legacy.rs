@@ -106,7 +106,7 @@ fn old_files(folder: &TempDir) -> PathBuf {
             Some(4),
             "RESOLUTION",
             "proposer",
-            format!("{DOCUMENT}"),
+            DOCUMENT.to_owned(),
             Some("r-3"),
             3,
             "06:00:00",

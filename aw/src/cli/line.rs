@@ -55,7 +55,6 @@ pub(super) fn quoted(word: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::process::Command;
 

@@ -175,7 +175,6 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
 use debate::encoded;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

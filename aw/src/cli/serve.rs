@@ -16,7 +16,7 @@ use tracing_subscriber::EnvFilter;
 use super::{INPUT, SERVER};
 use crate::home::Running;
 use crate::server::{self, Setup, Stop};
-use crate::settings::{Flags, ServerSettings};
+use crate::settings::{Flags, ServerSettings, reachable};
 
 /// Run the server in the foreground
 ///
@@ -101,7 +101,7 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
     if let Some(held) = &held {
         held.introduce(&Running {
             pid: std::process::id(),
-            url: format!("http://{address}"),
+            url: format!("http://{}", reachable(address)),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             database: database.display().to_string(),
             started_at: format!("{:.3}", Timestamp::now()),

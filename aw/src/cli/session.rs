@@ -1,7 +1,9 @@
 //! A client command at work: its settings, its server, what it says on stderr.
 
-use std::net::TcpStream;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,10 +12,15 @@ use super::answer::{Answer, Problem};
 use super::background;
 use super::page;
 use crate::client::{Call, Client, Trouble};
-use crate::settings::ClientSettings;
+use crate::home::Home;
+use crate::settings::{ClientSettings, reachable};
 
 /// How long a stranger on the port may take to be noticed.
 const KNOCK: Duration = Duration::from_millis(300);
+
+/// How often, and after which pause, a server is looked for that is dying or hangs.
+const LAST_BREATHS: u32 = 100;
+const BREATH: Duration = Duration::from_millis(20);
 
 /// A client command and the server it talks to.
 pub(super) struct Session {
@@ -98,11 +105,8 @@ fn locate(settings: &ClientSettings, verbose: bool) -> Result<String, Problem> {
         return Ok(url.clone());
     }
     let home = &settings.home;
-    let running = home
-        .running()
-        .map_err(|error| Problem::connection(format!("{}: {error}", home.path().display())))?;
-    if let Some(running) = running {
-        return Ok(running.url);
+    if let Some(url) = answering(home)? {
+        return Ok(url);
     }
     if let Some(url) = known_on_port(settings)? {
         return Ok(url);
@@ -117,12 +121,31 @@ fn locate(settings: &ClientSettings, verbose: bool) -> Result<String, Problem> {
     Ok(background::start(settings)?.url)
 }
 
+/// The server of this folder, if it is there and takes connections. One that was killed may keep
+/// its lock for a moment longer than its port.
+fn answering(home: &Home) -> Result<Option<String>, Problem> {
+    let failed =
+        |error: io::Error| Problem::connection(format!("{}: {error}", home.path().display()));
+    for _ in 0..LAST_BREATHS {
+        let Some(running) = home.running().map_err(failed)? else { return Ok(None) };
+        let address = running.url.trim_start_matches("http://").parse::<SocketAddr>();
+        let there = address.is_ok_and(|at| TcpStream::connect_timeout(&at, KNOCK).is_ok());
+        if there {
+            return Ok(Some(running.url));
+        }
+        thread::sleep(BREATH);
+    }
+    Err(Problem::connection("a server has the lock of this folder, but does not take connections")
+        .suggest("aw server restart"))
+}
+
 /// Whoever listens where our server would: one of this folder, or a stranger that is left alone.
 pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
-    if TcpStream::connect_timeout(&settings.listen, KNOCK).is_err() {
+    let address = reachable(settings.listen);
+    if TcpStream::connect_timeout(&address, KNOCK).is_err() {
         return Ok(None);
     }
-    let url = format!("http://{}", settings.listen);
+    let url = format!("http://{address}");
     let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
     let health = Client::of_stranger(&url).once(Call::Get("/health"), Duration::ZERO);
     let who = match health {

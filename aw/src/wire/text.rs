@@ -155,7 +155,6 @@ impl ToSchema for Stamp {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
