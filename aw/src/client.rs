@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
@@ -109,7 +109,21 @@ impl Client {
 
     /// The data of the answer, tried a few times.
     pub fn call(&self, call: Call<'_>) -> Result<Value, Trouble> {
-        tried(|| self.once(call, Duration::ZERO))
+        let mut tries = 0;
+        tried(|| {
+            tries += 1;
+            match self.once(call, Duration::ZERO) {
+                // The first try has deleted it, and its answer was lost.
+                Err(Trouble::Refused(error))
+                    if tries > 1
+                        && matches!(call, Call::Delete(_))
+                        && error["deleted_at"].is_string() =>
+                {
+                    Ok(json!({"deleted": true}))
+                }
+                answer => answer,
+            }
+        })
     }
 
     /// The data of the answer, tried once; the server was asked to hold it for so long.
@@ -142,6 +156,9 @@ impl Client {
             return Ok(bytes);
         }
         match serde_json::from_slice::<Value>(&bytes) {
+            Ok(mut body) if body["success"] == false && response.status() == 503 => {
+                Err(Trouble::Busy(body["error"].take(), Duration::from_secs(1)))
+            }
             Ok(mut body) if body["success"] == false => Err(Trouble::Refused(body["error"].take())),
             _ => Err(Trouble::Stranger(format!("it answered {}", response.status()))),
         }
@@ -182,7 +199,7 @@ impl Client {
 }
 
 /// What comes of this, which is tried again when the server was not reached or is busy.
-fn tried<T>(once: impl Fn() -> Result<T, Trouble>) -> Result<T, Trouble> {
+fn tried<T>(mut once: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
     let mut pause = PAUSE;
     for _ in 1..TRIES {
         match once() {

@@ -129,11 +129,15 @@ impl ServerSettings {
             (None, Some(OneOrMany::Many(many))) => many,
             (None, None) => Vec::new(),
         };
-        let public = public
+        let mut public: Vec<PublicUrl> = public
             .iter()
             .filter(|url| !url.is_empty())
-            .map(|url| parsed::<PublicUrl>("public URL", url))
+            .map(|url| parsed("public URL", url))
             .collect::<Result<_, _>>()?;
+        if !listen.ip().is_loopback() && !listen.ip().is_unspecified() {
+            // Its own address is a name of it too; nobody can point another name at a number.
+            public.push(parsed("listen address", &format!("http://{listen}"))?);
+        }
         let guard = Guard { token: set("AW_AUTH_TOKEN").or(config.auth_token), public };
         if !listen.ip().is_loopback() && guard.token.is_none() {
             return Err(BadSetting::OpenToAll { listen });

@@ -83,7 +83,7 @@ pub enum Fault {
     /// The database failed.
     #[error("the database failed: {0}")]
     Storage(String),
-    /// The record contradicts itself.
+    /// What this request needs of the record contradicts itself; other requests are served.
     #[error("the record is damaged: {0}")]
     Damaged(String),
 }
@@ -92,11 +92,10 @@ impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Fault::StorageFull,
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-                Fault::Damaged(error.to_string())
-            }
             Some(rusqlite::ErrorCode::ConstraintViolation) => Fault::Refused(error.to_string()),
-            _ => Fault::Storage(error.to_string()),
+            Some(_) => Fault::Storage(error.to_string()),
+            // SQLite did its work: a row is missing, or holds what we never wrote.
+            None => Fault::Damaged(error.to_string()),
         }
     }
 }

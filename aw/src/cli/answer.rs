@@ -1,6 +1,6 @@
 //! What is shown: one JSON object for agents, or a page for people; and the exit code.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
@@ -175,12 +175,34 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
             (text.into_bytes(), problem.exit())
         }
     };
+    let text = if io::stdout().is_terminal() { harmless(text, format) } else { text };
     let mut out = io::stdout().lock();
     match out.write_all(&text).and_then(|()| out.flush()) {
         Ok(()) => code.into(),
         // Whoever read it has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => code.into(),
         Err(_) => super::SERVER.into(),
+    }
+}
+
+/// What a terminal shows and does not obey. Pages are so already; JSON has its own way to write
+/// such characters, which only stand in its texts.
+fn harmless(text: Vec<u8>, format: Format) -> Vec<u8> {
+    match (String::from_utf8(text), format) {
+        (Ok(text), Format::Json) if text.starts_with("{\"success\"") => text
+            .chars()
+            .map(|c| match c {
+                '\n' => c.to_string(),
+                c if super::page::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
+                c => c.to_string(),
+            })
+            .collect::<String>()
+            .into_bytes(),
+        (Ok(text), Format::Json) => super::page::shown(&text).into_bytes(),
+        (Ok(page), Format::Markdown) => page.into_bytes(),
+        (Err(bytes), _) => {
+            super::page::shown(&String::from_utf8_lossy(bytes.as_bytes())).into_bytes()
+        }
     }
 }
 

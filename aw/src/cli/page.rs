@@ -83,17 +83,19 @@ pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(text));
 }
 
+/// Whether a terminal would do something at this character, or show others in another order.
+pub(super) fn is_obeyed(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Text without anything that a terminal would obey.
 pub(super) fn shown(text: &str) -> String {
-    let obeyed = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
-    };
-    if !text.chars().any(obeyed) {
+    if !text.chars().any(is_obeyed) {
         return text.to_owned();
     }
     text.chars()
-        .map(|c| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() })
+        .map(|c| if is_obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
 }
 
@@ -375,9 +377,12 @@ pub(super) fn diff(data: &Value, paper: &Paper) -> String {
     page
 }
 
+/// Lines so long that their words take longer are marked more coarsely.
+const WORDS_PATIENCE: Duration = Duration::from_millis(200);
+
 /// Both lines with the words that differ in reverse.
 fn marked(before: &str, after: &str, old: Style, new: Style) -> (String, String) {
-    let diff = similar::TextDiff::from_words(before, after);
+    let diff = similar::TextDiffConfig::default().timeout(WORDS_PATIENCE).diff_words(before, after);
     let (mut left, mut right) = (String::new(), String::new());
     for change in diff.iter_all_changes() {
         let text = change.value();

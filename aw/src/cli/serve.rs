@@ -12,6 +12,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+use uuid::Uuid;
 
 use super::{INPUT, SERVER};
 use crate::home::Running;
@@ -76,7 +77,8 @@ fn log() {
 #[tokio::main]
 async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
     let ServerSettings { home, listen, database, guard, limits } = settings;
-    let home_id = home.id()?;
+    // One that stands apart is not the folder's own, and must not be taken for it.
+    let home_id = if apart { Uuid::new_v4().to_string() } else { home.id()? };
     raise_file_limit();
     let held = if apart { None } else { Some(home.hold()?) };
     // First the port, then the file: whoever has the port may be at work on the file.

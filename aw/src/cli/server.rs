@@ -17,7 +17,7 @@ use super::page;
 use super::session::settings;
 use crate::client::{Call, Client, Trouble};
 use crate::home::Running;
-use crate::settings::ClientSettings;
+use crate::settings::{ClientSettings, Flags, ServerSettings};
 
 pub(super) const HELP: &str = "\
 Run the server in the background: start, stop, look after it
@@ -204,7 +204,11 @@ impl Backup {
     fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
         let database = match running(settings)? {
             Some(running) => PathBuf::from(running.database),
-            None => settings.home.database(),
+            None => {
+                ServerSettings::settle(Flags::default(), &|name| std::env::var(name).ok())
+                    .map_err(|bad| Problem::input(bad.to_string()).suggest("aw doctor"))?
+                    .database
+            }
         };
         if !database.exists() {
             return Err(Problem::new(

@@ -155,6 +155,10 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
         }
         Ok(_) | Err(_) => "another program".to_owned(),
     };
+    // It may be ours after all, which has the port before it can answer.
+    if let Ok(Some(running)) = settings.home.running() {
+        return Ok(Some(running.url));
+    }
     Err(Problem::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
         .suggest(format!(
             "Choose a free address, for instance AW_LISTEN=127.0.0.1:{}, or set DEBATE_SERVER_URL to talk to that server",

@@ -83,7 +83,7 @@ pub(super) async fn list(
         search: input::search(params.q)?,
         limit: input::limit(params.limit.as_deref(), 50)?,
         offset: input::offset(params.offset.as_deref())?,
-        before: params.before.as_deref().map(before).transpose()?,
+        before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
     };
     let list = app.engine.list(&filter)?;
     Ok(Json(Success::new(DebateList::page(&list, filter.limit))))
@@ -158,7 +158,12 @@ pub(super) async fn context(
     Params(params): Params<ContextParams>,
 ) -> Answer<DebateContext> {
     let id = input::id("debate_id", &id)?;
-    let limit = params.limit.as_deref().map(|limit| input::limit(Some(limit), 0)).transpose()?;
+    let limit = params
+        .limit
+        .as_deref()
+        .filter(|limit| !limit.is_empty())
+        .map(|limit| input::limit(Some(limit), 0))
+        .transpose()?;
     let context = app.engine.context(id, limit).await?;
     Ok(Json(Success::new((&context).into())))
 }

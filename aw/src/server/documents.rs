@@ -92,7 +92,12 @@ impl App {
         }
         Ok(NewVersion {
             summary: Summary::parse(body.summary).map_err(|bad| Problem::text("summary", bad))?,
-            content: input::content("content", body.content, self.limits.document_bytes)?,
+            content: input::content("content", body.content, self.limits.document_bytes).map_err(
+                |problem| match problem.error.max_length {
+                    Some(_) => problem.suggest("Split it into several documents"),
+                    None => problem,
+                },
+            )?,
             author: input::author(body.author)?,
             metadata,
         })

@@ -16,6 +16,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde::Deserialize;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use utoipa::IntoParams;
+use uuid::Uuid;
 
 use super::App;
 use super::error::Problem;
@@ -181,9 +182,11 @@ impl Follower {
         };
         match self.obey(&text).await {
             Ok(()) => Ok(()),
-            Err(problem) => {
+            Err(mut problem) => {
                 if let Some(fault) = &problem.fault {
-                    tracing::error!(debate = %self.debate, fault, "failed");
+                    let id = Uuid::now_v7().simple().to_string();
+                    tracing::error!(request_id = id, debate = %self.debate, fault, "failed");
+                    problem.error.request_id = Some(id);
                 }
                 self.tell(&Told::Error { error: problem.error }).await
             }

@@ -120,6 +120,9 @@ pub(super) async fn observe(State(app): State<App>, request: Request, next: Next
         .seconds
         .get_or_create(&Route { route: route.clone() })
         .observe(took.as_secs_f64());
+    // Any word can be sent as a method; each new one would stay for ever.
+    let known = ["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"];
+    let method = if known.contains(&method.as_str()) { method } else { "other".to_owned() };
     app.telemetry.requests.get_or_create(&Served { method, route, status }).inc();
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert("x-request-id", id);

@@ -1,6 +1,7 @@
 //! The server when things go wrong around it: killed, out of disk, stopped, badly spoken to.
 
 mod command;
+mod damage;
 mod disk;
 mod kill;
 mod manners;

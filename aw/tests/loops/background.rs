@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::machine::{Machine, is_gone, until};
+use super::machine::{AtLast, Machine, is_gone, until};
 use crate::world::text;
 
 #[test]
@@ -106,6 +106,7 @@ fn stop_wins_against_agents_who_start_it_again() {
                 machine.aw(&["debate", "list"]);
             }
         });
+        let _over = AtLast(&over);
         for _ in 0..8 {
             until("a server runs", || !machine.servers().is_empty());
             let stopped = machine.aw(&["server", "stop"]).data();
@@ -113,7 +114,6 @@ fn stop_wins_against_agents_who_start_it_again() {
                 assert!(is_gone(i32::try_from(pid).unwrap()), "{stopped}");
             }
         }
-        over.store(true, Ordering::SeqCst);
     });
 }
 
@@ -124,6 +124,7 @@ fn a_backup_under_load_opens_and_has_everything_that_was_acknowledged_before() {
     let (acknowledged, over) = (Mutex::new(HashSet::new()), AtomicBool::new(false));
     let copy = machine.path("work").join("copy.db");
     let before = thread::scope(|scope| {
+        let _over = AtLast(&over);
         for _ in 0..2 {
             scope.spawn(|| {
                 while !over.load(Ordering::SeqCst) {
@@ -135,7 +136,6 @@ fn a_backup_under_load_opens_and_has_everything_that_was_acknowledged_before() {
         until("there is something to lose", || acknowledged.lock().unwrap().len() >= 20);
         let before = acknowledged.lock().unwrap().clone();
         let backup = machine.aw(&["server", "backup", "copy.db"]);
-        over.store(true, Ordering::SeqCst);
         let size = backup.data()["bytes"].as_u64();
         assert_eq!(size, Some(fs::metadata(&copy).unwrap().len()));
         before

@@ -127,9 +127,10 @@ fn what_a_killed_server_leaves_behind_is_recognised() {
     let (debate, _) = machine.debate();
     let killed = machine.server();
     kill(Pid::from_raw(killed), Signal::SIGKILL).unwrap();
-    until("it is dead", || is_gone(killed));
+    // Its lock goes with the last of its threads.
+    until("it is dead", || machine.aw(&["server", "status"]).data()["running"] == false);
+    assert!(is_gone(killed));
     assert!(machine.data().join("server.json").exists());
-    assert_eq!(machine.aw(&["server", "status"]).data()["running"], false);
     let context = machine.aw(&["debate", "get-context", "--debate-id", &debate]).data();
     assert_eq!(context["debate"]["id"], debate);
     assert_ne!(machine.server(), killed);

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::io::Read;
+use std::iter::repeat_with;
+use std::net::TcpStream;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -26,7 +29,10 @@ pub struct Machine {
 impl Machine {
     /// One on which nothing was ever run.
     pub fn fresh() -> Self {
-        Self::listening_at(&free_listener().local_addr().unwrap().to_string())
+        // A process that another test is just starting may have inherited the listener for a moment.
+        let mut free = repeat_with(|| free_listener().local_addr().unwrap());
+        let listen = free.find(|listen| TcpStream::connect(listen).is_err()).unwrap();
+        Self::listening_at(&listen.to_string())
     }
 
     /// The same with this address for its server.
@@ -274,6 +280,15 @@ impl Ran {
         assert_eq!((self.code, &answer["success"]), (Some(exit), &Value::Bool(false)), "{self:?}");
         assert_eq!(answer["error"]["code"], code, "{self:?}");
         answer["error"].take()
+    }
+}
+
+/// Ends those who go on until they are told, also when their test fails.
+pub struct AtLast<'a>(pub &'a AtomicBool);
+
+impl Drop for AtLast<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

@@ -39,9 +39,10 @@ impl Waiting {
 
     /// A wait that the server holds by now.
     fn held(&self, more: &[&str]) -> Going {
-        let before = self.machine.held();
+        // It may not have noticed yet that another one has gone.
+        until("the server holds nobody", || self.machine.held() == 0);
         let waiting = self.wait(more);
-        until("the server holds it", || self.machine.held() > before);
+        until("the server holds it", || self.machine.held() == 1);
         waiting
     }
 

@@ -88,7 +88,8 @@ pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure>
     };
     let key = insert_debate(db, &head)?;
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
-    let argument = append(db, key, argument, None, &new.debate.standing, Hash::NONE)?;
+    let argument =
+        append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
     Ok(Written { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
 }
 
@@ -147,7 +148,8 @@ pub(super) fn play(
         let text = if event.automatic() { &new.automatic } else { &new.argument };
         let argument =
             text.clone().placed(new.debate, standing.last, event, parent, known.head.updated_at);
-        let argument = append(db, known.key, argument, parked_for, standing, previous)?;
+        let argument =
+            append(db, known.key, argument, parked_for, standing, previous, KnownVersions::Now)?;
         previous = argument.hash;
         if written.is_none() {
             written = Some((argument, parked_for));
@@ -365,6 +367,7 @@ pub(super) fn append(
     parked_for: Option<Seq>,
     standing: &Standing,
     previous: Hash,
+    known: KnownVersions,
 ) -> Result<Argument, Failure> {
     argument.hash = chain::link(previous, &argument);
     let event = argument.event;
@@ -396,12 +399,26 @@ pub(super) fn append(
         ":hash": argument.hash.0,
         ":content": argument.content.as_str(),
     })?;
-    cite(db, key, &argument)?;
+    cite(db, key, &argument, known)?;
     Ok(argument)
 }
 
+/// Which versions of a document an argument may mean when it names none.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum KnownVersions {
+    /// All that there are.
+    Now,
+    /// Those that were there when it was written, for what is imported afterwards.
+    Then,
+}
+
 /// Notes which documents an argument means, and in which version.
-fn cite(db: &Connection, key: i64, argument: &Argument) -> Result<(), Failure> {
+fn cite(
+    db: &Connection,
+    key: i64,
+    argument: &Argument,
+    known: KnownVersions,
+) -> Result<(), Failure> {
     for mention in mentions(argument.content.as_str()) {
         let document = db
             .prepare_cached(
@@ -418,7 +435,11 @@ fn cite(db: &Connection, key: i64, argument: &Argument) -> Result<(), Failure> {
             .optional()?;
         let Some((document, newest, newest_by_then)) = document else { continue };
         let named = mention.version.filter(|version| *version <= newest);
-        let version = named.or(newest_by_then).unwrap_or(newest);
+        let meant = match known {
+            KnownVersions::Now => newest,
+            KnownVersions::Then => newest_by_then.unwrap_or(newest),
+        };
+        let version = named.unwrap_or(meant);
         let citation = params![key, argument.seq.0, document, version];
         db.prepare_cached(
             "insert into citations (debate_key, seq, document_key, version) values (?1, ?2, ?3, ?4)",

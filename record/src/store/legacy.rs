@@ -160,7 +160,16 @@ impl OldDebate {
         let key = debates::insert_debate(db, &self.head)?;
         let mut previous = Hash::NONE;
         for (argument, standing) in &self.arguments {
-            previous = debates::append(db, key, argument.clone(), None, standing, previous)?.hash;
+            previous = debates::append(
+                db,
+                key,
+                argument.clone(),
+                None,
+                standing,
+                previous,
+                debates::KnownVersions::Then,
+            )?
+            .hash;
         }
         Ok(())
     }

@@ -183,6 +183,7 @@ pub(super) fn documents(
     limit: u64,
     offset: u64,
 ) -> Result<DocumentList, Failure> {
+    let short = search.is_some_and(is_short);
     let live = if include_deleted { "true" } else { "deleted_at is null" };
     let columns = "id, version, summary, updated_at, deleted_at";
     let (chosen, search) = match search {
@@ -214,7 +215,14 @@ pub(super) fn documents(
     } else {
         let sql = format!("select count(*) from ({chosen})");
         let found = db.prepare_cached(&sql)?.query_row([&search], |row| row.get(0))?;
-        (found, all <= SEARCHED || found < SEARCHED)
+        let looked_at = if short {
+            all
+        } else {
+            let matches = "select count(*) from (
+                select 1 from document_summaries where document_summaries match ?1 limit ?2)";
+            db.prepare_cached(matches)?.query_row(params![search, SEARCHED], |row| row.get(0))?
+        };
+        (found, looked_at < SEARCHED)
     };
     let sql = format!("{chosen} order by updated_at desc, id limit ?2 offset ?3");
     let page = params![search, number(limit), number(offset)];

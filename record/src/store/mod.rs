@@ -130,7 +130,7 @@ struct Inner {
     path: PathBuf,
     readers: Mutex<Vec<Connection>>,
     /// Reads that may take long are few at a time, and off the threads that serve everybody.
-    long_reads: Semaphore,
+    long_reads: Arc<Semaphore>,
     writer: Writer,
     /// Held for as long as the store is open: two writers would not hear each other's bell.
     _lock: fs::File,
@@ -161,7 +161,7 @@ impl Store {
             inner: Arc::new(Inner {
                 path: path.clone(),
                 readers: Mutex::new(vec![reader]),
-                long_reads: Semaphore::new(LONG_READS),
+                long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 writer,
                 _lock: lock,
             }),
@@ -334,11 +334,16 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let _turn = self.inner.long_reads.acquire().await.expect("it is never closed");
+        let turns = self.inner.long_reads.clone();
+        let turn = turns.acquire_owned().await.expect("it is never closed");
         let store = self.clone();
-        tokio::task::spawn_blocking(move || store.read(work))
-            .await
-            .map_err(|died| Fault::Storage(format!("a read died: {died}")))?
+        // The turn lasts as long as the reading, also when whoever asked has left.
+        tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            store.read(work)
+        })
+        .await
+        .map_err(|died| Fault::Storage(format!("a read died: {died}")))?
     }
 }
 

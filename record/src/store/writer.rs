@@ -195,7 +195,8 @@ fn run_all(db: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         db.prepare_cached("savepoint request")?.execute([])?;
         match job.run(db) {
             Ok(()) => {}
-            Err(Fault::Refused(_)) => {
+            // The fault is this request's alone: the others of the batch must not pay for it.
+            Err(Fault::Refused(_) | Fault::Damaged(_)) => {
                 db.prepare_cached("rollback to request")?.execute([])?;
             }
             Err(fault) => return Err(fault),

@@ -117,18 +117,24 @@ impl GetContext {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
         let debate = encoded(&self.debate_id);
+        // First what to do, then what was said: the advice never rests on a text that is not shown.
+        let advice = match &self.role {
+            Some(role) => {
+                let path = format!("/debates/{debate}/poll?role={}", encoded(role));
+                Some((role, session.call(Call::Get(&path)).map_err(named)?))
+            }
+            None => None,
+        };
         let path = format!("/debates/{debate}?limit={}", self.limit);
         let mut data = session.call(Call::Get(&path)).map_err(named)?;
         data["url"] = session.url_of(&self.debate_id).into();
-        let Some(role) = &self.role else {
+        let Some((role, mut now)) = advice else {
             let answer = Answer::new(data, page::context).with(
                 "hint",
                 "give --role proposer, opponent or arbitrator to learn what to run next",
             );
             return Ok(Shown::Answer(session.checked(answer)));
         };
-        let path = format!("/debates/{debate}/poll?role={}", encoded(role));
-        let mut now = session.call(Call::Get(&path)).map_err(named)?;
         if now["has_new_argument"] == false {
             // Everything was just read, so the wait begins after the newest of it.
             let newest = data["arguments"].as_array().and_then(|all| all.last());

@@ -1,0 +1,36 @@
+//! A record that was changed behind our back hurts nobody but those who ask for that part of it.
+
+use serde_json::json;
+
+use crate::world::{World, database_in, new_id};
+
+#[tokio::test]
+async fn a_damaged_debate_stops_nobody_else() {
+    let world = World::start().await;
+    let opening = json!({
+        "debate_id": new_id(),
+        "title": "Damaged",
+        "debate_type": "general_debate",
+        "motion_content": "Once whole.",
+        "client_request_id": new_id(),
+    });
+    world.post("/debates", opening.clone()).await.created();
+    let db = rusqlite::Connection::open(database_in(&world.folder)).unwrap();
+    db.execute_batch("drop trigger arguments_never_change; update arguments set via = 'pigeon'")
+        .unwrap();
+    let sound = world.debate("Sound").await;
+
+    let mut target = sound.motion.clone();
+    for round in 0..20 {
+        let role = if round % 2 == 0 { "opponent" } else { "proposer" };
+        let text = format!("Round {round}.");
+        let (damaged, claim) = tokio::join!(
+            world.post("/debates", opening.clone()),
+            sound.claim(role, &target, &text),
+        );
+        let damaged = damaged.refused(500, "RECORD_DAMAGED");
+        assert!(damaged["request_id"].is_string(), "{damaged}");
+        target = claim["argument"]["id"].as_str().unwrap().to_owned();
+    }
+    assert_eq!(world.get("/health").await.ok()["status"], "ok");
+}
