@@ -22,6 +22,10 @@ use tokio::time::{sleep, timeout};
 /// How long a client may take to send its headers, or stay idle between requests.
 const HEADER_PATIENCE: Duration = Duration::from_secs(75);
 
+/// How long a client may leave an answer unread.
+#[cfg(target_os = "linux")]
+const READ_PATIENCE_MS: u32 = 30_000;
+
 /// The most bytes of headers.
 const HEADER_BYTES: usize = 64 * 1024;
 
@@ -144,6 +148,7 @@ async fn converse(stream: TcpStream, router: Router, mut stopping: Stopping) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was refused");
     }
+    drop_who_does_not_read(&stream);
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_PATIENCE)
@@ -193,6 +198,19 @@ async fn hear(stream: &TcpStream) -> io::Result<bool> {
         }
     }
 }
+
+/// An answer that nobody reads would stay in memory for as long as its connection is open.
+#[cfg(target_os = "linux")]
+fn drop_who_does_not_read(stream: &TcpStream) {
+    use nix::sys::socket::{setsockopt, sockopt::TcpUserTimeout};
+
+    if let Err(error) = setsockopt(stream, TcpUserTimeout, &READ_PATIENCE_MS) {
+        tracing::debug!(%error, "TCP_USER_TIMEOUT was refused");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drop_who_does_not_read(_: &TcpStream) {}
 
 /// Whether only this one connection failed, before it was accepted.
 fn is_theirs(error: &io::Error) -> bool {
