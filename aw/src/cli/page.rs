@@ -355,26 +355,48 @@ pub(super) fn diff(data: &Value, paper: &Paper) -> String {
     let mut page = String::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        let removed = line.starts_with('-') && !line.starts_with("---");
-        if let (true, Some(next)) = (removed, lines.peek())
-            && next.starts_with('+')
-            && !next.starts_with("+++")
-        {
-            let (before, after) = (shown(&line[1..]), shown(&next[1..]));
-            let (before, after) = marked(&before, &after, old, new);
-            let _ = writeln!(page, "{old}-{old:#}{before}\n{new}+{new:#}{after}");
-            lines.next();
+        if !is_change(line, '-') {
+            let painted = match line.as_bytes().first() {
+                Some(b'+') if is_change(line, '+') => paper.paint(new, &shown(line)),
+                Some(b'@') => paper.paint(AnsiColor::Cyan.on_default(), &shown(line)),
+                _ => shown(line),
+            };
+            let _ = writeln!(page, "{painted}");
             continue;
         }
-        let painted = match line.as_bytes().first() {
-            Some(b'-') if removed => paper.paint(old, &shown(line)),
-            Some(b'+') if !line.starts_with("+++") => paper.paint(new, &shown(line)),
-            Some(b'@') => paper.paint(AnsiColor::Cyan.on_default(), &shown(line)),
-            _ => shown(line),
-        };
-        let _ = writeln!(page, "{painted}");
+        let mut removed = vec![shown(&line[1..])];
+        while let Some(next) = lines.next_if(|next| is_change(next, '-')) {
+            removed.push(shown(&next[1..]));
+        }
+        let mut added = Vec::new();
+        while let Some(next) = lines.next_if(|next| is_change(next, '+')) {
+            added.push(shown(&next[1..]));
+        }
+        // As many lines on both sides are taken for the same lines, changed.
+        if removed.len() == added.len() {
+            (removed, added) = removed
+                .iter()
+                .zip(&added)
+                .map(|(before, after)| marked(before, after, old, new))
+                .unzip();
+        } else {
+            removed.iter_mut().for_each(|line| *line = paper.paint(old, line));
+            added.iter_mut().for_each(|line| *line = paper.paint(new, line));
+        }
+        for line in removed {
+            let _ = writeln!(page, "{old}-{old:#}{line}");
+        }
+        for line in added {
+            let _ = writeln!(page, "{new}+{new:#}{line}");
+        }
     }
     page
+}
+
+/// Whether this line of a unified diff was removed (`-`) or added (`+`).
+fn is_change(line: &str, sign: char) -> bool {
+    let header = if sign == '-' { "--- " } else { "+++ " };
+    line.starts_with(sign) && !line.starts_with(header)
 }
 
 /// Lines so long that their words take longer are marked more coarsely.
@@ -535,11 +557,16 @@ mod tests {
 
     #[test]
     fn changed_words_are_marked_where_there_is_colour() {
-        let data = serde_json::json!({"from": 1, "to": 2, "diff": "@@ -1 +1 @@\n-keep one file\n+keep two files\n"});
+        let text = "--- v1\n+++ v2\n@@ -1,2 +1,2 @@\n-keep one file\n-sync never\n+keep two files\n+sync always\n";
+        let data = serde_json::json!({"from": 1, "to": 2, "diff": text});
         let plain = diff(&data, &Paper { width: 80, colour: false });
-        assert_eq!(plain, "@@ -1 +1 @@\n-keep one file\n+keep two files\n");
+        assert_eq!(plain, text);
         let coloured = diff(&data, &Paper { width: 80, colour: true });
         let mark = AnsiColor::Green.on_default().invert();
-        assert!(coloured.contains(&format!("{mark}two{mark:#}")), "{coloured:?}");
+        for word in ["two", "always"] {
+            assert!(coloured.contains(&format!("{mark}{word}{mark:#}")), "{coloured:?}");
+        }
+        let same = AnsiColor::Green.on_default();
+        assert!(coloured.contains(&format!("{same}sync{same:#}")), "{coloured:?}");
     }
 }
