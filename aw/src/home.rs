@@ -188,7 +188,8 @@ impl Home {
         Ok(())
     }
 
-    fn make(&self) -> io::Result<()> {
+    /// Makes the folder, for its owner alone.
+    pub fn make(&self) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
     }
 }

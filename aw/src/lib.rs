@@ -6,6 +6,8 @@
 pub mod cli;
 pub mod client;
 pub mod home;
+pub mod kit;
+pub mod policy;
 pub mod server;
 pub mod settings;
 pub mod wire;

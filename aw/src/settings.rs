@@ -93,6 +93,7 @@ struct Config {
     patience: Option<f64>,
     author: Option<String>,
     autostart: Option<bool>,
+    debate_language: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -189,6 +190,8 @@ pub struct ClientSettings {
     pub author: Option<String>,
     /// Whether a missing server is started.
     pub autostart: bool,
+    /// The language that agents debate in, by its name.
+    pub debate_language: String,
 }
 
 impl ClientSettings {
@@ -229,8 +232,26 @@ impl ClientSettings {
             patience: Duration::from_secs_f64(60.0 * number("AW_PATIENCE", config.patience, 30.0)?),
             author: set("AW_AUTHOR").or(config.author),
             autostart,
+            debate_language: language(config.debate_language.as_deref().unwrap_or("en"))?,
             home,
         })
+    }
+}
+
+/// The name of a language, which goes into the texts that agents read.
+fn language(text: &str) -> Result<String, BadSetting> {
+    match text {
+        "en" => Ok("English".to_owned()),
+        "vi" => Ok("Vietnamese".to_owned()),
+        other => {
+            let is_name = |c: char| c.is_alphabetic() || " ()-".contains(c);
+            let fits = !other.trim().is_empty() && other.chars().count() <= 40;
+            if fits && other.chars().all(is_name) {
+                return Ok(other.to_owned());
+            }
+            let why = format!("{other:?} is not a language: write en, vi or a name such as German");
+            Err(BadSetting::Value { name: "debate_language".to_owned(), why })
+        }
     }
 }
 

@@ -174,6 +174,9 @@ pub struct CreateDebate {
     /// Makes a retry recognisable.
     #[schema(format = Uuid)]
     pub client_request_id: String,
+    /// What the roles go by, when the type is not a built-in one.
+    #[serde(default)]
+    pub type_texts: Option<TypeTexts>,
     /// `auto` (default) or `arbitrator`.
     #[serde(default)]
     #[schema(value_type = Option<ResolutionPolicyText>)]
@@ -182,6 +185,36 @@ pub struct CreateDebate {
     #[serde(default)]
     #[schema(max_length = 80)]
     pub author: Option<String>,
+}
+
+/// The texts of a type: at most 64 kB of rules, kept with the debate.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TypeTexts {
+    /// What the type is called.
+    #[schema(min_length = 1, max_length = 200)]
+    pub title: String,
+    /// What it is for.
+    #[schema(min_length = 1, max_length = 500)]
+    pub description: String,
+    /// The proposer's rules.
+    #[schema(min_length = 1)]
+    pub proposer: String,
+    /// The opponent's rules.
+    #[schema(min_length = 1)]
+    pub opponent: String,
+    /// The arbitrator's rules.
+    #[schema(min_length = 1)]
+    pub arbitrator: String,
+}
+
+/// `GET /debates/{id}/type`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TypeOfDebate {
+    /// Its type.
+    pub debate_type: String,
+    /// The texts that were kept with it; none when it goes by the built-in ones.
+    #[schema(required = true)]
+    pub type_texts: Option<TypeTexts>,
 }
 
 /// `POST /debates/{id}/arguments`
@@ -370,6 +403,8 @@ pub struct DebateContext {
     pub rulings: Vec<Argument>,
     /// The documents it cites, each in the version that was cited last.
     pub documents: Vec<CitedDocument>,
+    /// Whether its roles go by rules that came with it: see `/debates/{id}/type`.
+    pub own_rules: bool,
     /// What each role may do now.
     pub available_actions: AvailableActions,
 }

@@ -5,6 +5,7 @@ mod api;
 mod cli;
 mod crowd;
 mod faults;
+mod kit;
 mod loops;
 mod sessions;
 mod tidy;

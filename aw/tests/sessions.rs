@@ -45,6 +45,16 @@ fn errors_and_what_they_mean() {
 }
 
 #[test]
+fn seating_your_agents() {
+    Session::tell("docs/sessions/agents.md");
+}
+
+#[test]
+fn types_of_debate() {
+    Session::tell("docs/sessions/debate-types.md");
+}
+
+#[test]
 fn the_quick_start_of_the_readme() {
     Session::tell("README.md");
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use aw_core::{
-    AUTOMATIC_RULING, ArgumentId, Content, Debate, DebateId, DocumentId, RequestId, Role, Seq,
-    Standing, Time,
+    AUTOMATIC_RULING, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, RequestId,
+    Role, Seq, Standing, Time,
 };
 use jiff::Timestamp;
 use tokio::time::timeout;
@@ -19,7 +19,8 @@ use crate::bell::{Bell, Listening};
 use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Written};
 use crate::{
     Ask, Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request, Stretch, VersionList,
+    KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request, Stretch, TypeTexts,
+    VersionList,
 };
 
 /// How long a commit proves that the next one is likely to work.
@@ -91,10 +92,11 @@ impl Engine {
         let engine = self.clone();
         self.see_through(async move {
             let (role, written) = match ask {
-                Ask::Open { title, debate_type, policy, motion } => {
+                Ask::Open { title, debate_type, texts, policy, motion } => {
                     let opened = Debate { policy, standing: Standing::opened() };
                     let motion = argument(motion);
-                    let new = NewDebate { id: debate, title, debate_type, debate: opened, motion };
+                    let new =
+                        NewDebate { id: debate, title, debate_type, texts, debate: opened, motion };
                     (Role::Proposer, engine.store.open_debate(new).await?)
                 }
                 Ask::Play { role, play, content } => {
@@ -196,6 +198,11 @@ impl Engine {
             Some(limit) => self.store.context(debate, limit),
             None => self.store.whole(debate).await,
         }
+    }
+
+    /// What kind of debate it is, and the texts of that type, if they were kept with it.
+    pub fn type_texts(&self, debate: DebateId) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+        self.store.type_texts(debate)
     }
 
     /// A page of debates.

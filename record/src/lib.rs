@@ -17,6 +17,6 @@ pub use failure::{Failure, Fault};
 pub use shape::{
     Ask, CitedDocument, Context, DebateHead, DebateList, DebateListed, Document, DocumentList,
     DocumentListed, DocumentVersion, Filter, KeptVersion, LastArgument, NewDocument, NewVersion,
-    News, Poll, Receipt, Request, Stretch, VersionList, VersionListed,
+    News, Poll, Receipt, Request, Stretch, TypeTexts, VersionList, VersionListed,
 };
 pub use store::{OpenError, Store, StoreOptions, backup};

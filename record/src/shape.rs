@@ -1,7 +1,7 @@
 //! What goes in and comes out of the engine.
 
 use aw_core::{
-    Action, Argument, ArgumentId, Author, Available, Content, Debate, DebateId, DebateType,
+    Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
     DocumentId, Kind, Move, RequestId, ResolutionPolicy, Role, Seq, State, Summary, Time, Title,
     Via,
 };
@@ -30,6 +30,8 @@ pub enum Ask {
         title: Title,
         /// Its type.
         debate_type: DebateType,
+        /// What its roles go by, unless that is built in.
+        texts: Option<Box<TypeTexts>>,
         /// Who approves a RESOLUTION.
         policy: ResolutionPolicy,
         /// The MOTION.
@@ -44,6 +46,22 @@ pub enum Ask {
         /// What is said with it.
         content: Content,
     },
+}
+
+/// What the roles of a debate go by: the texts of its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeTexts {
+    /// What the type is called.
+    pub title: Title,
+    /// What it is for.
+    pub description: Summary,
+    /// The rules of each role.
+    pub rules: ByRole<Content>,
+}
+
+impl TypeTexts {
+    /// The most bytes that the rules of all roles may have together.
+    pub const MAX_BYTES: usize = 64 * 1024;
 }
 
 /// What became of a [`Request`].
@@ -160,6 +178,8 @@ pub struct Context {
     pub rulings: Vec<Argument>,
     /// The documents it cites.
     pub documents: Vec<CitedDocument>,
+    /// Whether texts of its type were kept with it.
+    pub own_rules: bool,
 }
 
 /// A document that a debate cites.

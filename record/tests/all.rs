@@ -3,3 +3,4 @@
 
 mod guarded;
 mod legacy;
+mod schemas;

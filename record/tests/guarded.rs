@@ -21,6 +21,7 @@ async fn with_a_debate() -> (TempDir, Connection) {
         ask: Ask::Open {
             title: Title::recorded("T".to_owned()),
             debate_type: DebateType::recorded("general_debate".to_owned()),
+            texts: None,
             policy: aw_core::ResolutionPolicy::Auto,
             motion: Content::recorded("M".to_owned()),
         },

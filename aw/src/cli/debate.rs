@@ -36,6 +36,7 @@ Arbitrator
 
 Everybody
   list                 List debates, the most recently updated first
+  types                List the types of debate, yours included
   open                 Open a debate's page in the browser
   export               Take the whole transcript away, as Markdown or JSON
   delete               Hide a debate for good
@@ -100,6 +101,9 @@ pub(super) enum Debate {
     /// List debates, the most recently updated first
     #[command(after_help = "Example:\n  aw debate list --pending-first-opponent --format markdown")]
     List(read::List),
+    /// List the types of debate: built in, yours and the project's
+    #[command(after_help = "Example:\n  aw debate types --format markdown")]
+    Types(Shape),
     /// Open a debate's page in the browser
     #[command(after_help = "Example:\n  aw debate open --debate-id 93d8…")]
     Open(read::Open),
@@ -132,7 +136,7 @@ pub(super) struct Shape {
 impl Debate {
     pub(super) fn format(&self) -> Format {
         match self {
-            Debate::GenerateId(shape) => shape.format,
+            Debate::GenerateId(shape) | Debate::Types(shape) => shape.format,
             Debate::Create(command) => command.shape.format,
             Debate::GetContext(command) => command.shape.format,
             Debate::Submit(command) => command.shape.format,
@@ -159,6 +163,7 @@ impl Debate {
             Debate::Ruling(command) => command.run(),
             Debate::Intervention(command) => command.run(),
             Debate::List(command) => command.run(),
+            Debate::Types(_) => read::types(),
             Debate::Open(command) => command.run(),
             Debate::Export(command) => command.run(),
             Debate::Delete(command) => command.run(),

@@ -4,6 +4,7 @@
 //! and an [`answer::Answer`], which [`answer::show`] prints. Data goes to stdout and can be piped;
 //! words for people go to stderr.
 
+mod agent;
 mod answer;
 mod background;
 mod debate;
@@ -45,6 +46,7 @@ See it
 Debate
   debate        Create, answer, wait, appeal, rule, list, export        aw debate --help
   docs          Keep long texts as documents in versions                aw docs --help
+  agent         Teach coding agents to debate: show, install, doctor    aw agent --help
 
 Server (started by itself when a command needs it)
   server        Start, stop, status, logs, backup                       aw server --help
@@ -81,6 +83,8 @@ enum Command {
     #[command(subcommand)]
     Docs(docs::Docs),
     #[command(subcommand)]
+    Agent(agent::Agent),
+    #[command(subcommand)]
     Server(server::Server),
     /// Run the server in the foreground
     Serve(serve::Serve),
@@ -112,6 +116,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),
         Command::Docs(command) => (command.format(), command.run()),
+        Command::Agent(command) => (command.format(), command.run()),
         Command::Server(command) => (command.format(), command.run()),
         Command::Doctor(shape) => {
             let (answer, healthy) = doctor::examine();
@@ -187,12 +192,30 @@ mod tests {
             (HELP, &aw),
             (debate::HELP, of("debate")),
             (docs::HELP, of("docs")),
+            (agent::HELP, of("agent")),
             (server::HELP, of("server")),
         ] {
             for command in family.get_subcommands() {
                 let name = format!("\n  {} ", command.get_name());
                 assert!(page.contains(&name), "{name} is missing");
             }
+        }
+    }
+
+    #[test]
+    fn every_command_about_debates_is_in_the_table_of_who_may_use_it() {
+        let aw = Typed::command();
+        let known = |command: &str| crate::policy::TOOLS.iter().any(|tool| tool.command == command);
+        for family in ["debate", "docs", "agent"] {
+            for command in aw.find_subcommand(family).unwrap().get_subcommands() {
+                let command = format!("{family} {}", command.get_name());
+                assert!(known(&command), "{command}");
+            }
+        }
+        for tool in crate::policy::TOOLS {
+            let mut words = tool.command.split(' ');
+            let found = words.try_fold(&aw, |command, word| command.find_subcommand(word));
+            assert!(found.is_some(), "there is no {}", tool.command);
         }
     }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use aw_core::{ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title};
-use aw_core::{Time, Verdict, Via};
-use aw_record::{Ask, Filter, Receipt, Request};
+use aw_core::{
+    ArgumentId, BadText, ByRole, Content, DebateId, DebateType, Move, ResolutionPolicy, Role,
+    Summary, Time, Title, Verdict, Via,
+};
+use aw_record::{Ask, Filter, Receipt, Request, TypeTexts};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -13,11 +15,11 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::error::Problem;
-use super::input::{self, Body, Door, Params, Segment};
+use super::input::{self, Body, Door, OpeningBody, Params, Segment};
 use super::refused::{ReadRefused, WriteRefused};
 use crate::wire::{
-    CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, Stamp, StateText,
-    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, Written,
+    self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, Stamp, StateText,
+    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
 };
 
 /// The longest that the server holds a wait.
@@ -113,7 +115,7 @@ fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
 pub(super) async fn create(
     State(app): State<App>,
     Door(via): Door,
-    Body(body): Body<CreateDebate>,
+    OpeningBody(body): OpeningBody<CreateDebate>,
 ) -> WriteAnswer {
     let policy: Option<ResolutionPolicy> =
         input::optional("resolution_policy", body.resolution_policy.as_deref())?;
@@ -127,11 +129,50 @@ pub(super) async fn create(
             title: Title::parse(body.title).map_err(|bad| Problem::text("title", bad))?,
             debate_type: DebateType::parse(body.debate_type)
                 .map_err(|bad| Problem::text("debate_type", bad))?,
+            texts: body.type_texts.map(type_texts).transpose()?.map(Box::new),
             policy: policy.unwrap_or_default(),
             motion: input::content("motion_content", body.motion_content, max)?,
         },
     };
     app.write(request).await
+}
+
+/// The texts of a type, which share one limit.
+fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
+    let wire::TypeTexts { title, description, proposer, opponent, arbitrator } = texts;
+    let max = TypeTexts::MAX_BYTES;
+    let len = proposer.len() + opponent.len() + arbitrator.len();
+    if len > max {
+        return Err(Problem::text("type_texts", BadText::TooManyBytes { len, max }));
+    }
+    Ok(TypeTexts {
+        title: Title::parse(title).map_err(|bad| Problem::text("type_texts.title", bad))?,
+        description: Summary::parse(description)
+            .map_err(|bad| Problem::text("type_texts.description", bad))?,
+        rules: ByRole {
+            proposer: input::content("type_texts.proposer", proposer, max)?,
+            opponent: input::content("type_texts.opponent", opponent, max)?,
+            arbitrator: input::content("type_texts.arbitrator", arbitrator, max)?,
+        },
+    })
+}
+
+/// What kind of debate it is, and what its roles go by when that is not built in.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}/type",
+    params(("id" = String, Path, format = Uuid)),
+    responses(
+        (status = 200, body = Success<TypeOfDebate>),
+        ReadRefused,
+    )
+)]
+pub(super) async fn type_of(State(app): State<App>, Segment(id): Segment) -> Answer<TypeOfDebate> {
+    let (debate_type, texts) = app.engine.type_texts(input::id("debate_id", &id)?)?;
+    Ok(Json(Success::new(TypeOfDebate {
+        debate_type: debate_type.into_string(),
+        type_texts: texts.as_ref().map(wire::TypeTexts::from),
+    })))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aw_core::{Author, BadText, Content, RequestId, Role, Via};
+use aw_record::TypeTexts;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -35,6 +36,18 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         read_json(request, app.limits.content_bytes).await.map(Body)
+    }
+}
+
+/// A JSON body that holds a MOTION, and perhaps the texts of its type.
+pub(super) struct OpeningBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for OpeningBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        let longest = app.limits.content_bytes + TypeTexts::MAX_BYTES;
+        read_json(request, longest).await.map(OpeningBody)
     }
 }
 

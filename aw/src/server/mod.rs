@@ -118,6 +118,7 @@ pub fn router(setup: Setup) -> Router {
         .routes(routes!(health::metrics))
         .routes(routes!(debates::list, debates::create))
         .routes(routes!(debates::context, debates::delete))
+        .routes(routes!(debates::type_of))
         .routes(routes!(debates::claim))
         .routes(routes!(debates::appeal))
         .routes(routes!(debates::resolution))

@@ -6,7 +6,7 @@ use aw_record as record;
 use crate::wire::{
     CitedDocument, Debate, DebateContext, DebateList, DebateListed, Document, DocumentList,
     DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Stamp, Text, Transcript,
-    Version, VersionList, Written,
+    TypeTexts, Version, VersionList, Written,
 };
 
 impl From<&record::DebateHead> for Debate {
@@ -143,6 +143,7 @@ impl From<&record::Context> for DebateContext {
             arguments: context.arguments.iter().map(Into::into).collect(),
             rulings: context.rulings.iter().map(Into::into).collect(),
             documents: context.documents.iter().map(Into::into).collect(),
+            own_rules: context.own_rules,
             available_actions: (&context.debate.debate).into(),
         }
     }
@@ -215,6 +216,18 @@ impl From<&record::DocumentList> for DocumentList {
             documents: list.documents.iter().map(Into::into).collect(),
             total: list.total,
             total_is_exact: list.total_is_exact,
+        }
+    }
+}
+
+impl From<&record::TypeTexts> for TypeTexts {
+    fn from(texts: &record::TypeTexts) -> Self {
+        TypeTexts {
+            title: texts.title.as_str().to_owned(),
+            description: texts.description.as_str().to_owned(),
+            proposer: texts.rules.proposer.as_str().to_owned(),
+            opponent: texts.rules.opponent.as_str().to_owned(),
+            arbitrator: texts.rules.arbitrator.as_str().to_owned(),
         }
     }
 }

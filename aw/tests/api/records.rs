@@ -88,6 +88,7 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
             "arguments": [expected.take()],
             "rulings": [],
             "documents": [],
+            "own_rules": false,
             "available_actions": {
                 "proposer": ["SUBMIT_CLAIM", "SUBMIT_APPEAL", "SUBMIT_RESOLUTION"],
                 "opponent": [],

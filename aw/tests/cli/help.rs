@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "debate ruling",
     "debate intervention",
     "debate list",
+    "debate types",
     "debate open",
     "debate export",
     "debate delete",
@@ -28,6 +29,11 @@ const COMMANDS: &[&str] = &[
     "docs export",
     "docs delete",
     "docs restore",
+    "agent show",
+    "agent install",
+    "agent uninstall",
+    "agent list",
+    "agent doctor",
     "server start",
     "server stop",
     "server restart",
@@ -44,7 +50,7 @@ const COMMANDS: &[&str] = &[
 #[test]
 fn the_pages_of_help_that_come_first() {
     let aw = Aw::new();
-    for family in [&[][..], &["debate"], &["docs"], &["server"]] {
+    for family in [&[][..], &["debate"], &["docs"], &["agent"], &["server"]] {
         let mut typed = family.to_vec();
         typed.push("--help");
         let long = aw.run(&typed);
@@ -74,7 +80,7 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn half_a_command_names_the_rest() {
     let aw = Aw::new();
-    for typed in [&[][..], &["debate"], &["docs"], &["server"]] {
+    for typed in [&[][..], &["debate"], &["docs"], &["agent"], &["server"]] {
         let refused = aw.run(typed).refused(4, "INVALID_INPUT");
         let suggestion = refused["error"]["suggestion"].as_str().unwrap();
         assert_eq!(aw.sh(suggestion).code, 0, "{suggestion}");

@@ -4,7 +4,7 @@
 //! printed, how it ended. Read those as a user would; `aw.rs` says how they are made.
 
 mod again;
-mod aw;
+pub mod aw;
 mod debates;
 mod documents;
 mod errors;

@@ -201,6 +201,7 @@ async fn open(engine: &Engine, number: u32) -> Receipt {
     let ask = Ask::Open {
         title: Title::recorded(format!("Debate {number}")),
         debate_type: DebateType::recorded("general_debate".to_owned()),
+        texts: None,
         policy: ResolutionPolicy::Auto,
         motion: Content::recorded("A motion.".to_owned()),
     };

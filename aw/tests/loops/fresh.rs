@@ -83,7 +83,7 @@ fn a_stranger_who_never_says_a_word_is_named_before_the_agent_gives_up() {
 fn left_alone(stranger: &Fake) {
     let machine = Machine::listening_at(&stranger.address).with("DEBATE_AUTH_TOKEN", "secret");
     for command in [
-        &["debate", "create", "--title", "T", "--type", "t", "--content", "hi"][..],
+        &["debate", "create", "--title", "T", "--type", "general_debate", "--content", "hi"][..],
         &["server", "start"],
     ] {
         let refused = machine.aw(command).refused("CONNECTION_ERROR", 3);
@@ -106,7 +106,8 @@ fn a_server_of_another_data_folder_is_a_stranger_too() {
     theirs.debate();
     let pid = theirs.server();
     let ours = Machine::listening_at(&theirs.listen);
-    let create = ["debate", "create", "--title", "T", "--type", "t", "--content", "ours"];
+    let create =
+        ["debate", "create", "--title", "T", "--type", "general_debate", "--content", "ours"];
     for command in [&create[..], &["debate", "list"], &["server", "start"], &["server", "restart"]]
     {
         let refused = ours.aw(command).refused("CONNECTION_ERROR", 3);

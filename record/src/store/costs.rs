@@ -189,6 +189,7 @@ fn open(db: &Connection, number: u64) -> DebateId {
         id: debate,
         title: Title::recorded(format!("Debate number {number}")),
         debate_type: DebateType::recorded(debate_type.to_owned()),
+        texts: None,
         debate: Debate { policy: aw_core::ResolutionPolicy::Auto, standing: Standing::opened() },
         motion: new_argument(number, 1),
     };

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, named_params, params};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
-use crate::{DebateHead, Failure, chain};
+use crate::{DebateHead, Failure, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
 const MISSED_SHOWN: u64 = 500;
@@ -47,6 +47,7 @@ pub(crate) struct NewDebate {
     pub(crate) id: DebateId,
     pub(crate) title: Title,
     pub(crate) debate_type: DebateType,
+    pub(crate) texts: Option<Box<TypeTexts>>,
     pub(crate) debate: Debate,
     pub(crate) motion: NewArgument,
 }
@@ -87,6 +88,9 @@ pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure>
         updated_at: motion.at,
     };
     let key = insert_debate(db, &head)?;
+    if let Some(texts) = &new.texts {
+        insert_type_texts(db, key, texts)?;
+    }
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
@@ -294,6 +298,22 @@ pub(super) fn insert_debate(db: &Connection, head: &DebateHead) -> Result<i64, F
         .execute(params![key, head.title.as_str()])?;
     count(db, &head.debate_type, None, Some(standing.state))?;
     Ok(key)
+}
+
+fn insert_type_texts(db: &Connection, key: i64, texts: &TypeTexts) -> Result<(), Failure> {
+    db.prepare_cached(
+        "insert into type_texts (debate_key, title, description, proposer, opponent, arbitrator)
+         values (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        key,
+        texts.title.as_str(),
+        texts.description.as_str(),
+        texts.rules.proposer.as_str(),
+        texts.rules.opponent.as_str(),
+        texts.rules.arbitrator.as_str(),
+    ])?;
+    Ok(())
 }
 
 fn update_standing(db: &Connection, known: &Known) -> Result<(), Failure> {

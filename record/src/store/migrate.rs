@@ -14,7 +14,8 @@ use crate::Failure;
 const APPLICATION_ID: i64 = 0x6177_6462;
 
 /// The nth one leads to schema n.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_record.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("migrations/0001_record.sql"), include_str!("migrations/0002_type_texts.sql")];
 
 /// What lies at the path.
 enum Found {

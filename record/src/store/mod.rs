@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Argument, ArgumentId, Debate, DebateId, DocumentId, Entry, Move, Refusal, RequestId, Role, Seq,
-    Standing, Target, Time,
+    Argument, ArgumentId, Debate, DebateId, DebateType, DocumentId, Entry, Move, Refusal,
+    RequestId, Role, Seq, Standing, Target, Time,
 };
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -37,7 +37,7 @@ pub(crate) use reading::Look;
 
 use crate::{
     Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NewDocument, NewVersion, Stretch, VersionList,
+    KeptVersion, NewDocument, NewVersion, Stretch, TypeTexts, VersionList,
 };
 use writer::Writer;
 
@@ -259,6 +259,13 @@ impl Store {
     /// All arguments after `after`.
     pub(crate) async fn rest(&self, debate: DebateId, after: Seq) -> Result<Stretch, Failure> {
         self.read_long(move |db| reading::stretch(db, debate, after, i64::MAX as u64)).await
+    }
+
+    pub(crate) fn type_texts(
+        &self,
+        debate: DebateId,
+    ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+        self.read(|db| reading::type_texts(db, debate))
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {

@@ -1,13 +1,16 @@
 //! Reading debates: what a waiter learns, what a newcomer reads, what a socket follows.
 
-use aw_core::{Argument, ArgumentId, DebateId, Role, Seq, Standing, Summary, Time};
-use rusqlite::{Connection, params};
+use aw_core::{
+    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, Summary,
+    Time, Title,
+};
+use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
-use crate::{CitedDocument, Context, DebateHead, Failure, Stretch};
+use crate::{CitedDocument, Context, DebateHead, Failure, Stretch, TypeTexts};
 
 /// A wait shows so many unseen arguments, besides the RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
@@ -137,7 +140,10 @@ pub(super) fn context(
     let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
     let rulings = rulings(db, &known, 0, oldest)?;
     let documents = cited(db, known.key)?;
-    Ok(Context { debate: known.head, motion, arguments, rulings, documents })
+    let own_rules = db
+        .prepare_cached("select exists (select 1 from type_texts where debate_key = ?1)")?
+        .query_row([known.key], |row| row.get(0))?;
+    Ok(Context { debate: known.head, motion, arguments, rulings, documents, own_rules })
 }
 
 pub(super) fn stretch(
@@ -187,4 +193,30 @@ fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
         })?
         .collect::<Result<_, _>>()?;
     Ok(documents)
+}
+
+/// The type of a debate, and the texts of that type, if they were kept with it.
+pub(super) fn type_texts(
+    db: &Connection,
+    debate: DebateId,
+) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+    let known = live(db, debate)?;
+    let texts = db
+        .prepare_cached(
+            "select title, description, proposer, opponent, arbitrator
+             from type_texts where debate_key = ?1",
+        )?
+        .query_row([known.key], |row| {
+            Ok(TypeTexts {
+                title: Title::recorded(row.get(0)?),
+                description: Summary::recorded(row.get(1)?),
+                rules: ByRole {
+                    proposer: Content::recorded(row.get(2)?),
+                    opponent: Content::recorded(row.get(3)?),
+                    arbitrator: Content::recorded(row.get(4)?),
+                },
+            })
+        })
+        .optional()?;
+    Ok((known.head.debate_type, texts))
 }

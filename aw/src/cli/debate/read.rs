@@ -7,12 +7,14 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::super::agent::shelves;
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::line::Line;
 use super::super::page;
-use super::super::session::Session;
+use super::super::session::{self, Session};
 use super::{Deadline, Habits, Shape, next_lines};
 use crate::client::Call;
+use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct GetContext {
@@ -112,6 +114,38 @@ pub(super) fn generate_id() -> Answer {
         .message("Use this id for --debate-id or --client-request-id")
 }
 
+/// The types that a debate opened here can have.
+pub(super) fn types() -> Result<Shown, Problem> {
+    let settings = session::settings()?;
+    let shelves = shelves(&settings)?;
+    let types: Vec<Value> = shelves
+        .all(Language::English)
+        .into_iter()
+        .map(|(name, found)| match found {
+            Ok(kind) => json!({
+                "type": name,
+                "origin": kind.origin.as_str(),
+                "title": kind.title,
+                "description": kind.description,
+                "folder": kind.folder,
+            }),
+            Err(bad) => json!({"type": name, "problem": bad.to_string()}),
+        })
+        .collect();
+    let total = types.len() as u64;
+    let bad = types.iter().filter(|kind| kind["problem"].is_string()).count();
+    let message = match bad {
+        0 => format!("{total} types of debate"),
+        bad => format!("{total} types of debate, {bad} of which cannot be used"),
+    };
+    let hint = format!(
+        "to add one, write type.toml, proposer.md, opponent.md and arbitrator.md in {}",
+        shelves.project.join("TYPE").display()
+    );
+    let answer = Answer::new(json!({"types": types}), page::types).message(message);
+    Ok(Shown::Answer(answer.with("hint", hint).of_total(total, false)))
+}
+
 impl GetContext {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
@@ -145,7 +179,15 @@ impl GetContext {
         }
         let habits = Habits { deadline: self.deadline.as_ref(), format: self.shape.format };
         let (next, others) = next_lines(&self.debate_id, role, &now, habits);
+        let name = data["debate"]["debate_type"].as_str().unwrap_or_default();
+        let known =
+            data["own_rules"] == false && BuiltIn::ALL.iter().any(|kind| kind.name() == name);
+        let rules = Line::new("agent show").word(role).flag("--debate-id", &self.debate_id);
         let mut answer = Answer::new(data, page::context);
+        if !known {
+            let rules = rules.word("--rules").into_string();
+            answer = answer.with("hint", format!("this debate has rules of its own: {rules}"));
+        }
         if let Some(next) = next {
             answer = answer.next(next);
         }

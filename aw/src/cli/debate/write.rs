@@ -5,14 +5,16 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::super::SERVER;
+use super::super::agent::{find_type, shelves};
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::line::{Line, YOUR_TEXT};
 use super::super::page;
-use super::super::session::Session;
+use super::super::session::{Session, settings};
 use super::super::text::Text;
 use super::read::encoded;
 use super::{Deadline, Habits, Shape, wait_line};
 use crate::client::Call;
+use crate::kit::texts::Language;
 
 /// The longest text that is repeated on a command line.
 const REPEATED: usize = 10 * 1024;
@@ -39,7 +41,7 @@ pub(in crate::cli) struct Create {
     /// What it is called: one line of at most 200 characters
     #[arg(long, short, value_name = "TEXT")]
     title: String,
-    /// coding_plan_debate, general_debate, or a type of your own
+    /// coding_plan_debate, general_debate, or a type of your own: see aw debate types
     #[arg(long = "type", visible_alias = "debate-type", value_name = "TYPE")]
     debate_type: String,
     /// Who approves its completion: auto (default) or arbitrator
@@ -166,6 +168,8 @@ impl Create {
                 _ => problem,
             }
         };
+        let kind = find_type(&self.debate_type, &shelves(&settings()?)?, Language::English)
+            .map_err(with_ids)?;
         let session = Session::open(self.shape.verbose).map_err(with_ids)?;
         let mut body = json!({
             "debate_id": debate,
@@ -174,6 +178,15 @@ impl Create {
             "motion_content": content,
             "client_request_id": request,
         });
+        if let Some(texts) = kind.texts() {
+            body["type_texts"] = json!({
+                "title": texts.title.as_str(),
+                "description": texts.description.as_str(),
+                "proposer": texts.rules.proposer.as_str(),
+                "opponent": texts.rules.opponent.as_str(),
+                "arbitrator": texts.rules.arbitrator.as_str(),
+            });
+        }
         put(&mut body, "resolution_policy", self.resolution_policy.as_deref());
         let write = Write {
             session: &session,

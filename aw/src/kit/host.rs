@@ -1,0 +1,288 @@
+//! The agent programs that the kit can be installed into, and where each looks for it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use aw_core::Role;
+use serde::{Deserialize, Serialize};
+
+use super::splice::Graft;
+use super::texts::{Voice, skill_name};
+
+/// An agent program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Host {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+    /// opencode.
+    Opencode,
+}
+
+/// Codex gives up on a silent command after 30 seconds at most.
+pub const CODEX_DEADLINE: Graft = Graft::Variable { name: "DEBATE_WAIT_DEADLINE", value: "25" };
+
+impl Host {
+    /// All of them.
+    pub const ALL: [Host; 5] =
+        [Host::Claude, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode];
+
+    /// Its short name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Host::Claude => "claude",
+            Host::Codex => "codex",
+            Host::Cursor => "cursor",
+            Host::Gemini => "gemini",
+            Host::Opencode => "opencode",
+        }
+    }
+
+    /// What people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Host::Claude => "Claude Code",
+            Host::Codex => "Codex",
+            Host::Cursor => "Cursor",
+            Host::Gemini => "Gemini CLI",
+            Host::Opencode => "opencode",
+        }
+    }
+
+    /// Its programs, any of which shows that it is installed.
+    pub fn programs(self) -> &'static [&'static str] {
+        match self {
+            Host::Claude => &["claude"],
+            Host::Codex => &["codex"],
+            Host::Cursor => &["cursor-agent", "cursor"],
+            Host::Gemini => &["gemini"],
+            Host::Opencode => &["opencode"],
+        }
+    }
+}
+
+impl FromStr for Host {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Host::ALL.into_iter().find(|host| host.as_str() == text).ok_or_else(|| {
+            let all = Host::ALL.map(Host::as_str).join(", ");
+            format!("it must be one of {all} or all")
+        })
+    }
+}
+
+/// For whom the kit is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// For everybody who works in this project.
+    Project(PathBuf),
+    /// For this user, in every project.
+    User,
+}
+
+impl Scope {
+    /// The project, if it is one's.
+    pub fn project(&self) -> Option<&Path> {
+        match self {
+            Scope::Project(root) => Some(root),
+            Scope::User => None,
+        }
+    }
+}
+
+/// Where a user's hosts keep their things.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The user's own folder.
+    pub home: PathBuf,
+    /// Claude Code's.
+    pub claude: PathBuf,
+    /// Codex's.
+    pub codex: PathBuf,
+    /// Gemini CLI's.
+    pub gemini: PathBuf,
+    /// Where Gemini CLI looks for what all agents share.
+    gemini_home: PathBuf,
+    /// opencode's.
+    opencode: PathBuf,
+}
+
+impl Places {
+    /// Those that this environment says.
+    pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
+        let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+        let home = PathBuf::from(set("HOME")?);
+        let or = |name: &str, usual: PathBuf| set(name).map_or(usual, PathBuf::from);
+        let gemini_home = or("GEMINI_CLI_HOME", home.clone());
+        let config = or("XDG_CONFIG_HOME", home.join(".config"));
+        Some(Places {
+            claude: or("CLAUDE_CONFIG_DIR", home.join(".claude")),
+            codex: or("CODEX_HOME", home.join(".codex")),
+            gemini: gemini_home.join(".gemini"),
+            gemini_home,
+            opencode: or("OPENCODE_CONFIG_DIR", config.join("opencode")),
+            home,
+        })
+    }
+
+    /// Whether a host has been used or installed here.
+    pub fn has(&self, host: Host) -> bool {
+        let folder = match host {
+            Host::Claude => self.claude.clone(),
+            Host::Codex => self.codex.clone(),
+            Host::Cursor => self.home.join(".cursor"),
+            Host::Gemini => self.gemini.clone(),
+            Host::Opencode => self.opencode.clone(),
+        };
+        folder.is_dir() || program(host).is_some()
+    }
+
+    /// What the kit puts where for these hosts; what several hosts read is named for each of them.
+    ///
+    /// Claude Code looks for skills in a folder of its own, everybody else in `.agents`. A skill is
+    /// a slash command too, except with Gemini CLI.
+    pub fn pieces(&self, hosts: &[Host], scope: &Scope, voice: Voice<'_>) -> Vec<Piece> {
+        let shared = |root: &Path| root.join(".agents").join("skills");
+        let mut pieces = Pieces { host: Host::Claude, voice, all: Vec::new() };
+        for host in hosts {
+            pieces.host = *host;
+            match (host, scope) {
+                (Host::Claude, Scope::Project(root)) => {
+                    pieces.skills(&root.join(".claude").join("skills"));
+                }
+                (Host::Claude, Scope::User) => pieces.skills(&self.claude.join("skills")),
+                (Host::Codex, Scope::Project(root)) => {
+                    pieces.skills(&shared(root));
+                    pieces.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
+                    pieces.deadline(root.join(".codex").join("config.toml"));
+                }
+                (Host::Codex, Scope::User) => {
+                    pieces.skills(&shared(&self.home));
+                    pieces.notice_in(self.codex.join("AGENTS.md"));
+                    pieces.deadline(self.codex.join("config.toml"));
+                }
+                (Host::Cursor | Host::Opencode, Scope::Project(root)) => {
+                    pieces.skills(&shared(root));
+                    pieces.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
+                }
+                // It keeps its user's rules in its own settings, not in a file.
+                (Host::Cursor, Scope::User) => pieces.skills(&shared(&self.home)),
+                (Host::Opencode, Scope::User) => {
+                    pieces.skills(&shared(&self.home));
+                    let theirs = self.claude.join("CLAUDE.md");
+                    pieces.notice(self.opencode.join("AGENTS.md"), &theirs);
+                }
+                (Host::Gemini, Scope::Project(root)) => {
+                    pieces.skills(&shared(root));
+                    pieces.notice_in(root.join("GEMINI.md"));
+                    pieces.gemini_commands(&root.join(".gemini").join("commands"));
+                }
+                (Host::Gemini, Scope::User) => {
+                    pieces.skills(&shared(&self.gemini_home));
+                    pieces.notice_in(self.gemini.join("GEMINI.md"));
+                    pieces.gemini_commands(&self.gemini.join("commands"));
+                }
+            }
+        }
+        pieces.all
+    }
+}
+
+/// Something that the kit puts somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// For whom.
+    pub host: Host,
+    /// Where.
+    pub path: PathBuf,
+    /// What.
+    pub writing: Writing,
+}
+
+/// What is written into a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Writing {
+    /// All of it.
+    Whole(String),
+    /// A few lines among somebody's own.
+    Graft(Graft),
+    /// Nothing, for this reason.
+    Omitted(&'static str),
+}
+
+const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
+
+struct Pieces<'a> {
+    host: Host,
+    voice: Voice<'a>,
+    all: Vec<Piece>,
+}
+
+impl Pieces<'_> {
+    fn put(&mut self, path: PathBuf, writing: Writing) {
+        self.all.push(Piece { host: self.host, path, writing });
+    }
+
+    fn skills(&mut self, folder: &Path) {
+        for role in ROLES {
+            let path = folder.join(skill_name(role)).join("SKILL.md");
+            self.put(path, Writing::Whole(self.voice.skill(role)));
+        }
+    }
+
+    fn notice_in(&mut self, path: PathBuf) {
+        let notice = self.voice.notice().to_owned();
+        self.put(path, Writing::Graft(Graft::Block(notice)));
+    }
+
+    /// A notice in a file whose mere existence would keep agents from reading another one.
+    fn notice(&mut self, path: PathBuf, other: &Path) {
+        if !path.exists() && other.exists() {
+            let why = "a new AGENTS.md would keep agents from reading the CLAUDE.md that is there; \
+                       the skills do without it";
+            self.put(path, Writing::Omitted(why));
+        } else {
+            self.notice_in(path);
+        }
+    }
+
+    fn deadline(&mut self, path: PathBuf) {
+        self.put(path, Writing::Graft(CODEX_DEADLINE));
+    }
+
+    fn gemini_commands(&mut self, folder: &Path) {
+        for role in ROLES {
+            let path = folder.join(format!("{}.toml", skill_name(role)));
+            let text = format!(
+                "description = '{}'\n\
+                 prompt = '''\n\
+                 Activate the skill `{}` and go by it; without it, run `aw agent show {}`, read all \
+                 that it prints and go by that.\n\n\
+                 The user adds: {{{{args}}}}\n\
+                 '''\n",
+                self.voice.description(role),
+                skill_name(role),
+                role.as_str(),
+            );
+            self.put(path, Writing::Whole(text));
+        }
+    }
+}
+
+/// Where a program of the host is.
+pub fn program(host: Host) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let named = host.programs().iter();
+    named
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|file| file.is_file())
+}

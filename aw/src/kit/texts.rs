@@ -1,0 +1,231 @@
+//! The words of the kit, embedded: one command a role, and the rules of the built-in types, in
+//! English and Vietnamese.
+
+use std::str::FromStr;
+
+use aw_core::{ByRole, Role};
+
+use crate::policy::{TOOLS, Tool, Users};
+
+/// A language that the kit is written in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Vietnamese.
+    Vietnamese,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Language; 2] = [Language::English, Language::Vietnamese];
+
+    /// Its short name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Language::English => "en",
+            Language::Vietnamese => "vi",
+        }
+    }
+
+    fn texts(self) -> &'static Texts {
+        match self {
+            Language::English => &ENGLISH,
+            Language::Vietnamese => &VIETNAMESE,
+        }
+    }
+}
+
+impl FromStr for Language {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Language::ALL
+            .into_iter()
+            .find(|language| language.as_str() == text)
+            .ok_or("it must be en or vi")
+    }
+}
+
+/// The texts in one language.
+struct Texts {
+    commands: ByRole<&'static str>,
+    coding_plan: ByRole<&'static str>,
+    general: ByRole<&'static str>,
+    /// What a `wait` that finds nothing means.
+    waiting: &'static str,
+    /// What to do about each error.
+    errors: &'static str,
+    /// What precedes the rules of the built-in types.
+    rules: &'static str,
+    /// What rules are that came with a debate.
+    kept: &'static str,
+    /// What stands in a file that every agent of a project reads.
+    notice: &'static str,
+    /// What each skill is for.
+    descriptions: ByRole<&'static str>,
+}
+
+macro_rules! texts {
+    ($language:literal) => {
+        Texts {
+            commands: ByRole {
+                proposer: text!($language, "commands/proposer.md"),
+                opponent: text!($language, "commands/opponent.md"),
+                arbitrator: text!($language, "commands/arbitrator.md"),
+            },
+            coding_plan: ByRole {
+                proposer: text!($language, "rules/proposer/coding-plan.md"),
+                opponent: text!($language, "rules/opponent/coding-plan.md"),
+                arbitrator: text!($language, "rules/arbitrator/coding-plan.md"),
+            },
+            general: ByRole {
+                proposer: text!($language, "rules/proposer/general.md"),
+                opponent: text!($language, "rules/opponent/general.md"),
+                arbitrator: text!($language, "rules/arbitrator/general.md"),
+            },
+            waiting: text!($language, "parts/waiting.md"),
+            errors: text!($language, "parts/errors.md"),
+            rules: text!($language, "parts/rules.md"),
+            kept: text!($language, "parts/kept.md"),
+            notice: text!($language, "parts/notice.md"),
+            descriptions: ByRole {
+                proposer: text!($language, "parts/proposer.txt"),
+                opponent: text!($language, "parts/opponent.txt"),
+                arbitrator: text!($language, "parts/arbitrator.txt"),
+            },
+        }
+    };
+}
+
+macro_rules! text {
+    ($language:literal, $name:literal) => {
+        include_str!(concat!("../../agent/", $language, "/", $name))
+    };
+}
+
+static ENGLISH: Texts = texts!("en");
+static VIETNAMESE: Texts = texts!("vi");
+
+/// A type of debate whose rules are part of the kit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuiltIn {
+    /// A plan for code.
+    CodingPlan,
+    /// Anything else.
+    General,
+}
+
+impl BuiltIn {
+    /// All of them.
+    pub const ALL: [BuiltIn; 2] = [BuiltIn::CodingPlan, BuiltIn::General];
+
+    /// As debates name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            BuiltIn::CodingPlan => "coding_plan_debate",
+            BuiltIn::General => "general_debate",
+        }
+    }
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            BuiltIn::CodingPlan => "Coding plan",
+            BuiltIn::General => "General debate",
+        }
+    }
+
+    /// What it is for.
+    pub fn description(self) -> &'static str {
+        match self {
+            BuiltIn::CodingPlan => "A plan for code, examined against the code it touches",
+            BuiltIn::General => "Any claim that could be wrong: a decision, a design, a text",
+        }
+    }
+
+    /// What its roles go by.
+    pub fn rules(self, language: Language) -> ByRole<&'static str> {
+        match self {
+            BuiltIn::CodingPlan => language.texts().coding_plan,
+            BuiltIn::General => language.texts().general,
+        }
+    }
+}
+
+/// How a text of the kit is to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct Voice<'a> {
+    /// The language of the kit.
+    pub language: Language,
+    /// The language that agents debate in.
+    pub debate_language: &'a str,
+}
+
+impl Voice<'_> {
+    /// The command of a role with its rules in one text, ready to be read.
+    pub fn guide(&self, role: Role, rules: &str) -> String {
+        self.command(role, rules.trim())
+    }
+
+    /// The rules of all built-in types, and how to get others.
+    pub fn built_in_rules(&self, role: Role) -> String {
+        let opening = self.language.texts().rules.replace("{{role}}", role.as_str());
+        let rules = BuiltIn::ALL.map(|kind| kind.rules(self.language).get(role).trim());
+        format!("{}\n\n{}\n", opening.trim(), rules.join("\n\n"))
+    }
+
+    /// Rules that came with a debate, and what they are.
+    pub fn kept_rules(&self, rules: &str) -> String {
+        format!("{}\n\n{}\n", self.language.texts().kept.trim(), rules.trim())
+    }
+
+    /// The same text as a skill.
+    pub fn skill(&self, role: Role) -> String {
+        format!(
+            "---\nname: {}\ndescription: {}\n---\n\n{}",
+            skill_name(role),
+            self.description(role),
+            self.guide(role, &self.built_in_rules(role)),
+        )
+    }
+
+    /// When an agent should take up this role: one line.
+    pub fn description(&self, role: Role) -> &'static str {
+        self.language.texts().descriptions.get(role).trim()
+    }
+
+    /// A few lines for a file that every agent of a project reads.
+    pub fn notice(&self) -> &'static str {
+        self.language.texts().notice.trim()
+    }
+
+    fn command(&self, role: Role, rules: &str) -> String {
+        let texts = self.language.texts();
+        let commands = |wanted: &dyn Fn(&Tool) -> bool| {
+            let wanted = TOOLS.iter().filter(|tool| wanted(tool));
+            let typed: Vec<String> = wanted.map(|tool| format!("`aw {}`", tool.command)).collect();
+            typed.join(", ")
+        };
+        let persons = |tool: &Tool| tool.users == Users::Person;
+        let mut text = texts
+            .commands
+            .get(role)
+            .replace("{{debate_language}}", self.debate_language)
+            .replace("{{yours}}", &commands(&|tool| tool.is_for(role)))
+            .replace("{{others}}", &commands(&|tool| !tool.is_for(role) && !persons(tool)))
+            .replace("{{persons}}", &commands(&persons))
+            .replace("{{waiting}}", texts.waiting.trim())
+            .replace("{{errors}}", texts.errors.trim())
+            .replace("{{rules}}", rules);
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text
+    }
+}
+
+/// What the skill of a role is called.
+pub fn skill_name(role: Role) -> String {
+    format!("debate-{}", role.as_str())
+}

@@ -1,0 +1,264 @@
+//! Types of debate that a user or a project adds: found, checked, sent along and kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::aw::{Aw, Ran};
+use crate::world::{World, text};
+
+/// Writes a type into a shelf.
+fn write_type(shelf: &Path, name: &str, words: &str) {
+    let folder = shelf.join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let toml = "title = 'Contract'\ndescription = 'A contract, clause by clause'\n";
+    fs::write(folder.join("type.toml"), toml).unwrap();
+    for role in ["proposer", "opponent", "arbitrator"] {
+        fs::write(folder.join(format!("{role}.md")), format!("# {role}\n\n{words}\n")).unwrap();
+    }
+}
+
+fn of_project(aw: &Aw) -> PathBuf {
+    aw.desk().join(".aweave/debate-types")
+}
+
+fn of_user(aw: &Aw) -> PathBuf {
+    aw.home().join("debate-types")
+}
+
+fn create(aw: &Aw, kind: &str) -> Ran {
+    aw.quietly(&["debate", "create", "--title", "T", "--type", kind, "--content", "Motion"])
+}
+
+fn types(aw: &Aw) -> Value {
+    aw.quietly(&["debate", "types"]).data()["types"].clone()
+}
+
+fn listed<'a>(types: &'a Value, name: &str) -> &'a Value {
+    let all = types.as_array().unwrap();
+    all.iter().find(|kind| kind["type"] == name).unwrap_or_else(|| panic!("{name}: {types}"))
+}
+
+#[test]
+fn the_types_of_the_kit_the_user_and_the_project_are_listed() {
+    let aw = Aw::new();
+    write_type(&of_user(&aw), "legal", "From me.");
+    write_type(&of_project(&aw), "api_review", "From us.");
+    fs::create_dir_all(of_project(&aw).join("half")).unwrap();
+    fs::write(of_project(&aw).join("half/opponent.md"), "x").unwrap();
+    let found = types(&aw);
+    for (name, origin) in [
+        ("coding_plan_debate", "built_in"),
+        ("general_debate", "built_in"),
+        ("legal", "user"),
+        ("api_review", "project"),
+    ] {
+        assert_eq!(listed(&found, name)["origin"], origin, "{found}");
+        assert!(listed(&found, name)["description"].is_string(), "{found}");
+    }
+    assert!(text(&listed(&found, "half")["problem"]).contains("type.toml is missing"), "{found}");
+    let page = aw.quietly(&["debate", "types", "--format", "markdown"]).stdout;
+    assert!(page.contains("| legal ") && page.contains("clause by clause"), "{page}");
+}
+
+#[test]
+fn a_type_is_found_from_any_folder_of_the_project() {
+    let aw = Aw::new();
+    write_type(&of_project(&aw), "api_review", "From us.");
+    fs::create_dir_all(aw.desk().join("src/deep")).unwrap();
+    let ran = aw.sh("cd src/deep && aw debate types");
+    assert_eq!(listed(&ran.data()["types"], "api_review")["origin"], "project");
+}
+
+#[test]
+fn a_type_that_is_not_there_is_refused_with_the_place_to_put_it() {
+    let aw = Aw::new();
+    for command in [
+        &["debate", "create", "--title", "T", "--type", "legal", "--content", "M"][..],
+        &["agent", "show", "opponent", "--type", "legal"],
+    ] {
+        let refused = aw.quietly(command).refused(4, "INVALID_INPUT");
+        let said = format!("{} {}", refused["error"]["message"], refused["error"]["suggestion"]);
+        for part in [
+            "legal",
+            "coding_plan_debate",
+            "general_debate",
+            ".aweave/debate-types/legal",
+            "opponent.md",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+    assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 0, "nothing was opened");
+}
+
+#[test]
+fn a_broken_type_is_refused_with_the_file_that_is_wrong() {
+    let aw = Aw::new();
+    write_type(&of_user(&aw), "legal", "x");
+    fs::remove_file(of_user(&aw).join("legal/arbitrator.md")).unwrap();
+    let refused = create(&aw, "legal").refused(4, "INVALID_INPUT");
+    assert!(
+        text(&refused["error"]["message"]).contains("legal/arbitrator.md is missing"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn the_rules_of_a_users_type_reach_an_opponent_elsewhere_and_stay_as_they_were() {
+    let aw = Aw::new();
+    write_type(&of_project(&aw), "legal", "Read every clause.");
+    let opened = create(&aw, "legal");
+    let debate = text(&opened.data()["debate_id"]);
+    // The opponent sits in another folder, and meanwhile the project changes its mind.
+    fs::remove_dir_all(aw.desk().join(".aweave")).unwrap();
+    let context =
+        aw.quietly(&["debate", "get-context", "--debate-id", &debate, "--role", "opponent"]);
+    assert_eq!(context.data()["own_rules"], true);
+    let hint = text(&context.ok()["metadata"]["hint"]);
+    let (_, line) = hint.split_once(": ").unwrap();
+    let rules = aw.sh(line);
+    assert_eq!(rules.code, 0, "{rules:?}");
+    assert!(rules.stdout.contains("# opponent\n\nRead every clause."), "{}", rules.stdout);
+    assert!(
+        rules.stdout.contains("came with the debate, from whoever opened it"),
+        "{}",
+        rules.stdout
+    );
+    let whole = aw.quietly(&["agent", "show", "opponent", "--debate-id", &debate]).stdout;
+    assert!(whole.starts_with("# Debate: you are the Opponent"), "{whole}");
+    assert!(whole.trim_end().ends_with("Read every clause."), "{whole}");
+}
+
+#[test]
+fn an_override_of_a_built_in_type_goes_with_the_debate_and_its_absence_does_not() {
+    let aw = Aw::new();
+    let plain = create(&aw, "general_debate").data();
+    fs::create_dir_all(of_project(&aw).join("general_debate")).unwrap();
+    fs::write(of_project(&aw).join("general_debate/opponent.md"), "Be brief.").unwrap();
+    let own = create(&aw, "general_debate").data();
+    let show = |debate: &Value| {
+        aw.quietly(&["agent", "show", "opponent", "--rules", "--debate-id", &text(debate)]).stdout
+    };
+    assert!(show(&own["debate_id"]).contains("Be brief."));
+    // The one that was opened before goes by what it was opened with.
+    assert!(show(&plain["debate_id"]).starts_with("# Rules of `general_debate`"));
+}
+
+#[test]
+fn the_show_of_a_type_by_its_name_has_its_rules() {
+    let aw = Aw::new();
+    write_type(&of_user(&aw), "legal", "Read every clause.");
+    let shown = aw.quietly(&["agent", "show", "proposer", "--type", "legal"]).stdout;
+    assert!(shown.contains("# proposer\n\nRead every clause."), "{shown}");
+    assert!(!shown.contains("# Rules of"), "only the rules of that type");
+    let both = ["agent", "show", "proposer", "--type", "legal", "--debate-id", "x"];
+    aw.quietly(&both).refused(4, "INVALID_INPUT");
+}
+
+#[test]
+fn a_debate_of_a_type_unknown_here_that_came_without_texts_says_where_to_put_them() {
+    let aw = Aw::new();
+    aw.quietly(&["server", "start"]).ok();
+    let debate = "93d81b1a-0e66-4510-abfd-aa33b26cb82e";
+    let body = json!({
+        "debate_id": debate, "title": "T", "debate_type": "elsewhere", "motion_content": "M",
+        "client_request_id": "b7a0c1de-0e66-4510-abfd-aa33b26cb82e",
+    });
+    let sent = ureq::post(&format!("http://{}/debates", aw.listen))
+        .header("content-type", "application/json")
+        .send(body.to_string().as_bytes());
+    assert_eq!(sent.unwrap().status(), 201, "the server takes any well-formed name");
+    let refused = aw
+        .quietly(&["agent", "show", "opponent", "--debate-id", debate])
+        .refused(4, "INVALID_INPUT");
+    assert!(text(&refused["error"]["suggestion"]).contains("debate-types/elsewhere"), "{refused}");
+}
+
+fn opening(debate: u8, texts: &Value) -> Value {
+    json!({
+        "debate_id": format!("93d81b1a-0e66-4510-abfd-aa33b26cb8{debate:02x}"),
+        "title": "T",
+        "debate_type": "legal",
+        "motion_content": "M",
+        "client_request_id": format!("b7a0c1de-0e66-4510-abfd-aa33b26cb8{debate:02x}"),
+        "type_texts": texts,
+    })
+}
+
+fn type_texts(words: &str) -> Value {
+    json!({
+        "title": "Contract", "description": "Clause by clause",
+        "proposer": words, "opponent": words, "arbitrator": words,
+    })
+}
+
+#[tokio::test]
+async fn the_texts_of_a_type_are_kept_with_the_debate() {
+    let world = World::start().await;
+    let body = opening(1, &type_texts("Đọc từng điều khoản."));
+    world.post("/debates", body.clone()).await.created();
+    let debate = text(&body["debate_id"]);
+    let kept = world.get(&format!("/debates/{debate}/type")).await.ok();
+    assert_eq!(kept, json!({"debate_type": "legal", "type_texts": body["type_texts"]}));
+    // A retry whose folder has changed meanwhile is the same request; the first texts stay.
+    let again = opening(1, &type_texts("Changed."));
+    assert_eq!(world.post("/debates", again).await.ok()["replayed"], true);
+    assert_eq!(world.get(&format!("/debates/{debate}/type")).await.ok(), kept);
+}
+
+#[tokio::test]
+async fn a_debate_without_texts_has_none() {
+    let world = World::start().await;
+    let mut body = opening(1, &Value::Null);
+    world.post("/debates", body.clone()).await.created();
+    let debate = text(&body["debate_id"]);
+    let kept = world.get(&format!("/debates/{debate}/type")).await.ok();
+    assert_eq!(kept, json!({"debate_type": "legal", "type_texts": null}));
+    body["debate_id"] = "00000000-0e66-4510-abfd-aa33b26cb82e".into();
+    world
+        .get(&format!("/debates/{}/type", text(&body["debate_id"])))
+        .await
+        .refused(404, "DEBATE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn texts_of_more_than_64_kb_are_refused_and_nothing_is_written() {
+    let world = World::start().await;
+    // 65,536 bytes in all are taken, also when every character needs six in JSON.
+    let most = json!({
+        "title": "T", "description": "D",
+        "proposer": "\u{1}".repeat(65_534), "opponent": "o", "arbitrator": "a",
+    });
+    world.post("/debates", opening(1, &most)).await.created();
+    let mut more = most;
+    more["opponent"] = "oo".into();
+    let refused = world.post("/debates", opening(2, &more)).await.refused(413, "CONTENT_TOO_LARGE");
+    assert_eq!(refused["max_length"], 65_536);
+    assert_eq!(world.get("/debates").await.ok()["total"], 1);
+}
+
+#[tokio::test]
+async fn texts_that_are_not_whole_are_refused_by_their_field() {
+    let world = World::start().await;
+    for (field, value) in [
+        ("title", json!("")),
+        ("title", json!("two\nlines")),
+        ("description", json!(" ")),
+        ("opponent", json!("\n")),
+        ("arbitrator", json!("a\0b")),
+        ("proposer", json!(7)),
+        ("proposer", Value::Null),
+    ] {
+        let mut texts = type_texts("x");
+        texts[field] = value;
+        let refused =
+            world.post("/debates", opening(3, &texts)).await.refused(400, "INVALID_INPUT");
+        assert_eq!(refused["field"], format!("type_texts.{field}"), "{refused}");
+    }
+    let mut missing = type_texts("x");
+    missing.as_object_mut().unwrap().remove("opponent");
+    world.post("/debates", opening(3, &missing)).await.refused(400, "INVALID_INPUT");
+    assert_eq!(world.get("/debates").await.ok()["total"], 0);
+}
