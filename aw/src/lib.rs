@@ -10,4 +10,5 @@ pub mod kit;
 pub mod policy;
 pub mod server;
 pub mod settings;
+mod web;
 pub mod wire;

@@ -16,7 +16,7 @@ pub use document::{
     Diff, Document, DocumentList, DocumentListed, KeptVersion, SubmitDocument, Version, VersionList,
 };
 pub use error::{Code, Error, Failure};
-pub use live::{Asked, Told};
+pub use live::{ArgumentTold, Asked, DebateTold, Told};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
     RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText,
@@ -139,6 +139,27 @@ pub struct LastArgument {
     pub author: Option<String>,
     /// When it was written.
     pub created_at: Stamp,
+}
+
+/// Who waits in a debate, and when each role was last seen there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Presence {
+    /// The proposer.
+    pub proposer: Sign,
+    /// The opponent.
+    pub opponent: Sign,
+    /// The arbitrator.
+    pub arbitrator: Sign,
+}
+
+/// What is known of a role since the server started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Sign {
+    /// Whether a wait is held now, or there was a poll in the last five seconds.
+    pub waiting: bool,
+    /// When it last waited, polled or wrote.
+    #[schema(required = true)]
+    pub last_seen_at: Option<Stamp>,
 }
 
 /// Whether the server can do its work.
@@ -388,6 +409,8 @@ pub struct DebateListed {
     pub debate: Debate,
     /// Its newest argument.
     pub last_argument: LastArgument,
+    /// Who is there.
+    pub presence: Presence,
 }
 
 /// A debate with its arguments.
@@ -407,6 +430,8 @@ pub struct DebateContext {
     pub own_rules: bool,
     /// What each role may do now.
     pub available_actions: AvailableActions,
+    /// Who is there.
+    pub presence: Presence,
 }
 
 /// What each role may do now.

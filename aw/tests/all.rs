@@ -1,6 +1,7 @@
 //! Every test of the product as its users meet it: over real sockets, on a real SQLite file.
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used)]
 
+mod agents;
 mod api;
 mod cli;
 mod crowd;

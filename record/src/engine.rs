@@ -1,26 +1,29 @@
 //! The one door: execute, wait, read.
 //!
 //! The engine stamps what comes in with an id and the time, lends the rules to the store, rings
-//! the bell after the commit, and holds whoever waits. It knows nothing of HTTP and of SQL.
+//! the bell after the commit, holds whoever waits, and notes who is there. It knows nothing of HTTP
+//! and of SQL.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use aw_core::{
-    AUTOMATIC_RULING, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, RequestId,
-    Role, Seq, Standing, Time,
+    AUTOMATIC_RULING, ArgumentId, ByRole, Content, Debate, DebateId, DebateType, DocumentId,
+    RequestId, Role, Seq, Standing, Time,
 };
 use jiff::Timestamp;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::bell::{Bell, Listening};
+use crate::feed::{Change, Feed, Following};
+use crate::presence::{Presence, Sign, Waiting};
 use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Written};
 use crate::{
-    Ask, Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request, Stretch, TypeTexts,
-    VersionList,
+    Ask, Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
+    Failure, Fault, Filter, KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request,
+    Sheet, Stretch, TypeTexts, VersionList,
 };
 
 /// How long a commit proves that the next one is likely to work.
@@ -66,6 +69,8 @@ pub struct Health {
 pub struct Engine {
     store: Store,
     bell: Bell,
+    feed: Feed,
+    presence: Presence,
     clock: Clock,
     /// When a write was last seen to work.
     wrote: Arc<Mutex<Option<Instant>>>,
@@ -74,7 +79,9 @@ pub struct Engine {
 impl Engine {
     /// An engine on this store.
     pub fn new(store: Store, clock: Clock) -> Self {
-        Engine { store, bell: Bell::default(), clock, wrote: Arc::default() }
+        let feed = Feed::default();
+        let presence = Presence::told_to(feed.clone());
+        Engine { store, bell: Bell::default(), feed, presence, clock, wrote: Arc::default() }
     }
 
     /// Writes into the record what is asked, if the rules allow it, and tells everybody.
@@ -91,13 +98,13 @@ impl Engine {
         };
         let engine = self.clone();
         self.see_through(async move {
-            let (role, written) = match ask {
+            let (role, change, written) = match ask {
                 Ask::Open { title, debate_type, texts, policy, motion } => {
                     let opened = Debate { policy, standing: Standing::opened() };
                     let motion = argument(motion);
                     let new =
                         NewDebate { id: debate, title, debate_type, texts, debate: opened, motion };
-                    (Role::Proposer, engine.store.open_debate(new).await?)
+                    (Role::Proposer, Change::Opened, engine.store.open_debate(new).await?)
                 }
                 Ask::Play { role, play, content } => {
                     let automatic = NewArgument {
@@ -111,11 +118,13 @@ impl Engine {
                     let argument = argument(content);
                     let new = NewMove { debate, role, play, argument, automatic };
                     let rule = move |debate: &Debate, play| debate.decide(role, play);
-                    (role, engine.store.play(new, rule).await?)
+                    (role, Change::Written, engine.store.play(new, rule).await?)
                 }
             };
+            engine.presence.wrote(debate, role, engine.clock.now());
             if !written.replayed {
                 engine.bell.ring(debate);
+                engine.feed.ring(debate, change);
             }
             Ok(receipt(role, written))
         })
@@ -127,7 +136,9 @@ impl Engine {
         let engine = self.clone();
         self.see_through(async move {
             engine.store.delete_debate(debate, engine.clock.now()).await?;
+            engine.presence.forget(debate);
             engine.bell.ring(debate);
+            engine.feed.ring(debate, Change::Written);
             Ok(())
         })
         .await
@@ -154,32 +165,64 @@ impl Engine {
         after: Option<ArgumentId>,
         patience: Duration,
     ) -> Result<Poll, Failure> {
-        let look = || {
+        let mut waiting: Option<Waiting> = None;
+        let mut look = || {
             let ends = |standing: &Standing, unseen| standing.ends_wait(role, unseen);
-            self.store.look(debate, role, after, ends)
+            let look = self.store.look(debate, role, after, ends)?;
+            // Not before it is known that there is such a debate.
+            waiting.get_or_insert_with(|| self.presence.arrives(debate, role, self.clock.now()));
+            Ok::<_, Failure>(look)
         };
+        let mut found = None;
         if !patience.is_zero() {
-            let news = self.bell.until(debate, || Ok(news(role, &look()?)));
-            if let Ok(news) = timeout(patience, news).await {
-                return news.map(|news: News| Poll::News(Box::new(news)));
-            }
+            let news = self.bell.until(debate, || look().map(|look| news(role, &look)));
+            found = timeout(patience, news).await.ok().transpose()?;
         }
-        let now = look()?;
-        Ok(match news(role, &now) {
+        let poll = match found {
             Some(news) => Poll::News(Box::new(news)),
-            None => Poll::Nothing {
-                debate,
-                state: now.head.state(),
-                seen: now.seen.map_or(0, |seq| seq.0),
-                action: now.head.debate.standing.action(role),
-                since: now.head.updated_at,
-            },
-        })
+            None => {
+                let now = look()?;
+                match news(role, &now) {
+                    Some(news) => Poll::News(Box::new(news)),
+                    None => Poll::Nothing {
+                        debate,
+                        state: now.head.state(),
+                        seen: now.seen.map_or(0, |seq| seq.0),
+                        action: now.head.debate.standing.action(role),
+                        since: now.head.updated_at,
+                    },
+                }
+            }
+        };
+        if let Some(waiting) = waiting {
+            waiting.answered(matches!(poll, Poll::News(_)), self.clock.now());
+        }
+        Ok(poll)
     }
 
     /// Listens to a debate: first this, then [`Engine::stretch`], and again after every ring.
     pub fn listen(&self, debate: DebateId) -> Listening {
         self.bell.listen(debate)
+    }
+
+    /// Follows all debates: first this, then read what is needed, and look at each that it names.
+    pub fn follow(&self) -> Following {
+        self.feed.follow()
+    }
+
+    /// Who waits in a debate now, and when each role was last seen there.
+    pub fn presence(&self, debate: DebateId) -> ByRole<Sign> {
+        self.presence.of(debate)
+    }
+
+    /// Listens to who begins and ceases to wait: first this, then [`Engine::presence`].
+    pub fn listen_for_presence(&self, debate: DebateId) -> Listening {
+        self.presence.listen(debate)
+    }
+
+    /// A debate as a list shows it.
+    pub fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.store.listed(debate)
     }
 
     /// At most `limit` arguments after `after`, which may be 0.
@@ -198,6 +241,32 @@ impl Engine {
             Some(limit) => self.store.context(debate, limit),
             None => self.store.whole(debate).await,
         }
+    }
+
+    /// What a page of a debate is drawn from: at most `limit` arguments before `before`, or the
+    /// newest, besides the MOTION.
+    pub async fn sheet(
+        &self,
+        debate: DebateId,
+        before: Option<Seq>,
+        limit: u64,
+    ) -> Result<Sheet, Failure> {
+        self.store.sheet(debate, before, limit).await
+    }
+
+    /// The place of an argument, if the debate has it.
+    pub fn place(&self, debate: DebateId, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
+        self.store.place(debate, argument)
+    }
+
+    /// Which documents an argument means, and in which version.
+    pub fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
+        self.store.cited_by(debate, seq)
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Time {
+        self.clock.now()
     }
 
     /// What kind of debate it is, and the texts of that type, if they were kept with it.

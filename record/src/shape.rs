@@ -2,8 +2,8 @@
 
 use aw_core::{
     Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Kind, Move, RequestId, ResolutionPolicy, Role, Seq, State, Summary, Time, Title,
-    Via,
+    DocumentId, Event, Kind, Move, RequestId, ResolutionPolicy, Role, Seq, State, Summary, Time,
+    Title, Via,
 };
 
 /// Something to be written into the record of a debate.
@@ -180,6 +180,49 @@ pub struct Context {
     pub documents: Vec<CitedDocument>,
     /// Whether texts of its type were kept with it.
     pub own_rules: bool,
+}
+
+/// What a page of a debate is drawn from.
+#[derive(Debug, Clone)]
+pub struct Sheet {
+    /// The debate.
+    pub debate: DebateHead,
+    /// Its MOTION.
+    pub motion: Argument,
+    /// A stretch of the others, in order.
+    pub arguments: Vec<Argument>,
+    /// How many there are between the MOTION and that stretch.
+    pub earlier: u64,
+    /// Who spoke when, from the first to the last.
+    pub moments: Vec<Moment>,
+    /// What the MOTION and the stretch mean by the documents they name.
+    pub citations: Vec<Citation>,
+    /// The documents of the debate.
+    pub documents: Vec<CitedDocument>,
+    /// What a RULING is owed to.
+    pub pending: Option<Argument>,
+}
+
+/// An argument without its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// Its place.
+    pub seq: Seq,
+    /// What happened.
+    pub event: Event,
+    /// When.
+    pub at: Time,
+}
+
+/// Which version of a document an argument means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Citation {
+    /// The argument's place.
+    pub seq: Seq,
+    /// The document.
+    pub document: DocumentId,
+    /// The version.
+    pub version: u64,
 }
 
 /// A document that a debate cites.

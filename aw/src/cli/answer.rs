@@ -8,6 +8,9 @@ use serde_json::{Map, Value, json};
 use super::page::Paper;
 use crate::client::Trouble;
 
+/// The longest line, in bytes, that every known host shows whole.
+const LONG_LINE: usize = 8 * 1024;
+
 /// How an answer is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
@@ -31,6 +34,8 @@ impl Format {
 pub(super) enum Shown {
     /// An answer in the envelope.
     Answer(Answer),
+    /// The same where it says that something does not work, which the exit code tells too.
+    Unwell(Answer),
     /// Text by nature.
     Raw(Vec<u8>),
     /// It has shown everything itself.
@@ -155,9 +160,9 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
     let (text, code) = match outcome {
         Ok(Shown::Nothing) => return ExitCode::SUCCESS,
         Ok(Shown::Raw(bytes)) => (bytes, 0),
-        Ok(Shown::Answer(answer)) => {
+        Ok(Shown::Answer(ref answer) | Shown::Unwell(ref answer)) => {
             let text = match format {
-                Format::Json => json_of(&answer),
+                Format::Json => json_of(answer),
                 Format::Markdown => {
                     let mut page = super::page::opening(&answer.metadata, &paper);
                     page.push_str(&(answer.page)(&answer.data, &paper));
@@ -165,7 +170,8 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
                     page
                 }
             };
-            (text.into_bytes(), 0)
+            let code = if matches!(outcome, Ok(Shown::Unwell(_))) { super::SERVER } else { 0 };
+            (text.into_bytes(), code)
         }
         Err(problem) => {
             let text = match format {
@@ -207,16 +213,24 @@ fn harmless(text: Vec<u8>, format: Format) -> Vec<u8> {
 }
 
 fn json_of(answer: &Answer) -> String {
-    let mut envelope = json!({
-        "success": true,
-        "content": [{"type": "json", "data": answer.data}],
-        "metadata": answer.metadata,
-    });
+    let mut envelope = json!({"success": true, "metadata": answer.metadata});
     if let Some((total, more)) = answer.total {
         envelope["total_count"] = total.into();
         envelope["has_more"] = more.into();
     }
-    format!("{envelope}\n")
+    envelope["content"] = json!([{"type": "json", "data": answer.data}]);
+    written(&envelope)
+}
+
+/// Hosts show an agent only the beginning of a long answer, and some nothing at all of a long line.
+/// So what to run next comes first, and a long answer has a line for each of its parts.
+fn written(envelope: &Value) -> String {
+    let line = envelope.to_string();
+    let parts = envelope.as_object().filter(|_| line.len() > LONG_LINE);
+    let Some(parts) = parts else { return line + "\n" };
+    let parts: Vec<String> =
+        parts.iter().map(|(name, part)| format!("{}:{part}", Value::from(name.as_str()))).collect();
+    format!("{{{}}}\n", parts.join(",\n"))
 }
 
 fn json_of_problem(problem: &Problem) -> String {
@@ -231,8 +245,8 @@ fn json_of_problem(problem: &Problem) -> String {
     let envelope = json!({
         "success": false,
         "error": error,
-        "content": [{"type": "json", "data": data}],
         "metadata": problem.metadata,
+        "content": [{"type": "json", "data": data}],
     });
-    format!("{envelope}\n")
+    written(&envelope)
 }

@@ -38,7 +38,7 @@ Everybody
   list                 List debates, the most recently updated first
   types                List the types of debate, yours included
   open                 Open a debate's page in the browser
-  export               Take the whole transcript away, as Markdown or JSON
+  export               Take the whole transcript away, as Markdown, HTML or JSON
   delete               Hide a debate for good
   generate-id          Make a UUID for a debate or a request (needs no server)
 
@@ -107,7 +107,7 @@ pub(super) enum Debate {
     /// Open a debate's page in the browser
     #[command(after_help = "Example:\n  aw debate open --debate-id 93d8…")]
     Open(read::Open),
-    /// Take the whole transcript away, as Markdown or JSON
+    /// Take the whole transcript away, as Markdown, HTML or JSON
     #[command(after_help = "Example:\n  aw debate export --debate-id 93d8… --output debate.md")]
     Export(Export),
     /// Hide a debate for good
@@ -241,7 +241,10 @@ fn next_lines(
             }
             (Some(next), others)
         }
-        "rule" => (Some(file(on("debate ruling")).into_string()), Vec::new()),
+        "rule" => {
+            let closing = file(on("debate ruling")).word("--close").into_string();
+            (Some(file(on("debate ruling")).into_string()), vec![closing])
+        }
         "debate_closed" => (None, Vec::new()),
         _ => {
             let after = news["next_argument_id_to_wait"].as_str();

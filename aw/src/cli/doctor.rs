@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Problem};
+use super::answer::{Answer, Problem, Shown};
 use super::page;
 use super::session::{known_on_port, settings};
 use crate::client::{Call, Client, Trouble};
 use crate::settings::ClientSettings;
 
-/// Looks at everything; false when something has failed.
-pub(super) fn examine() -> (Answer, bool) {
+/// Looks at everything.
+pub(super) fn examine() -> Shown {
     let mut checks = vec![binary()];
     match settings() {
         Ok(settings) => {
@@ -40,7 +40,8 @@ pub(super) fn examine() -> (Answer, bool) {
     };
     let healthy = bad == 0;
     let data = json!({"healthy": healthy, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-    (Answer::new(data, page::checks).message(message), healthy)
+    let answer = Answer::new(data, page::checks).message(message);
+    if healthy { Shown::Answer(answer) } else { Shown::Unwell(answer) }
 }
 
 fn ok(name: &str, message: &str) -> Value {

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
-use answer::{Format, Problem, Shown, show};
+use answer::{Format, Problem, show};
 
 /// The server, or the way to it, failed.
 const SERVER: u8 = 3;
@@ -118,11 +118,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Docs(command) => (command.format(), command.run()),
         Command::Agent(command) => (command.format(), command.run()),
         Command::Server(command) => (command.format(), command.run()),
-        Command::Doctor(shape) => {
-            let (answer, healthy) = doctor::examine();
-            let code = show(Ok(Shown::Answer(answer)), shape.format);
-            return if healthy { code } else { SERVER.into() };
-        }
+        Command::Doctor(shape) => (shape.format, Ok(doctor::examine())),
         Command::Completions(command) => (Format::Json, command.run(Typed::command())),
         Command::Man(command) => (Format::Json, command.run(&Typed::command())),
     };

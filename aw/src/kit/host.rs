@@ -120,7 +120,9 @@ impl Places {
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
         let home = PathBuf::from(set("HOME")?);
-        let or = |name: &str, usual: PathBuf| set(name).map_or(usual, PathBuf::from);
+        // A host takes a relative one from where it is started; we may be started elsewhere next.
+        let given = |name: &str| set(name).and_then(|value| std::path::absolute(value).ok());
+        let or = |name: &str, usual: PathBuf| given(name).unwrap_or(usual);
         let gemini_home = or("GEMINI_CLI_HOME", home.clone());
         let config = or("XDG_CONFIG_HOME", home.join(".config"));
         Some(Places {

@@ -1,20 +1,22 @@
 //! What the kit has written where, remembered in the data folder.
 //!
-//! It is written before the files are: whatever happens in between, everything of ours is known.
+//! While files are being written it says what stood there and what will: whatever happens in
+//! between, everything of ours is known.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::host::Host;
+use super::steps::real;
 
 /// Everything that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// One for each file.
-    #[serde(default)]
     pub files: Vec<Entry>,
 }
 
@@ -33,6 +35,9 @@ pub struct Entry {
     pub part: Part,
     /// What was written.
     pub text: String,
+    /// What may still stand there instead: somebody stopped us before it was replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// Whether there was no such file before.
     pub made_file: bool,
     /// The folders that were made for it, the innermost last.
@@ -52,8 +57,9 @@ pub enum Part {
 /// The ledger, held so that nobody else changes it meanwhile.
 #[derive(Debug)]
 pub struct Held {
-    /// What it says.
+    /// What it is to say.
     pub ledger: Ledger,
+    before: Ledger,
     path: PathBuf,
     _lock: File,
 }
@@ -65,7 +71,8 @@ impl Held {
         let lock = File::create(data_folder.join("agent-kit.lock"))?;
         lock.lock()?;
         let path = data_folder.join("agent-kit.json");
-        Ok(Held { ledger: read(&path)?, path, _lock: lock })
+        let ledger = read(&path)?;
+        Ok(Held { before: ledger.clone(), ledger, path, _lock: lock })
     }
 
     /// Where it is kept.
@@ -73,11 +80,44 @@ impl Held {
         &self.path
     }
 
-    /// As it would be written.
-    pub fn text(&self) -> io::Result<Vec<u8>> {
-        let mut text = serde_json::to_vec_pretty(&self.ledger)?;
+    /// Writes what may be the case from now on until all is done.
+    pub fn begin(&self) -> io::Result<()> {
+        let mut both = self.ledger.clone();
+        for known in &self.before.files {
+            match both.files.iter_mut().find(|entry| entry.path == known.path) {
+                Some(entry) => {
+                    let texts = [&known.text].into_iter().chain(&known.earlier);
+                    let others = texts.filter(|text| **text != entry.text).cloned();
+                    entry.earlier = others.collect();
+                }
+                None => both.files.push(known.clone()),
+            }
+        }
+        if both == self.before { Ok(()) } else { self.write(&both) }
+    }
+
+    /// Writes what is the case now that all is done.
+    pub fn finish(&self) -> io::Result<()> {
+        if self.ledger == self.before { Ok(()) } else { self.write(&self.ledger) }
+    }
+
+    /// Writes what was the case before, since nothing came of it.
+    pub fn give_up(&self) -> io::Result<()> {
+        self.write(&self.before)
+    }
+
+    fn write(&self, ledger: &Ledger) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(ledger)?;
         text.push(b'\n');
-        Ok(text)
+        let draft = self.path.with_extension("json.draft");
+        let mut file = File::create(&draft)?;
+        let written = file.write_all(&text).and_then(|()| file.sync_all());
+        if let Err(error) = written.and_then(|()| fs::rename(&draft, &self.path)) {
+            // What could not be written is of no use.
+            let _ = fs::remove_file(draft);
+            return Err(error);
+        }
+        Ok(())
     }
 }
 
@@ -87,9 +127,15 @@ impl Ledger {
         read(&data_folder.join("agent-kit.json"))
     }
 
-    /// What was written into this file.
+    /// What was written into this file, by whichever of its names.
     pub fn of(&self, path: &Path) -> Option<&Entry> {
-        self.files.iter().find(|entry| entry.path == path)
+        let named = self.files.iter().find(|entry| entry.path == path);
+        named.or_else(|| {
+            // To look at each is cheaper than to follow its links.
+            let (number, file) = (inode(path), real(path));
+            let is_it = |entry: &&Entry| inode(&entry.path) == number && real(&entry.path) == file;
+            self.files.iter().find(is_it)
+        })
     }
 
     /// Remembers this in place of what was remembered of the file.
@@ -100,10 +146,43 @@ impl Ledger {
         }
     }
 
+    /// Remembers that a file is for this host too.
+    pub fn share(&mut self, path: &Path, host: Host) {
+        let Some(mut entry) = self.of(path).cloned() else { return };
+        if !entry.hosts.contains(&host) {
+            entry.hosts.push(host);
+            entry.hosts.sort();
+            self.put(entry);
+        }
+    }
+
     /// Forgets a file.
     pub fn forget(&mut self, path: &Path) {
         self.files.retain(|entry| entry.path != path);
     }
+}
+
+impl Entry {
+    /// The same, sure of which of our texts stands in the file.
+    pub fn seen_in(mut self, file: Option<&str>) -> Self {
+        let earlier = std::mem::take(&mut self.earlier);
+        let stands = |text: &str| match (file, self.part) {
+            (None, _) => false,
+            (Some(file), Part::Whole) => file == text,
+            (Some(file), Part::Inserted) => file.contains(text),
+        };
+        if !stands(&self.text)
+            && let Some(found) = earlier.into_iter().find(|text| stands(text))
+        {
+            self.text = found;
+        }
+        self
+    }
+}
+
+/// Which file it is; none when it is not there.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|about| (about.dev(), about.ino()))
 }
 
 fn read(path: &Path) -> io::Result<Ledger> {

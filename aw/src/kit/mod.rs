@@ -2,13 +2,14 @@
 //!
 //! [`texts`] holds the words, [`types`] the kinds of debate, built in and of one's own. [`host`]
 //! knows where each agent program looks for such things, [`plan`] works out what has to change in
-//! somebody's files and does it, [`splice`] how a text is put into a file of somebody else's and
-//! taken out again, [`ledger`] remembers what was written where. Nothing is printed here.
+//! somebody's files, [`splice`] how a text is put into a file of somebody else's and taken out
+//! again, `steps` does it, [`ledger`] remembers what was written where. Nothing is printed here.
 
 pub mod host;
 pub mod ledger;
 pub mod plan;
 pub mod splice;
+mod steps;
 pub mod texts;
 pub mod types;
 

@@ -1,17 +1,14 @@
-//! What has to change in somebody's files, worked out first and then done.
-//!
-//! A plan is made without writing anything. Doing it writes every new text beside its file first,
-//! then the ledger, then moves each into place: a file is never half written, and what cannot be
-//! written stops everything before the first file has changed.
+//! What has to change in somebody's files, worked out before anything is written.
 
+use std::collections::HashSet;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::host::{Host, Piece, Writing};
-use super::ledger::{Entry, Held, Ledger, Part};
-use super::splice::{CannotPut, Graft, Put, without_ours};
+use super::ledger::{Entry, Ledger, Part};
+use super::splice::{CannotPut, Graft, Put, has_block, without_ours};
+use super::steps::{missing_folders, real};
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +64,17 @@ pub struct Change {
     /// Why it is so, where that needs a word.
     pub note: Option<&'static str>,
     /// Folders that go with it if nothing else is in them.
-    folders: Vec<PathBuf>,
+    pub(super) folders: Vec<PathBuf>,
 }
 
 /// Why the kit cannot be put in place. Nothing has been changed.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotPlan {
     /// A file that is not ours has the name of one of ours.
-    #[error("{} is in the way: it is not from aw; move it away and install again", .0.display())]
+    #[error(
+        "{} is in the way: this aw has not written it; move it away and install again",
+        .0.display()
+    )]
     InTheWay(PathBuf),
     /// It must not be written.
     #[error("{} is read-only: allow writing (chmod u+w), or install somewhere else", .0.display())]
@@ -82,6 +82,9 @@ pub enum CannotPlan {
     /// It leads nowhere.
     #[error("{} is a link to something that is not there: mend or remove the link", .0.display())]
     DeadLink(PathBuf),
+    /// It is a folder, a pipe or a device.
+    #[error("{} is not a regular file: move it away and install again", .0.display())]
+    NotAFile(PathBuf),
     /// It is not text.
     #[error("{} is not UTF-8 text: it was left alone", .0.display())]
     NotText(PathBuf),
@@ -116,17 +119,18 @@ pub fn install(
     ledger: &mut Ledger,
 ) -> Result<Plan, CannotPlan> {
     let mut plan = Plan::default();
+    let mut files = Vec::new();
     for piece in pieces {
-        let known = ledger.of(&piece.path).cloned();
-        if plan.changes.iter().any(|change| change.path == piece.path) {
-            // Two hosts read the same file.
-            if let Some(mut known) = known {
-                add(&mut known.hosts, piece.host);
-                ledger.put(known);
-            }
+        let file = real(&piece.path);
+        if files.contains(&file) {
+            // Two hosts read the same file, perhaps under two names.
+            ledger.share(&piece.path, piece.host);
             continue;
         }
+        files.push(file);
         let current = read(&piece.path)?;
+        let known = ledger.of(&piece.path).cloned();
+        let known = known.map(|entry| entry.seen_in(current.as_deref()));
         let written = known.as_ref().map(|entry| entry.text.as_str());
         let mut note = None;
         let (fate, after, text) = match &piece.writing {
@@ -154,10 +158,6 @@ pub fn install(
                         (fate, Some(file), Some(inserted))
                     }
                     Put::There { inserted } => (Fate::Unchanged, None, Some(inserted)),
-                    // A setting that is as it was written stands there too.
-                    Put::Theirs if written.is_some_and(|written| now.contains(written)) => {
-                        (Fate::Unchanged, None, written.map(str::to_owned))
-                    }
                     Put::Theirs => (Fate::Edited, None, None),
                 }
             }
@@ -166,15 +166,17 @@ pub fn install(
             writable(&piece.path)?;
         }
         match text {
-            Some(text) => ledger.put(entry(piece, owner, known.as_ref(), current.is_none(), text)),
-            // What is edited is remembered as it was written, for one host more.
+            Some(text) => {
+                ledger.put(entry(piece, owner, known.as_ref(), current.as_deref(), text));
+            }
+            // What is edited is remembered as it was written.
             None => {
-                if let Some(mut known) = known {
-                    add(&mut known.hosts, piece.host);
+                if let Some(known) = known {
                     ledger.put(known);
                 }
             }
         }
+        ledger.share(&piece.path, piece.host);
         let path = piece.path.clone();
         let folders = Vec::new();
         plan.changes.push(Change { path, fate, before: current, after, note, folders });
@@ -182,65 +184,133 @@ pub fn install(
     Ok(plan)
 }
 
-fn entry(piece: &Piece, owner: Owner<'_>, known: Option<&Entry>, new: bool, text: String) -> Entry {
+fn entry(
+    piece: &Piece,
+    owner: Owner<'_>,
+    known: Option<&Entry>,
+    now: Option<&str>,
+    text: String,
+) -> Entry {
     let part = match piece.writing {
         Writing::Whole(_) => Part::Whole,
         Writing::Graft(_) | Writing::Omitted(_) => Part::Inserted,
     };
-    let mut hosts = known.map(|known| known.hosts.clone()).unwrap_or_default();
-    add(&mut hosts, piece.host);
+    let made_file = match (now, known) {
+        (None, _) => true,
+        // Where ours is gone from it, the file is somebody's.
+        (Some(now), Some(known)) => known.made_file && now.contains(&known.text),
+        (Some(now), None) => now == text,
+    };
+    let mut made_folders = missing_folders(&piece.path);
+    made_folders.extend(known.into_iter().flat_map(|known| known.made_folders.clone()));
+    // What is inside comes after what it is in.
+    made_folders.sort();
+    made_folders.dedup();
     Entry {
-        path: piece.path.clone(),
+        path: known.map_or(&piece.path, |known| &known.path).clone(),
         project: owner.project.map(Path::to_owned),
-        hosts,
+        hosts: known.map_or(vec![piece.host], |known| known.hosts.clone()),
         lang: owner.lang.to_owned(),
         part,
         text,
-        made_file: known.map_or(new, |known| known.made_file || new),
-        made_folders: match known {
-            Some(known) if !new => known.made_folders.clone(),
-            Some(_) | None => missing_folders(&piece.path),
-        },
+        earlier: Vec::new(),
+        made_file,
+        made_folders,
     }
 }
 
-fn add(hosts: &mut Vec<Host>, host: Host) {
-    if !hosts.contains(&host) {
-        hosts.push(host);
-        hosts.sort();
-    }
-}
-
-fn missing_folders(path: &Path) -> Vec<PathBuf> {
-    let mut missing: Vec<PathBuf> = path
-        .ancestors()
-        .skip(1)
-        .take_while(|folder| !folder.exists())
-        .map(Path::to_owned)
-        .collect();
-    missing.reverse();
-    missing
-}
-
-/// Takes what stands there as these pieces would be written for ours, where nothing is remembered.
-pub fn adopt(pieces: &[Piece], owner: Owner<'_>, ledger: &mut Ledger) -> Result<(), CannotPlan> {
-    for piece in pieces {
-        if ledger.of(&piece.path).is_some() {
+/// Takes for ours what stands there as these pieces would be written, where nothing is remembered.
+///
+/// A host has the kit if all of it is there, whoever installed it; of the named ones, any part.
+pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Ledger) {
+    let known = ledger.clone();
+    for host in Host::ALL {
+        let own = pieces.iter().filter(|piece| piece.host == host);
+        let seen: Vec<(&Piece, Found)> =
+            own.map(|piece| (piece, found(piece, known.of(&piece.path)))).collect();
+        let whole = !seen.iter().any(|(_, found)| matches!(found, Found::Missing));
+        if !whole && !named.contains(&host)
+            || !seen.iter().any(|(_, found)| matches!(found, Found::Ours { .. }))
+        {
             continue;
         }
-        let Some(now) = read(&piece.path)? else { continue };
-        let text = match &piece.writing {
-            Writing::Whole(text) if now == *text => text.clone(),
-            Writing::Graft(graft) => match graft.put(&now, None) {
-                Ok(Put::There { inserted }) => inserted,
-                Ok(_) | Err(_) => continue,
-            },
-            Writing::Whole(_) | Writing::Omitted(_) => continue,
-        };
-        let made_file = now == text;
-        ledger.put(Entry { made_file, ..entry(piece, owner, None, false, text) });
+        for (piece, found) in seen {
+            if let Found::Ours { now, text } = found
+                && ledger.of(&piece.path).is_none()
+            {
+                let made_folders = folders_of_ours(&piece.path, owner.project);
+                let entry = entry(piece, owner, None, Some(&now), text);
+                ledger.put(Entry { made_folders, ..entry });
+            }
+            ledger.share(&piece.path, host);
+        }
     }
-    Ok(())
+}
+
+/// How a piece is found of which nobody may have told us.
+enum Found {
+    /// As we would write it.
+    Ours {
+        now: String,
+        text: String,
+    },
+    /// Remembered, or somebody's own, or not needed.
+    Settled,
+    Missing,
+}
+
+fn found(piece: &Piece, known: Option<&Entry>) -> Found {
+    if known.is_some() || matches!(piece.writing, Writing::Omitted(_)) {
+        return Found::Settled;
+    }
+    let Ok(Some(now)) = read(&piece.path) else { return Found::Missing };
+    match &piece.writing {
+        Writing::Whole(text) if now == *text => Found::Ours { text: text.clone(), now },
+        Writing::Graft(graft) => match graft.put(&now, None) {
+            Ok(Put::There { inserted }) => Found::Ours { text: inserted, now },
+            Ok(Put::Theirs) if matches!(graft, Graft::Variable { .. }) => Found::Settled,
+            Ok(_) | Err(_) => Found::Missing,
+        },
+        Writing::Whole(_) | Writing::Omitted(_) => Found::Missing,
+    }
+}
+
+/// The folders that nobody would have without us: all below a project, else that of a skill.
+fn folders_of_ours(path: &Path, project: Option<&Path>) -> Vec<PathBuf> {
+    let is_ours = |folder: &&Path| match project {
+        Some(root) => *folder != root && folder.starts_with(root),
+        None => folder.join("SKILL.md") == path,
+    };
+    let mut folders: Vec<PathBuf> =
+        path.ancestors().skip(1).take_while(is_ours).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
+
+/// What looks like ours and is not as we would write it, with nothing remembered: it is told of,
+/// and left alone.
+pub fn unknown(pieces: &[Piece], ledger: &Ledger) -> Vec<Change> {
+    let mut changes: Vec<Change> = Vec::new();
+    for piece in pieces {
+        let told = changes.iter().any(|change| change.path == piece.path);
+        let Ok(Some(now)) = read(&piece.path) else { continue };
+        let alike = match &piece.writing {
+            Writing::Whole(_) => true,
+            Writing::Graft(Graft::Block(_)) => has_block(&now),
+            Writing::Graft(Graft::Variable { .. }) | Writing::Omitted(_) => false,
+        };
+        if alike && !told && ledger.of(&piece.path).is_none() {
+            changes.push(Change {
+                path: piece.path.clone(),
+                fate: Fate::Edited,
+                before: Some(now),
+                after: None,
+                note: Some("this aw has not written it; if it is an older one's, remove it"),
+                folders: Vec::new(),
+            });
+        }
+    }
+    changes
 }
 
 /// Works out how to take away what was written for these hosts.
@@ -254,9 +324,15 @@ pub fn uninstall(
         entry.project.as_deref() == project && entry.hosts.iter().any(|host| hosts.contains(host))
     };
     let entries: Vec<Entry> = ledger.files.iter().filter(concerned).cloned().collect();
-    for mut entry in entries {
+    for entry in entries {
         let path = entry.path.clone();
-        let before = read(&path)?;
+        let before = match read(&path) {
+            // It is gone, with or without the folder that it was in.
+            Err(CannotPlan::DeadLink(_) | CannotPlan::NotAFile(_)) => None,
+            Err(CannotPlan::Io(_, error)) if error.kind() == ErrorKind::NotADirectory => None,
+            before => before?,
+        };
+        let mut entry = entry.seen_in(before.as_deref());
         entry.hosts.retain(|host| !hosts.contains(host));
         if !entry.hosts.is_empty() {
             ledger.put(entry);
@@ -274,7 +350,7 @@ pub fn uninstall(
             None => (Fate::Unchanged, None),
             Some(now) => undone(now, &entry),
         };
-        if fate != Fate::Unchanged {
+        if after.is_some() || fate == Fate::Removed {
             writable(&path)?;
         }
         ledger.forget(&path);
@@ -287,6 +363,8 @@ pub fn uninstall(
 /// The file without what is ours.
 fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
     let left = match entry.part {
+        // Somebody has written another in its place, which may have lines in common with ours.
+        Part::Whole if !is_mostly(now, &entry.text) => return (Fate::Edited, None),
         Part::Whole => without_ours(now, &entry.text),
         Part::Inserted => Graft::of(&entry.path).take_out(now, &entry.text),
     };
@@ -295,47 +373,22 @@ fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
         Part::Whole if left.trim().is_empty() => (Fate::Removed, None),
         Part::Inserted if entry.made_file && left.is_empty() => (Fate::Removed, None),
         _ if left == now => (Fate::Unchanged, None),
-        Part::Whole => (Fate::Kept, Some(left)),
-        Part::Inserted => (Fate::Restored, Some(left)),
+        Part::Inserted if now.contains(&entry.text) => (Fate::Restored, Some(left)),
+        Part::Whole | Part::Inserted => (Fate::Kept, Some(left)),
     }
+}
+
+/// Whether at least half of our lines are still there.
+fn is_mostly(now: &str, ours: &str) -> bool {
+    let now: HashSet<&str> = now.lines().collect();
+    let lines = || ours.lines().filter(|line| !line.trim().is_empty());
+    now.is_empty() || lines().filter(|line| now.contains(line)).count() * 2 >= lines().count()
 }
 
 impl Plan {
     /// Whether anything has to be written.
     pub fn is_empty(&self) -> bool {
         self.changes.iter().all(|change| !change.writes())
-    }
-
-    /// Does it, and writes the ledger. What cannot be done leaves everything as it was.
-    pub fn carry_out(&self, held: &Held) -> Result<(), CannotPlan> {
-        let io = |path: &Path| {
-            let path = path.to_owned();
-            move |error| CannotPlan::Io(path, error)
-        };
-        let mut drafts: Vec<Draft> = Vec::new();
-        for change in self.changes.iter().filter(|change| change.writes()) {
-            if let Some(text) = &change.after {
-                drafts.push(Draft::of(&change.path, text.as_bytes()).map_err(io(&change.path))?);
-            }
-        }
-        let ledger =
-            held.text().and_then(|text| Draft::of(held.path(), &text)).map_err(io(held.path()))?;
-        ledger.publish().map_err(io(held.path()))?;
-        for draft in drafts {
-            let path = draft.target.clone();
-            draft.publish().map_err(io(&path))?;
-        }
-        for change in self.changes.iter().filter(|change| change.fate == Fate::Removed) {
-            match fs::remove_file(&change.path) {
-                Err(gone) if gone.kind() == ErrorKind::NotFound => {}
-                removed => removed.map_err(io(&change.path))?,
-            }
-        }
-        for folder in self.changes.iter().flat_map(|change| change.folders.iter().rev()) {
-            // One that somebody uses stays.
-            let _ = fs::remove_dir(folder);
-        }
-        Ok(())
     }
 }
 
@@ -357,68 +410,22 @@ impl Graft {
     }
 }
 
-/// A new text beside the file that it will replace.
-struct Draft {
-    draft: PathBuf,
-    target: PathBuf,
-    made_folders: Vec<PathBuf>,
-    published: bool,
-}
-
-impl Draft {
-    fn of(path: &Path, text: &[u8]) -> io::Result<Self> {
-        // A link stays a link: what it leads to is written.
-        let target = match fs::canonicalize(path) {
-            Ok(target) => target,
-            Err(missing) if missing.kind() == ErrorKind::NotFound => path.to_owned(),
-            Err(error) => return Err(error),
-        };
-        let made_folders = missing_folders(&target);
-        let folder = target.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let draft = folder.join(format!(".{name}.aw-{}", std::process::id()));
-        let made = Draft { draft, target, made_folders, published: false };
-        let mut file = fs::File::create(&made.draft)?;
-        file.write_all(text)?;
-        if let Ok(old) = fs::metadata(&made.target) {
-            file.set_permissions(old.permissions())?;
-            // Only a superuser can give a file away, and only there it may be another's.
-            let _ = chown(&made.draft, Some(old.uid()), Some(old.gid()));
-        }
-        file.sync_all()?;
-        Ok(made)
-    }
-
-    fn publish(mut self) -> io::Result<()> {
-        fs::rename(&self.draft, &self.target)?;
-        self.published = true;
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.published {
-            // It was not needed; nobody knows its name.
-            let _ = fs::remove_file(&self.draft);
-            for folder in self.made_folders.iter().rev() {
-                let _ = fs::remove_dir(folder);
-            }
-        }
-    }
-}
-
 fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
+    // Nobody waits for a pipe, and a link to a device is not replaced by a file.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(CannotPlan::NotAFile(path.to_owned()));
+    }
     match fs::read(path) {
         Ok(bytes) => {
             String::from_utf8(bytes).map(Some).map_err(|_| CannotPlan::NotText(path.to_owned()))
         }
         Err(missing) if missing.kind() == ErrorKind::NotFound => {
-            if fs::symlink_metadata(path).is_ok() {
-                return Err(CannotPlan::DeadLink(path.to_owned()));
+            // It may be one of its folders that leads nowhere.
+            let there = path.ancestors().find(|above| fs::symlink_metadata(above).is_ok());
+            match there.filter(|there| !there.exists()) {
+                Some(dead) => Err(CannotPlan::DeadLink(dead.to_owned())),
+                None => Ok(None),
             }
-            Ok(None)
         }
         Err(error) => Err(CannotPlan::Io(path.to_owned(), error)),
     }

@@ -63,15 +63,17 @@ pub enum CannotPut {
 const BEGIN: &str =
     "<!-- aw:begin: `aw agent install` wrote this, `aw agent uninstall` removes it -->";
 const END: &str = "<!-- aw:end -->";
-const BEGIN_WORD: &str = "aw:begin";
-const END_WORD: &str = "aw:end";
+
+/// How a line begins that begins a block, and one that ends it: in Markdown and in TOML.
+const MARKDOWN: [&str; 2] = ["<!-- aw:begin", "<!-- aw:end"];
+const TOML: [&str; 2] = ["# aw:begin", "# aw:end"];
 
 impl Graft {
     /// Puts it into the file, in place of what was put in before.
     pub fn put(&self, file: &str, before: Option<&str>) -> Result<Put, CannotPut> {
         match self {
             Graft::Block(lines) => put_block(file, lines, before),
-            Graft::Variable { name, value } => put_variable(file, name, value),
+            Graft::Variable { name, value } => put_variable(file, name, value, before),
         }
     }
 
@@ -110,58 +112,89 @@ fn separator(file: &str, end: &str) -> String {
 }
 
 fn put_block(file: &str, lines: &str, before: Option<&str>) -> Result<Put, CannotPut> {
-    let end = line_end(file);
-    let block = [BEGIN, lines.trim(), END, ""].join("\n").replace('\n', end);
+    let block = |end: &str| [BEGIN, lines.trim(), END, ""].join("\n").replace('\n', end);
     if let Some(range) = before.and_then(|before| only(file, before)) {
-        // The blank line before it may be ours, and stays as it is.
-        let lead = file[range.clone()].find(BEGIN_WORD).map_or(0, |word| {
-            file[range.start..range.start + word].rfind('\n').map_or(0, |line| line + 1)
-        });
-        let inserted = format!("{}{block}", &file[range.start..range.start + lead]);
+        // Its lines end as they did, and the blank line before it, which may be ours, stays.
+        let now = &file[range.clone()];
+        let inserted = format!("{}{}", lead(now, MARKDOWN), block(line_end(now)));
         if inserted == file[range.clone()] {
             return Ok(Put::There { inserted });
         }
         return Ok(Put::In { file: replaced(file, range, &inserted), inserted });
     }
-    match block_in(file)? {
-        Some(range) if file[range.clone()] == block => Ok(Put::There { inserted: block }),
+    let end = line_end(file);
+    match block_in(file, MARKDOWN)? {
+        Some(range) if file[range.clone()] == block(end) => {
+            Ok(Put::There { inserted: file[with_blank_line(file, range)].to_owned() })
+        }
         Some(_) => Ok(Put::Theirs),
         None => {
-            let inserted = format!("{}{block}", separator(file, end));
+            let inserted = format!("{}{}", separator(file, end), block(end));
             Ok(Put::In { file: format!("{file}{inserted}"), inserted })
         }
     }
 }
 
 fn take_out_block(file: &str, inserted: &str) -> String {
-    if let Some(range) = only(file, inserted) {
-        return replaced(file, range, "");
-    }
-    match block_in(file) {
-        Ok(Some(range)) => {
-            let theirs = without_ours(&file[range.clone()], inserted);
-            replaced(file, range, &theirs)
-        }
-        Ok(None) | Err(_) => file.to_owned(),
+    match only(file, inserted) {
+        Some(range) => without(file, range),
+        None => without_edited_block(file, inserted, MARKDOWN).unwrap_or_else(|| file.to_owned()),
     }
 }
 
-/// Where our block is: its lines, markers included.
-fn block_in(file: &str) -> Result<Option<Range<usize>>, CannotPut> {
-    let marker = |word: &str, from: usize| {
-        let at = from + file[from..].find(&format!("<!-- {word}"))?;
-        let start = file[..at].rfind('\n').map_or(0, |line| line + 1);
-        let end = file[at..].find('\n').map_or(file.len(), |line| at + line + 1);
-        Some(start..end)
-    };
-    let shown = |range: &Range<usize>| file[range.clone()].trim().to_owned();
-    match (marker(BEGIN_WORD, 0), marker(END_WORD, 0)) {
-        (None, None) => Ok(None),
-        (Some(begin), _) => match marker(END_WORD, begin.end) {
-            Some(end) => Ok(Some(begin.start..end.end)),
-            None => Err(CannotPut::HalfABlock(shown(&begin))),
-        },
-        (None, Some(end)) => Err(CannotPut::HalfABlock(shown(&end))),
+/// The file with only that left of the block in it which somebody wrote there.
+fn without_edited_block(file: &str, inserted: &str, marks: [&str; 2]) -> Option<String> {
+    let range = block_in(file, marks).ok()??;
+    let apart = lead(inserted, marks);
+    let theirs = without_ours(&file[range.clone()], &inserted[apart.len()..]);
+    if !theirs.trim().is_empty() {
+        return Some(replaced(file, range, &theirs));
+    }
+    // What separated it from the lines before goes with it.
+    let apart = if file[..range.start].ends_with(apart) { apart.len() } else { 0 };
+    Some(without(file, range.start - apart..range.end))
+}
+
+/// Whether lines stand there between our markers.
+pub fn has_block(file: &str) -> bool {
+    matches!(block_in(file, MARKDOWN), Ok(Some(_)))
+}
+
+/// Where our block is: its lines, markers included. What only mentions a marker is none.
+fn block_in(file: &str, marks: [&str; 2]) -> Result<Option<Range<usize>>, CannotPut> {
+    let mut begun: Option<Range<usize>> = None;
+    let mut at = 0;
+    let half = |line: Range<usize>| CannotPut::HalfABlock(file[line].trim().to_owned());
+    for line in file.split_inclusive('\n') {
+        let range = at..at + line.len();
+        at = range.end;
+        let line = line.trim_start_matches(['\u{feff}', ' ', '\t']);
+        match &begun {
+            None if line.starts_with(marks[0]) => begun = Some(range),
+            None if line.starts_with(marks[1]) => return Err(half(range)),
+            Some(begin) if line.starts_with(marks[1]) => return Ok(Some(begin.start..range.end)),
+            Some(_) | None => {}
+        }
+    }
+    begun.map_or(Ok(None), |begin| Err(half(begin)))
+}
+
+/// What stands before the block in what was put in.
+fn lead<'a>(inserted: &'a str, marks: [&str; 2]) -> &'a str {
+    &inserted[..inserted.find(marks[0]).unwrap_or(0)]
+}
+
+/// A block at the end of a file, with the blank line that we put before it unless the file ends
+/// with one anyway: it is what most likely stood there, where nobody remembers.
+fn with_blank_line(file: &str, block: Range<usize>) -> Range<usize> {
+    let end = line_end(file);
+    let before = &file[..block.start];
+    let text = before.strip_suffix(end).and_then(|text| text.strip_suffix(end));
+    match text {
+        Some(text) if block.end == file.len() && !text.is_empty() && !text.ends_with('\n') => {
+            block.start - end.len()..block.end
+        }
+        Some(_) | None => block,
     }
 }
 
@@ -178,6 +211,22 @@ fn replaced(file: &str, range: Range<usize>, with: &str) -> String {
     format!("{}{with}{}", &file[..range.start], &file[range.end..])
 }
 
+/// The file without this part of it. Where that ended somebody's last line, lines that they wrote
+/// after it do not become part of that line.
+fn without(file: &str, range: Range<usize>) -> String {
+    let (before, after) = (&file[..range.start], &file[range.end..]);
+    let part = &file[range.clone()];
+    let ended = ["\r\n", "\n"].into_iter().find(|end| part.starts_with(end));
+    match ended {
+        Some(end) if !before.is_empty() && !before.ends_with('\n') && !after.is_empty() => {
+            let ended = after.starts_with('\n') || after.starts_with("\r\n");
+            let end = if ended { "" } else { end };
+            replaced(file, range, end)
+        }
+        Some(_) | None => replaced(file, range, ""),
+    }
+}
+
 /// As much of Codex's configuration as concerns the variables of its commands, with its places.
 #[derive(Debug, Deserialize)]
 struct Codex {
@@ -192,16 +241,26 @@ struct Policy {
 const POLICY: &str = "shell_environment_policy";
 const SET: &str = "set";
 
-fn put_variable(file: &str, name: &str, value: &str) -> Result<Put, CannotPut> {
+fn put_variable(
+    file: &str,
+    name: &str,
+    value: &str,
+    before: Option<&str>,
+) -> Result<Put, CannotPut> {
     let not_toml = |error: toml::de::Error| CannotPut::NotToml(error.message().to_owned());
     let table: Table = toml::from_str(file).map_err(not_toml)?;
-    if variable(&table, name).is_some() {
-        return Ok(Put::Theirs);
-    }
-    let wanted = with_variable(&table, name, value);
     let end = line_end(file);
     let pair = format!("{name} = \"{value}\"");
-    for (at, inserted) in rooms(file, &pair, end).map_err(not_toml)? {
+    if variable(&table, name).is_some() {
+        let as_before = before.filter(|before| file.contains(before)).map(str::to_owned);
+        let ours = || only(file, &own_table(&pair, end));
+        let marked = || Some(file[with_blank_line(file, ours()?)].to_owned());
+        return Ok(as_before
+            .or_else(marked)
+            .map_or(Put::Theirs, |inserted| Put::There { inserted }));
+    }
+    let wanted = with_variable(&table, name, value);
+    for (at, inserted) in rooms(file, &pair, end).unwrap_or_default() {
         let file = replaced(file, at..at, &inserted);
         // Only what adds exactly this and nothing else is believed.
         if toml::from_str::<Table>(&file).is_ok_and(|table| Some(&table) == wanted.as_ref()) {
@@ -227,6 +286,9 @@ fn rooms(file: &str, pair: &str, end: &str) -> Result<Vec<(usize, String)>, toml
     let set = policy.as_ref().and_then(|policy| policy.get_ref().set.as_ref());
     if let Some(set) = set {
         inside(set.span(), pair);
+        if let Some(policy) = &policy {
+            inside(policy.span(), &format!("{SET}.{pair}"));
+        }
         if let Some(first) = set.get_ref().keys().map(Spanned::span).min_by_key(|at| at.start) {
             // Before the line of its first neighbour, with whatever that line begins with.
             let line = file[..first.start].rfind('\n').map_or(0, |line| line + 1);
@@ -234,49 +296,62 @@ fn rooms(file: &str, pair: &str, end: &str) -> Result<Vec<(usize, String)>, toml
         }
         // After the header of an empty table.
         let header = set.span().start;
-        if let Some(line) = file[header..].find('\n') {
-            rooms.push((header + line + 1, format!("{pair}{end}")));
-        }
+        rooms.push(match file[header..].find('\n') {
+            Some(line) => (header + line + 1, format!("{pair}{end}")),
+            None => (file.len(), format!("{end}{pair}{end}")),
+        });
     } else if let Some(policy) = &policy {
         inside(policy.span(), &format!("{SET} = {{ {pair} }}"));
     }
-    let own = [
+    rooms.push((file.len(), format!("{}{}", separator(file, end), own_table(pair, end))));
+    Ok(rooms)
+}
+
+/// A table for the pair alone, between markers.
+fn own_table(pair: &str, end: &str) -> String {
+    let lines = [
         "# aw:begin: Codex gives up on a silent command after 30 s, so a wait must end before",
         &format!("[{POLICY}.{SET}]"),
         pair,
         "# aw:end",
         "",
     ];
-    rooms.push((file.len(), format!("{}{}", separator(file, end), own.join(end))));
-    Ok(rooms)
+    lines.join(end)
 }
 
 fn take_out_variable(file: &str, name: &str, value: &str, inserted: &str) -> String {
     let Ok(table) = toml::from_str::<Table>(file) else {
         // Somebody broke it; what we wrote can still be recognised.
-        return only(file, inserted).map_or(file.to_owned(), |range| replaced(file, range, ""));
+        return only(file, inserted).map_or(file.to_owned(), |range| without(file, range));
     };
-    // Another value is somebody's choice.
+    // Another value is somebody's choice; what we said about ours is not.
     if variable(&table, name).and_then(Value::as_str) != Some(value) {
-        return file.to_owned();
+        let unmarked = without_markers(file);
+        let same = toml::from_str::<Table>(&unmarked).is_ok_and(|left| left == table);
+        return if same { unmarked } else { file.to_owned() };
     }
     let wanted = without_variable(&table, name);
     let mut ways: Vec<String> = Vec::new();
     if let Some(range) = only(file, inserted) {
-        ways.push(replaced(file, range, ""));
+        ways.push(without(file, range));
     }
+    ways.extend(without_edited_block(file, inserted, TOML));
     for (at, _) in file.match_indices(name) {
         let line = file[..at].rfind('\n').map_or(0, |line| line + 1);
         let line_end = file[at..].find('\n').map_or(file.len(), |line| at + line + 1);
-        ways.push(without_markers(&replaced(file, line..line_end, "")));
         let quoted = format!("\"{value}\"");
-        if let Some(value) = file[at..line_end].find(&quoted) {
-            let after = at + value + quoted.len();
-            let before = file[..at].trim_end();
-            let from = before.strip_suffix(',').map_or(at, str::len);
-            ways.push(replaced(file, from..after, ""));
-            let tail = file[after..].trim_start_matches([',', ' ']);
-            ways.push(replaced(file, at..file.len() - tail.len(), ""));
+        let value = file[at..line_end].find(&quoted).map(|value| at + value + quoted.len());
+        match value {
+            // Among others in braces, one of the commas goes with it.
+            Some(after) if file[line..at].contains('{') => {
+                let before = file[..at].trim_end().strip_suffix(',').map(str::len);
+                let tail = file[after..].trim_start_matches([',', ' ']).len();
+                ways.push(match before {
+                    Some(from) => replaced(file, from..after, ""),
+                    None => replaced(file, at..file.len() - tail, ""),
+                });
+            }
+            Some(_) | None => ways.push(without_markers(&replaced(file, line..line_end, ""))),
         }
     }
     let right = |way: &String| {
@@ -422,7 +497,8 @@ mod tests {
             let table: Table = toml::from_str(&with).unwrap();
             let found = super::variable(&table, "DEBATE_WAIT_DEADLINE").and_then(Value::as_str);
             assert_eq!(found, Some("25"), "{with}");
-            assert_eq!(variable().put(&with, None).unwrap(), Put::Theirs, "{with}");
+            let again = variable().put(&with, Some(&inserted)).unwrap();
+            assert_eq!(again, Put::There { inserted: inserted.clone() }, "{with}");
             assert_eq!(variable().take_out(&with, &inserted), file, "{with}");
         }
     }
@@ -433,7 +509,8 @@ mod tests {
         assert_eq!(variable().put(file, None).unwrap(), Put::Theirs);
         let (with, inserted) = put(&variable(), "");
         let changed = with.replace("\"25\"", "\"20\"");
-        assert_eq!(variable().take_out(&changed, &inserted), changed);
+        let theirs = "[shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"20\"\n";
+        assert_eq!(variable().take_out(&changed, &inserted), theirs);
     }
 
     #[test]

@@ -88,11 +88,12 @@ pub(super) async fn list(
         before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
     };
     let list = app.engine.list(&filter)?;
-    Ok(Json(Success::new(DebateList::page(&list, filter.limit))))
+    let presence = |debate| app.engine.presence(debate);
+    Ok(Json(Success::new(DebateList::page(&list, filter.limit, presence))))
 }
 
 /// A time, or a time and the id of the debate that was updated then.
-fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
+pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     let (time, id) = match text.split_once(',') {
         Some((time, id)) => (time, Some(input::id("before", id)?)),
         None => (text, None),
@@ -206,7 +207,8 @@ pub(super) async fn context(
         .map(|limit| input::limit(Some(limit), 0))
         .transpose()?;
     let context = app.engine.context(id, limit).await?;
-    Ok(Json(Success::new((&context).into())))
+    let presence = app.engine.presence(id).into();
+    Ok(Json(Success::new(DebateContext::of(&context, presence))))
 }
 
 /// Hides a debate for good.
@@ -459,7 +461,7 @@ impl App {
     }
 
     /// The request that a RULING's body asks for.
-    pub(super) fn ruling(
+    pub(crate) fn ruling(
         &self,
         debate: DebateId,
         via: Via,
@@ -486,7 +488,7 @@ impl App {
     }
 
     /// The request that an INTERVENTION's body asks for.
-    pub(super) fn intervention(
+    pub(crate) fn intervention(
         &self,
         debate: DebateId,
         via: Via,
@@ -514,7 +516,7 @@ impl App {
     }
 
     /// Hands a request to the engine and counts what it wrote.
-    pub(super) async fn execute(&self, request: Request) -> Result<Receipt, Problem> {
+    pub(crate) async fn execute(&self, request: Request) -> Result<Receipt, Problem> {
         let receipt = self.engine.execute(request).await?;
         if !receipt.replayed {
             self.telemetry.argument_written();

@@ -119,6 +119,11 @@ impl Problem {
         problem
     }
 
+    /// The status that it has over HTTP.
+    pub(crate) fn status(&self) -> StatusCode {
+        status(self.error.code)
+    }
+
     /// Writes the response, with the id under which the log knows the request.
     pub(crate) fn write(mut self, request_id: &str) -> Response {
         if matches!(self.error.code, Code::ServerError | Code::RecordDamaged) {

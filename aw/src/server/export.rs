@@ -6,7 +6,8 @@ use aw_core::Argument;
 use aw_record::Context;
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -15,12 +16,13 @@ use super::App;
 use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::refused::ReadRefused;
+use crate::web;
 use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ExportParams {
-    /// `markdown` (default) or `json`.
+    /// `markdown` (default), `html` or `json`.
     format: Option<String>,
 }
 
@@ -30,7 +32,9 @@ pub(super) struct ExportParams {
     path = "/debates/{id}/export",
     params(("id" = String, Path, format = Uuid), ExportParams),
     responses(
-        (status = 200, content((String = "text/markdown"), (Transcript = "application/json"))),
+        (status = 200, content(
+            (String = "text/markdown"), (String = "text/html"), (Transcript = "application/json"),
+        )),
         ReadRefused,
     )
 )]
@@ -38,22 +42,38 @@ pub(super) async fn export(
     State(app): State<App>,
     Segment(debate): Segment,
     Params(params): Params<ExportParams>,
+    headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = input::id("debate_id", &debate)?;
-    let json = match params.format.as_deref() {
-        None | Some("" | "markdown") => false,
-        Some("json") => true,
-        Some(other) => {
-            let message = format!("`format` is {other:?}: not one of markdown, json");
-            return Err(Problem::input("format", message));
+    match params.format.as_deref() {
+        None | Some("" | "markdown") => {
+            let context = app.engine.context(id, None).await?;
+            let kind = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
+            Ok((kind, markdown(&context)).into_response())
         }
-    };
-    let context = app.engine.context(id, None).await?;
-    Ok(if json {
-        Json(Transcript::from(&context)).into_response()
-    } else {
-        ([(CONTENT_TYPE, "text/markdown; charset=utf-8")], markdown(&context)).into_response()
-    })
+        Some("json") => {
+            let context = app.engine.context(id, None).await?;
+            Ok(Json(Transcript::from(&context)).into_response())
+        }
+        Some("html") => {
+            let sheet = app.engine.sheet(id, None, i64::MAX as u64).await?;
+            let (tongue, now) = (web::tongue(&headers), app.engine.now().0);
+            let written = move || web::transcript(&sheet, tongue, now);
+            let page = tokio::task::spawn_blocking(written).await;
+            let page = page.map_err(|died| Problem::fault(format!("an export died: {died}")))?;
+            let kind = [
+                (CONTENT_TYPE, "text/html; charset=utf-8"),
+                // It is opened from this server too: agents' words must be as harmless there.
+                (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+                (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            ];
+            Ok((kind, page).into_response())
+        }
+        Some(other) => {
+            let message = format!("`format` is {other:?}: not one of markdown, html, json");
+            Err(Problem::input("format", message))
+        }
+    }
 }
 
 /// The transcript as Markdown. What was said is quoted, so that it cannot pass for the transcript

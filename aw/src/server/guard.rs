@@ -8,13 +8,14 @@ use std::net::Ipv4Addr;
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::middleware::Next;
 use axum::response::Response;
 use subtle::ConstantTimeEq;
 
 use super::App;
 use super::error::Problem;
+use crate::web::{self, seal};
 
 /// Whom the server lets in.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +55,34 @@ pub(super) async fn stand(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    app.guard.judge(request.uri(), request.headers())?;
-    Ok(next.run(request).await)
+    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+    match app.guard.judge(method, uri, headers, app.engine.now().0)? {
+        Verdict::ComesIn => Ok(next.run(request).await),
+        Verdict::ComesAgain => Ok(web::ask_again(uri)),
+        Verdict::SignsIn => Ok(web::to_sign_in(uri)),
+    }
+}
+
+/// What becomes of a request that is not refused.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    /// It is let in.
+    ComesIn,
+    /// A person came by a link from elsewhere, for which browsers keep our cookie back: the same
+    /// page is asked for once more from here.
+    ComesAgain,
+    /// A person has to sign in first.
+    SignsIn,
 }
 
 impl Guard {
-    fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    fn judge(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        now: i64,
+    ) -> Result<Verdict, Problem> {
         let host = only(headers, &HOST)
             .and_then(|host| host.to_str().ok())
             .map(str::to_ascii_lowercase)
@@ -75,13 +98,41 @@ impl Guard {
                 return Err(Problem::forbidden_origin());
             }
         }
-        if headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site") {
+        let says = |name: &str, word: &str| headers.get(name).is_some_and(|said| said == word);
+        let page = web::is_page(uri.path());
+        let from_elsewhere = says("sec-fetch-site", "cross-site");
+        // A link may lead a person here from anywhere; nothing else may.
+        let by_link = page && method == Method::GET && says("sec-fetch-dest", "document");
+        if from_elsewhere && !by_link {
             return Err(Problem::forbidden_origin());
         }
-        if uri.path() != "/health" && !self.admits(headers) {
-            return Err(Problem::unauthorised(headers.contains_key(AUTHORIZATION)));
+        let Some(token) = &self.token else { return Ok(Verdict::ComesIn) };
+        if uri.path() == "/health" || web::is_open(uri.path()) || self.admits(headers) {
+            return Ok(Verdict::ComesIn);
         }
-        Ok(())
+        // What a page itself asks for brings the cookie instead: it reads and follows, and what it
+        // writes goes through its forms.
+        let reads =
+            method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
+        if (page || reads) && seal::is_signed_in(headers, token, now) {
+            return Ok(Verdict::ComesIn);
+        }
+        match (page && method == Method::GET, from_elsewhere) {
+            (true, true) => Ok(Verdict::ComesAgain),
+            (true, false) => Ok(Verdict::SignsIn),
+            (false, _) => Err(Problem::unauthorised(headers.contains_key(AUTHORIZATION))),
+        }
+    }
+
+    /// Whether callers have to know a token.
+    pub(crate) fn wants_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// The token, if this is it.
+    pub(crate) fn token_given(&self, given: &str) -> Option<&str> {
+        let token = self.token.as_deref()?;
+        bool::from(given.as_bytes().ct_eq(token.as_bytes())).then_some(token)
     }
 
     /// Whether this is a name of ours. Any port will do, so that forwarding works.

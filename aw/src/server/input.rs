@@ -162,18 +162,22 @@ impl FromRequestParts<App> for Door {
 }
 
 /// A UUID in this field.
-pub(super) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
+pub(crate) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|_| {
         let shown: Cow<'_, str> = match text.char_indices().nth(80) {
             Some((cut, _)) => format!("{}…", &text[..cut]).into(),
             None => text.into(),
         };
-        Problem::input(
+        let problem = Problem::input(
             field,
             format!(
                 "`{field}` must be a UUID such as 93d81b1a-0e66-4510-abfd-aa33b26cb82e, not {shown:?}"
             ),
-        )
+        );
+        match field {
+            "debate_id" => problem.suggest("See which there are: aw debate list"),
+            _ => problem,
+        }
     })
 }
 
@@ -236,7 +240,7 @@ pub(super) fn author(text: Option<String>) -> Result<Option<Author>, Problem> {
 }
 
 /// A text that must say something.
-pub(super) fn content(field: &str, text: String, max: usize) -> Result<Content, Problem> {
+pub(crate) fn content(field: &str, text: String, max: usize) -> Result<Content, Problem> {
     Content::parse(text, max).map_err(|bad| Problem::text(field, bad))
 }
 

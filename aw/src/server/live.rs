@@ -1,28 +1,31 @@
-//! `/ws`: a debate, live.
+//! `/ws`: a debate, live; and what every socket has in common.
 //!
 //! A socket reads the record from where it is, after every ring of the bell. Nothing is queued for
 //! it, so a slow page cannot hold a writer or fill the memory, and none can be missed or doubled.
+//! A socket that follows all debates is in [`feed`].
 
 use std::time::{Duration, Instant};
 
-use aw_core::{DebateId, Via};
-use aw_record::Failure as EngineFailure;
+use aw_core::{Argument, ByRole, DebateId, Via};
+use aw_record::{Failure as EngineFailure, Following};
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use axum::http::HeaderMap;
 use axum::response::Response;
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
 use serde::Deserialize;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::App;
 use super::error::Problem;
+use super::feed;
 use super::input::{self, Params};
 use super::refused::ReadRefused;
-use crate::wire::{Asked, Text, Told};
+use super::serve::Stopping;
+use crate::web::{self, Tongue};
+use crate::wire::{ArgumentTold, Asked, Text, Told};
 
 /// How often the server pings.
 const PING_EVERY: Duration = Duration::from_secs(20);
@@ -39,15 +42,18 @@ const STRETCH: u64 = 100;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FollowParams {
-    /// The debate.
-    #[param(required = true)]
+    /// The debate; without it all debates are followed.
+    #[param(format = Uuid)]
     debate_id: Option<String>,
     /// Only what comes after this place.
     #[param(value_type = Option<u64>)]
     after_seq: Option<String>,
+    /// Whether arguments also come as the page draws them.
+    #[param(value_type = Option<bool>)]
+    html: Option<String>,
 }
 
-/// Follows a debate over a WebSocket.
+/// Follows a debate, or all of them, over a WebSocket.
 #[utoipa::path(
     get,
     path = "/ws",
@@ -60,17 +66,22 @@ pub(super) struct FollowParams {
 pub(super) async fn follow(
     State(app): State<App>,
     Params(params): Params<FollowParams>,
+    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let Some(debate) = params.debate_id.filter(|id| !id.is_empty()) else {
-        return Err(Problem::input("debate_id", "`debate_id` is missing: /ws?debate_id=<uuid>"));
-    };
-    let debate: DebateId = input::id("debate_id", &debate)?;
+    let debate: Option<DebateId> = params
+        .debate_id
+        .filter(|id| !id.is_empty())
+        .map(|id| input::id("debate_id", &id))
+        .transpose()?;
     // However large, it is a place after the last argument.
     let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
     let after = after.min(i64::MAX as u64);
-    // An unknown debate is told before the upgrade.
-    app.engine.stretch(debate, 0, 0)?;
+    let html = input::flag("html", params.html.as_deref())?.then(|| web::tongue(&headers));
+    if let Some(debate) = debate {
+        // An unknown debate is told before the upgrade.
+        app.engine.stretch(debate, 0, 0)?;
+    }
     let upgrade = upgrade.map_err(|rejection| Problem::input("upgrade", rejection.body_text()))?;
     let seat = app
         .sockets
@@ -79,89 +90,125 @@ pub(super) async fn follow(
         .map_err(|_| Problem::busy("as many sockets are open as this server takes on"))?;
     // An upgraded connection counts as ended, so the socket asks the server itself to wait for it.
     let staying = app.stopping.stay();
+    let followed = match debate {
+        Some(debate) => Followed::One(debate),
+        // From now on, so that whoever sees its socket open misses nothing that comes later.
+        None => Followed::All(app.engine.follow()),
+    };
     let longest = app.limits.content_bytes * 6 + 64 * 1024;
     Ok(upgrade.max_message_size(longest).max_frame_size(longest).on_upgrade(
         move |socket| async move {
-            let (sink, stream) = socket.split();
-            let mut follower = Follower { app, debate, seen: after, sink, heard: Instant::now() };
-            let end = follower.run(stream).await;
-            follower.leave(end).await;
+            let mut socket = Socket::new(socket, app.stopping.clone());
+            let end = match followed {
+                Followed::One(debate) => {
+                    let told = ByRole::default();
+                    let mut follower =
+                        Follower { app, debate, seen: after, html, told, socket: &mut socket };
+                    follower.run().await
+                }
+                Followed::All(following) => feed::run(&app, following, &mut socket).await,
+            };
+            socket.leave(end).await;
             drop((seat, staying));
         },
     ))
 }
 
+/// What a socket follows.
+enum Followed {
+    One(DebateId),
+    All(Following),
+}
+
 /// Why a socket ends.
-enum End {
+#[derive(Debug)]
+pub(super) enum End {
     /// The client left or can no longer be reached.
     Gone,
     /// The debate was deleted.
     Deleted,
+    /// More has happened than the client can be told.
+    TooSlow,
     /// The server stops.
     Stopping,
     /// Something failed here.
     Failed,
 }
 
-/// One socket.
-struct Follower {
+impl End {
+    /// Reading failed, as far as it is not that the debate was deleted.
+    pub(super) fn by(failure: EngineFailure) -> Self {
+        match failure {
+            EngineFailure::DebateNotFound { .. } => End::Deleted,
+            other => {
+                tracing::error!(fault = %other, "a socket could not be served");
+                End::Failed
+            }
+        }
+    }
+}
+
+/// A socket that follows one debate.
+struct Follower<'a> {
     app: App,
     debate: DebateId,
     /// The last place that was sent.
     seen: u64,
-    sink: SplitSink<WebSocket, Message>,
-    heard: Instant,
+    /// Whether arguments also come as the page draws them, and in which language.
+    html: Option<Tongue>,
+    /// Who it was told to be waiting.
+    told: ByRole<bool>,
+    socket: &'a mut Socket,
 }
 
-impl Follower {
-    async fn run(&mut self, mut stream: SplitStream<WebSocket>) -> End {
+impl Follower<'_> {
+    async fn run(&mut self) -> End {
         let engine = self.app.engine.clone();
-        let mut stopping = self.app.stopping.clone();
-        let mut listening = engine.listen(self.debate);
+        let mut written = engine.listen(self.debate);
+        let mut presence = engine.listen_for_presence(self.debate);
         if let Err(end) = self.begin().await {
-            return end;
+            return self.told_why(end).await;
         }
-        let mut ping = interval(PING_EVERY);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ping.reset();
         loop {
             let step = tokio::select! {
-                () = listening.next() => self.catch_up().await,
-                message = stream.next() => match message {
-                    Some(Ok(message)) => self.hear(message).await,
-                    Some(Err(_)) | None => Err(End::Gone),
+                () = written.next() => self.catch_up().await,
+                () = presence.next() => self.tell_presence().await,
+                turn = self.socket.turn() => match turn {
+                    Ok(Turn::Said(text)) => self.hear(&text).await,
+                    Ok(Turn::NotText) => {
+                        let problem = Problem::input("message", "messages are JSON text");
+                        self.socket.refuse(problem).await
+                    }
+                    Ok(Turn::Ping) => self.socket.ping().await,
+                    Err(end) => Err(end),
                 },
-                _ = ping.tick() => self.ping().await,
-                () = stopping.wait() => Err(End::Stopping),
             };
             if let Err(end) = step {
-                return end;
+                return self.told_why(end).await;
             }
         }
     }
 
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
-        let whole = self.app.engine.transcript(self.debate, self.seen).await.map_err(ends)?;
+        let whole = self.app.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
         self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
-        self.tell(&Told::InitialState {
-            debate: (&whole.debate).into(),
-            arguments: whole.arguments.iter().map(Into::into).collect(),
-        })
-        .await
+        let presence = self.app.engine.presence(self.debate);
+        self.told = ByRole::of(|role| presence.get(role).waiting);
+        let arguments = whole.arguments.iter().map(|argument| self.with_html(argument)).collect();
+        let debate = (&whole.debate).into();
+        self.socket.tell(&Told::InitialState { debate, arguments, presence: presence.into() }).await
     }
 
     /// Sends everything that is new.
     async fn catch_up(&mut self) -> Result<(), End> {
         loop {
-            let news = self.app.engine.stretch(self.debate, self.seen, STRETCH).map_err(ends)?;
+            let news = self.app.engine.stretch(self.debate, self.seen, STRETCH).map_err(End::by)?;
             for argument in &news.arguments {
                 self.seen = argument.seq.0;
-                self.tell(&Told::NewArgument {
-                    debate: (&news.debate).into(),
-                    argument: argument.into(),
-                })
-                .await?;
+                let debate = (&news.debate).into();
+                let argument = self.with_html(argument);
+                self.socket.tell(&Told::NewArgument { debate, argument }).await?;
             }
             if (news.arguments.len() as u64) < STRETCH {
                 return Ok(());
@@ -169,32 +216,43 @@ impl Follower {
         }
     }
 
-    async fn hear(&mut self, message: Message) -> Result<(), End> {
-        self.heard = Instant::now();
-        let text = match message {
-            Message::Text(text) => text,
-            Message::Close(_) => return Err(End::Gone),
-            Message::Binary(_) => {
-                let problem = Problem::input("message", "messages are JSON text");
-                return self.tell(&Told::Error { error: problem.error }).await;
-            }
-            Message::Ping(_) | Message::Pong(_) => return Ok(()),
-        };
-        match self.obey(&text).await {
+    /// Sends who waits now, unless it is as it was.
+    async fn tell_presence(&mut self) -> Result<(), End> {
+        let presence = self.app.engine.presence(self.debate);
+        let waiting = ByRole::of(|role| presence.get(role).waiting);
+        if std::mem::replace(&mut self.told, waiting) == waiting {
+            return Ok(());
+        }
+        let debate_id = Text(self.debate);
+        self.socket.tell(&Told::Presence { debate_id, presence: presence.into() }).await
+    }
+
+    /// An argument as this socket is told of it: every one passes through here.
+    fn with_html(&self, argument: &Argument) -> ArgumentTold {
+        let html = self.html.map(|tongue| self.fragment(argument, tongue));
+        ArgumentTold { argument: argument.into(), html }
+    }
+
+    /// How the page draws it. What cannot be looked up is left out: a reload shows it.
+    fn fragment(&self, argument: &Argument, tongue: Tongue) -> String {
+        let engine = &self.app.engine;
+        let parent = argument.parent.and_then(|id| {
+            let place = engine.place(self.debate, id).unwrap_or_default();
+            place.map(|seq| (id, seq.0))
+        });
+        let citations = engine.cited_by(self.debate, argument.seq).unwrap_or_default();
+        web::fragment(argument, parent, &citations, tongue, engine.now().0)
+    }
+
+    async fn hear(&mut self, text: &str) -> Result<(), End> {
+        match self.obey(text).await {
             Ok(()) => Ok(()),
-            Err(mut problem) => {
-                if let Some(fault) = &problem.fault {
-                    let id = Uuid::now_v7().simple().to_string();
-                    tracing::error!(request_id = id, debate = %self.debate, fault, "failed");
-                    problem.error.request_id = Some(id);
-                }
-                self.tell(&Told::Error { error: problem.error }).await
-            }
+            Err(problem) => self.socket.refuse(problem).await,
         }
     }
 
     /// Does what the client asks. What comes of it arrives by the bell, like everything else.
-    async fn obey(&self, text: &str) -> Result<(), Problem> {
+    async fn obey(&mut self, text: &str) -> Result<(), Problem> {
         let (debate, request) = match input::from_json(text.as_bytes())? {
             Asked::SubmitIntervention { debate_id, intervention } => {
                 (debate_id, self.app.intervention(self.debate, Via::Api, intervention)?)
@@ -210,23 +268,86 @@ impl Follower {
         Ok(())
     }
 
-    async fn ping(&mut self) -> Result<(), End> {
+    /// Tells that the debate was deleted, if that is why it ends.
+    async fn told_why(&mut self, end: End) -> End {
+        if !matches!(end, End::Deleted) {
+            return end;
+        }
+        let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
+        self.socket.tell(&deleted).await.err().unwrap_or(end)
+    }
+}
+
+/// A socket, whatever it follows.
+pub(super) struct Socket {
+    socket: WebSocket,
+    ping: Interval,
+    stopping: Stopping,
+    /// When anything last came from the client.
+    heard: Instant,
+}
+
+/// What a socket has to attend to.
+pub(super) enum Turn {
+    /// The client has said this.
+    Said(Utf8Bytes),
+    /// The client has sent something else.
+    NotText,
+    /// It is time for [`Socket::ping`].
+    Ping,
+}
+
+impl Socket {
+    fn new(socket: WebSocket, stopping: Stopping) -> Self {
+        let mut ping = interval(PING_EVERY);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ping.reset();
+        Socket { socket, ping, stopping, heard: Instant::now() }
+    }
+
+    /// Waits for the client, the clock or the end. Nothing is lost when it is dropped before.
+    pub(super) async fn turn(&mut self) -> Result<Turn, End> {
+        loop {
+            let message = tokio::select! {
+                message = self.socket.recv() => message,
+                _ = self.ping.tick() => return Ok(Turn::Ping),
+                () = self.stopping.wait() => return Err(End::Stopping),
+            };
+            let Some(Ok(message)) = message else { return Err(End::Gone) };
+            self.heard = Instant::now();
+            match message {
+                Message::Text(text) => return Ok(Turn::Said(text)),
+                Message::Binary(_) => return Ok(Turn::NotText),
+                Message::Close(_) => return Err(End::Gone),
+                Message::Ping(_) | Message::Pong(_) => {}
+            }
+        }
+    }
+
+    pub(super) async fn ping(&mut self) -> Result<(), End> {
         if self.heard.elapsed() > SILENCE {
             return Err(End::Gone);
         }
         self.send(Message::Ping(Vec::new().into())).await
     }
 
-    async fn tell(&mut self, told: &Told) -> Result<(), End> {
-        let text = serde_json::to_string(told).map_err(|error| {
-            tracing::error!(debate = %self.debate, %error, "a message could not be written");
-            End::Failed
-        })?;
-        self.send(Message::Text(text.into())).await
+    /// Tells the client why what it sent was refused.
+    pub(super) async fn refuse(&mut self, mut problem: Problem) -> Result<(), End> {
+        if let Some(fault) = &problem.fault {
+            let id = Uuid::now_v7().simple().to_string();
+            tracing::error!(request_id = id, fault, "failed");
+            problem.error.request_id = Some(id);
+        }
+        self.tell(&Told::Error { error: problem.error }).await
     }
 
-    async fn send(&mut self, message: Message) -> Result<(), End> {
-        match timeout(SEND_PATIENCE, self.sink.send(message)).await {
+    async fn tell(&mut self, told: &Told) -> Result<(), End> {
+        let text = written(told)?;
+        self.send(Message::Text(text)).await
+    }
+
+    pub(super) async fn send(&mut self, message: Message) -> Result<(), End> {
+        match timeout(SEND_PATIENCE, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(End::Gone),
         }
@@ -236,29 +357,25 @@ impl Follower {
     async fn leave(&mut self, end: End) {
         let (code, reason) = match end {
             End::Gone => return,
-            End::Deleted => {
-                let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
-                if self.tell(&deleted).await.is_err() {
-                    return;
-                }
-                (close_code::NORMAL, "the debate was deleted")
-            }
+            End::Deleted => (close_code::NORMAL, "the debate was deleted"),
+            End::TooSlow => (close_code::AGAIN, "too much has happened: connect and read anew"),
             End::Stopping => (close_code::AWAY, "the server is stopping"),
             End::Failed => (close_code::ERROR, "the server failed"),
         };
         let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         if self.send(Message::Close(Some(close))).await.is_err() {
-            tracing::debug!(debate = %self.debate, "a socket was gone before it was closed");
+            tracing::debug!("a socket was gone before it was closed");
         }
     }
 }
 
-fn ends(failure: EngineFailure) -> End {
-    match failure {
-        EngineFailure::DebateNotFound { .. } => End::Deleted,
-        other => {
-            tracing::error!(fault = %other, "a socket could not be served");
-            End::Failed
+/// A message as it is sent.
+pub(super) fn written(told: &Told) -> Result<Utf8Bytes, End> {
+    match serde_json::to_string(told) {
+        Ok(text) => Ok(text.into()),
+        Err(error) => {
+            tracing::error!(%error, "a message could not be written");
+            Err(End::Failed)
         }
     }
 }

@@ -8,9 +8,10 @@ mod debates;
 mod documents;
 mod error;
 mod export;
+mod feed;
 mod guard;
 mod health;
-mod input;
+pub(crate) mod input;
 mod live;
 mod refused;
 mod serve;
@@ -21,8 +22,9 @@ use std::sync::Arc;
 
 use aw_record::Engine;
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use tokio::sync::Semaphore;
 use utoipa::OpenApi;
@@ -33,7 +35,10 @@ pub use guard::{Guard, PublicUrl};
 pub use serve::{Stop, Stopping, serve};
 use telemetry::Telemetry;
 
-use error::Problem;
+pub(crate) use debates::before;
+pub(crate) use error::Problem;
+
+use crate::web::{self, seal::Seal};
 
 /// How much the server takes on.
 #[derive(Debug, Clone)]
@@ -65,11 +70,13 @@ impl Default for Limits {
 /// What every handler is handed; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
-    engine: Engine,
-    guard: Arc<Guard>,
-    limits: Arc<Limits>,
+    pub(crate) engine: Engine,
+    pub(crate) guard: Arc<Guard>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) seal: Arc<Seal>,
     waits: Arc<Semaphore>,
     sockets: Arc<Semaphore>,
+    told: Arc<feed::Messages>,
     telemetry: Arc<Telemetry>,
     home_id: Arc<str>,
     stopping: Stopping,
@@ -109,6 +116,8 @@ pub fn router(setup: Setup) -> Router {
         waits: Arc::new(Semaphore::new(limits.held_waits)),
         sockets: Arc::new(Semaphore::new(limits.sockets)),
         limits: Arc::new(limits),
+        seal: Arc::default(),
+        told: Arc::default(),
         telemetry: Arc::default(),
         home_id: home_id.into(),
         stopping,
@@ -142,8 +151,19 @@ pub fn router(setup: Setup) -> Router {
                 ([("content-type", "application/json")], description.to_string())
             }),
         )
-        .fallback(|request: Request| async move { Problem::route_not_found(request.uri().path()) })
+        .merge(web::routes())
+        .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), guard::stand))
         .layer(from_fn_with_state(app.clone(), telemetry::observe))
         .with_state(app)
+}
+
+/// Whatever is not served: told to programs in our envelope, to people as a page.
+async fn unknown(State(app): State<App>, request: Request) -> Response {
+    let problem = Problem::route_not_found(request.uri().path());
+    let (parts, _) = request.into_parts();
+    if web::wants_page(&parts) {
+        return web::trouble_page(&parts, &app, problem);
+    }
+    problem.into_response()
 }

@@ -1,12 +1,12 @@
 //! What the engine gives, as the wire shows it.
 
-use aw_core::{DocumentId, State};
+use aw_core::{ByRole, DebateId, DocumentId, State};
 use aw_record as record;
 
 use crate::wire::{
-    CitedDocument, Debate, DebateContext, DebateList, DebateListed, Document, DocumentList,
-    DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Stamp, Text, Transcript,
-    TypeTexts, Version, VersionList, Written,
+    CitedDocument, Debate, DebateContext, DebateList, DebateListed, DebateTold, Document,
+    DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Presence, Sign,
+    Stamp, Text, Transcript, TypeTexts, Version, VersionList, Written,
 };
 
 impl From<&record::DebateHead> for Debate {
@@ -33,6 +33,31 @@ impl From<&record::LastArgument> for LastArgument {
             parked: last.parked,
             author: last.author.as_ref().map(|author| author.as_str().to_owned()),
             created_at: Stamp(last.at),
+        }
+    }
+}
+
+impl From<ByRole<record::Sign>> for Presence {
+    fn from(presence: ByRole<record::Sign>) -> Self {
+        let sign = |sign: record::Sign| Sign {
+            waiting: sign.waiting,
+            last_seen_at: sign.last_seen.map(Stamp),
+        };
+        Presence {
+            proposer: sign(presence.proposer),
+            opponent: sign(presence.opponent),
+            arbitrator: sign(presence.arbitrator),
+        }
+    }
+}
+
+impl DebateTold {
+    /// A debate with who is there.
+    pub(super) fn of(listed: &record::DebateListed, presence: Presence) -> Self {
+        DebateTold {
+            debate: (&listed.debate).into(),
+            presence,
+            last_argument: (&listed.last).into(),
         }
     }
 }
@@ -135,8 +160,9 @@ impl From<&record::Poll> for Poll {
     }
 }
 
-impl From<&record::Context> for DebateContext {
-    fn from(context: &record::Context) -> Self {
+impl DebateContext {
+    /// A debate with who is there.
+    pub(super) fn of(context: &record::Context, presence: Presence) -> Self {
         DebateContext {
             debate: (&context.debate).into(),
             motion: (&context.motion).into(),
@@ -145,6 +171,7 @@ impl From<&record::Context> for DebateContext {
             documents: context.documents.iter().map(Into::into).collect(),
             own_rules: context.own_rules,
             available_actions: (&context.debate.debate).into(),
+            presence,
         }
     }
 }
@@ -161,8 +188,12 @@ impl From<&record::Context> for Transcript {
 }
 
 impl DebateList {
-    /// A page that was asked for with this limit.
-    pub(super) fn page(list: &record::DebateList, limit: u64) -> Self {
+    /// A page that was asked for with this limit, with who is in each debate.
+    pub(super) fn page(
+        list: &record::DebateList,
+        limit: u64,
+        presence: impl Fn(DebateId) -> ByRole<record::Sign>,
+    ) -> Self {
         let full = limit > 0 && list.debates.len() as u64 == limit;
         let last = list.debates.last().filter(|_| full).map(|listed| &listed.debate);
         DebateList {
@@ -172,6 +203,7 @@ impl DebateList {
                 .map(|listed| DebateListed {
                     debate: (&listed.debate).into(),
                     last_argument: (&listed.last).into(),
+                    presence: presence(listed.debate.id).into(),
                 })
                 .collect(),
             total: list.total,

@@ -2,27 +2,42 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Argument, Debate, DebateIdText, Error, SubmitIntervention, SubmitRuling};
+use super::{
+    Argument, Debate, DebateIdText, Error, LastArgument, Presence, SubmitIntervention, SubmitRuling,
+};
 
 /// What the server tells a socket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum Told {
-    /// The first message: where the debate stands.
+    /// The first message of one debate's socket: where the debate stands.
     InitialState {
         /// The debate.
         debate: Debate,
         /// All arguments, or those after the one that was named.
-        arguments: Vec<Argument>,
+        arguments: Vec<ArgumentTold>,
+        /// Who is there.
+        presence: Presence,
     },
     /// One more argument.
     NewArgument {
         /// The debate as it is now.
         debate: Debate,
         /// The argument.
-        argument: Argument,
+        argument: ArgumentTold,
     },
-    /// The debate was deleted; the socket closes.
+    /// Somebody began or ceased to wait.
+    Presence {
+        /// The debate.
+        debate_id: DebateIdText,
+        /// Who is there now.
+        presence: Presence,
+    },
+    /// To who follows all debates: one was opened.
+    DebateCreated(Box<DebateTold>),
+    /// To who follows all debates: something was written into one.
+    DebateUpdated(Box<DebateTold>),
+    /// The debate was deleted; a socket that follows only this one closes.
     DebateDeleted {
         /// The debate.
         debate_id: DebateIdText,
@@ -32,6 +47,28 @@ pub enum Told {
         /// Why.
         error: Box<Error>,
     },
+}
+
+/// An argument, as a socket is told of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ArgumentTold {
+    /// The argument.
+    #[serde(flatten)]
+    pub argument: Argument,
+    /// How the page draws it, for a socket that asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+}
+
+/// A debate, as a socket that follows all of them is told of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct DebateTold {
+    /// The debate as it is now.
+    pub debate: Debate,
+    /// Who is there.
+    pub presence: Presence,
+    /// Its newest argument.
+    pub last_argument: LastArgument,
 }
 
 /// What a socket asks of the server.

@@ -35,6 +35,7 @@ async fn invalid_input_names_the_field() {
         &json!({
             "code": "INVALID_INPUT",
             "message": "`debate_id` must be a UUID such as 93d81b1a-0e66-4510-abfd-aa33b26cb82e, not \"93d81b1a\"",
+            "suggestion": "See which there are: aw debate list",
             "field": "debate_id",
         }),
     );

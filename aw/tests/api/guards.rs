@@ -24,7 +24,7 @@ impl Knock {
             method: method.to_uppercase(),
             path: path.to_owned(),
             body: String::new(),
-            upgrade: path.starts_with("/ws?"),
+            upgrade: path.starts_with("/ws"),
         }
     }
 
@@ -98,6 +98,7 @@ async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
         ("GET", "/nowhere"),
         ("POST", "/nowhere"),
         ("GET", "/"),
+        ("GET", "/ws"),
     ] {
         doors.push(Knock::new(method, path));
     }
@@ -319,6 +320,8 @@ async fn a_token_is_wanted_at_every_door_but_health() {
             let answer = door.with(&world, &lines).await;
             if door.path == "/health" {
                 assert_eq!(answer.status, 200, "{lines:?}");
+            } else if door.path == "/" {
+                assert_eq!(answer.status, 303, "a person signs in first: {lines:?}");
             } else {
                 refused(door, answer, 401, "AUTH_FAILED");
             }

@@ -146,6 +146,11 @@ async fn a_debate_in_a_list_has_its_shape_and_its_newest_argument_without_the_te
                     "id": claim["argument"]["id"], "seq": 2, "role": "opponent", "type": "CLAIM",
                     "parked": false, "author": null, "created_at": "2026-01-01T00:00:02.000Z",
                 },
+                "presence": {
+                    "proposer": {"waiting": false, "last_seen_at": "2026-01-01T00:00:00.000Z"},
+                    "opponent": {"waiting": false, "last_seen_at": "2026-01-01T00:00:02.000Z"},
+                    "arbitrator": {"waiting": false, "last_seen_at": null},
+                },
             }],
             "total": 1,
             "total_is_exact": true,

@@ -71,12 +71,18 @@ impl Page {
         Page { socket: connect_async(url).await.unwrap().0 }
     }
 
-    /// The data of the next message, which must be this event.
+    /// The data of the next message, which must be this event. Who is present it does not know of,
+    /// and passes over.
     async fn hears(&mut self, event: &str) -> Value {
         let next = async {
             loop {
                 match self.socket.next().await.expect("the socket is open").unwrap() {
-                    Message::Text(text) => break serde_json::from_str::<Value>(&text).unwrap(),
+                    Message::Text(text) => {
+                        let message = serde_json::from_str::<Value>(&text).unwrap();
+                        if message["event"] != "presence" {
+                            break message;
+                        }
+                    }
                     Message::Ping(_) | Message::Pong(_) => {}
                     other => panic!("{other:?}"),
                 }

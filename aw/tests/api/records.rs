@@ -94,6 +94,11 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
                 "opponent": [],
                 "arbitrator": ["SUBMIT_INTERVENTION"],
             },
+            "presence": {
+                "proposer": {"waiting": false, "last_seen_at": "2026-01-01T00:00:00.000Z"},
+                "opponent": {"waiting": false, "last_seen_at": "2026-01-01T00:00:01.234Z"},
+                "arbitrator": {"waiting": false, "last_seen_at": null},
+            },
         })
     );
 }

@@ -1,10 +1,12 @@
 //! The server in a crowd: rivals for one turn, thousands who wait, hundreds who watch.
 
 mod caps;
+mod feeds;
 mod rivals;
 mod sockets;
 mod waiters;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reqwest::RequestBuilder;
 
 use crate::world::{Answer, World, in_time};
@@ -25,4 +27,10 @@ async fn held(world: &World) -> (u64, u64) {
     let health = world.get("/health").await.ok();
     let count = |name: &str| health[name].as_u64().unwrap();
     (count("held_waits"), count("open_sockets"))
+}
+
+/// Both ends of every connection are open files of this process.
+fn raise_file_limit() {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
 }

@@ -7,14 +7,13 @@ use aw_core::{
     ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title, Verdict, Via,
 };
 use aw_record::{Ask, Engine, Poll, Receipt, Request};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use reqwest::Method;
 use serde_json::Value;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::held;
+use super::{held, raise_file_limit};
 use crate::world::{Answer, Dice, World, eventually, in_time, text};
 
 /// Longer than any test: whoever is not woken is found out by the test's own ceiling.
@@ -225,10 +224,4 @@ async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
 
 async fn listened_to(world: &World) -> usize {
     world.engine.health().await.debates_listened_to
-}
-
-/// Both ends of every connection are open files of this process.
-fn raise_file_limit() {
-    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).unwrap();
 }

@@ -1,4 +1,8 @@
-//! The agent kit: its words against the real command line and its types.
+//! The agent kit: its words against the real command line, its types, and its installation into
+//! homes that have seen other things.
 
+mod doctor;
+mod home;
+mod install;
 mod texts;
 mod types;

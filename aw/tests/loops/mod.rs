@@ -5,7 +5,7 @@ mod background;
 mod demo;
 mod fakes;
 mod fresh;
-mod machine;
+pub mod machine;
 mod network;
 mod turns;
 mod waiting;

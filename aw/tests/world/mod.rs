@@ -3,6 +3,7 @@
 
 mod patience;
 mod process;
+mod socket;
 
 use std::net::TcpListener as StdListener;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Store, StoreOptions};
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,6 +24,7 @@ use uuid::Uuid;
 
 pub use patience::{CEILING, Dice, eventually, in_time};
 pub use process::ServerProcess;
+pub use socket::Socket;
 
 /// 2026-01-01T00:00:00.000Z, when every story begins.
 pub const BEGINNING: i64 = 1_767_225_600_000;
@@ -71,7 +74,9 @@ impl World {
         listener.set_nonblocking(true).unwrap();
         let listener = TcpListener::from_std(listener).unwrap();
         let serving = tokio::spawn(server::serve(listener, router, connections, stop.told()));
-        World { url, engine, folder, now, stop, serving: Some(serving), client: Client::new() }
+        // A redirect is an answer like any other.
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        World { url, engine, folder, now, stop, serving: Some(serving), client }
     }
 
     /// Lets time pass.

@@ -17,6 +17,7 @@ mod list;
 mod migrate;
 mod reading;
 mod rows;
+mod sheet;
 mod writer;
 
 use std::fs;
@@ -36,8 +37,8 @@ pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
 pub(crate) use reading::Look;
 
 use crate::{
-    Context, DebateList, Document, DocumentList, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NewDocument, NewVersion, Stretch, TypeTexts, VersionList,
+    Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion, Failure,
+    Fault, Filter, KeptVersion, NewDocument, NewVersion, Sheet, Stretch, TypeTexts, VersionList,
 };
 use writer::Writer;
 
@@ -261,11 +262,37 @@ impl Store {
         self.read_long(move |db| reading::stretch(db, debate, after, i64::MAX as u64)).await
     }
 
+    /// What a page of a debate is drawn from.
+    pub(crate) async fn sheet(
+        &self,
+        debate: DebateId,
+        before: Option<Seq>,
+        limit: u64,
+    ) -> Result<Sheet, Failure> {
+        self.read_long(move |db| sheet::read(db, debate, before, limit)).await
+    }
+
+    pub(crate) fn place(
+        &self,
+        debate: DebateId,
+        argument: ArgumentId,
+    ) -> Result<Option<Seq>, Failure> {
+        self.read(|db| find::seq_of(db, &find::live(db, debate)?, argument))
+    }
+
+    pub(crate) fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
+        self.read(|db| sheet::cited_by(db, debate, seq))
+    }
+
     pub(crate) fn type_texts(
         &self,
         debate: DebateId,
     ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
         self.read(|db| reading::type_texts(db, debate))
+    }
+
+    pub(crate) fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.read(|db| reading::listed(db, debate))
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {

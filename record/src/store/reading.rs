@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
-use crate::{CitedDocument, Context, DebateHead, Failure, Stretch, TypeTexts};
+use crate::{CitedDocument, Context, DebateHead, DebateListed, Failure, Stretch, TypeTexts};
 
 /// A wait shows so many unseen arguments, besides the RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
@@ -160,6 +160,13 @@ pub(super) fn stretch(
     Ok(Stretch { debate: known.head, arguments })
 }
 
+/// A debate as a list shows it.
+pub(super) fn listed(db: &Connection, debate: DebateId) -> Result<DebateListed, Failure> {
+    let known = live(db, debate)?;
+    let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
+    Ok(DebateListed { debate: known.head, last })
+}
+
 /// The RULINGs after `from` and before `until`.
 fn rulings(
     db: &Connection,
@@ -174,7 +181,7 @@ fn rulings(
     Ok(rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])?)
 }
 
-fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
+pub(super) fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
     let mut statement = db.prepare_cached(
         "select d.id, c.version, v.summary, d.deleted_at
          from debate_documents c

@@ -119,7 +119,7 @@ pub(super) fn last_argument(db: &Connection, key: i64, seq: Seq) -> rusqlite::Re
 }
 
 /// Reads one of the protocol's words.
-fn word<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+pub(super) fn word<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
 where
     T: FromStr<Err: Error + Send + Sync + 'static>,
 {

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -14,13 +15,16 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::debate::Shape;
 use super::super::page;
 use super::super::session::Session;
-use super::install::{read, states};
-use super::{hosts, surroundings};
+use super::install::{Standing, known, states};
+use super::{hosts, project, surroundings};
 use crate::kit::host::{Host, Places, program};
-use crate::kit::ledger::Ledger;
+use crate::kit::ledger::Part;
 
 /// How long a host may take to run one command.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long what it printed may take to arrive after it has ended.
+const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// What is run the way a host runs commands: it must reach the server.
 const TRIED: &str = "AW_AUTOSTART=0 aw debate list --limit 1";
@@ -41,17 +45,17 @@ impl Doctor {
             Some(hosts) => hosts,
             None => Host::ALL.into_iter().filter(|host| places.has(*host)).collect(),
         };
-        let ledger = read(&settings)?;
-        let states = states(&ledger, &settings, &places)?;
+        let project = project(&settings)?;
+        let kit = states(&known(&settings, &places)?, &settings, &places);
         // It is tried from inside each host, so it has to run.
         let server = Session::open(self.shape.verbose).map(|_| ());
         let mut checks = Vec::new();
         for host in &chosen {
             checks.push(is_there(*host, &places));
-            checks.push(has_kit(*host, &ledger, &states));
-            checks.extend(doubled(*host, &ledger));
+            checks.push(has_kit(*host, &kit, &project));
+            checks.extend(doubled(*host, &kit));
             checks.push(match &server {
-                Ok(()) => reaches(*host, &places),
+                Ok(()) => reaches(*host, &places, &project),
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),
             });
         }
@@ -63,7 +67,8 @@ impl Doctor {
             (_, bad, odd) => format!("{bad} failed, warnings: {odd}"),
         };
         let data = json!({"healthy": bad == 0, "hosts": chosen, "checks": checks});
-        Ok(Shown::Answer(Answer::new(data, page::checks).message(message)))
+        let answer = Answer::new(data, page::checks).message(message);
+        Ok(if bad == 0 { Shown::Answer(answer) } else { Shown::Unwell(answer) })
     }
 }
 
@@ -103,29 +108,41 @@ fn is_there(host: Host, places: &Places) -> Value {
     }
 }
 
-fn has_kit(host: Host, ledger: &Ledger, states: &[(PathBuf, &'static str)]) -> Value {
+/// Whether the host finds all of the kit in this project.
+fn has_kit(host: Host, kit: &[Standing], project: &Path) -> Value {
     let install = format!("aw agent install {}", host.as_str());
-    let own: Vec<_> = ledger.files.iter().filter(|entry| entry.hosts.contains(&host)).collect();
-    let Some(first) = own.first() else {
-        return failed(host, "kit", "it is not installed", &install);
+    let here = |file: &&Standing| match &file.entry.project {
+        Some(root) => root == project,
+        None => true,
     };
-    let where_to = if first.project.is_none() { " --user" } else { "" };
-    let state = |path: &Path| states.iter().find(|(known, _)| known == path).map(|found| found.1);
-    let of = |wanted: &str| {
-        own.iter().filter(|entry| state(&entry.path) == Some(wanted)).collect::<Vec<_>>()
+    let own = kit.iter().filter(|file| file.entry.hosts.contains(&host));
+    let (own, elsewhere): (Vec<_>, Vec<_>) = own.partition(here);
+    if own.is_empty() {
+        let message = match elsewhere.first().and_then(|file| file.entry.project.as_ref()) {
+            Some(root) => format!("it is installed in {}, but not here", root.display()),
+            None => "it is not installed".to_owned(),
+        };
+        return failed(host, "kit", &message, &install);
+    }
+    let of = |state: &str| own.iter().find(|file| file.state == state);
+    let again = |file: &Standing| match file.entry.project {
+        Some(_) => install.clone(),
+        None => format!("{install} --user"),
     };
-    for (wanted, says) in [("missing", "is missing"), ("outdated", "is of another version of aw")] {
-        if let Some(entry) = of(wanted).first() {
-            let message = format!("{} {says}", entry.path.display());
-            return failed(host, "kit", &message, &format!("{install}{where_to}"));
+    for (state, says) in [("missing", "is missing"), ("outdated", "is of another version of aw")] {
+        if let Some(file) = of(state) {
+            let message = format!("{} {says}", file.entry.path.display());
+            return failed(host, "kit", &message, &again(file));
         }
     }
-    match of("edited").first() {
-        Some(entry) => {
-            let message = format!("{} was edited since", entry.path.display());
-            let fix = format!(
-                "Nothing to do if that is meant; else remove it and run {install}{where_to}"
-            );
+    match of("edited") {
+        Some(file) => {
+            let message = format!("{} was edited since", file.entry.path.display());
+            let (what, again) = match file.entry.part {
+                Part::Whole => ("the file", again(file)),
+                Part::Inserted => ("what aw wrote there", again(file)),
+            };
+            let fix = format!("Nothing to do if that is meant; else remove {what} and run {again}");
             warning(host, "kit", &message, &fix)
         }
         None => ok(host, "kit", &format!("{} files, all current", own.len())),
@@ -133,69 +150,52 @@ fn has_kit(host: Host, ledger: &Ledger, states: &[(PathBuf, &'static str)]) -> V
 }
 
 /// A skill that a host finds twice: Codex then takes neither.
-fn doubled(host: Host, ledger: &Ledger) -> Option<Value> {
-    let has = |for_user: bool| {
-        ledger.files.iter().any(|entry| {
-            entry.hosts.contains(&host)
-                && entry.project.is_none() == for_user
-                && entry.path.ends_with("SKILL.md")
+fn doubled(host: Host, kit: &[Standing]) -> Option<Value> {
+    let skills = || {
+        kit.iter().map(|file| &file.entry).filter(|entry| {
+            entry.hosts.contains(&host) && entry.path.ends_with("SKILL.md") && entry.path.exists()
         })
     };
-    (has(true) && has(false)).then(|| {
-        let message =
-            "the kit is installed for you and in a project; there the skills are found twice";
-        let fix = format!(
-            "aw agent uninstall {} --user, or without --user in the project",
-            host.as_str()
-        );
-        warning(host, "skills", message, &fix)
-    })
+    if !skills().any(|entry| entry.project.is_none()) {
+        return None;
+    }
+    let root = skills().find_map(|entry| entry.project.as_ref())?;
+    let message = format!(
+        "the kit is installed for you and in {}; there the skills are found twice",
+        root.display()
+    );
+    let fix =
+        format!("aw agent uninstall {} --user, or without --user in the project", host.as_str());
+    Some(warning(host, "skills", &message, &fix))
 }
 
 /// Runs a command of ours in the way that the host runs commands.
-fn reaches(host: Host, places: &Places) -> Value {
+fn reaches(host: Host, places: &Places, project: &Path) -> Value {
     match host {
         Host::Codex => codex(places),
-        Host::Claude => {
-            let settings = ["settings.json", "settings.local.json"];
-            let files = settings
-                .iter()
-                .flat_map(|name| [places.claude.join(name), PathBuf::from(".claude").join(name)]);
-            let sandboxed = |file: &PathBuf| {
-                let settings = json_in(file);
-                settings["sandbox"]["enabled"] == true
-                    && !settings["sandbox"]["excludedCommands"].to_string().contains("\"aw *\"")
-            };
-            match files.into_iter().find(sandboxed) {
-                Some(file) => failed(
-                    host,
-                    "server",
-                    &format!(
-                        "the sandbox that {} switches on keeps commands off this machine's own network",
-                        file.display()
-                    ),
-                    "Add there: \"sandbox\": {\"excludedCommands\": [\"aw *\"]}",
+        Host::Claude => match claude_sandbox(places, project) {
+            Some(file) => failed(
+                host,
+                "server",
+                &format!(
+                    "the sandbox that {} switches on keeps commands off this machine's own network",
+                    file.display()
                 ),
-                None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
-            }
-        }
-        Host::Gemini => {
-            let files =
-                [places.gemini.join("settings.json"), PathBuf::from(".gemini/settings.json")];
-            let on = |value: &Value| !value.is_null() && *value != false;
-            match files.into_iter().find(|file| on(&json_in(file)["tools"]["sandbox"])) {
-                Some(file) => warning(
-                    host,
-                    "server",
-                    &format!(
-                        "{} puts commands into a sandbox, from which this was not tried",
-                        file.display()
-                    ),
-                    "If `aw debate list` fails inside it, switch tools.sandbox off for this project",
+                "Add there: \"sandbox\": {\"excludedCommands\": [\"aw *\"]}",
+            ),
+            None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
+        },
+        Host::Gemini => match gemini_sandbox(places, project) {
+            Some(where_from) => warning(
+                host,
+                "server",
+                &format!(
+                    "{where_from} puts commands into a sandbox, from which this was not tried"
                 ),
-                None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
-            }
-        }
+                "If `aw debate list` fails inside it, switch tools.sandbox off for this project",
+            ),
+            None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
+        },
         Host::Cursor => match tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH) {
             fine if fine["status"] == "ok" => warning(
                 host,
@@ -210,6 +210,44 @@ fn reaches(host: Host, places: &Places) -> Value {
 }
 
 const ON_PATH: &str = "Put aw into a folder of your PATH; see aw doctor";
+
+/// What switches Claude Code's sandbox on without letting `aw` out of it.
+fn claude_sandbox(places: &Places, project: &Path) -> Option<PathBuf> {
+    let own = project.join(".claude");
+    // What comes later counts, but exceptions add up.
+    let files = [places.claude.join("settings.json"), own.join("settings.json")];
+    let files = files.into_iter().chain([own.join("settings.local.json")]);
+    let mut on_by = None;
+    let mut is_let_out = false;
+    for file in files {
+        let sandbox = &json_in(&file)["sandbox"];
+        match sandbox["enabled"].as_bool() {
+            Some(true) => on_by = Some(file),
+            Some(false) => on_by = None,
+            None => {}
+        }
+        let excluded = sandbox["excludedCommands"].as_array();
+        is_let_out |=
+            excluded.is_some_and(|all| all.iter().any(|one| one == "aw *" || one == "aw:*"));
+    }
+    on_by.filter(|_| !is_let_out)
+}
+
+/// What switches Gemini CLI's sandbox on.
+fn gemini_sandbox(places: &Places, project: &Path) -> Option<String> {
+    let is_on = |value: &Value| *value != false && *value != "false";
+    let said = std::env::var("GEMINI_SANDBOX").ok().filter(|value| !value.is_empty());
+    if let Some(said) = said {
+        return is_on(&said.into()).then(|| "GEMINI_SANDBOX".to_owned());
+    }
+    let folders = [project.join(".gemini"), places.gemini.clone()];
+    let files = folders.map(|folder| folder.join("settings.json"));
+    let (file, value) = files
+        .into_iter()
+        .map(|file| (file.clone(), json_in(&file)["tools"]["sandbox"].take()))
+        .find(|(_, value)| !value.is_null())?;
+    is_on(&value).then(|| file.display().to_string())
+}
 
 /// Codex runs commands in a login shell inside its sandbox, unless a rule lets them out.
 fn codex(places: &Places) -> Value {
@@ -241,16 +279,53 @@ const RULES: &str = r#"prefix_rule(pattern=["aw", "debate", ["generate-id", "cre
 prefix_rule(pattern=["aw", "docs", ["create", "submit", "get", "list", "history", "diff"]], decision="allow")
 prefix_rule(pattern=["aw", "agent", "show"], decision="allow")"#;
 
+/// Whether a rule lets debates out of the sandbox. A rule may be spread over several lines.
 fn allowed_by_rule(folder: &Path) -> bool {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| fs::read_to_string(file.path()).ok()).any(|rules| {
-        let rule = |line: &str| line.contains("[\"aw\"") && line.contains("allow");
-        rules.lines().any(rule)
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
+    let rules = files.filter(|file| file.extension().is_some_and(|ending| ending == "rules"));
+    rules.filter_map(|file| fs::read_to_string(file).ok()).any(|text| {
+        let code = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+        let code: String = code.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
+        code.replace('\'', "\"").split("prefix_rule(").skip(1).any(|rule| {
+            let is_ours = rule.contains("[\"aw\"]") || rule.contains("[\"aw\",\"debate\"");
+            let decides = rule.split("decision=").nth(1);
+            is_ours && decides.is_none_or(|decision| decision.starts_with("\"allow\""))
+        })
     })
 }
 
+/// What a file of settings says. Some hosts allow comments in theirs.
 fn json_in(file: &Path) -> Value {
-    fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    let Ok(text) = fs::read_to_string(file) else { return Value::Null };
+    serde_json::from_str(&without_comments(&text)).unwrap_or_default()
+}
+
+fn without_comments(json: &str) -> String {
+    let mut left = String::new();
+    let mut rest = json;
+    while let Some(at) = rest.find(['"', '/']) {
+        left.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            // To the quote that ends it, if it is a text.
+            let mut escaped = false;
+            let end = rest.char_indices().skip(1).find(|(_, c)| {
+                let ends = *c == '"' && !escaped;
+                escaped = *c == '\\' && !escaped;
+                ends
+            });
+            let length =
+                if rest.starts_with('"') { end.map_or(rest.len(), |end| end.0 + 1) } else { 1 };
+            left.push_str(&rest[..length]);
+            length
+        };
+        rest = &rest[length..];
+    }
+    left + rest
 }
 
 /// Whether the command reached the server.
@@ -280,16 +355,8 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
 
 /// What it printed, on stdout if anything.
 fn printed_in_time(mut child: Child) -> Result<String, String> {
-    let read = |pipe: Option<Box<dyn Read + Send>>| {
-        thread::spawn(move || {
-            let mut text = Vec::new();
-            // What was read until it broke off still says something.
-            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
-            String::from_utf8_lossy(&text).into_owned()
-        })
-    };
-    let out = read(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    let err = read(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let out = Reader::of(child.stdout.take());
+    let err = Reader::of(child.stderr.take());
     let began = Instant::now();
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
         if began.elapsed() > PATIENCE {
@@ -300,6 +367,39 @@ fn printed_in_time(mut child: Child) -> Result<String, String> {
         }
         thread::sleep(Duration::from_millis(10));
     }
-    let printed = out.join().unwrap_or_default();
-    Ok(if printed.trim().is_empty() { err.join().unwrap_or_default() } else { printed })
+    let printed = out.text();
+    Ok(if printed.trim().is_empty() { err.text() } else { printed })
+}
+
+/// Reads what a program prints, until it ends or nobody cares any more.
+struct Reader {
+    read: Arc<Mutex<Vec<u8>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Reader {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let read = Arc::new(Mutex::new(Vec::new()));
+        let kept = read.clone();
+        let thread = thread::spawn(move || {
+            let Some(mut pipe) = pipe else { return };
+            let mut part = [0; 4096];
+            // What was read until it broke off still says something.
+            while let Ok(length @ 1..) = pipe.read(&mut part) {
+                let Ok(mut kept) = kept.lock() else { return };
+                kept.extend_from_slice(&part[..length]);
+            }
+        });
+        Reader { read, thread }
+    }
+
+    /// All of it. Something that the program left running may still hold the pipe open.
+    fn text(self) -> String {
+        let began = Instant::now();
+        while !self.thread.is_finished() && began.elapsed() < LEFTOVERS {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let read = self.read.lock();
+        read.map(|read| String::from_utf8_lossy(&read).into_owned()).unwrap_or_default()
+    }
 }

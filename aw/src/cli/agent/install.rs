@@ -1,6 +1,7 @@
 //! `aw agent install`, `uninstall` and `list`.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::slice;
 
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -9,9 +10,9 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::debate::Shape;
 use super::super::line::Line;
 use super::super::page;
-use super::{Whom, surroundings};
-use crate::kit::host::{Host, Places, Scope};
-use crate::kit::ledger::{Held, Ledger};
+use super::{Whom, project, surroundings};
+use crate::kit::host::{Host, Piece, Places, Scope};
+use crate::kit::ledger::{Entry, Held, Ledger};
 use crate::kit::plan::{self, CannotPlan, Change, Fate, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
 use crate::settings::ClientSettings;
@@ -49,16 +50,15 @@ impl Install {
             Some(hosts) => hosts,
             None => found(&places)?,
         };
-        let mut held = take(&settings)?;
-        let language = self.lang.or_else(|| language_of(&held.ledger, &scope)).unwrap_or_default();
-        let voice = Voice { language, debate_language: &settings.debate_language };
-        let pieces = places.pieces(&hosts, &scope, voice);
-        let owner = Owner { project: scope.project(), lang: language.as_str() };
-        let plan =
-            plan::install(&pieces, owner, &mut held.ledger).map_err(|cannot| problem(&cannot))?;
-        if !self.dry_run {
-            plan.carry_out(&held).map_err(|cannot| problem(&cannot))?;
-        }
+        let mut language = Language::default();
+        let plan = planned(&settings, self.dry_run, |ledger| {
+            recognise(ledger, &settings, &places, &scope, &[]);
+            language = self.lang.or_else(|| language_of(ledger, &scope)).unwrap_or_default();
+            let voice = Voice { language, debate_language: &settings.debate_language };
+            let pieces = places.pieces(&hosts, &scope, voice);
+            let owner = Owner { project: scope.project(), lang: language.as_str() };
+            plan::install(&pieces, owner, ledger)
+        })?;
         let edited = plan.changes.iter().any(|change| change.fate == Fate::Edited);
         let names = names(&hosts);
         let message = match (self.dry_run, plan.is_empty(), edited) {
@@ -67,7 +67,7 @@ impl Install {
                 format!("This is what would change for {names}; nothing was written")
             }
             (false, _, true) => format!(
-                "The kit is there for {names}, but files marked edited were left as somebody changed them; to have ours, remove them and install again"
+                "The kit is there for {names}, but files marked edited were left as somebody changed them; to have ours, remove what is left of it there and install again"
             ),
             (false, true, false) => format!("The kit was there for {names}; nothing has changed"),
             (false, false, false) => format!("The kit is installed for {names}"),
@@ -93,47 +93,90 @@ impl Uninstall {
         let (settings, places) = surroundings()?;
         let scope = self.whom.scope(&settings)?;
         let hosts = self.whom.hosts()?.unwrap_or_else(|| Host::ALL.to_vec());
-        let mut held = take(&settings)?;
-        // What somebody else installed, in a project that came with it, is recognised by its words.
-        for language in Language::ALL {
-            let voice = Voice { language, debate_language: &settings.debate_language };
-            let owner = Owner { project: scope.project(), lang: language.as_str() };
-            plan::adopt(&places.pieces(&hosts, &scope, voice), owner, &mut held.ledger)
-                .map_err(|cannot| problem(&cannot))?;
-        }
-        let plan = plan::uninstall(&hosts, scope.project(), &mut held.ledger)
-            .map_err(|cannot| problem(&cannot))?;
-        if !self.dry_run {
-            plan.carry_out(&held).map_err(|cannot| problem(&cannot))?;
-        }
-        let kept = plan.changes.iter().any(|change| change.fate == Fate::Kept);
-        let message = match (self.dry_run, plan.changes.is_empty(), kept) {
-            (_, true, _) => format!("Nothing of the kit is installed for {}", names(&hosts)),
-            (true, false, _) => "This is what would change; nothing was written".to_owned(),
-            (false, false, true) => {
+        let plan = planned(&settings, self.dry_run, |ledger| {
+            recognise(ledger, &settings, &places, &scope, &hosts);
+            let voice =
+                Voice { language: Language::default(), debate_language: &settings.debate_language };
+            let unknown = plan::unknown(&places.pieces(&hosts, &scope, voice), ledger);
+            let mut plan = plan::uninstall(&hosts, scope.project(), ledger)?;
+            plan.changes.extend(unknown);
+            Ok(plan)
+        })?;
+        let any = |fate: Fate| plan.changes.iter().any(|change| change.fate == fate);
+        let message = match (self.dry_run, plan.changes.is_empty()) {
+            (_, true) => format!("Nothing of the kit is installed for {}", names(&hosts)),
+            (true, false) => "This is what would change; nothing was written".to_owned(),
+            (false, false) if any(Fate::Edited) => {
+                "What this aw installed is gone; files marked edited are not as it writes them, and were left"
+                    .to_owned()
+            }
+            (false, false) if any(Fate::Kept) => {
                 "The kit is gone; in files marked kept, what somebody added was left".to_owned()
             }
-            (false, false, false) => "The kit is gone".to_owned(),
+            (false, false) if any(Fate::Shared) => format!(
+                "The kit is gone for {}; files marked shared are for other hosts too",
+                names(&hosts)
+            ),
+            (false, false) => "The kit is gone".to_owned(),
         };
         let data = data(&plan, &hosts, &scope, self.dry_run, None);
         Ok(Shown::Answer(Answer::new(data, page::kit_changes).message(message)))
     }
 }
 
+/// Works out what has to change and does it, unless it is only to be shown.
+fn planned(
+    settings: &ClientSettings,
+    dry_run: bool,
+    plan: impl FnOnce(&mut Ledger) -> Result<Plan, CannotPlan>,
+) -> Result<Plan, Problem> {
+    if dry_run {
+        return plan(&mut read(settings)?).map_err(|cannot| problem(&cannot));
+    }
+    let mut held = take(settings)?;
+    let plan = plan(&mut held.ledger).map_err(|cannot| problem(&cannot))?;
+    plan.carry_out(&held).map_err(|cannot| problem(&cannot))?;
+    Ok(plan)
+}
+
+/// What somebody else installed, in a project that came with it, is recognised by its words.
+fn recognise(
+    ledger: &mut Ledger,
+    settings: &ClientSettings,
+    places: &Places,
+    scope: &Scope,
+    named: &[Host],
+) {
+    for language in Language::ALL {
+        let voice = Voice { language, debate_language: &settings.debate_language };
+        let owner = Owner { project: scope.project(), lang: language.as_str() };
+        plan::adopt(&places.pieces(&Host::ALL, scope, voice), named, owner, ledger);
+    }
+}
+
+/// All of the kit that is here or elsewhere: what is remembered, and what is recognised.
+pub(super) fn known(settings: &ClientSettings, places: &Places) -> Result<Ledger, Problem> {
+    let mut ledger = read(settings)?;
+    for scope in [Scope::Project(project(settings)?), Scope::User] {
+        recognise(&mut ledger, settings, places, &scope, &[]);
+    }
+    // A project that was removed took its part of the kit with it.
+    ledger.files.retain(|entry| entry.project.as_ref().is_none_or(|root| root.is_dir()));
+    Ok(ledger)
+}
+
 /// What is installed where, and what has drifted.
 pub(super) fn list() -> Result<Shown, Problem> {
     let (settings, places) = surroundings()?;
-    let ledger = read(&settings)?;
-    let files: Vec<Value> = states(&ledger, &settings, &places)?
+    let files: Vec<Value> = states(&known(&settings, &places)?, &settings, &places)
         .into_iter()
-        .map(|(path, state)| {
-            let entry = ledger.of(&path);
+        .map(|file| {
             json!({
-                "path": path,
-                "state": state,
-                "hosts": entry.map(|entry| entry.hosts.clone()),
-                "project": entry.and_then(|entry| entry.project.clone()),
-                "lang": entry.map(|entry| entry.lang.clone()),
+                "path": file.entry.path,
+                "state": file.state,
+                "hosts": file.entry.hosts,
+                "project": file.entry.project,
+                "lang": file.entry.lang,
             })
         })
         .collect();
@@ -155,43 +198,64 @@ pub(super) fn list() -> Result<Shown, Problem> {
     }))
 }
 
+/// A file of the kit and how it is.
+pub(super) struct Standing {
+    pub(super) entry: Entry,
+    pub(super) state: &'static str,
+}
+
 /// How each file of the kit is, compared with what this aw would write.
-pub(super) fn states(
-    ledger: &Ledger,
-    settings: &ClientSettings,
-    places: &Places,
-) -> Result<Vec<(std::path::PathBuf, &'static str)>, Problem> {
-    let mut all = Vec::new();
-    for entry in &ledger.files {
-        let scope = match &entry.project {
-            Some(root) => Scope::Project(root.clone()),
-            None => Scope::User,
-        };
-        let language = entry.lang.parse().unwrap_or_default();
+pub(super) fn states(ledger: &Ledger, settings: &ClientSettings, places: &Places) -> Vec<Standing> {
+    let mut all: Vec<Standing> = Vec::new();
+    let kinds: BTreeSet<_> =
+        ledger.files.iter().map(|entry| (&entry.project, &entry.lang)).collect();
+    for kind in kinds {
+        let own = || ledger.files.iter().filter(|entry| (&entry.project, &entry.lang) == kind);
+        let scope = kind.0.clone().map_or(Scope::User, Scope::Project);
+        let language = kind.1.parse().unwrap_or_default();
         let voice = Voice { language, debate_language: &settings.debate_language };
-        let wanted = places.pieces(&entry.hosts, &scope, voice);
-        let wanted: Vec<_> =
-            wanted.into_iter().filter(|piece| piece.path == entry.path).take(1).collect();
         let owner = Owner { project: scope.project(), lang: language.as_str() };
-        let now = plan::install(&wanted, owner, &mut ledger.clone());
-        let fate = now.ok().and_then(|plan| plan.changes.first().map(|change| change.fate));
-        let state = match fate {
-            Some(Fate::Unchanged) => "current",
-            Some(Fate::Created) => "missing",
-            Some(Fate::Updated) if is_gone(&entry.path, &entry.text) => "missing",
-            Some(Fate::Updated) => "outdated",
-            Some(_) => "edited",
-            // The host has another place for it now, or the file cannot be read.
-            None => "outdated",
+        let hosts =
+            Host::ALL.into_iter().filter(|host| own().any(|file| file.hosts.contains(host)));
+        let pieces = places.pieces(&hosts.collect::<Vec<_>>(), &scope, voice);
+        let planned = |piece: &Piece| {
+            let mut then = ledger.clone();
+            let plan = plan::install(slice::from_ref(piece), owner, &mut then).ok()?;
+            Some((plan.changes.first()?.fate, then))
         };
-        all.push((entry.path.clone(), state));
+        for entry in own() {
+            let is_it = |piece: &&Piece| ledger.of(&piece.path) == Some(entry);
+            let state = match pieces.iter().find(is_it).map(planned) {
+                Some(Some((Fate::Unchanged, _))) => "current",
+                Some(Some((Fate::Created, _))) => "missing",
+                Some(Some((Fate::Updated, _))) if is_gone(entry) => "missing",
+                Some(Some((Fate::Updated, _))) => "outdated",
+                // It is gone, and would not be written now.
+                Some(Some((Fate::Omitted, _))) => continue,
+                Some(_) => "edited",
+                // The host has another place for it now.
+                None => "outdated",
+            };
+            all.push(Standing { entry: entry.clone(), state });
+        }
+        // What an earlier aw did not write, or what somebody made room for since.
+        for piece in pieces.iter().filter(|piece| ledger.of(&piece.path).is_none()) {
+            let told = all.iter().any(|file| file.entry.path == piece.path);
+            if let Some((Fate::Created | Fate::Updated, then)) = planned(piece)
+                && !told
+            {
+                let entry = then.of(&piece.path).cloned();
+                all.extend(entry.map(|entry| Standing { entry, state: "missing" }));
+            }
+        }
     }
-    Ok(all)
+    all
 }
 
 /// Whether what was put into a file is not there any more.
-fn is_gone(path: &Path, text: &str) -> bool {
-    std::fs::read_to_string(path).is_ok_and(|now| !now.contains(text) && !now.contains("aw:begin"))
+fn is_gone(entry: &Entry) -> bool {
+    std::fs::read_to_string(&entry.path)
+        .is_ok_and(|now| !now.contains(&entry.text) && !now.contains("aw:begin"))
 }
 
 fn data(
@@ -205,7 +269,8 @@ fn data(
         .changes
         .iter()
         .map(|change| {
-            let mut file = json!({"path": change.path, "change": change.fate.as_str()});
+            let path = change.path.display().to_string();
+            let mut file = json!({"path": path, "change": change.fate.as_str()});
             if let Some(note) = change.note {
                 file["note"] = note.into();
             }
@@ -219,7 +284,7 @@ fn data(
         "files": files,
     });
     if let Some(root) = scope.project() {
-        data["project"] = json!(root);
+        data["project"] = root.display().to_string().into();
     }
     if let Some(language) = language {
         data["lang"] = language.as_str().into();
@@ -255,7 +320,7 @@ fn found(places: &Places) -> Result<Vec<Host>, Problem> {
 }
 
 fn language_of(ledger: &Ledger, scope: &Scope) -> Option<Language> {
-    let of_scope = |entry: &&crate::kit::ledger::Entry| entry.project.as_deref() == scope.project();
+    let of_scope = |entry: &&Entry| entry.project.as_deref() == scope.project();
     ledger.files.iter().find(of_scope).and_then(|entry| entry.lang.parse().ok())
 }
 
@@ -273,7 +338,7 @@ fn take(settings: &ClientSettings) -> Result<Held, Problem> {
     settings.home.make().and_then(|()| Held::take(settings.home.path())).map_err(failed)
 }
 
-pub(super) fn read(settings: &ClientSettings) -> Result<Ledger, Problem> {
+fn read(settings: &ClientSettings) -> Result<Ledger, Problem> {
     Ledger::read(settings.home.path()).map_err(|error| Problem::input(error.to_string()))
 }
 

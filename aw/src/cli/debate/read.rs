@@ -78,7 +78,8 @@ pub(in crate::cli) struct Export {
     /// Write it to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// What it becomes: markdown, every argument quoted, or json, every field
+    /// What it becomes: markdown, every argument quoted; html, one page that needs nothing else; or
+    /// json, every field
     #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     format: ExportFormat,
     /// Say on stderr what is being done
@@ -92,6 +93,8 @@ pub(in crate::cli) enum ExportFormat {
     /// Markdown, every argument quoted
     #[default]
     Markdown,
+    /// One page that needs nothing else
+    Html,
     /// JSON, every field
     Json,
 }
@@ -216,7 +219,22 @@ impl List {
         let shown = data["debates"].as_array().map_or(0, Vec::len) as u64;
         let total = data["total"].as_u64().unwrap_or(shown);
         let more = self.offset.saturating_add(shown) < total;
+        // The only one that waits for somebody is the one to take.
+        let role = match (self.pending_first_opponent, self.needs_arbitrator) {
+            (true, false) => Some("opponent"),
+            (false, true) => Some("arbitrator"),
+            (true, true) | (false, false) => None,
+        };
+        let only = data["debates"][0]["id"].as_str().filter(|_| total == 1).zip(role);
+        let next = only.map(|(id, role)| {
+            let line = Line::new("debate get-context").flag("--debate-id", id);
+            let habits = Habits { deadline: None, format: self.shape.format };
+            habits.apply(line.flag("--role", role).flag("--limit", "20")).into_string()
+        });
         let mut answer = Answer::new(data, page::debates).of_total(total, more);
+        if let Some(next) = next {
+            answer = answer.next(next);
+        }
         if more {
             let flag = |line: Line, name: &str, set: bool| if set { line.word(name) } else { line };
             let line = Line::new("debate list")
@@ -267,6 +285,7 @@ impl Export {
         let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
             ExportFormat::Markdown => "markdown",
+            ExportFormat::Html => "html",
             ExportFormat::Json => "json",
         };
         let path = format!("/debates/{}/export?format={format}", encoded(&self.debate_id));

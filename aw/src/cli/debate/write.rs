@@ -331,8 +331,10 @@ impl Intervention {
             .flag("--debate-id", &self.debate_id)
             .flag("--target-id", own)
             .flag("--file", YOUR_TEXT);
-        let next = self.signature.habits(self.shape).apply(next).into_string();
-        Ok(Shown::Answer(write.answer(&data, "Intervention submitted").next(next)))
+        let next = self.signature.habits(self.shape).apply(next);
+        let closing = vec![next.clone().word("--close").into_string()];
+        let answer = write.answer(&data, "Intervention submitted").next(next.into_string());
+        Ok(Shown::Answer(answer.with("alternatives", closing)))
     }
 }
 

@@ -1,0 +1,98 @@
+//! `/ws` without a debate: all debates, live.
+//!
+//! The engine names the debates that have changed; each is read once and written down once, however
+//! many sockets follow. A socket keeps only how far it was told.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use aw_record::{Change, Changed, Failure, Following};
+use axum::extract::ws::{Message, Utf8Bytes};
+
+use super::App;
+use super::error::Problem;
+use super::live::{End, Socket, Turn, written};
+use crate::wire::{DebateTold, Text, Told};
+
+/// How many messages are kept for the sockets that have yet to send them.
+const KEPT: usize = 1_000;
+
+/// Tells a socket of every change until it ends.
+pub(super) async fn run(app: &App, mut following: Following, socket: &mut Socket) -> End {
+    loop {
+        let step = tokio::select! {
+            changes = following.next() => match changes {
+                Ok(changes) => tell(app, &changes, socket).await,
+                Err(aw_record::TooSlow) => Err(End::TooSlow),
+            },
+            turn = socket.turn() => match turn {
+                Ok(Turn::Said(_) | Turn::NotText) => {
+                    let what = "this socket only tells: to write, open /ws?debate_id=<uuid>";
+                    socket.refuse(Problem::input("message", what)).await
+                }
+                Ok(Turn::Ping) => socket.ping().await,
+                Err(end) => Err(end),
+            },
+        };
+        if let Err(end) = step {
+            return end;
+        }
+    }
+}
+
+async fn tell(app: &App, changes: &[Changed], socket: &mut Socket) -> Result<(), End> {
+    for changed in changes {
+        let message = app.told.message(*changed, || look(app, *changed))?;
+        socket.send(Message::Text(message)).await?;
+    }
+    Ok(())
+}
+
+/// What there is to see of a change.
+fn look(app: &App, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
+    let debate_id = Text(debate);
+    let presence = || app.engine.presence(debate).into();
+    let told = |listed| Box::new(DebateTold::of(&listed, presence()));
+    let found = match change {
+        Change::Opened => app.engine.listed(debate).map(|it| Told::DebateCreated(told(it))),
+        Change::Written => app.engine.listed(debate).map(|it| Told::DebateUpdated(told(it))),
+        Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
+    };
+    match found {
+        Ok(told) => Ok(told),
+        Err(Failure::DebateNotFound { .. }) => Ok(Told::DebateDeleted { debate_id }),
+        Err(failure) => Err(End::by(failure)),
+    }
+}
+
+/// Messages that were written for one socket and serve for all.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    kept: Mutex<HashMap<Changed, Utf8Bytes>>,
+}
+
+impl Messages {
+    /// The message of this change, from what `look` finds if it is the first to ask.
+    fn message(
+        &self,
+        changed: Changed,
+        look: impl FnOnce() -> Result<Told, End>,
+    ) -> Result<Utf8Bytes, End> {
+        if let Some(message) = self.kept().get(&changed) {
+            return Ok(message.clone());
+        }
+        // Not under the lock: two may look at once, and find the same or something newer.
+        let message = written(&look()?)?;
+        let mut kept = self.kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(changed, message.clone());
+        Ok(message)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, HashMap<Changed, Utf8Bytes>> {
+        // Nothing that holds the lock can panic half way through a change.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

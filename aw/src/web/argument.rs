@@ -1,0 +1,167 @@
+//! One argument: the same fragment for the first load, the live update and the export.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use askama::Template;
+use aw_core::{Argument, ArgumentId, DocumentId, Kind, Role, Seq, Via};
+use aw_record::{Citation, Sheet};
+
+use super::assets;
+use super::markdown::{self, plain};
+use super::words::{Words, put};
+use crate::wire::Stamp;
+
+/// Words that are longer than this are folded.
+const LONG: usize = 2_200;
+
+/// How many bytes of rendered words are kept; arguments never change, so they are never wrong.
+const KEPT: usize = 4 * 1024 * 1024;
+
+#[derive(Template)]
+#[template(path = "argument.html")]
+pub(super) struct Shown {
+    w: &'static Words,
+    seq: Seq,
+    role: Role,
+    role_words: &'static str,
+    kind: Kind,
+    at: Stamp,
+    ago: String,
+    author: Option<String>,
+    via: Via,
+    /// The place of what it answers, and the word for it.
+    answers: Option<(u64, String)>,
+    parked: bool,
+    automatic: bool,
+    close: Option<bool>,
+    html: String,
+    is_long: bool,
+    /// Whether it is on a page that somebody can act on.
+    is_live: bool,
+}
+
+/// Where arguments are shown.
+pub(super) struct Scene<'a> {
+    pub(super) words: &'static Words,
+    /// Now, in milliseconds.
+    pub(super) now: i64,
+    pub(super) citations: &'a [Citation],
+    /// The places of what arguments may answer.
+    pub(super) places: &'a HashMap<ArgumentId, u64>,
+    pub(super) is_live: bool,
+}
+
+impl Shown {
+    pub(super) fn of(argument: &Argument, scene: &Scene<'_>) -> Self {
+        let w = scene.words;
+        let event = argument.event;
+        let place = argument.parent.and_then(|parent| scene.places.get(&parent)).copied();
+        Shown {
+            w,
+            seq: argument.seq,
+            role: event.role(),
+            role_words: w.role(event.role()),
+            kind: event.kind(),
+            at: Stamp(argument.at),
+            ago: w.ago(scene.now - argument.at.0),
+            author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
+            via: argument.via,
+            answers: place.map(|place| (place, put(w.answers, format!("#{place}")))),
+            parked: event.parked(),
+            automatic: event.automatic(),
+            close: event.close(),
+            html: rendered(argument, scene.citations),
+            is_long: argument.content.as_str().len() > LONG,
+            is_live: scene.is_live,
+        }
+    }
+
+    pub(super) fn html(&self) -> String {
+        self.render().unwrap_or_default()
+    }
+}
+
+/// The fragment of an argument that has just been written.
+pub(crate) fn fragment(
+    argument: &Argument,
+    parent: Option<(ArgumentId, u64)>,
+    citations: &[Citation],
+    words: super::Tongue,
+    now: i64,
+) -> String {
+    let places: HashMap<ArgumentId, u64> = parent.into_iter().collect();
+    let words = words.words();
+    let scene = Scene { words, now, citations, places: &places, is_live: true };
+    Shown::of(argument, &scene).html()
+}
+
+#[derive(Template)]
+#[template(path = "export.html")]
+struct Export<'a> {
+    w: &'static Words,
+    style: &'a str,
+    title: &'a str,
+    kind: &'a str,
+    state: &'static str,
+    id: String,
+    opened: Stamp,
+    updated: Stamp,
+    arguments: Vec<String>,
+    documents: Vec<(String, u64, String)>,
+}
+
+/// The whole debate as one file that needs nothing else.
+pub(crate) fn transcript(sheet: &Sheet, words: super::Tongue, now: i64) -> String {
+    let w = words.words();
+    let all = || std::iter::once(&sheet.motion).chain(&sheet.arguments);
+    let places = all().map(|argument| (argument.id, argument.seq.0)).collect();
+    let citations = &sheet.citations;
+    let scene = Scene { words: w, now, citations, places: &places, is_live: false };
+    let head = &sheet.debate;
+    let documents = sheet.documents.iter().map(|document| {
+        (document.id.to_string(), document.version, document.summary.as_str().to_owned())
+    });
+    let page = Export {
+        w,
+        style: assets::STYLE,
+        title: head.title.as_str(),
+        kind: head.debate_type.as_str(),
+        state: w.state(head.state()),
+        id: head.id.to_string(),
+        opened: Stamp(head.created_at),
+        updated: Stamp(head.updated_at),
+        arguments: all().map(|argument| Shown::of(argument, &scene).html()).collect(),
+        documents: documents.collect(),
+    };
+    page.render().unwrap_or_default()
+}
+
+/// The words of arguments, rendered, as long as there is room.
+#[derive(Default)]
+struct Kept {
+    bytes: usize,
+    html: HashMap<ArgumentId, String>,
+}
+
+static RENDERED: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+
+fn rendered(argument: &Argument, citations: &[Citation]) -> String {
+    let kept = || RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(html) = kept().html.get(&argument.id) {
+        return html.clone();
+    }
+    let version = |document: DocumentId| {
+        let of =
+            |citation: &&Citation| citation.seq == argument.seq && citation.document == document;
+        citations.iter().find(of).map(|citation| citation.version)
+    };
+    let html = markdown::render(argument.content.as_str(), &version);
+    let mut kept = kept();
+    if kept.bytes > KEPT {
+        *kept = Kept::default();
+    }
+    kept.bytes += html.len();
+    kept.html.insert(argument.id, html.clone());
+    html
+}

@@ -1,0 +1,85 @@
+//! Style, script and icons: embedded, compressed once, named by what is in them and kept for ever.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::extract::Path;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use super::visitor::gzip;
+use crate::server::Problem;
+
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    bytes: &'static [u8],
+}
+
+const ASSETS: &[Asset] = &[
+    asset("app.css", "text/css; charset=utf-8", include_bytes!("assets/app.css")),
+    asset("app.js", "text/javascript; charset=utf-8", include_bytes!("assets/app.js")),
+    asset("feed.js", "text/javascript; charset=utf-8", include_bytes!("assets/feed.js")),
+    asset("list.js", "text/javascript; charset=utf-8", include_bytes!("assets/list.js")),
+    asset("debate.js", "text/javascript; charset=utf-8", include_bytes!("assets/debate.js")),
+    asset("socket.js", "text/javascript; charset=utf-8", include_bytes!("assets/socket.js")),
+    asset("icon.svg", "image/svg+xml", include_bytes!("assets/icon.svg")),
+    asset("icon-needed.svg", "image/svg+xml", include_bytes!("assets/icon-needed.svg")),
+];
+
+const fn asset(name: &'static str, kind: &'static str, bytes: &'static [u8]) -> Asset {
+    Asset { name, kind, bytes }
+}
+
+/// The style, for pages that are taken away.
+pub(crate) const STYLE: &str = include_str!("assets/app.css");
+
+/// The folder that assets are served from. It is named after all that is in it, so that scripts can
+/// name each other.
+pub(crate) static FOLDER: LazyLock<String> = LazyLock::new(|| {
+    let mut digest = Sha256::new();
+    for asset in ASSETS {
+        digest.update(asset.name);
+        digest.update(asset.bytes);
+    }
+    let hash: String = digest.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("/assets/{hash}")
+});
+
+static COMPRESSED: LazyLock<Vec<Vec<u8>>> =
+    LazyLock::new(|| ASSETS.iter().map(|asset| gzip(asset.bytes)).collect());
+
+pub(super) async fn serve(
+    Path((folder, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    let ours = FOLDER.ends_with(&format!("/{folder}"));
+    let found = ASSETS.iter().position(|asset| ours && asset.name == name);
+    let Some(found) = found else {
+        return Problem::route_not_found(&format!("/assets/{folder}/{name}")).into_response();
+    };
+    let takes_gzip = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|codings| codings.to_str().ok())
+        .is_some_and(|codings| codings.contains("gzip"));
+    let body = if takes_gzip {
+        Body::from(COMPRESSED[found].as_slice())
+    } else {
+        Body::from(ASSETS[found].bytes)
+    };
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(ASSETS[found].kind));
+    let for_ever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    headers.insert(CACHE_CONTROL, for_ever);
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if takes_gzip {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}

@@ -1,0 +1,64 @@
+// What every page does: follow the feed, tell times, copy, send a form once.
+import * as feed from "./feed.js";
+
+document.documentElement.classList.add("script");
+
+// A form that is sent is sent once; its button says so until the answer is there.
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-once]");
+  if (!form || event.defaultPrevented) return;
+  if (form.dataset.sent) { event.preventDefault(); return; }
+  form.dataset.sent = "1";
+  event.submitter?.setAttribute("aria-disabled", "true");
+});
+// Back from the next page, it can be sent again.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-once]")) {
+    delete form.dataset.sent;
+    form.querySelectorAll("[aria-disabled]").forEach((button) => button.removeAttribute("aria-disabled"));
+  }
+});
+
+async function copy(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    return;
+  }
+  const words = button.textContent;
+  button.textContent = document.body.dataset.copied;
+  setTimeout(() => { button.textContent = words; }, 1500);
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.copy) copy(document.getElementById(button.dataset.copy).textContent, button);
+  else if (button.dataset.copyLink) copy(`${location.origin}${location.pathname}#${button.dataset.copyLink}`, button);
+  else if (button.dataset.copyText) {
+    // The words as they were written, not as they are drawn.
+    const id = document.getElementById("debate").dataset.id;
+    const answer = await fetch(`/debate/${id}/text/${button.dataset.copyText}`);
+    if (answer.ok) copy(await answer.text(), button);
+  }
+});
+
+// Times grow older without a reload.
+const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const teller = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always", style: "narrow" });
+setInterval(() => {
+  if (document.hidden) return;
+  for (const time of document.querySelectorAll("time[datetime]")) {
+    const seconds = Math.round((Date.now() - Date.parse(time.dateTime)) / 1000);
+    if (!(seconds >= 5)) continue;
+    const [unit, size] = units.find(([, size]) => seconds >= size);
+    const words = teller.format(-Math.floor(seconds / size), unit);
+    if (time.parentElement.matches(".crumbs")) continue;
+    if (time.textContent !== words) time.textContent = words;
+  }
+}, 20000);
+
+const page = document.body.dataset.page;
+if (page === "list") (await import("./list.js")).start();
+if (page === "debate") (await import("./debate.js")).start();
+if (!location.pathname.startsWith("/sign-in")) feed.start();

@@ -1,0 +1,219 @@
+// A debate: new arguments are placed by their number; what is typed is kept until it is sent.
+import { follow, get } from "./socket.js";
+
+const debate = document.getElementById("debate");
+const id = debate.dataset.id;
+// Not always where the browser is: a form that is refused is answered under its own address.
+const page = `/debate/${id}`;
+const place = document.getElementById("arguments");
+const below = document.getElementById("new-below");
+const isNewest = debate.dataset.newest === "true";
+let last = Number(debate.dataset.last);
+let ruling = 0;
+let unseen = 0;
+
+// Drafts, kept in the browser for each debate.
+
+function keyOf(field) {
+  return `aw:${id}:${field.dataset.draft}`;
+}
+
+function remember(event) {
+  const field = event.target.closest("[data-draft]");
+  if (!field) return;
+  const value = field.type === "checkbox" ? (field.checked ? "1" : "") : field.value;
+  if (value === "") localStorage.removeItem(keyOf(field));
+  else localStorage.setItem(keyOf(field), value);
+}
+
+function restore(root) {
+  for (const field of root.querySelectorAll("[data-draft]")) {
+    const kept = localStorage.getItem(keyOf(field));
+    if (kept === null) continue;
+    if (field.type === "checkbox") field.checked = kept === "1";
+    else if (field.value === "") field.value = kept;
+    const around = field.closest("details");
+    if (around && field.value !== "" && field.type !== "checkbox") around.open = true;
+  }
+}
+
+// What belongs to a ruling is kept for what it rules on, so it never turns up in another dispute.
+function forget(name) {
+  const mine = `aw:${id}:${name}`;
+  for (const key of Object.keys(localStorage)) {
+    if (key === mine || key.startsWith(`${mine}:`)) localStorage.removeItem(key);
+  }
+}
+
+// Somebody else has ruled while a ruling was typed here: that is said, and the text stays in sight.
+function overtaken(panel, live) {
+  const form = panel.querySelector("form");
+  const text = form.elements.content.value.trim();
+  if (text === "" || form.dataset.sent || ruling === 0) return;
+  const notice = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
+  const words = notice.querySelector("p");
+  words.textContent = words.textContent.replace("{}", `#${ruling}`);
+  notice.querySelector("textarea").value = text;
+  live.after(notice);
+  if (panel.contains(document.activeElement)) notice.scrollIntoView({ block: "center" });
+}
+
+// Choosing an option drafts the ruling.
+function choose(event) {
+  const radio = event.target.closest('input[name="choice"]');
+  if (!radio) return;
+  const text = radio.form.elements.content;
+  const drafts = [...radio.form.elements.choice].map((one) => one.value);
+  const untouched = text.value.trim() === "" || drafts.includes(text.value.trim());
+  if (untouched) {
+    text.value = radio.value;
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (radio.value === "") text.focus();
+}
+
+async function preview(form) {
+  const where = document.getElementById("preview");
+  const chosen = form.elements.choice?.value ?? "";
+  const content = form.elements.content.value.trim() || chosen;
+  const body = new URLSearchParams({ seal: form.elements.seal.value, content });
+  try {
+    const answer = await fetch("/preview", { method: "POST", body });
+    if (answer.ok) where.innerHTML = await answer.text();
+  } catch {
+    // Without a connection there is no preview; the text is kept.
+  }
+}
+
+// What changes besides the arguments: fetched whole, and put in place around what is being typed.
+let refreshing = 0;
+let soon = 0;
+
+function refreshSoon() {
+  clearTimeout(soon);
+  soon = setTimeout(refresh, 40);
+}
+
+async function refresh() {
+  const mine = ++refreshing;
+  let html;
+  try {
+    const answer = await get(page, { "x-fragment": "live" });
+    if (!answer.ok) return;
+    html = await answer.text();
+  } catch {
+    return;
+  }
+  if (mine !== refreshing) return;
+  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+  const old = document.getElementById("live");
+  if (!fresh || !old) return;
+  // Asked before anything moves: what moves loses the focus.
+  const active = document.activeElement;
+  const focused = old.contains(active) ? active : null;
+  const from = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
+  // The form for the same dispute stays as it is, with the cursor in it.
+  for (const name of ["panel", "intervene"]) {
+    const was = old.querySelector(`#${name}`);
+    const will = fresh.querySelector(`#${name}`);
+    const same = name === "intervene" || old.dataset.target === fresh.dataset.target;
+    if (was && will && same) {
+      was.querySelector(".in-hand")?.remove();
+      const note = will.querySelector(".in-hand");
+      if (note) was.querySelector("h2")?.after(note);
+      will.replaceWith(was);
+    } else if (was && name === "panel") overtaken(was, old);
+  }
+  const open = [...old.querySelectorAll("details[open] code[id]")].map((code) => code.id);
+  old.replaceWith(fresh);
+  for (const code of open) document.getElementById(code)?.closest("details")?.setAttribute("open", "");
+  restore(fresh);
+  if (focused && !fresh.contains(focused)) {
+    // Its like in the new part, if there is one.
+    const like = [...fresh.querySelectorAll(focused.tagName)].find((one) => one.outerHTML === focused.outerHTML);
+    like?.focus({ preventScroll: true });
+  } else if (focused) {
+    focused.focus({ preventScroll: true });
+    if (from && focused.setSelectionRange && focused.type !== "checkbox" && focused.type !== "radio") focused.setSelectionRange(...from);
+  }
+}
+
+function atEnd() {
+  return innerHeight + scrollY > document.documentElement.scrollHeight - 160;
+}
+
+function arrive(argument) {
+  if (argument.seq <= last) return;
+  last = argument.seq;
+  if (argument.type === "RULING") ruling = argument.seq;
+  if (!isNewest || !argument.html) return;
+  if (document.getElementById(`a-${argument.seq}`)) return;
+  const following = atEnd();
+  const holder = document.createElement("template");
+  holder.innerHTML = argument.html;
+  const article = holder.content.firstElementChild;
+  article.classList.add("arrives");
+  const after = [...place.children].find((one) => Number(one.dataset.seq) > argument.seq);
+  place.insertBefore(article, after ?? null);
+  if (following) return;
+  unseen += 1;
+  below.textContent = unseen === 1 ? debate.dataset.oneNew : debate.dataset.manyNew.replace("{}", unseen);
+  below.hidden = false;
+}
+
+function heard(event, data) {
+  if (event === "initial_state") {
+    data.arguments.forEach(arrive);
+    if (data.arguments.length > 0) refreshSoon();
+  } else if (event === "new_argument") {
+    arrive(data.argument);
+    refreshSoon();
+  } else if (event === "presence") {
+    refreshSoon();
+  } else if (event === "debate_deleted") {
+    location.reload();
+    return "over";
+  }
+  return undefined;
+}
+
+export function start() {
+  // The link of an argument that stands further up leads there.
+  const linked = Number(location.hash.match(/^#a-(\d+)$/)?.[1]);
+  if (linked <= last && !document.getElementById(`a-${linked}`)) {
+    location.replace(`${page}?before=${linked + 100}#a-${linked}`);
+    return;
+  }
+  if (debate.dataset.ruled) {
+    forget("rule");
+    forget("close");
+  }
+  if (debate.dataset.ruled || location.pathname !== page) history.replaceState(null, "", page + location.hash);
+  if (new URLSearchParams(location.search).has("stopped")) forget("stop");
+  restore(document);
+  document.addEventListener("input", remember);
+  document.addEventListener("change", (event) => { remember(event); choose(event); });
+  document.addEventListener("click", (event) => {
+    const filler = event.target.closest("[data-fill]");
+    if (filler) {
+      const form = filler.closest("form");
+      form.elements.content.value = filler.dataset.fill;
+      form.elements.close.checked = true;
+      form.elements.content.dispatchEvent(new Event("input", { bubbles: true }));
+      form.elements.close.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    const looker = event.target.closest("[data-preview]");
+    if (looker) {
+      event.preventDefault();
+      preview(looker.form);
+    }
+  });
+  below.addEventListener("click", () => {
+    place.lastElementChild?.scrollIntoView({ block: "start" });
+    place.lastElementChild?.focus({ preventScroll: true });
+  });
+  addEventListener("scroll", () => {
+    if (unseen > 0 && atEnd()) { unseen = 0; below.hidden = true; }
+  }, { passive: true });
+  follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (again) => { if (again) refreshSoon(); });
+}

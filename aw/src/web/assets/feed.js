@@ -1,0 +1,59 @@
+// What all pages follow: how many debates need somebody, in the tab's title and icon, and a
+// notification when one begins to.
+import { follow, get } from "./socket.js";
+
+const listeners = new Set();
+const icon = document.getElementById("icon");
+const plainIcon = icon ? icon.getAttribute("href") : "";
+const plainTitle = document.title;
+const badge = document.getElementById("needed-count");
+let known = null;
+let timer = 0;
+
+export function onChange(listener) {
+  listeners.add(listener);
+}
+
+async function count() {
+  let answer;
+  try {
+    answer = await get("/needed", { accept: "application/json" });
+    if (!answer.ok) return;
+  } catch {
+    return;
+  }
+  const { total, debates } = await answer.json();
+  document.title = total > 0 ? `(${total}) ${plainTitle}` : plainTitle;
+  if (icon) icon.href = total > 0 ? icon.dataset.needed : plainIcon;
+  if (badge) {
+    badge.textContent = total;
+    badge.hidden = total === 0;
+  }
+  const now = new Set(debates.map((debate) => debate.owed));
+  if (known) {
+    for (const debate of debates) {
+      if (!known.has(debate.owed)) notify(debate);
+    }
+  }
+  known = now;
+}
+
+function notify(debate) {
+  if (!("Notification" in window) || Notification.permission !== "granted") return;
+  const words = document.body.dataset.needs;
+  const note = new Notification(debate.title, { body: words, tag: debate.owed, icon: icon?.dataset.needed });
+  note.onclick = () => { window.focus(); location.href = `/debate/${debate.id}`; };
+}
+
+// Many changes at once are one look.
+function changed(event, data) {
+  for (const listener of listeners) listener(event, data);
+  if (event === "presence") return;
+  clearTimeout(timer);
+  timer = setTimeout(count, 60);
+}
+
+export function start() {
+  count();
+  follow(() => "/ws", changed, (again) => { if (again) changed("again", {}); });
+}

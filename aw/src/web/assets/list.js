@@ -1,0 +1,61 @@
+// The list: what is typed is searched at once, and what changes arrives by itself.
+import { onChange } from "./feed.js";
+import { get } from "./socket.js";
+
+const form = document.getElementById("filters");
+const list = document.getElementById("list");
+let asked = 0;
+let shown = "";
+let timer = 0;
+
+function query() {
+  const fields = new URLSearchParams(new FormData(form));
+  for (const [name, value] of [...fields]) if (value === "") fields.delete(name);
+  return fields;
+}
+
+async function refresh(address) {
+  const mine = ++asked;
+  try {
+    const answer = await get(address, { "x-fragment": "list" });
+    if (!answer.ok) return;
+    const html = await answer.text();
+    // What has not changed stays, with the pointer on it.
+    if (mine !== asked || html === shown) return;
+    shown = html;
+    const focused = list.contains(document.activeElement) ? document.activeElement.closest("li")?.id : null;
+    list.innerHTML = html;
+    if (focused) document.getElementById(focused)?.querySelector("a")?.focus({ preventScroll: true });
+  } catch {
+    // The socket says that the connection is lost, and comes back with another look.
+  }
+}
+
+function search() {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    const address = query().size > 0 ? `/?${query()}` : "/";
+    history.replaceState(null, "", address);
+    refresh(address);
+  }, 120);
+}
+
+export function start() {
+  form.addEventListener("input", search);
+  form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+  let soon = 0;
+  onChange(() => {
+    clearTimeout(soon);
+    soon = setTimeout(() => refresh(location.pathname + location.search), 50);
+  });
+  const ask = document.getElementById("ask-notify");
+  if (ask && "Notification" in window && Notification.permission === "default") {
+    ask.hidden = false;
+    ask.querySelector("button").addEventListener("click", async () => {
+      const answer = await Notification.requestPermission();
+      ask.querySelector("button").hidden = true;
+      if (answer === "granted") ask.querySelector("span").hidden = false;
+      else ask.hidden = true;
+    });
+  }
+}

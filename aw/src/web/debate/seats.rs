@@ -1,0 +1,57 @@
+//! Who is there: each role, whether it waits, and the line that brings an agent back.
+
+use aw_core::{Role, State};
+use aw_record::DebateHead;
+
+use super::super::words::{Words, put};
+use crate::server::App;
+
+/// A role with no sign of life for so long, while it is awaited, may have to be called, in
+/// milliseconds.
+const QUIET: i64 = 3 * 60 * 1000;
+
+/// A role in a debate.
+pub(crate) struct Seat {
+    pub(crate) role: Role,
+    pub(crate) name: &'static str,
+    /// `waiting`, `working`, `seen`, `quiet` or `unknown`: the style's word for it.
+    pub(crate) sign: &'static str,
+    pub(crate) words: String,
+    /// Whether it is this role's move.
+    pub(crate) has_floor: bool,
+    /// What to paste to bring the agent back.
+    pub(crate) line: Option<String>,
+}
+
+/// The three roles of a debate.
+pub(crate) fn seats(app: &App, w: &'static Words, debate: &DebateHead) -> Vec<Seat> {
+    let now = app.engine.now().0;
+    let presence = app.engine.presence(debate.id);
+    let floor = debate.state().floor();
+    let closed = debate.state() == State::Closed;
+    let seat = |role: Role| {
+        let sign = presence.get(role);
+        let has_floor = floor == Some(role);
+        let away = sign.last_seen.map(|seen| now - seen.0);
+        let (word, words) = match (sign.waiting, away) {
+            (true, _) => ("waiting", w.is_waiting.to_owned()),
+            (false, Some(away)) if has_floor && away < QUIET => {
+                ("working", w.is_working.to_owned())
+            }
+            (false, Some(away)) if away < QUIET => ("seen", put(w.seen, w.ago(away))),
+            (false, Some(away)) => ("quiet", put(w.no_sign, w.lasting(away))),
+            (false, None) if debate.debate.standing.count.get(role) > 0 => {
+                ("unknown", w.not_since_start.to_owned())
+            }
+            (false, None) => ("unknown", w.never_seen.to_owned()),
+        };
+        let is_agent = role != Role::Arbitrator;
+        let missing = is_agent && !closed && matches!(word, "quiet" | "unknown");
+        let line = missing.then(|| {
+            let line = w.resume_line.replace("{role}", role.as_str());
+            line.replace("{id}", &debate.id.to_string())
+        });
+        Seat { role, name: w.role(role), sign: word, words, has_floor, line }
+    };
+    [Role::Proposer, Role::Opponent, Role::Arbitrator].map(seat).into()
+}

@@ -1,0 +1,360 @@
+//! Two versions of a document, as the rows of a table: beside each other or one below the other.
+//!
+//! Lines that were changed stand beside what became of them, with the changed words marked. Long
+//! stretches without a change are folded. Comparing may take long for long texts, so it has a time
+//! limit, after which it is coarser but still true: what is shown as the same is the same.
+
+mod pairs;
+
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, TextDiffConfig};
+
+use self::pairs::{Pair, pairs};
+
+/// How many unchanged lines are shown around a change.
+const AROUND: usize = 3;
+
+/// Fewer unchanged lines than this are not worth folding.
+const WORTH: usize = 4;
+
+/// How many lines a fold may hold to be opened, and all folds together. Beyond, it only says how many
+/// there are.
+const IN_A_FOLD: usize = 400;
+const IN_ALL_FOLDS: usize = 4_000;
+
+/// How many rows are shown outside of folds. Nobody reads more in one go, and browsers choke.
+const SHOWN: usize = 6_000;
+
+/// What has become of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Comparison<'a> {
+    pub(crate) rows: Vec<Row<'a>>,
+    /// Lines of the new text that are not in the old one, changed ones included.
+    pub(crate) added: usize,
+    /// Lines of the old text that are not in the new one, changed ones included.
+    pub(crate) removed: usize,
+    /// Whether time ran out: more lines or words may be marked than have changed.
+    pub(crate) is_coarse: bool,
+    /// How many rows at the end are left out, because there are too many.
+    pub(crate) left_out: usize,
+    /// Whether the texts differ in how their lines end, and in nothing else.
+    pub(crate) differs_in_line_ends: bool,
+}
+
+/// A row of the table. Lines are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Row<'a> {
+    /// In both.
+    Same { old: usize, new: usize, text: &'a str },
+    /// A line that became another.
+    Changed { old: usize, new: usize, before: Vec<Segment<'a>>, after: Vec<Segment<'a>> },
+    /// In the old text only.
+    Removed { old: usize, text: &'a str },
+    /// In the new text only.
+    Added { new: usize, text: &'a str },
+    /// So many unchanged lines, and, unless there are too many, the lines themselves.
+    Fold { lines: usize, rows: Vec<Row<'a>> },
+}
+
+/// A part of a changed line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Segment<'a> {
+    pub(crate) is_changed: bool,
+    pub(crate) text: &'a str,
+}
+
+/// Compares two texts line by line and word by word, for about as long as `patience` lasts.
+pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Comparison<'a> {
+    let deadline = Instant::now() + patience;
+    let before: Vec<&str> = old.lines().collect();
+    let after: Vec<&str> = new.lines().collect();
+    let diff = TextDiffConfig::default()
+        .algorithm(Algorithm::Histogram)
+        .deadline(deadline)
+        .diff_slices(&before, &after);
+    let mut sheet = Sheet {
+        before: &before,
+        after: &after,
+        rows: Vec::new(),
+        folded: 0,
+        left_out: 0,
+        // The comparison itself does not tell, but it stops soon after the deadline only.
+        is_coarse: Instant::now() >= deadline,
+        deadline,
+    };
+    let (mut added, mut removed) = (0, 0);
+    for op in diff.ops() {
+        match *op {
+            DiffOp::Equal { old_index, new_index, len } => {
+                let is_first = old_index == 0 && new_index == 0;
+                let is_last = old_index + len == before.len() && new_index + len == after.len();
+                sheet.same(old_index, new_index, len, is_first, is_last);
+            }
+            DiffOp::Delete { old_index, old_len, new_index } => {
+                removed += old_len;
+                sheet.changed(old_index, old_len, new_index, 0);
+            }
+            DiffOp::Insert { old_index, new_index, new_len } => {
+                added += new_len;
+                sheet.changed(old_index, 0, new_index, new_len);
+            }
+            DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+                removed += old_len;
+                added += new_len;
+                sheet.changed(old_index, old_len, new_index, new_len);
+            }
+        }
+    }
+    Comparison {
+        rows: sheet.rows,
+        added,
+        removed,
+        is_coarse: sheet.is_coarse,
+        left_out: sheet.left_out,
+        differs_in_line_ends: old != new && added == 0 && removed == 0,
+    }
+}
+
+/// Rows in the making.
+struct Sheet<'a, 's> {
+    before: &'s [&'a str],
+    after: &'s [&'a str],
+    rows: Vec<Row<'a>>,
+    /// How many lines are in folds so far.
+    folded: usize,
+    left_out: usize,
+    is_coarse: bool,
+    deadline: Instant,
+}
+
+impl<'a> Sheet<'a, '_> {
+    /// Unchanged lines: those near a change are shown, those between are folded.
+    fn same(&mut self, old: usize, new: usize, len: usize, is_first: bool, is_last: bool) {
+        let head = if is_first { 0 } else { AROUND.min(len) };
+        let tail = if is_last { 0 } else { AROUND.min(len - head) };
+        let middle = len - head - tail;
+        let row = |at: usize, before: &[&'a str]| Row::Same {
+            old: old + at + 1,
+            new: new + at + 1,
+            text: before[old + at],
+        };
+        let before = self.before;
+        if middle < WORTH {
+            (0..len).for_each(|at| self.push(|| row(at, before)));
+            return;
+        }
+        (0..head).for_each(|at| self.push(|| row(at, before)));
+        let fits = middle <= IN_A_FOLD && self.folded + middle <= IN_ALL_FOLDS;
+        self.push(|| {
+            let kept = if fits { head..head + middle } else { 0..0 };
+            Row::Fold { lines: middle, rows: kept.map(|at| row(at, before)).collect() }
+        });
+        self.folded += if fits { middle } else { 0 };
+        (len - tail..len).for_each(|at| self.push(|| row(at, before)));
+    }
+
+    /// A block of old lines that became a block of new ones.
+    fn changed(&mut self, old: usize, old_len: usize, new: usize, new_len: usize) {
+        let room = SHOWN.saturating_sub(self.rows.len());
+        let (before, after) = (self.before, self.after);
+        let (gone, come) = (&before[old..old + old_len], &after[new..new + new_len]);
+        // What will not be shown need not be thought about.
+        let (gone, come) = (&gone[..gone.len().min(room)], &come[..come.len().min(room)]);
+        let (pairs, is_coarse) = pairs(gone, come, self.deadline);
+        self.is_coarse |= is_coarse;
+        for pair in pairs {
+            self.push(|| match pair {
+                Pair::Removed(at) => Row::Removed { old: old + at + 1, text: gone[at] },
+                Pair::Added(at) => Row::Added { new: new + at + 1, text: come[at] },
+                Pair::Changed { old: left, new: right, before, after } => {
+                    Row::Changed { old: old + left + 1, new: new + right + 1, before, after }
+                }
+            });
+        }
+        self.left_out += (old_len - gone.len()) + (new_len - come.len());
+    }
+
+    fn push(&mut self, row: impl FnOnce() -> Row<'a>) {
+        if self.rows.len() < SHOWN {
+            self.rows.push(row());
+        } else {
+            self.left_out += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// The comparison as somebody would draw it with a pen.
+    fn drawn(old: &str, new: &str) -> Vec<String> {
+        let marked = |segments: &[Segment<'_>]| -> String {
+            let mark = |part: &Segment<'_>| match part.is_changed {
+                true => format!("[{}]", part.text),
+                false => part.text.to_owned(),
+            };
+            segments.iter().map(mark).collect()
+        };
+        let row = |row: &Row<'_>| match row {
+            Row::Same { old, new, text } => format!("{old} {new}  {text}"),
+            Row::Changed { old, new, before, after } => {
+                format!("{old} {new}~ {} -> {}", marked(before), marked(after))
+            }
+            Row::Removed { old, text } => format!("{old}  - {text}"),
+            Row::Added { new, text } => format!("  {new}+ {text}"),
+            Row::Fold { lines, rows } => format!("... {lines} ({})", rows.len()),
+        };
+        compare(old, new, LONG).rows.iter().map(row).collect()
+    }
+
+    fn numbered(from: usize, to: usize) -> String {
+        (from..=to).map(|number| format!("line {number}\n")).collect()
+    }
+
+    #[test]
+    fn changed_words_are_marked_in_lines_that_became_others() {
+        assert_eq!(
+            drawn("a\nLimit of 5 per token.\nz", "a\nLimit of 10 per token and user.\nz"),
+            [
+                "1 1  a",
+                "2 2~ Limit of [5] per token. -> Limit of [10] per token[ and user].",
+                "3 3  z"
+            ]
+        );
+        assert_eq!(
+            drawn("Phương án một là đúng", "Phương án hai là sai"),
+            ["1 1~ Phương án [một] là [đúng] -> Phương án [hai] là [sai]"]
+        );
+    }
+
+    #[test]
+    fn a_block_is_paired_by_likeness_and_not_by_place() {
+        assert_eq!(
+            drawn(
+                "The gateway counts requests.\nThe token is shared.",
+                "An entirely new opening sentence!\nThe gateway counts all requests.\nThe token is never shared."
+            ),
+            [
+                "  1+ An entirely new opening sentence!",
+                "1 2~ The gateway counts requests. -> The gateway counts [all ]requests.",
+                "2 3~ The token is shared. -> The token is [never ]shared.",
+            ]
+        );
+        assert_eq!(
+            drawn("one two three", "vier fünf sechs"),
+            ["1  - one two three", "  1+ vier fünf sechs"]
+        );
+    }
+
+    #[test]
+    fn long_unchanged_stretches_fold_and_can_be_opened() {
+        let old = numbered(1, 30);
+        let new = old.replace("line 15\n", "line fifteen\n");
+        let rows = drawn(&old, &new);
+        assert_eq!(rows[0], "... 11 (11)");
+        assert_eq!(rows[1..4], ["12 12  line 12", "13 13  line 13", "14 14  line 14"]);
+        assert_eq!(rows[4], "15 15~ line [15] -> line [fifteen]");
+        assert_eq!(rows[8], "... 12 (12)");
+        assert_eq!(rows.len(), 9);
+        // A few lines are rather shown.
+        let new = new.replace("line 24\n", "line 24!\n");
+        assert!(
+            drawn(&old, &new)[5..].iter().all(|row| !row.starts_with("... 2")),
+            "{:?}",
+            drawn(&old, &new)
+        );
+        let huge = numbered(1, 5_000);
+        assert_eq!(drawn(&huge, &format!("{huge}end\n"))[0], "... 4997 (0)");
+    }
+
+    #[test]
+    fn lines_are_counted() {
+        let found = compare("a\nb\nc\n", "a\nB\nc\nd\n", LONG);
+        assert_eq!((found.added, found.removed, found.is_coarse, found.left_out), (2, 1, false, 0));
+        let same = compare("a\nb", "a\nb", LONG);
+        assert_eq!((same.added, same.removed, same.differs_in_line_ends), (0, 0, false));
+        assert!(compare("a\r\nb\r\n", "a\nb\n", LONG).differs_in_line_ends);
+        assert!(compare("a", "a\n", LONG).differs_in_line_ends);
+        assert_eq!(compare("", "", LONG).rows, []);
+        assert_eq!(drawn("", "a"), ["  1+ a"]);
+        assert_eq!(drawn("a", ""), ["1  - a"]);
+    }
+
+    #[test]
+    fn every_line_is_somewhere_once() {
+        let texts = [
+            "",
+            "a\n",
+            "a\nb\nc\n",
+            "b\nc\nd\n",
+            "x\na\nb\n",
+            "c\nb\na\n",
+            "a\na\na\nb\n",
+            "a b c\nd e f\n",
+            "a b x\nd e y\nz\n",
+        ];
+        for old in texts {
+            for new in texts {
+                let found = compare(old, new, LONG);
+                let (mut left, mut right) = (Vec::new(), Vec::new());
+                let joined =
+                    |parts: &[Segment<'_>]| parts.iter().map(|part| part.text).collect::<String>();
+                for row in &found.rows {
+                    match row {
+                        Row::Same { old, new, text } => {
+                            left.push((*old, (*text).to_owned()));
+                            right.push((*new, (*text).to_owned()));
+                        }
+                        Row::Changed { old, new, before, after } => {
+                            left.push((*old, joined(before)));
+                            right.push((*new, joined(after)));
+                        }
+                        Row::Removed { old, text } => left.push((*old, (*text).to_owned())),
+                        Row::Added { new, text } => right.push((*new, (*text).to_owned())),
+                        Row::Fold { .. } => {}
+                    }
+                }
+                if found.rows.iter().any(|row| matches!(row, Row::Fold { .. })) {
+                    continue;
+                }
+                let all = |text: &str| {
+                    text.lines()
+                        .enumerate()
+                        .map(|(at, line)| (at + 1, line.to_owned()))
+                        .collect::<Vec<_>>()
+                };
+                assert_eq!((left, right), (all(old), all(new)), "{old:?} {new:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn time_runs_out_before_the_reader_does() {
+        // Two texts that share their lines in another order, the worst there is.
+        let old: String =
+            (0_u64..60_000).map(|n| format!("line {} of many\n", n * 7919 % 60_000)).collect();
+        let new: String =
+            (0_u64..60_000).map(|n| format!("line {} of many\n", n * 104_729 % 60_000)).collect();
+        let begun = Instant::now();
+        let found = compare(&old, &new, Duration::from_millis(200));
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(found.rows.len() <= SHOWN && found.left_out > 0);
+        let one_line = "word ".repeat(500_000);
+        let other = "ward ".repeat(500_000);
+        let begun = Instant::now();
+        let found = compare(&one_line, &other, Duration::from_millis(200));
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert_eq!((found.added, found.removed), (1, 1));
+    }
+
+    #[test]
+    fn without_any_time_it_is_coarse_and_says_so() {
+        let found = compare("a b c d e f\nsame\n", "a b x d e f\nsame\n", Duration::ZERO);
+        assert!(found.is_coarse);
+        assert_eq!(found.added, found.removed);
+    }
+}

@@ -1,0 +1,159 @@
+//! `/doc/{id}`: a document in one version, or two versions compared.
+
+use std::time::Duration;
+
+use askama::Template;
+use aw_core::DocumentId;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::assets;
+use super::diff::{self, Comparison, Row};
+use super::markdown::{self, plain};
+use super::trouble;
+use super::visitor::Visitor;
+use super::words::{Words, put};
+use crate::server::{App, Problem, input};
+use crate::wire::Stamp;
+
+/// How long a comparison may take.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How many versions can be picked from.
+const LISTED: u64 = 200;
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Asked {
+    version: Option<u64>,
+    from: Option<u64>,
+    to: Option<u64>,
+    #[serde(default)]
+    plain: String,
+}
+
+#[derive(Template)]
+#[template(path = "document.html")]
+struct DocumentPage<'a> {
+    v: &'a Visitor,
+    w: &'static Words,
+    assets: &'a str,
+    id: String,
+    summary: String,
+    place: String,
+    author: String,
+    ago: String,
+    at: Stamp,
+    is_deleted: bool,
+    versions: Vec<Listed>,
+    shown: u64,
+    newest: u64,
+    from: u64,
+    to: u64,
+    body: Body,
+}
+
+struct Listed {
+    number: u64,
+    summary: String,
+    author: Option<String>,
+    ago: String,
+    at: Stamp,
+}
+
+enum Body {
+    /// The text, rendered.
+    Words(String),
+    /// The text as it is.
+    Plain(String),
+    /// What changed between two versions, drawn.
+    Changes(String),
+}
+
+#[derive(Template)]
+#[template(path = "changes.html")]
+struct Changes<'a> {
+    w: &'static Words,
+    changes: Comparison<'a>,
+    from: u64,
+    to: u64,
+}
+
+pub(super) async fn read(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    match page(&app, &visitor, &id, &asked).await {
+        Ok(page) => page,
+        Err(problem) => trouble::page(&visitor, &problem.into()),
+    }
+}
+
+async fn page(app: &App, visitor: &Visitor, id: &str, asked: &Asked) -> Result<Response, Problem> {
+    let w = visitor.words;
+    let now = app.engine.now().0;
+    let id: DocumentId = input::id("document_id", id)?;
+    let comparing = asked.from.is_some() && asked.to.is_some();
+    let document = app.engine.document(id, asked.to.or(asked.version), true).await?;
+    let list = app.engine.versions(id, true, LISTED, 0)?;
+    let number = document.version.version.number;
+    let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
+    let body = if comparing {
+        let (old, new) = app.engine.two_versions(id, Some(from), Some(number)).await?;
+        let compare = move || {
+            let changes = diff::compare(old.content.as_str(), new.content.as_str(), PATIENCE);
+            Changes { w, changes, from, to: number }.render().unwrap_or_default()
+        };
+        Body::Changes(off_the_way(compare).await?)
+    } else {
+        let content = document.version.content.as_str().to_owned();
+        match asked.plain.as_str() {
+            "1" => Body::Plain(content),
+            _ => Body::Words(off_the_way(move || markdown::render(&content, &|_| None)).await?),
+        }
+    };
+    let listed = &document.version.version;
+    let author = listed.author.as_ref().map(|author| put(w.written_by, author));
+    let page = DocumentPage {
+        v: visitor,
+        w,
+        assets: &assets::FOLDER,
+        id: id.to_string(),
+        summary: listed.summary.as_str().to_owned(),
+        place: w
+            .version_of
+            .replace("{n}", &number.to_string())
+            .replace("{all}", &document.newest.to_string()),
+        author: author.unwrap_or_else(|| w.no_author.to_owned()),
+        ago: w.ago(now - listed.at.0),
+        at: Stamp(listed.at),
+        is_deleted: document.deleted_at.is_some(),
+        versions: list
+            .versions
+            .iter()
+            .map(|version| Listed {
+                number: version.number,
+                summary: version.summary.as_str().to_owned(),
+                author: version.author.as_ref().map(|author| author.as_str().to_owned()),
+                ago: w.ago(now - version.at.0),
+                at: Stamp(version.at),
+            })
+            .collect(),
+        shown: number,
+        newest: document.newest,
+        from,
+        to: number,
+        body,
+    };
+    Ok(visitor.page(&page))
+}
+
+/// Runs what may take long off the threads that serve everybody.
+async fn off_the_way<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|died| Problem::fault(format!("a page could not be drawn: {died}")))
+}

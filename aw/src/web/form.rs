@@ -1,0 +1,75 @@
+//! What a page's form sends.
+
+use std::collections::HashMap;
+
+use axum::body::HttpBody;
+use axum::extract::{FromRequest, Request};
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
+use http_body_util::{BodyExt, Limited};
+
+use super::trouble::{self, Trouble};
+use super::visitor::Visitor;
+use crate::server::{App, Problem};
+
+/// What a form may have besides its texts, and a character may be written as three (`%C4`).
+const OVERHEAD: usize = 64 * 1024;
+const ESCAPED: usize = 3;
+
+/// The fields of a form that we made for the browser that sends it.
+pub(crate) struct Form {
+    fields: HashMap<String, String>,
+    pub(crate) visitor: Visitor,
+}
+
+impl Form {
+    /// What was typed into this field.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.fields.get(name).map_or("", String::as_str)
+    }
+
+    /// What was typed into this field, with the line ends of the record.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.get(name).replace("\r\n", "\n")
+    }
+
+    /// Whether this box was ticked.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+}
+
+impl FromRequest<App> for Form {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        let (parts, body) = request.into_parts();
+        let visitor = Visitor::of(&parts, app);
+        let refuse = |problem: Problem| trouble::page(&visitor, &Trouble::from(problem));
+        if !is_form(&parts.headers) {
+            return Err(refuse(Problem::media_type()));
+        }
+        let texts = app.limits.content_bytes + app.limits.document_bytes;
+        let limit = texts * ESCAPED + OVERHEAD;
+        let too_large =
+            || Problem::too_large(format!("the form is longer than {limit} bytes"), limit);
+        if body.size_hint().lower() > limit as u64 {
+            return Err(refuse(too_large()));
+        }
+        let body = Limited::new(body, limit).collect().await;
+        let bytes = body.map_err(|_| refuse(too_large()))?.to_bytes();
+        let fields: HashMap<String, String> = form_urlencoded::parse(&bytes).into_owned().collect();
+        let form = Form { fields, visitor };
+        if app.seal.is_ours(&parts.headers, form.get("seal")) {
+            return Ok(form);
+        }
+        let typed = form.text("content");
+        Err(trouble::page(&form.visitor, &Trouble::Stale { typed }))
+    }
+}
+
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim() == "application/x-www-form-urlencoded"
+}

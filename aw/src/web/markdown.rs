@@ -1,0 +1,467 @@
+//! Agents' Markdown as HTML that can do nothing but be read.
+//!
+//! The text is parsed, and only what [`Drawing::enter`] lists is ever written: raw HTML is shown as
+//! the text it is, an image is its address, a link leads out of this site or is no link. A sanitiser
+//! with an allow-list then reads all of it once more, so that a slip here is not yet a hole. Whatever
+//! is sent in, work and output stay in proportion to it. Begin with [`render`].
+
+mod address;
+mod allowed;
+mod colour;
+mod visible;
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use aw_core::DocumentId;
+use comrak::arena_tree::NodeEdge;
+use comrak::nodes::{ListType, Node, NodeLink, NodeValue, TableAlignment};
+use comrak::{Arena, Options, try_parse_document};
+
+use self::address::{UUID_LEN, ids, looks_like_address, outside, shortened};
+use self::allowed::SANITISER;
+use self::colour::Colours;
+pub(crate) use self::visible::plain;
+
+/// How much of a text is drawn as Markdown. Documents may be twenty times as long; nobody reads that
+/// on one page, so what is beyond comes as plain text.
+const DRAWN: usize = 256 * 1024;
+
+/// How long parsing may take before the text is shown as it was written.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How deep quotes and lists, and emphasis, are drawn into each other. Deeper ones would leave no
+/// room on a phone, and cost the browser more than they tell.
+const NESTED: usize = 6;
+
+/// How many cells a text's tables may leave out at the ends of their rows. The parser fills them in,
+/// so that a short text could make a huge table.
+const LEFT_OUT: usize = 5_000;
+
+/// How much of a node is read to find out what it is called.
+const NAME: usize = 1_000;
+
+/// The HTML of an agent's text. `links` has the version that was meant by each document which the
+/// text mentions; an id that it does not know stays text.
+pub(crate) fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
+    let (drawn, rest) = text.split_at(end_of_drawn(text));
+    let mut named = visible::NAMED;
+    let (mut html, rest) = match draw(drawn, links, &mut named) {
+        Some(drawing) => (SANITISER.clean(&drawing).to_string(), rest),
+        None => (String::new(), text),
+    };
+    if !rest.is_empty() {
+        html.push_str("<pre class=\"rest\">");
+        visible::push(&mut html, rest, &mut named);
+        html.push_str("</pre>");
+    }
+    html
+}
+
+/// Where the part that is drawn ends: all of it, or after a blank line, or after a line.
+fn end_of_drawn(text: &str) -> usize {
+    if text.len() <= DRAWN {
+        return text.len();
+    }
+    let fits = (0..=DRAWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    let most = &text[..fits];
+    let blank = most.rfind("\n\n").filter(|at| *at > DRAWN / 2).map(|at| at + 2);
+    blank.or(most.rfind('\n').map(|at| at + 1)).unwrap_or(most.len())
+}
+
+fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) -> Option<String> {
+    let mut options = Options::default();
+    options.extension.strikethrough = true;
+    options.extension.table = tables_are_whole(text);
+    options.extension.autolink = true;
+    options.extension.tasklist = true;
+    let arena = Arena::new();
+    let begun = Instant::now();
+    let root = try_parse_document(&arena, text, &options, &|| begun.elapsed() > PATIENCE).ok()?;
+    let mut drawing = Drawing {
+        html: String::with_capacity(text.len() * 2),
+        links,
+        named,
+        colours: Colours::new(),
+        place: Place::default(),
+        headings: Vec::new(),
+        columns: Columns::default(),
+    };
+    let mut open = Vec::new();
+    for edge in root.traverse() {
+        match edge {
+            NodeEdge::Start(node) => {
+                let place = drawing.place;
+                open.push((drawing.enter(node), place));
+            }
+            NodeEdge::End(_) => {
+                let (end, place) = open.pop().expect("what ends has begun");
+                drawing.html.push_str(&end);
+                drawing.place = place;
+            }
+        }
+    }
+    Some(drawing.html)
+}
+
+/// Whether tables have most of the cells that they promise. One that does not is shown as text.
+fn tables_are_whole(text: &str) -> bool {
+    let mut columns = 0;
+    let mut left_out = 0;
+    for line in text.lines() {
+        let bars = line.bytes().filter(|byte| *byte == b'|').count();
+        let is_rule = line.contains('-') && line.bytes().all(|byte| b"|:- \t>".contains(&byte));
+        if is_rule && bars > 0 {
+            columns = columns.max(bars);
+        } else if line.trim().is_empty() {
+            columns = 0;
+        } else {
+            left_out += (columns + 1).saturating_sub(bars + 2);
+        }
+        if left_out > LEFT_OUT {
+            return false;
+        }
+    }
+    true
+}
+
+/// HTML in the making.
+struct Drawing<'a> {
+    html: String,
+    links: &'a dyn Fn(DocumentId) -> Option<u64>,
+    /// How many more hidden characters are named.
+    named: &'a mut u32,
+    colours: Colours,
+    place: Place,
+    /// The agent's levels of the headings that the last one is below, and its own.
+    headings: Vec<u8>,
+    columns: Columns,
+}
+
+/// Where in the tree we are; put back on the way out.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Quotes and lists around.
+    blocks: usize,
+    /// Emphasis around.
+    emphasis: usize,
+    /// In a list whose items are single paragraphs, without space between them.
+    is_tight: bool,
+    is_link: bool,
+    is_header: bool,
+}
+
+/// The table that is being drawn.
+#[derive(Default)]
+struct Columns {
+    alignments: Vec<TableAlignment>,
+    /// The column of the next cell.
+    next: usize,
+    /// How many columns this row has something in.
+    filled: usize,
+}
+
+impl Drawing<'_> {
+    /// Writes the beginning of a node, and says what to write at its end.
+    fn enter<'a>(&mut self, node: Node<'a>) -> Cow<'static, str> {
+        let data = node.data();
+        match &data.value {
+            NodeValue::Paragraph => self.paragraph(node),
+            NodeValue::Heading(heading) => {
+                if !says_something(node) {
+                    return self.wrap("<p>", "</p>\n");
+                }
+                while self.headings.last().is_some_and(|above| *above >= heading.level) {
+                    self.headings.pop();
+                }
+                self.headings.push(heading.level);
+                // The page's own headings go down to h2, and no level may be skipped below them.
+                match self.headings.len() {
+                    1 => self.wrap("<h3>", "</h3>\n"),
+                    2 => self.wrap("<h4>", "</h4>\n"),
+                    3 => self.wrap("<h5>", "</h5>\n"),
+                    _ => self.wrap("<h6>", "</h6>\n"),
+                }
+            }
+            NodeValue::ThematicBreak => self.wrap("<hr>\n", ""),
+            NodeValue::BlockQuote => {
+                self.place.is_tight = false;
+                self.place.blocks += 1;
+                self.wrap_if(self.place.blocks <= NESTED, "<blockquote>\n", "</blockquote>\n")
+            }
+            NodeValue::List(list) => {
+                self.place.blocks += 1;
+                let is_drawn = self.place.blocks <= NESTED;
+                self.place.is_tight = list.tight && is_drawn;
+                match list.list_type {
+                    ListType::Bullet => self.wrap_if(is_drawn, "<ul>\n", "</ul>\n"),
+                    ListType::Ordered if list.start == 1 => {
+                        self.wrap_if(is_drawn, "<ol>\n", "</ol>\n")
+                    }
+                    ListType::Ordered => {
+                        if is_drawn {
+                            let _ = writeln!(self.html, "<ol start=\"{}\">", list.start);
+                        }
+                        self.wrap_if(is_drawn, "", "</ol>\n")
+                    }
+                }
+            }
+            NodeValue::Item(_) => self.wrap_if(self.place.blocks <= NESTED, "<li>", "</li>\n"),
+            NodeValue::TaskItem(task) => {
+                let end =
+                    self.wrap_if(self.place.blocks <= NESTED, "<li class=\"task\">", "</li>\n");
+                let is_labelled = node
+                    .first_child()
+                    .is_some_and(|first| matches!(first.data().value, NodeValue::Paragraph));
+                if !is_labelled {
+                    self.checkbox(task.symbol.is_some(), true);
+                }
+                end
+            }
+            NodeValue::CodeBlock(code) => {
+                self.html.push_str("<pre class=\"code\" tabindex=\"0\"><code>");
+                self.colours.push(&mut self.html, &code.info, &code.literal, self.named);
+                self.wrap("</code></pre>\n", "")
+            }
+            NodeValue::HtmlBlock(block) => {
+                self.html.push_str("<pre class=\"raw\">");
+                self.words(block.literal.trim_end());
+                self.wrap("</pre>\n", "")
+            }
+            NodeValue::Table(table) => {
+                self.columns =
+                    Columns { alignments: table.alignments.clone(), ..Columns::default() };
+                let label = visible::attribute(&names_of_columns(node), 80);
+                // Not a region: those are landmarks, and must not have the same name twice on a page.
+                let _ = write!(
+                    self.html,
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">"
+                );
+                self.wrap("<table>\n", "</table></div>\n")
+            }
+            NodeValue::TableRow(is_header) => {
+                let is_filled = |cell: &Node<'_>| cell.first_child().is_some();
+                let filled = node.children().collect::<Vec<_>>().iter().rposition(is_filled);
+                self.columns.next = 0;
+                self.columns.filled = filled.map_or(0, |last| last + 1);
+                self.place.is_header = *is_header;
+                let is_first = node.previous_sibling().is_some_and(is_header_row);
+                match (*is_header, is_first, node.next_sibling().is_none()) {
+                    (true, _, _) => self.wrap("<thead><tr>", "</tr></thead>\n"),
+                    (false, true, true) => self.wrap("<tbody><tr>", "</tr></tbody>\n"),
+                    (false, true, false) => self.wrap("<tbody><tr>", "</tr>\n"),
+                    (false, false, true) => self.wrap("<tr>", "</tr></tbody>\n"),
+                    (false, false, false) => self.wrap("<tr>", "</tr>\n"),
+                }
+            }
+            NodeValue::TableCell => {
+                let column = self.columns.next;
+                self.columns.next += 1;
+                if column >= self.columns.filled {
+                    return Cow::Borrowed("");
+                }
+                let class = match self.columns.alignments.get(column) {
+                    Some(TableAlignment::Center) => " class=\"center\"",
+                    Some(TableAlignment::Right) => " class=\"right\"",
+                    Some(TableAlignment::Left | TableAlignment::None) | None => "",
+                };
+                // A header without words would be read out as a header of nothing.
+                if self.place.is_header && says_something(node) {
+                    let _ = write!(self.html, "<th scope=\"col\"{class}>");
+                    self.wrap("", "</th>")
+                } else {
+                    let _ = write!(self.html, "<td{class}>");
+                    self.wrap("", "</td>")
+                }
+            }
+            NodeValue::Text(text) => {
+                self.words(text);
+                Cow::Borrowed("")
+            }
+            NodeValue::Code(code) => {
+                self.html.push_str("<code>");
+                self.words(&code.literal);
+                self.wrap("</code>", "")
+            }
+            NodeValue::HtmlInline(html) => {
+                // What everybody writes to break a line in a cell; the one tag that is understood.
+                if html.starts_with("<br") && matches!(html[3..].trim(), ">" | "/>") {
+                    self.html.push_str("<br>");
+                } else {
+                    self.words(html);
+                }
+                Cow::Borrowed("")
+            }
+            NodeValue::SoftBreak => self.wrap("\n", ""),
+            NodeValue::LineBreak => self.wrap("<br>", ""),
+            NodeValue::Emph => self.emphasis("<em>", "</em>"),
+            NodeValue::Strong => self.emphasis("<strong>", "</strong>"),
+            NodeValue::Strikethrough => self.emphasis("<del>", "</del>"),
+            NodeValue::Link(link) => self.link(node, link),
+            NodeValue::Image(image) => {
+                let mut end = String::from(" ");
+                self.address(&mut end, &image.url);
+                end.push_str("</span>");
+                self.html.push_str("<span class=\"image\">");
+                Cow::Owned(end)
+            }
+            // The document itself, and what only extensions make that are not switched on.
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    fn wrap(&mut self, begin: &str, end: &'static str) -> Cow<'static, str> {
+        self.html.push_str(begin);
+        Cow::Borrowed(end)
+    }
+
+    fn wrap_if(&mut self, is_drawn: bool, begin: &str, end: &'static str) -> Cow<'static, str> {
+        if is_drawn { self.wrap(begin, end) } else { Cow::Borrowed("") }
+    }
+
+    fn emphasis(&mut self, begin: &str, end: &'static str) -> Cow<'static, str> {
+        self.place.emphasis += 1;
+        self.wrap_if(self.place.emphasis <= NESTED, begin, end)
+    }
+
+    fn paragraph<'a>(&mut self, node: Node<'a>) -> Cow<'static, str> {
+        let parent = node.parent().filter(|_| node.previous_sibling().is_none());
+        let task = parent.and_then(|parent| match parent.data().value {
+            NodeValue::TaskItem(ref task) => Some(task.symbol.is_some()),
+            _ => None,
+        });
+        let is_tight = self.place.is_tight;
+        self.wrap_if(!is_tight, "<p>", "");
+        if let Some(is_done) = task {
+            let is_named = says_something(node);
+            self.wrap_if(is_named, "<label>", "");
+            self.checkbox(is_done, !is_named);
+            return Cow::Borrowed(match (is_named, is_tight) {
+                (true, true) => "</label>\n",
+                (true, false) => "</label></p>\n",
+                (false, true) => "\n",
+                (false, false) => "</p>\n",
+            });
+        }
+        Cow::Borrowed(if is_tight { "\n" } else { "</p>\n" })
+    }
+
+    /// A box that only shows; with nothing beside it, it is called what the agent wrote.
+    fn checkbox(&mut self, is_done: bool, is_alone: bool) {
+        self.html.push_str("<input type=\"checkbox\" disabled");
+        self.html.push_str(if is_done { " checked" } else { "" });
+        self.html.push_str(match (is_alone, is_done) {
+            (true, true) => " aria-label=\"[x]\"> ",
+            (true, false) => " aria-label=\"[ ]\"> ",
+            (false, _) => "> ",
+        });
+    }
+
+    /// A link that leads out; what does not is shown as its words and its address.
+    fn link<'a>(&mut self, node: Node<'a>, link: &NodeLink) -> Cow<'static, str> {
+        let words = words_of(node);
+        let is_shown = words == link.url || link.url.strip_prefix("mailto:") == Some(&words);
+        let outside = if self.place.is_link { None } else { outside(&link.url) };
+        match outside {
+            Some(url) => {
+                self.place.is_link = true;
+                self.html.push_str("<a href=\"");
+                visible::push(&mut self.html, url.as_str(), self.named);
+                self.html.push_str("\">");
+                let mut end = String::new();
+                if words.trim().is_empty() {
+                    visible::push(&mut end, &shortened(&link.url), self.named);
+                }
+                end.push_str("</a>");
+                // Words that look like an address must not lead to another one unnoticed.
+                if !is_shown && looks_like_address(&words) {
+                    end.push(' ');
+                    self.address(&mut end, url.as_str());
+                }
+                Cow::Owned(end)
+            }
+            None if is_shown => Cow::Borrowed(""),
+            None => {
+                let mut end = String::from(" ");
+                self.address(&mut end, &link.url);
+                Cow::Owned(end)
+            }
+        }
+    }
+
+    /// An address, to be read; as a link if it leads out and is not in one already.
+    fn address(&mut self, html: &mut String, address: &str) {
+        html.push_str("<span class=\"address\">");
+        let outside = if self.place.is_link { None } else { outside(address) };
+        if let Some(url) = &outside {
+            html.push_str("<a href=\"");
+            visible::push(html, url.as_str(), self.named);
+            html.push_str("\">");
+        }
+        visible::push(html, &shortened(address), self.named);
+        html.push_str(if outside.is_some() { "</a></span>" } else { "</span>" });
+    }
+
+    /// Text, in which the documents that it mentions are links.
+    fn words(&mut self, text: &str) {
+        let mut written = 0;
+        if !self.place.is_link {
+            for (at, id) in ids(text) {
+                let Some(version) = (self.links)(id) else { continue };
+                visible::push(&mut self.html, &text[written..at], self.named);
+                written = at + UUID_LEN;
+                let shown = &text[at..written];
+                let _ = write!(
+                    self.html,
+                    "<a class=\"doc\" href=\"/doc/{id}?version={version}\">{shown}</a>"
+                );
+            }
+        }
+        visible::push(&mut self.html, &text[written..], self.named);
+    }
+}
+
+/// What the columns of a table are called.
+fn names_of_columns<'a>(table: Node<'a>) -> String {
+    let Some(header) = table.first_child() else { return String::new() };
+    let names = header.children().take(20).map(words_of);
+    names.filter(|name| !name.trim().is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn is_header_row<'a>(row: Node<'a>) -> bool {
+    matches!(row.data().value, NodeValue::TableRow(true))
+}
+
+/// Whether there is anything to read in it.
+fn says_something<'a>(node: Node<'a>) -> bool {
+    node.descendants().any(|part| match &part.data().value {
+        NodeValue::Text(text) => !text.trim().is_empty(),
+        NodeValue::Code(code) => !code.literal.trim().is_empty(),
+        NodeValue::HtmlInline(html) => !html.starts_with("<br"),
+        NodeValue::Image(_) => true,
+        _ => false,
+    })
+}
+
+/// The words of a node without their looks, as far as they matter for a name or a comparison.
+fn words_of<'a>(node: Node<'a>) -> String {
+    let mut words = String::new();
+    for part in node.descendants() {
+        match &part.data().value {
+            NodeValue::Text(text) => words.push_str(text),
+            NodeValue::Code(code) => words.push_str(&code.literal),
+            NodeValue::Image(image) => words.push_str(&image.url),
+            NodeValue::HtmlInline(html) => words.push_str(html),
+            NodeValue::SoftBreak | NodeValue::LineBreak => words.push(' '),
+            _ => {}
+        }
+        if words.len() > NAME {
+            break;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests;

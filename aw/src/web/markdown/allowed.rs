@@ -1,0 +1,87 @@
+//! The allow-list: what may stand in the HTML of an agent's text.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use ammonia::{Builder, UrlRelative};
+use aw_core::DocumentId;
+
+use super::colour;
+
+/// Lets through what [`super::Drawing`] writes and nothing else.
+pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let tags = HashSet::from([
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "div",
+        "em",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "input",
+        "label",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "span",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]);
+    let attributes = HashMap::from([
+        ("a", HashSet::from(["href"])),
+        ("div", HashSet::from(["aria-label"])),
+        ("input", HashSet::from(["aria-label", "checked", "disabled"])),
+        ("ol", HashSet::from(["start"])),
+    ]);
+    let values = HashMap::from([
+        (
+            "div",
+            HashMap::from([("role", HashSet::from(["group"])), ("tabindex", HashSet::from(["0"]))]),
+        ),
+        ("input", HashMap::from([("type", HashSet::from(["checkbox"]))])),
+        ("pre", HashMap::from([("tabindex", HashSet::from(["0"]))])),
+        ("th", HashMap::from([("scope", HashSet::from(["col"]))])),
+    ]);
+    let mut spans = HashSet::from(["address", "control", "image"]);
+    spans.extend(colour::CLASSES);
+    let classes = HashMap::from([
+        ("a", HashSet::from(["doc"])),
+        ("div", HashSet::from(["scroll"])),
+        ("li", HashSet::from(["task"])),
+        ("pre", HashSet::from(["code", "raw"])),
+        ("span", spans),
+        ("td", HashSet::from(["center", "right"])),
+        ("th", HashSet::from(["center", "right"])),
+    ]);
+    let mut sanitiser = Builder::empty();
+    sanitiser
+        .tags(tags)
+        .tag_attributes(attributes)
+        .tag_attribute_values(values)
+        .allowed_classes(classes)
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .url_relative(UrlRelative::Custom(Box::new(document_page)))
+        .link_rel(Some("noopener nofollow ugc"));
+    sanitiser
+});
+
+/// Of the addresses on this site, the only ones that a text may lead to.
+fn document_page(address: &str) -> Option<Cow<'_, str>> {
+    let (id, version) = address.strip_prefix("/doc/")?.split_once("?version=")?;
+    id.parse::<DocumentId>().ok()?;
+    version.parse::<u64>().ok()?;
+    Some(Cow::Borrowed(address))
+}

@@ -1,0 +1,134 @@
+//! `/new`: starting a debate, for two agents to take up.
+
+use askama::Template;
+use aw_core::{Content, DebateType, ResolutionPolicy, Summary, Title, Via};
+use aw_record::{Ask, NewDocument, NewVersion, Request};
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use uuid::Uuid;
+
+use super::assets;
+use super::form::Form;
+use super::visitor::Visitor;
+use super::words::{Words, put};
+use crate::kit::texts::BuiltIn;
+use crate::server::{App, Problem, input};
+
+#[derive(Template)]
+#[template(path = "new.html")]
+struct NewPage<'a> {
+    v: &'a Visitor,
+    w: &'static Words,
+    assets: &'a str,
+    kinds: [(&'static str, &'static str, &'static str); 2],
+    hint: String,
+    draft: Draft,
+    problem: Option<String>,
+}
+
+#[derive(Default)]
+struct Draft {
+    title: String,
+    kind: String,
+    content: String,
+    document: String,
+    asks_me: bool,
+    debate: String,
+    request: String,
+}
+
+impl Draft {
+    fn new() -> Self {
+        let new = || Uuid::new_v4().to_string();
+        let kind = BuiltIn::CodingPlan.name().to_owned();
+        Draft { kind, debate: new(), request: new(), ..Draft::default() }
+    }
+
+    fn of(form: &Form) -> Self {
+        Draft {
+            title: form.get("title").trim().to_owned(),
+            kind: form.get("type").to_owned(),
+            content: form.text("content"),
+            document: form.text("document"),
+            asks_me: form.get("policy") == "arbitrator",
+            debate: form.get("debate").to_owned(),
+            request: form.get("request").to_owned(),
+        }
+    }
+}
+
+pub(super) async fn form(State(app): State<App>, visitor: Visitor) -> Response {
+    show(&app, &visitor, Draft::new(), None)
+}
+
+fn show(app: &App, visitor: &Visitor, draft: Draft, problem: Option<String>) -> Response {
+    let w = visitor.words;
+    visitor.page(&NewPage {
+        v: visitor,
+        w,
+        assets: &assets::FOLDER,
+        kinds: BuiltIn::ALL.map(|kind| (kind.name(), kind.title(), kind.description())),
+        hint: put(w.motion_hint, app.limits.content_bytes),
+        draft,
+        problem,
+    })
+}
+
+pub(super) async fn open(State(app): State<App>, form: Form) -> Response {
+    let draft = Draft::of(&form);
+    match opened(&app, &draft).await {
+        Ok(debate) => Redirect::to(&format!("/debate/{debate}?new=1")).into_response(),
+        Err(problem) => {
+            let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
+            show(&app, &form.visitor, draft, Some(words))
+        }
+    }
+}
+
+/// Opens the debate, with its document if there is one. The ids come from the form, so that one
+/// that is sent twice opens one debate.
+async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
+    let title = Title::parse(draft.title.clone()).map_err(|bad| Problem::text("title", bad))?;
+    let debate_type =
+        DebateType::parse(draft.kind.clone()).map_err(|bad| Problem::text("type", bad))?;
+    let mut motion = draft.content.trim().to_owned();
+    if motion.is_empty() && !draft.document.trim().is_empty() {
+        motion = draft.title.clone();
+    }
+    // Checked before the document is kept: nothing is left behind by a form that is refused.
+    input::content("motion", motion.clone(), app.limits.content_bytes)?;
+    if !draft.document.trim().is_empty() {
+        let text = draft.document.clone();
+        let content = Content::parse(text, app.limits.document_bytes)
+            .map_err(|bad| Problem::text("document", bad))?;
+        let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
+        let new = NewDocument {
+            request: input::id("client_request_id", &draft.request)?,
+            version: NewVersion {
+                summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
+                content,
+                author: None,
+                metadata: "{}".to_owned(),
+            },
+        };
+        let kept = app.engine.create_document(new).await?;
+        motion = format!("{motion}\n\ndoc_id={} (v1)", kept.document);
+    }
+    let request = Request {
+        debate: input::id("debate_id", &draft.debate)?,
+        id: input::id("client_request_id", &draft.request)?,
+        author: None,
+        via: Via::Page,
+        ask: Ask::Open {
+            title,
+            debate_type,
+            texts: None,
+            policy: match draft.asks_me {
+                true => ResolutionPolicy::Arbitrator,
+                false => ResolutionPolicy::Auto,
+            },
+            motion: input::content("motion", motion, app.limits.content_bytes)?,
+        },
+    };
+    Ok(app.execute(request).await?.debate.id.to_string())
+}

@@ -1,0 +1,150 @@
+//! What an APPEAL offers the arbitrator: its options as choices, and both sides of the dispute.
+//!
+//! Proposers are taught to end an APPEAL with a list of options under a heading, in English or
+//! Vietnamese; they vary it. What is read here only drafts a ruling, which stays free text, so a list
+//! that may be something else is left alone: no choice is better than a wrong one.
+
+mod outline;
+mod phrases;
+
+use self::outline::{Block, Item, Label, Outline, Topic};
+
+/// The fewest and the most options that are taken for such.
+const FEWEST: usize = 2;
+const MOST: usize = 12;
+
+/// One option of an APPEAL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What the APPEAL calls it: "Option A", "Phương án 2", or its number alone.
+    pub(crate) name: String,
+    /// What it says, without Markdown; may have several lines.
+    pub(crate) words: String,
+    /// Whether it stands for any other way, which the arbitrator has to put into words. Only the last
+    /// one can.
+    pub(crate) is_free: bool,
+}
+
+/// The parts of an APPEAL that were recognised, as Markdown, without their headings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sections<'a> {
+    /// What the dispute is about.
+    pub(crate) context: Option<&'a str>,
+    /// What the proposer wants.
+    pub(crate) proposer: Option<&'a str>,
+    /// What the opponent wants.
+    pub(crate) opponent: Option<&'a str>,
+}
+
+/// The options that an APPEAL lists; none if it is not clear that there are some.
+pub(crate) fn choices(appeal: &str) -> Vec<Choice> {
+    let outline = Outline::of(appeal);
+    // Where several places could be meant, the last is: context comes first.
+    let under_heading =
+        outline.blocks.iter().rev().filter(|block| block.topic == Some(Topic::Options));
+    let found = under_heading
+        .filter_map(|block| labelled(&outline, block).or_else(|| listed(&outline, block)))
+        .next()
+        .or_else(|| labelled(&outline, &outline.everything()));
+    let Some(items) = found else { return Vec::new() };
+    let last = items.len() - 1;
+    let choice = |(number, item): (usize, &Item)| {
+        let plain = phrases::plain(outline.source(item));
+        let (name, words) = match &item.label {
+            Some(label) => (label.name.clone(), phrases::after_label(&plain, &label.name)),
+            None => (
+                item.mark.map_or_else(|| (number + 1).to_string(), |mark| mark.to_string()),
+                plain.trim().to_owned(),
+            ),
+        };
+        let is_free = number == last && (phrases::is_free(&words) || phrases::is_free(&plain));
+        let words = if words.is_empty() { plain.trim().to_owned() } else { words };
+        Choice { name, words, is_free }
+    };
+    items.iter().enumerate().map(choice).collect()
+}
+
+/// The parts of an APPEAL, for a panel that shows both sides beside each other.
+pub(crate) fn sections(appeal: &str) -> Sections<'_> {
+    let outline = Outline::of(appeal);
+    let part = |topic| {
+        let block = outline.blocks.iter().find(|block| block.topic == Some(topic))?;
+        Some(outline.body(block)).filter(|body| !body.is_empty())
+    };
+    Sections {
+        context: part(Topic::Context),
+        proposer: part(Topic::Proposer),
+        opponent: part(Topic::Opponent),
+    }
+}
+
+/// Items that call themselves options: "Option A", "Phương án 2".
+fn labelled(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
+    let mut best: Vec<Item> = Vec::new();
+    let mut row: Vec<Item> = Vec::new();
+    let mut last: Option<Label> = None;
+    for item in outline.items(block) {
+        match (&item.label, &last) {
+            (Some(label), Some(before)) if label.follows(before) => {
+                last = Some(label.clone());
+                row.push(item);
+            }
+            (Some(label), _) if label.is_first() => {
+                keep_longer(&mut best, std::mem::take(&mut row));
+                last = Some(label.clone());
+                row.push(item);
+            }
+            (Some(_), _) => {
+                keep_longer(&mut best, std::mem::take(&mut row));
+                last = None;
+            }
+            // The other way often has no letter: "- Other: …", in the same list.
+            (None, Some(_)) if row.last().is_some_and(|before| before.is_like(&item)) => {
+                let plain = phrases::plain(outline.source(&item));
+                if phrases::is_free(&plain) {
+                    let mut item = item;
+                    item.label = phrases::free_name(&plain).map(Label::other);
+                    row.push(item);
+                    keep_longer(&mut best, std::mem::take(&mut row));
+                    last = None;
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    keep_longer(&mut best, row);
+    (best.len() <= MOST).then_some(best).filter(|items| !items.is_empty())
+}
+
+/// Keeps the later row, if it is one.
+fn keep_longer(best: &mut Vec<Item>, row: Vec<Item>) {
+    if row.len() >= FEWEST {
+        *best = row;
+    }
+}
+
+/// The one list under a heading that announces options.
+fn listed(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
+    let items: Vec<Item> = outline.items(block).collect();
+    let margin = items.iter().map(|item| item.indent).min()?;
+    let items: Vec<Item> = items.into_iter().filter(|item| item.indent == margin).collect();
+    // Numbers or letters make the list, if there are any; dashes between them belong to the items.
+    let first = items.first()?;
+    let of_a_kind: Vec<Item> = items.iter().filter(|item| first.is_like(item)).cloned().collect();
+    let is_one_list = match first.mark {
+        Some(first) => {
+            let marks: Vec<_> = of_a_kind.iter().filter_map(|item| item.mark).collect();
+            let is_counted =
+                first.is_first() && marks.windows(2).all(|pair| pair[1].follows(pair[0]));
+            // In Markdown a list may say 1. at every item.
+            is_counted || (first.is_first() && marks.iter().all(|mark| *mark == first))
+        }
+        None => of_a_kind.len() == items.len(),
+    };
+    let is_whole = of_a_kind.windows(2).all(|pair| outline.is_same_list(&pair[0], &pair[1]));
+    let fits = (FEWEST..=MOST).contains(&of_a_kind.len());
+    (is_one_list && is_whole && fits).then_some(of_a_kind)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,474 @@
+//! The bones of an APPEAL: which lines are headings, which are items, and how far each reaches.
+
+use std::fmt;
+
+use super::phrases;
+
+/// What a part of an APPEAL is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Context,
+    Proposer,
+    Opponent,
+    Options,
+}
+
+/// An APPEAL, read line by line.
+pub(super) struct Outline<'a> {
+    text: &'a str,
+    lines: Vec<Line<'a>>,
+    /// The parts under headings, in order.
+    pub(super) blocks: Vec<Block>,
+}
+
+struct Line<'a> {
+    text: &'a str,
+    /// Where it begins in the APPEAL.
+    start: usize,
+    is_code: bool,
+}
+
+/// A part under a heading.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Block {
+    pub(super) topic: Option<Topic>,
+    /// Where the text after the heading begins.
+    start: usize,
+    /// The lines of it: from, to before.
+    first: usize,
+    end: usize,
+}
+
+/// A line that may be an option, with what belongs to it.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    /// "Option A".
+    pub(super) label: Option<Label>,
+    /// "1." or "B)".
+    pub(super) mark: Option<Mark>,
+    pub(super) indent: usize,
+    shape: Shape,
+    line: usize,
+    end: usize,
+    /// Where its text begins, behind the marks and before the label.
+    start: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Bullet,
+    Counted,
+    Paragraph,
+    Heading(u8),
+    Row,
+}
+
+/// How an option calls itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) name: String,
+    word: &'static str,
+    mark: Mark,
+}
+
+/// A number or a letter that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Number(u32),
+    Letter(char),
+}
+
+/// A heading of the APPEAL.
+struct Heading {
+    line: usize,
+    level: u8,
+    topic: Option<Topic>,
+    /// Where the text after it begins, and in which line.
+    start: usize,
+    first: usize,
+    is_option: bool,
+}
+
+/// The level of what is only set in bold, below all real headings.
+const BOLD: u8 = 7;
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let lines = lines(text);
+        let headings: Vec<Heading> =
+            (0..lines.len()).filter_map(|number| heading(&lines, number, text.len())).collect();
+        let reach = |at: usize, heading: &Heading| {
+            let ends_it = |next: &&Heading| {
+                let is_inside = next.is_option && heading.topic == Some(Topic::Options);
+                next.topic.is_some() || (next.level <= heading.level && !is_inside)
+            };
+            headings[at + 1..].iter().find(ends_it).map_or(lines.len(), |next| next.line)
+        };
+        let block = |(at, heading): (usize, &Heading)| Block {
+            topic: heading.topic,
+            start: heading.start,
+            first: heading.first,
+            end: reach(at, heading),
+        };
+        let blocks = headings.iter().enumerate().map(block).collect();
+        Outline { text, lines, blocks }
+    }
+
+    /// The whole APPEAL as one part.
+    pub(super) fn everything(&self) -> Block {
+        Block { topic: None, start: 0, first: 0, end: self.lines.len() }
+    }
+
+    /// The text of a part, without its heading.
+    pub(super) fn body(&self, block: &Block) -> &'a str {
+        let end = self.lines.get(block.end).map_or(self.text.len(), |line| line.start);
+        self.text.get(block.start..end).unwrap_or_default().trim_matches(['\n', '\r']).trim_end()
+    }
+
+    /// The items of a part, whatever they are.
+    pub(super) fn items(&self, block: &Block) -> impl Iterator<Item = Item> {
+        let is_announced = block.topic == Some(Topic::Options);
+        let mut in_table = false;
+        (block.first..block.end).filter_map(move |number| {
+            let line = &self.lines[number];
+            let cells =
+                line.text.trim().strip_prefix('|').filter(|_| is_announced && !line.is_code);
+            let Some(cells) = cells else {
+                in_table = false;
+                let mut item = item(line, number)?;
+                let is_meant = |label: &Label| is_announced || phrases::is_strong(label.word);
+                item.label = item.label.filter(is_meant);
+                item.end = self.end_of(&item, block.end);
+                return Some(item);
+            };
+            // Above the rule are the names of the columns.
+            if !in_table {
+                in_table = is_rule(cells);
+                return None;
+            }
+            let (first, _) = cells.split_once('|')?;
+            let name = phrases::bare(first);
+            let label = Label::of(&name, true).map(|(label, _)| label);
+            let mark = Mark::alone(&name);
+            let start = line.start + line.text.find(cells)? + first.len() + 1;
+            let is_item = label.is_some() || mark.is_some();
+            is_item.then_some(Item {
+                label,
+                mark,
+                indent: 0,
+                shape: Shape::Row,
+                line: number,
+                end: number + 1,
+                start,
+            })
+        })
+    }
+
+    /// The Markdown of an item, moved to the left margin.
+    pub(super) fn source(&self, item: &Item) -> String {
+        let first = &self.lines[item.line];
+        let column = item.start - first.start;
+        let head = &first.text[column.min(first.text.len())..];
+        if item.shape == Shape::Row {
+            let cells = head.trim().trim_end_matches('|').split('|').map(str::trim);
+            return cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join(" – ");
+        }
+        let mut source = head.to_owned();
+        // What is below a heading is not part of its line.
+        if matches!(item.shape, Shape::Heading(_)) {
+            source.push('\n');
+        }
+        for line in &self.lines[item.line + 1..item.end] {
+            let indent = line.text.len() - line.text.trim_start_matches(' ').len();
+            source.push('\n');
+            source.push_str(&line.text[indent.min(column)..]);
+        }
+        source
+    }
+
+    /// Whether nothing but blank lines stands between two items.
+    pub(super) fn is_same_list(&self, item: &Item, next: &Item) -> bool {
+        let between = self.lines.get(item.end..next.line).unwrap_or_default();
+        between.iter().all(|line| line.text.trim().is_empty())
+    }
+
+    /// The line before which an item ends.
+    fn end_of(&self, item: &Item, end: usize) -> usize {
+        let ends_it = |number: usize| {
+            let line = &self.lines[number];
+            if line.is_code || line.text.trim().is_empty() {
+                return false;
+            }
+            let level = atx(line.text).map(|(level, _)| level);
+            match (item.shape, level) {
+                (Shape::Heading(own), Some(level)) if level <= own => return true,
+                (Shape::Heading(_), _) => {}
+                (_, Some(_)) => return true,
+                (_, None) => {}
+            }
+            if is_rule(line.text.trim()) {
+                return true;
+            }
+            let next = self::item(line, number);
+            if next.as_ref().is_some_and(|next| next.label.is_some() || next.is_like(item)) {
+                return true;
+            }
+            let is_new_paragraph = next.is_none() && self.lines[number - 1].text.trim().is_empty();
+            let indent = line.text.len() - line.text.trim_start().len();
+            !matches!(item.shape, Shape::Heading(_)) && is_new_paragraph && indent <= item.indent
+        };
+        (item.line + 1..end).find(|number| ends_it(*number)).unwrap_or(end)
+    }
+}
+
+impl Item {
+    /// Whether both could stand in one list.
+    pub(super) fn is_like(&self, other: &Item) -> bool {
+        let is_same_mark = match (self.mark, other.mark) {
+            (Some(mark), Some(other)) => mark.is_like(other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        self.shape == other.shape && is_same_mark && self.indent == other.indent
+    }
+}
+
+impl Label {
+    /// Reads the label at the beginning of a line without marks of emphasis, and says how long it is.
+    /// Where nothing sets it off, it is part of a sentence, unless it is known to stand out.
+    fn of(bare: &str, stands_out: bool) -> Option<(Self, usize)> {
+        let lower = bare.to_lowercase();
+        let word = *phrases::LABELS.iter().find(|word| lower.starts_with(**word))?;
+        // Lower case may be longer or shorter; count what was matched in the line itself.
+        let length = bare.char_indices().nth(word.chars().count()).map_or(bare.len(), |(at, _)| at);
+        let rest = &bare[length..];
+        let id = rest.trim_start();
+        let end = id.find(|c: char| !c.is_alphanumeric()).unwrap_or(id.len());
+        let mark = Mark::of(&id[..end])?;
+        let after = id[end..].trim_start();
+        let is_set_off = after.is_empty()
+            || after.starts_with([':', '.', ')', ']', '(', '-', '–', '—', '=', '→', '|', ',']);
+        // "PA2" needs no space, "Options" is no option S.
+        let is_apart = rest.len() > id.len() || matches!(mark, Mark::Number(_));
+        if !(is_apart && (is_set_off || stands_out)) {
+            return None;
+        }
+        let length = bare.len() - id.len() + end;
+        let name = bare[..length].split_whitespace().collect::<Vec<_>>().join(" ");
+        Some((Label { name, word, mark }, length))
+    }
+
+    /// The label of an option that has no number, after those that have one.
+    pub(super) fn other(name: String) -> Self {
+        Label { name, word: "", mark: Mark::Number(0) }
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.mark.is_first()
+    }
+
+    /// Whether it can come after the other in one row; one may have been left out.
+    pub(super) fn follows(&self, before: &Label) -> bool {
+        self.word == before.word
+            && self.mark.is_like(before.mark)
+            && self.mark.rank() > before.mark.rank()
+    }
+}
+
+impl Mark {
+    fn of(word: &str) -> Option<Self> {
+        let mut chars = word.chars();
+        match (chars.next(), chars.next()) {
+            (Some(letter), None) if letter.is_ascii_alphabetic() => {
+                Some(Mark::Letter(letter.to_ascii_uppercase()))
+            }
+            _ => word.parse().ok().filter(|number| (1..100).contains(number)).map(Mark::Number),
+        }
+    }
+
+    /// A mark that is all there is, as in the cell of a table: `A`, `(1)`, `2.`
+    fn alone(text: &str) -> Option<Self> {
+        Mark::of(text.trim_matches(['(', ')', '.', ':', ' ']))
+    }
+
+    fn rank(self) -> u32 {
+        match self {
+            Mark::Number(number) => number,
+            Mark::Letter(letter) => u32::from(letter) - u32::from('A') + 1,
+        }
+    }
+
+    fn is_like(self, other: Mark) -> bool {
+        matches!(
+            (self, other),
+            (Mark::Number(_), Mark::Number(_)) | (Mark::Letter(_), Mark::Letter(_))
+        )
+    }
+
+    pub(super) fn is_first(self) -> bool {
+        self.rank() == 1
+    }
+
+    /// Whether it is the next one.
+    pub(super) fn follows(self, before: Mark) -> bool {
+        self.is_like(before) && self.rank() == before.rank() + 1
+    }
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mark::Number(number) => number.fmt(f),
+            Mark::Letter(letter) => letter.fmt(f),
+        }
+    }
+}
+
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut fence: Option<&str> = None;
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for raw in text.split_inclusive('\n') {
+        let trimmed = raw.trim_start();
+        let marker = ["```", "~~~"].into_iter().find(|marker| trimmed.starts_with(marker));
+        let is_code = fence.is_some() || marker.is_some();
+        fence = match (fence, marker) {
+            (None, marker) => marker,
+            (Some(open), Some(marker)) if open == marker => None,
+            (open, _) => open,
+        };
+        lines.push(Line { text: raw.trim_end_matches(['\n', '\r']), start, is_code });
+        start += raw.len();
+    }
+    lines
+}
+
+/// The level and the text of a heading with number signs.
+fn atx(line: &str) -> Option<(u8, &str)> {
+    let trimmed = line.trim_start();
+    let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
+    let title = trimmed.get(level..)?;
+    let is_heading = (1..=6).contains(&level) && title.starts_with([' ', '\t']);
+    is_heading.then(|| (level as u8, title.trim()))
+}
+
+fn heading(lines: &[Line<'_>], number: usize, end_of_text: usize) -> Option<Heading> {
+    let line = &lines[number];
+    if line.is_code {
+        return None;
+    }
+    let next = lines.get(number + 1).map_or(end_of_text, |next| next.start);
+    if let Some((level, title)) = atx(line.text) {
+        let bare = phrases::bare(title);
+        let is_option = Label::of(&bare, true).is_some() || marked(&bare).is_some();
+        let topic = if Label::of(&bare, true).is_some() { None } else { phrases::topic(&bare) };
+        return Some(Heading {
+            line: number,
+            level,
+            topic,
+            start: next,
+            first: number + 1,
+            is_option,
+        });
+    }
+    // A line of its own, in bold or before a colon; text may follow what is bold.
+    let (offset, _) = bullet(line.text);
+    let rest = line.text[offset..].trim_start();
+    let bold = ["**", "__"].into_iter().find_map(|marks| {
+        let (title, after) = rest.strip_prefix(marks)?.split_once(marks)?;
+        let after = after.trim_start();
+        let is_closed =
+            title.trim_end().ends_with(':') || after.is_empty() || after.starts_with(':');
+        is_closed.then(|| (title, after.strip_prefix(':').unwrap_or(after).trim_start()))
+    });
+    let plain = || rest.strip_suffix(':').map(|title| (title, "")).filter(|_| offset == 0);
+    let (title, after) = bold.or_else(plain)?;
+    let bare = phrases::bare(title);
+    if Label::of(&bare, true).is_some() {
+        return None;
+    }
+    let topic = Some(phrases::topic(&bare)?);
+    let (start, first) = if after.is_empty() {
+        (next, number + 1)
+    } else {
+        (line.start + line.text.len() - after.len(), number + 1)
+    };
+    Some(Heading { line: number, level: BOLD, topic, start, first, is_option: false })
+}
+
+/// Where the text behind a bullet begins, and whether there is one.
+fn bullet(line: &str) -> (usize, bool) {
+    let indent = line.len() - line.trim_start().len();
+    let rest = &line[indent..];
+    let is_bullet = ["- ", "* ", "+ ", "• ", "– "].iter().find(|bullet| rest.starts_with(**bullet));
+    match is_bullet {
+        Some(bullet) => (indent + bullet.len(), true),
+        None => (indent, false),
+    }
+}
+
+/// A number or letter that begins a line, and where what it marks begins: `1.`, `(b)`, `**C:**`.
+fn marked(text: &str) -> Option<(Mark, usize)> {
+    let inner = text.trim_start_matches(['*', '_']);
+    let open = inner.strip_prefix('(');
+    let inner = open.unwrap_or(inner);
+    let end = inner.find(|c: char| !c.is_ascii_alphanumeric())?;
+    let mark = Mark::of(&inner[..end])?;
+    let after = match open {
+        Some(_) => inner[end..].strip_prefix(')')?,
+        None => inner[end..].strip_prefix(['.', ')', ':'])?,
+    };
+    let is_bold = text.starts_with(['*', '_']);
+    let after = if is_bold { after.trim_start_matches(['*', '_', ':', '.']) } else { after };
+    let is_mark = after.is_empty() || after.starts_with([' ', '\t']);
+    is_mark.then(|| (mark, text.len() - after.trim_start().len()))
+}
+
+fn item(line: &Line<'_>, number: usize) -> Option<Item> {
+    if line.is_code {
+        return None;
+    }
+    let indent = line.text.len() - line.text.trim_start().len();
+    let level = atx(line.text);
+    let (mut start, has_bullet) = match level {
+        Some((_, title)) => (
+            line.text.len() - line.text.trim_start().trim_start_matches('#').trim_start().len(),
+            title.is_empty(),
+        ),
+        None => bullet(line.text),
+    };
+    let mark = marked(&line.text[start..]);
+    if let Some((_, length)) = mark {
+        start += length;
+    }
+    let mark = mark.map(|(mark, _)| mark);
+    let rest = &line.text[start..];
+    let stands_out = rest.starts_with("**") || rest.starts_with("__") || level.is_some();
+    let label = Label::of(&phrases::bare(rest), stands_out).map(|(label, _)| label);
+    let shape = match (level, has_bullet, mark, &label) {
+        (Some((level, _)), _, Some(_), _) | (Some((level, _)), _, _, Some(_)) => {
+            Shape::Heading(level)
+        }
+        (Some(_), ..) => return None,
+        (None, true, ..) => Shape::Bullet,
+        (None, false, Some(_), _) => Shape::Counted,
+        (None, false, None, Some(_)) => Shape::Paragraph,
+        (None, false, None, None) => return None,
+    };
+    Some(Item {
+        label,
+        mark,
+        indent,
+        shape,
+        line: number,
+        end: number + 1,
+        start: line.start + start,
+    })
+}
+
+/// A line of dashes and bars: the rule of a table, or between parts.
+fn is_rule(line: &str) -> bool {
+    line.len() >= 3
+        && line.bytes().all(|byte| b"|:-*_ \t".contains(&byte))
+        && line.bytes().filter(|byte| b"-*_".contains(byte)).count() >= 3
+}

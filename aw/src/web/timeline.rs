@@ -1,0 +1,369 @@
+//! The picture of a debate: who spoke when, how long each took, where the arbitrator was needed.
+//!
+//! Three lanes, time from left to right. Each argument is a mark at the end of a bar that is as long
+//! as the answer took, on a scale that grows ever more slowly: seconds can be told from minutes, and a
+//! night does not push everything else off the page, it is a bar with a break in it. The marks of a
+//! long debate stand closer together and the picture scrolls in its box, because each one is a link
+//! that somebody may look for; beyond [`MARKS`] the claims between two rulings are drawn as runs.
+//! Everything is geometry and classes; colours belong to the stylesheet.
+
+mod shape;
+
+use std::fmt::Write;
+
+use aw_core::{ByRole, Event, Kind, Role, Seq, Standing};
+use aw_record::Moment;
+
+use super::markdown::plain;
+use super::words::Words;
+
+/// The most marks that are drawn one by one.
+const MARKS: usize = 800;
+
+/// So many links can be stepped through with the keyboard. The outline has them all.
+const STEPS: usize = 60;
+
+/// An answer that took longer than this has a break in its bar: half an hour.
+const IDLE: i64 = 30 * 60 * 1000;
+
+/// The height of the picture, and of its middle, where the lanes are.
+const HEIGHT: u32 = 152;
+const LANES_FROM: u32 = 24;
+const LANES_TO: u32 = 144;
+
+/// The room for the names of the lanes, which stay in sight.
+const NAMES: u32 = 88;
+
+/// What the picture shows, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// The proposer's turns, each with what answers it.
+    pub(crate) rounds: usize,
+    pub(crate) arguments: usize,
+    pub(crate) appeals: usize,
+    pub(crate) interventions: usize,
+    pub(crate) rulings: usize,
+    /// From the first argument to the last, in milliseconds.
+    pub(crate) lasted: i64,
+}
+
+/// Counts what [`draw`] shows.
+pub(crate) fn summary(moments: &[Moment]) -> Summary {
+    let count = |kind| moments.iter().filter(|moment| moment.event.kind() == kind).count();
+    let lasted = match moments {
+        [first, .., last] => last.at.0 - first.at.0,
+        [_] | [] => 0,
+    };
+    Summary {
+        rounds: moments.iter().filter(|moment| begins_round(moment.event)).count(),
+        arguments: moments.len(),
+        appeals: count(Kind::Appeal),
+        interventions: count(Kind::Intervention),
+        rulings: count(Kind::Ruling),
+        lasted,
+    }
+}
+
+/// The picture, as HTML. `link` says where an argument can be read.
+pub(crate) fn draw(
+    moments: &[Moment],
+    w: &Words,
+    now: i64,
+    link: &dyn Fn(Seq) -> String,
+) -> String {
+    let groups = groups(moments);
+    let Some(last) = moments.last() else { return String::new() };
+    let mut picture = Picture::new(w, link, groups.len());
+    groups.into_iter().for_each(|group| picture.add(group));
+    let standing = Standing::fold(moments.iter().map(|moment| moment.event));
+    let floor = standing.and_then(|standing| standing.state.floor());
+    picture.end(floor, now - last.at.0);
+    picture.html()
+}
+
+/// Whether a round begins with it.
+fn begins_round(event: Event) -> bool {
+    event.role() == Role::Proposer && !event.parked()
+}
+
+/// Splits a debate into what is drawn as one: single arguments, or runs of them if there are many.
+fn groups(moments: &[Moment]) -> Vec<&[Moment]> {
+    if moments.len() <= MARKS {
+        return moments.chunks(1).collect();
+    }
+    let is_plain = |moment: &Moment| moment.event.kind() == Kind::Claim;
+    let others = moments.iter().filter(|moment| !is_plain(moment)).count();
+    if others > MARKS / 2 {
+        return moments.chunks(moments.len().div_ceil(MARKS)).collect();
+    }
+    let run = (moments.len() - others).div_ceil(MARKS - others).max(4);
+    let stretches = moments.chunk_by(|one, next| is_plain(one) && is_plain(next));
+    stretches.flat_map(|stretch| stretch.chunks(run)).collect()
+}
+
+/// How much room an argument has.
+#[derive(Clone, Copy)]
+struct Spacing {
+    /// For one that took no time.
+    least: f64,
+    /// For one that took as long as [`IDLE`] or longer.
+    most: f64,
+    /// Half the size of a mark.
+    size: i32,
+}
+
+impl Spacing {
+    fn of(marks: usize) -> Self {
+        match marks {
+            ..=40 => Spacing { least: 26.0, most: 92.0, size: 7 },
+            41..=150 => Spacing { least: 15.0, most: 46.0, size: 6 },
+            _ => Spacing { least: 7.0, most: 18.0, size: 4 },
+        }
+    }
+
+    /// The length of a bar. Ten seconds are the first step of a scale that doubles.
+    fn length(self, took: i64) -> u32 {
+        let steps = |took: i64| (1.0 + took.clamp(0, IDLE) as f64 / 10_000.0).ln();
+        (self.least + (self.most - self.least) * steps(took) / steps(IDLE)).round() as u32
+    }
+}
+
+/// Where a role's lane is.
+fn lane(role: Role) -> u32 {
+    match role {
+        Role::Proposer => 48,
+        Role::Opponent => 86,
+        Role::Arbitrator => 124,
+    }
+}
+
+/// SVG in the making: paths that are drawn at once, and marks one by one.
+struct Picture<'a> {
+    w: &'a Words,
+    link: &'a dyn Fn(Seq) -> String,
+    spacing: Spacing,
+    is_stepped: bool,
+    /// Where the last argument is.
+    x: u32,
+    /// The last one that was a turn, and where it is.
+    handed_over: Option<(u32, Moment)>,
+    rounds: usize,
+    /// Where the last number of a round is.
+    numbered: Option<u32>,
+    /// Where the arbitrator began to be awaited.
+    asked: Option<u32>,
+    bars: ByRole<String>,
+    turns: String,
+    breaks: String,
+    waits: String,
+    texts: String,
+    marks: String,
+}
+
+impl<'a> Picture<'a> {
+    fn new(w: &'a Words, link: &'a dyn Fn(Seq) -> String, marks: usize) -> Self {
+        Picture {
+            w,
+            link,
+            spacing: Spacing::of(marks),
+            is_stepped: marks <= STEPS,
+            x: 2,
+            handed_over: None,
+            rounds: 0,
+            numbered: None,
+            asked: None,
+            bars: ByRole::default(),
+            turns: String::new(),
+            breaks: String::new(),
+            waits: String::new(),
+            texts: String::new(),
+            marks: String::new(),
+        }
+    }
+
+    /// Adds what is drawn as one.
+    fn add(&mut self, group: &[Moment]) {
+        let [first, ..] = group else { return };
+        let last = group.last().unwrap_or(first);
+        let (begin, took) = match self.handed_over {
+            Some((x, before)) => (x, last.at.0 - before.at.0),
+            None => (self.x, 0),
+        };
+        // What is parked stands between a turn and its answer, and takes none of its time.
+        self.x = match self.handed_over {
+            Some(_) => (begin + self.spacing.length(took)).max(self.x + self.spacing.least as u32),
+            None => self.x + self.spacing.size as u32 + 4,
+        };
+        for moment in group.iter().filter(|moment| begins_round(moment.event)) {
+            self.rounds += 1;
+            self.number(moment.seq == first.seq);
+        }
+        if let [moment] = group {
+            let y = lane(moment.event.role());
+            if let Some((_, before)) = self.handed_over {
+                let from = lane(before.event.role());
+                let _ = write!(self.turns, "M{begin} {from}V{y}");
+                self.bar(moment.event.role(), begin, took);
+            }
+            self.mark(moment, took);
+        } else {
+            self.run(group, begin, took);
+        }
+        for moment in group.iter().filter(|moment| !moment.event.parked()) {
+            self.handed_over = Some((self.x, *moment));
+            if moment.event.kind().asks_for_ruling() {
+                self.asked = self.asked.or(Some(self.x));
+            } else if let Some(asked) = self.asked.take() {
+                self.wait(asked, self.x);
+            }
+        }
+    }
+
+    /// The number of a round above its beginning, where there is room for it.
+    fn number(&mut self, is_exact: bool) {
+        let digits = self.rounds.to_string().len() as u32;
+        let is_free = self.numbered.is_none_or(|last| self.x > last + 10 + 8 * digits);
+        if is_exact && is_free {
+            let _ = write!(
+                self.texts,
+                "<text class=\"round\" x=\"{}\" y=\"14\">{}</text>",
+                self.x, self.rounds
+            );
+            self.numbered = Some(self.x);
+        }
+    }
+
+    /// How long an answer took.
+    fn bar(&mut self, role: Role, begin: u32, took: i64) {
+        let (y, end) = (lane(role), self.x);
+        let _ = write!(self.bars.of_mut(role), "M{begin} {y}H{end}");
+        let middle = (begin + end) / 2;
+        if took > IDLE {
+            let _ =
+                write!(self.breaks, "M{} {}l4 -12M{} {}l4 -12", middle - 4, y + 6, middle, y + 6);
+        }
+        if end - begin >= 44 {
+            let _ = write!(
+                self.texts,
+                "<text class=\"took\" x=\"{middle}\" y=\"{}\">{}</text>",
+                y - 10,
+                plain(&self.w.lasting(took))
+            );
+        }
+    }
+
+    /// An argument.
+    fn mark(&mut self, moment: &Moment, took: i64) {
+        let event = moment.event;
+        let (role, kind) = (event.role(), event.kind());
+        let mut words = format!("#{} {kind} · {}", moment.seq, self.w.role(role));
+        if took > 0 {
+            let _ = write!(words, " · {}", self.w.lasting(took));
+        }
+        let mut class = format!("mark r-{role} k-{}", kind.as_str().to_lowercase());
+        if event.parked() {
+            let _ = write!(words, " · {}", self.w.parked);
+            class.push_str(" parked");
+        }
+        if event.close() == Some(true) {
+            let _ = write!(words, " · {}", self.w.closes);
+            class.push_str(" closes");
+        }
+        let path = shape::path(kind, self.x as i32, lane(role) as i32, self.spacing.size);
+        self.linked(moment.seq, &words, &format!("<path class=\"{class}\" d=\"{path}\"/>"));
+    }
+
+    /// Many arguments as one.
+    fn run(&mut self, group: &[Moment], begin: u32, took: i64) {
+        let ([first, ..], [.., last]) = (group, group) else { return };
+        let words = format!("#{}–#{} · {}", first.seq, last.seq, self.w.lasting(took));
+        let is_asked = group.iter().any(|moment| moment.event.kind() != Kind::Claim);
+        let class = if is_asked { "run k-appeal" } else { "run" };
+        let (top, bottom) = (lane(Role::Proposer) - 6, lane(Role::Opponent) + 6);
+        let (left, right) = (begin + 1, self.x.max(begin + 3));
+        let path = format!("M{left} {top}H{right}V{bottom}H{left}Z");
+        self.linked(first.seq, &words, &format!("<path class=\"{class}\" d=\"{path}\"/>"));
+    }
+
+    fn linked(&mut self, seq: Seq, words: &str, drawn: &str) {
+        let (href, words) = (plain(&(self.link)(seq)), plain(words));
+        let step = if self.is_stepped { "" } else { " tabindex=\"-1\"" };
+        let _ = writeln!(
+            self.marks,
+            "<a href=\"{href}\" aria-label=\"{words}\"{step}><title>{words}</title>{drawn}</a>"
+        );
+    }
+
+    /// The arbitrator was awaited from here to there.
+    fn wait(&mut self, from: u32, to: u32) {
+        let _ = write!(self.waits, "M{from} {LANES_FROM}H{to}V{LANES_TO}H{from}Z");
+    }
+
+    /// What is still going on, or that it is over.
+    fn end(&mut self, floor: Option<Role>, since: i64) {
+        let begin = self.handed_over.map_or(self.x, |(x, _)| x);
+        let Some(role) = floor else {
+            let x = self.x + self.spacing.size as u32 + 5;
+            let _ = write!(self.texts, "<path class=\"end\" d=\"M{x} {LANES_FROM}V{LANES_TO}\"/>");
+            self.x = x + 4;
+            return;
+        };
+        self.x = self.x.max(begin + self.spacing.length(since).max(40));
+        if let Some(asked) = self.asked.take() {
+            self.wait(asked, self.x);
+        }
+        let (y, end) = (lane(role), self.x);
+        let _ = write!(
+            self.texts,
+            "<path class=\"now r-{role}\" d=\"M{begin} {y}H{end}\"/><text class=\"took\" x=\"{}\" y=\"{}\">{}</text>",
+            (begin + end) / 2,
+            y - 10,
+            plain(&self.w.lasting(since))
+        );
+        self.x += 6;
+    }
+
+    fn html(self) -> String {
+        let Picture { w, x, bars, turns, breaks, waits, texts, marks, .. } = self;
+        let width = x + 6;
+        let roles = [Role::Proposer, Role::Opponent, Role::Arbitrator];
+        let mut html = format!(
+            "<div class=\"timeline\"><svg class=\"timeline-names\" width=\"{NAMES}\" height=\"{HEIGHT}\" \
+             viewBox=\"0 0 {NAMES} {HEIGHT}\" aria-hidden=\"true\">"
+        );
+        for role in roles {
+            let y = lane(role) + 4;
+            let name = plain(w.role(role));
+            let _ =
+                write!(html, "<text class=\"lane-name r-{role}\" x=\"0\" y=\"{y}\">{name}</text>");
+        }
+        let label = plain(w.picture);
+        let _ = writeln!(
+            html,
+            "</svg><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\
+             <svg class=\"timeline-picture\" width=\"{width}\" height=\"{HEIGHT}\" \
+             viewBox=\"0 0 {width} {HEIGHT}\">"
+        );
+        let path = |html: &mut String, class: &str, d: &str| {
+            if !d.is_empty() {
+                let _ = writeln!(html, "<path class=\"{class}\" d=\"{d}\"/>");
+            }
+        };
+        let lanes: String = roles.map(|role| format!("M0 {}H{width}", lane(role))).concat();
+        path(&mut html, "wait", &waits);
+        path(&mut html, "lane", &lanes);
+        path(&mut html, "turn", &turns);
+        path(&mut html, "bar r-proposer", &bars.proposer);
+        path(&mut html, "bar r-opponent", &bars.opponent);
+        path(&mut html, "bar r-arbitrator", &bars.arbitrator);
+        path(&mut html, "break", &breaks);
+        html.push_str(&texts);
+        html.push('\n');
+        html.push_str(&marks);
+        html.push_str("</svg></div></div>\n");
+        html
+    }
+}
+
+#[cfg(test)]
+mod tests;

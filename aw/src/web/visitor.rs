@@ -1,0 +1,210 @@
+//! Who looks at a page: their language, theme and forms; and how a page is handed to them.
+
+use std::io::Write as _;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::http::header::{
+    ACCEPT_ENCODING, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, COOKIE, HeaderName, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use uuid::Uuid;
+
+use super::words::{Tongue, Words};
+use crate::server::{App, Problem};
+
+/// The cookie that ties forms to a browser.
+const BROWSER: &str = "aw_browser";
+const LANGUAGE: &str = "aw_lang";
+const THEME: &str = "aw_theme";
+
+/// Shorter bodies are not worth compressing.
+const WORTH_COMPRESSING: usize = 860;
+
+/// Nothing but our own script, style, pictures and socket.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// A theme that was chosen; without one, the system's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Theme {
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    fn of(code: &str) -> Option<Self> {
+        [Theme::Light, Theme::Dark].into_iter().find(|theme| theme.code() == code)
+    }
+}
+
+/// Somebody at a browser.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    pub(crate) words: &'static Words,
+    pub(crate) theme: Option<Theme>,
+    /// What every form must carry.
+    pub(crate) seal: String,
+    /// Whether there is something to sign out of.
+    pub(crate) signed_in: bool,
+    /// The page that is looked at, for forms that come back to it.
+    pub(crate) here: String,
+    /// The cookie that the browser still has to be given.
+    new_cookie: Option<String>,
+    takes_gzip: bool,
+    is_script: bool,
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Ok(Visitor::of(parts, app))
+    }
+}
+
+impl Visitor {
+    pub(crate) fn of(parts: &Parts, app: &App) -> Self {
+        let headers = &parts.headers;
+        let word = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let browser = cookie(headers, BROWSER).filter(|id| Uuid::try_parse(id).is_ok());
+        let (browser, new_cookie) = match browser {
+            Some(browser) => (browser, None),
+            None => {
+                let browser = Uuid::new_v4().to_string();
+                (browser.clone(), Some(set_cookie(BROWSER, &browser, true)))
+            }
+        };
+        let here = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        Visitor {
+            words: tongue(headers).words(),
+            theme: cookie(headers, THEME).and_then(|code| Theme::of(&code)),
+            seal: app.seal.form(&browser),
+            signed_in: app.guard.wants_token(),
+            here,
+            new_cookie,
+            takes_gzip: word(ACCEPT_ENCODING).is_some_and(|codings| codings.contains("gzip")),
+            is_script: headers.contains_key("x-fragment"),
+        }
+    }
+
+    /// Whether this theme was chosen.
+    pub(crate) fn is_theme(&self, code: &str) -> bool {
+        self.theme.is_some_and(|theme| theme.code() == code)
+    }
+
+    /// Whether the page's own script asks, for a part of it.
+    pub(crate) fn is_script(&self) -> bool {
+        self.is_script
+    }
+
+    /// A page, or a part of one.
+    pub(crate) fn page(&self, page: &impl Template) -> Response {
+        match page.render() {
+            Ok(html) => self.html(html),
+            Err(error) => {
+                tracing::error!(%error, "a page could not be written");
+                self.html(String::new())
+            }
+        }
+    }
+
+    fn html(&self, html: String) -> Response {
+        let (body, coding) = match self.takes_gzip && html.len() > WORTH_COMPRESSING {
+            true => (gzip(html.as_bytes()), Some("gzip")),
+            false => (html.into_bytes(), None),
+        };
+        let mut response = Response::new(Body::from(body));
+        let headers = response.headers_mut();
+        for (name, value) in [
+            (CONTENT_TYPE, "text/html; charset=utf-8"),
+            (CONTENT_SECURITY_POLICY, POLICY),
+            // Without it browsers send `Origin: null` on our own forms.
+            (REFERRER_POLICY, "same-origin"),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (X_FRAME_OPTIONS, "DENY"),
+            (CACHE_CONTROL, "no-store"),
+            (VARY, "accept-encoding, accept-language, cookie"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        for (name, value) in [
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        if let Some(coding) = coding {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
+        }
+        self.with_cookie(response)
+    }
+
+    fn with_cookie(&self, mut response: Response) -> Response {
+        if let Some(cookie) = self.new_cookie.as_deref().and_then(|text| text.parse().ok()) {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        response
+    }
+}
+
+/// The language that was chosen, or that the browser prefers.
+pub(crate) fn tongue(headers: &HeaderMap) -> Tongue {
+    let chosen = cookie(headers, LANGUAGE).and_then(|code| Tongue::of(&code));
+    chosen.unwrap_or_else(|| {
+        let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        Tongue::accepted(accepted.unwrap_or_default())
+    })
+}
+
+/// The browser that a form came from.
+pub(crate) fn browser(headers: &HeaderMap) -> Option<String> {
+    cookie(headers, BROWSER)
+}
+
+/// The cookies of a choice; an empty one goes back to what the browser says.
+pub(crate) fn choices(language: Option<&str>, theme: Option<&str>) -> Vec<String> {
+    let language = language.map(|code| set_cookie(LANGUAGE, code, true));
+    let theme = theme.map(|code| set_cookie(THEME, code, true));
+    language.into_iter().chain(theme).collect()
+}
+
+/// A cookie that stays, or with an empty value one that goes.
+pub(crate) fn set_cookie(name: &str, value: &str, for_long: bool) -> String {
+    let age = match (value.is_empty(), for_long) {
+        (true, _) => "; Max-Age=0",
+        (false, true) => "; Max-Age=31536000",
+        (false, false) => "; Max-Age=43200",
+    };
+    format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{age}")
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next()
+}
+
+/// The bytes, smaller.
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::fast());
+    // Writing into memory cannot fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}

@@ -1,0 +1,190 @@
+//! The words of the APIs that the programs speak, as far as a debate needs them.
+
+use serde_json::{Value, json};
+
+use super::talk::{Step, Talk};
+
+/// The API that a program speaks.
+#[derive(Debug, Clone, Copy)]
+pub enum Dialect {
+    /// OpenAI's Responses.
+    Responses,
+    /// OpenAI's Chat Completions, which many others understand.
+    Chat,
+    /// Anthropic's Messages.
+    Messages,
+}
+
+/// What the model answers.
+#[derive(Debug, Clone)]
+pub enum Spoken {
+    Call { tool: &'static str, arguments: Value },
+    Text(String),
+}
+
+impl Dialect {
+    /// What a request says.
+    pub fn hear(self, body: &Value) -> Talk {
+        let mut talk = Talk::default();
+        for tool in list(&body["tools"]) {
+            let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
+            talk.tools.extend(name.map(str::to_owned));
+        }
+        match self {
+            Dialect::Responses => {
+                talk.told.push_str(body["instructions"].as_str().unwrap_or_default());
+                for item in list(&body["input"]) {
+                    match item["type"].as_str() {
+                        Some("function_call") => talk.steps.push(step(&item["arguments"])),
+                        Some("function_call_output") => finish(&mut talk, &item["output"]),
+                        _ => tell(&mut talk, &item["content"]),
+                    }
+                }
+            }
+            Dialect::Chat => {
+                for message in list(&body["messages"]) {
+                    for call in list(&message["tool_calls"]) {
+                        talk.steps.push(step(&call["function"]["arguments"]));
+                    }
+                    match message["role"].as_str() {
+                        Some("tool") => finish(&mut talk, &message["content"]),
+                        _ => tell(&mut talk, &message["content"]),
+                    }
+                }
+            }
+            Dialect::Messages => {
+                tell(&mut talk, &body["system"]);
+                for message in list(&body["messages"]) {
+                    if message["content"].is_string() {
+                        tell(&mut talk, &message["content"]);
+                    }
+                    for part in list(&message["content"]) {
+                        match part["type"].as_str() {
+                            Some("tool_use") => talk.steps.push(step(&part["input"])),
+                            Some("tool_result") => finish(&mut talk, &part["content"]),
+                            _ => tell(&mut talk, &part["text"]),
+                        }
+                    }
+                }
+            }
+        }
+        talk
+    }
+
+    /// The answer as a stream of events, all of them at once.
+    pub fn say(self, spoken: &Spoken, number: usize) -> String {
+        let call = format!("call_{number}");
+        match self {
+            Dialect::Responses => {
+                let item = match spoken {
+                    Spoken::Call { tool, arguments } => json!({
+                        "type": "function_call", "id": format!("fc_{number}"), "call_id": call,
+                        "name": tool, "arguments": arguments.to_string(),
+                    }),
+                    Spoken::Text(text) => json!({
+                        "type": "message", "id": format!("msg_{number}"), "role": "assistant",
+                        "content": [{"type": "output_text", "text": text}],
+                    }),
+                };
+                let usage = json!({"input_tokens": 1, "output_tokens": 1, "total_tokens": 2});
+                let id = format!("resp_{number}");
+                let events = [
+                    json!({"type": "response.created", "response": {"id": id}}),
+                    json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+                    json!({"type": "response.completed", "response": {"id": id, "usage": usage}}),
+                ];
+                events.iter().map(named).collect()
+            }
+            Dialect::Messages => {
+                let (block, delta, reason) = match spoken {
+                    Spoken::Call { tool, arguments } => (
+                        json!({"type": "tool_use", "id": call, "name": tool, "input": {}}),
+                        json!({"type": "input_json_delta", "partial_json": arguments.to_string()}),
+                        "tool_use",
+                    ),
+                    Spoken::Text(text) => (
+                        json!({"type": "text", "text": ""}),
+                        json!({"type": "text_delta", "text": text}),
+                        "end_turn",
+                    ),
+                };
+                let usage = json!({"input_tokens": 1, "output_tokens": 1});
+                let message = json!({
+                    "id": format!("msg_{number}"), "type": "message", "role": "assistant",
+                    "model": "fake", "content": [], "stop_reason": null, "usage": usage,
+                });
+                let end = json!({"stop_reason": reason, "stop_sequence": null});
+                let events = [
+                    json!({"type": "message_start", "message": message}),
+                    json!({"type": "content_block_start", "index": 0, "content_block": block}),
+                    json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+                    json!({"type": "content_block_stop", "index": 0}),
+                    json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 1}}),
+                    json!({"type": "message_stop"}),
+                ];
+                events.iter().map(named).collect()
+            }
+            Dialect::Chat => {
+                let (delta, reason) = match spoken {
+                    Spoken::Call { tool, arguments } => {
+                        let function = json!({"name": tool, "arguments": arguments.to_string()});
+                        let call = json!({
+                            "index": 0, "id": call, "type": "function", "function": function,
+                        });
+                        (json!({"role": "assistant", "tool_calls": [call]}), "tool_calls")
+                    }
+                    Spoken::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
+                };
+                let chunk = |delta: Value, reason: Value| {
+                    let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
+                    let chunk = json!({
+                        "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
+                        "created": 1, "model": "fake", "choices": [choice],
+                        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+                    });
+                    format!("data: {chunk}\n\n")
+                };
+                let (first, last) = (chunk(delta, Value::Null), chunk(json!({}), json!(reason)));
+                format!("{first}{last}data: [DONE]\n\n")
+            }
+        }
+    }
+}
+
+/// An event with its name before it.
+fn named(event: &Value) -> String {
+    format!("event: {}\ndata: {event}\n\n", text(&event["type"]))
+}
+
+/// A step without its result. Some put its arguments into a text; each shell has its own word for a line.
+fn step(arguments: &Value) -> Step {
+    let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let arguments = parsed.unwrap_or(arguments.clone());
+    let line = arguments["cmd"].as_str().or(arguments["command"].as_str());
+    Step { line: line.unwrap_or_default().to_owned(), result: String::new() }
+}
+
+/// The oldest step without a result has this one: nobody here calls two tools at once.
+fn finish(talk: &mut Talk, result: &Value) {
+    if let Some(step) = talk.steps.last_mut() {
+        step.result = text(result);
+    }
+}
+
+fn tell(talk: &mut Talk, content: &Value) {
+    talk.told.push_str(&text(content));
+    talk.told.push('\n');
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// A text, or the texts of a list of parts.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(|part| text(&part["text"])).collect(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,97 @@
+//! What somebody at the table will say when it is their turn, and how long they take to write it.
+
+use tokio::sync::watch;
+
+/// One thing to say.
+#[derive(Debug)]
+pub struct Move {
+    pub kind: Kind,
+    pub words: &'static str,
+    /// The plan's new version, which goes with it.
+    pub plan: Option<&'static str>,
+    pub pause: Option<Pause>,
+}
+
+/// Which of the commands that are open it is said with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The one that is suggested: a CLAIM, or a RULING.
+    Usual,
+    Appeal,
+    Completion,
+    /// A RULING that ends the debate.
+    Close,
+}
+
+impl Move {
+    fn new(kind: Kind, words: &'static str) -> Self {
+        Move { kind, words, plan: None, pause: None }
+    }
+
+    pub fn claim(words: &'static str) -> Self {
+        Self::new(Kind::Usual, words)
+    }
+
+    /// A CLAIM together with a new version of the plan.
+    pub fn revision(plan: &'static str, words: &'static str) -> Self {
+        Move { plan: Some(plan), ..Self::claim(words) }
+    }
+
+    pub fn appeal(words: &'static str) -> Self {
+        Self::new(Kind::Appeal, words)
+    }
+
+    pub fn resolution(words: &'static str) -> Self {
+        Self::new(Kind::Completion, words)
+    }
+
+    pub fn ruling(words: &'static str) -> Self {
+        Self::new(Kind::Usual, words)
+    }
+
+    pub fn closing_ruling(words: &'static str) -> Self {
+        Self::new(Kind::Close, words)
+    }
+
+    /// Written until the story ends the pause.
+    pub fn slowly(self, pause: &Pause) -> Self {
+        Move { pause: Some(pause.clone()), ..self }
+    }
+}
+
+/// The time that somebody takes to write, which ends when the story wants it to.
+#[derive(Debug, Clone)]
+pub struct Pause(watch::Sender<Stage>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Ahead,
+    Writing,
+    Over,
+}
+
+impl Pause {
+    pub fn new() -> Self {
+        Pause(watch::Sender::new(Stage::Ahead))
+    }
+
+    /// Whether somebody has begun to write.
+    pub fn is_reached(&self) -> bool {
+        *self.0.borrow() != Stage::Ahead
+    }
+
+    pub fn end(&self) {
+        self.0.send_replace(Stage::Over);
+    }
+
+    /// Writes until the pause is over.
+    pub async fn write(&self) {
+        self.0.send_modify(|stage| {
+            if *stage == Stage::Ahead {
+                *stage = Stage::Writing;
+            }
+        });
+        // It holds a sender itself, so there is somebody to wait for.
+        drop(self.0.subscribe().wait_for(|stage| *stage == Stage::Over).await);
+    }
+}

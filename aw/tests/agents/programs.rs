@@ -1,0 +1,206 @@
+//! The agent programs: where they are, how each is started, and what its tools are called.
+//!
+//! Each gets an empty home, dummy keys and a model on loopback. Whatever they might want from
+//! elsewhere (updates, plugins, figures) is turned off; what is left would go through a proxy
+//! that leads nowhere and takes note.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use aw_core::Role;
+use serde_json::json;
+
+use super::dialect::Spoken;
+use super::script::Reply;
+use super::talk::Talk;
+use crate::loops::machine::Machine;
+
+/// A program that people run their agents in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    Claude,
+    Codex,
+    Opencode,
+    Pi,
+}
+
+const ALL: [Program; 4] = [Program::Claude, Program::Codex, Program::Opencode, Program::Pi];
+
+/// Where the programs are; if they are not, why not.
+pub fn folder() -> Result<PathBuf, String> {
+    let given = std::env::var_os("AW_AGENT_PROGRAMS").map(PathBuf::from);
+    let target = Path::new(env!("CARGO_BIN_EXE_aw")).ancestors().nth(2).expect("target/debug/aw");
+    let folder = given.clone().unwrap_or(target.join("agents/node_modules/.bin"));
+    for program in ALL {
+        if !folder.join(program.name()).exists() {
+            let missing = format!("{} has no {}", folder.display(), program.name());
+            assert!(given.is_none(), "AW_AGENT_PROGRAMS: {missing}");
+            return Err(format!("{missing}; scripts/agents fetches it"));
+        }
+    }
+    Ok(folder)
+}
+
+impl Program {
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Claude => "claude",
+            Program::Codex => "codex",
+            Program::Opencode => "opencode",
+            Program::Pi => "pi",
+        }
+    }
+
+    /// Puts what it needs into its home, the kit included.
+    pub fn move_in(self, machine: &Machine, model: &str) {
+        let home = machine.path("home");
+        match self {
+            Program::Claude => {}
+            Program::Codex => {
+                // It runs a login shell, which finds `aw` where its user's profile says.
+                let path = format!("export PATH='{}':\"$PATH\"\n", machine.path("bin").display());
+                write(&home.join(".profile"), &path);
+            }
+            Program::Opencode => {
+                let provider = json!({
+                    "npm": "@ai-sdk/openai-compatible", "name": "fake",
+                    "options": {"baseURL": format!("{model}/v1"), "apiKey": "none"},
+                    "models": {"fake": {"name": "fake"}},
+                });
+                let config =
+                    json!({"permission": {"bash": "allow"}, "provider": {"fake": provider}});
+                write(&home.join(".config/opencode/opencode.json"), &config.to_string());
+            }
+            Program::Pi => {
+                let provider = json!({
+                    "baseUrl": format!("{model}/v1"), "api": "openai-completions", "apiKey": "none",
+                    "models": [{"id": "fake"}],
+                });
+                let models = json!({"providers": {"fake": provider}});
+                write(&home.join(".pi/agent/models.json"), &models.to_string());
+            }
+        }
+        // pi is no host of its own, but it reads what a project has for the others.
+        let kit = match self {
+            Program::Claude => ["claude", "--user"],
+            Program::Codex => ["codex", "--user"],
+            Program::Opencode => ["opencode", "--user"],
+            Program::Pi => ["codex", "--project"],
+        };
+        machine.aw(&[&["agent", "install"], &kit[..]].concat()).answer();
+    }
+
+    /// Where its skills were put.
+    pub fn skills(self, machine: &Machine) -> PathBuf {
+        match self {
+            Program::Claude => machine.path("home/.claude/skills"),
+            Program::Codex | Program::Opencode => machine.path("home/.agents/skills"),
+            Program::Pi => machine.path("work/.agents/skills"),
+        }
+    }
+
+    /// The program with these words of its user, still to be started.
+    pub fn command(self, machine: &Machine, model: &str, words: &str) -> Command {
+        let program = folder().expect("it was looked for").join(self.name());
+        let mut command = machine.program(program.to_str().expect("a plain path"));
+        let own = machine.path("bin");
+        let usual = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{usual}", own.display()));
+        let nowhere = model.split('/').take(3).collect::<Vec<_>>().join("/");
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+            command.env(name, &nowhere);
+        }
+        command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+        match self {
+            Program::Claude => {
+                command
+                    .env("ANTHROPIC_BASE_URL", model)
+                    .env("ANTHROPIC_API_KEY", "none")
+                    .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+                    .args(["--allowedTools", "Bash,Skill", "-p"]);
+            }
+            Program::Codex => {
+                let provider = format!(
+                    "model_providers.fake={{name='fake',base_url='{model}/v1',env_key='FAKE_KEY',wire_api='responses'}}"
+                );
+                command
+                    .env("FAKE_KEY", "none")
+                    .args(["exec", "--skip-git-repo-check", "-m", "fake", "-c", &provider])
+                    .arg("--dangerously-bypass-approvals-and-sandbox")
+                    .args(["-c", "model_provider='fake'", "-c", "analytics.enabled=false"])
+                    .args(["-c", "check_for_update_on_startup=false", "--disable", "plugins"])
+                    // As much of a command's output as its own models are shown.
+                    .args(["-c", "tool_output_token_limit=10000"]);
+            }
+            Program::Opencode => {
+                command
+                    .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
+                    .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+                    .env("npm_config_offline", "true")
+                    .args(["run", "-m", "fake/fake"]);
+            }
+            Program::Pi => {
+                let flags = "-p --provider fake --model fake";
+                command.env("PI_OFFLINE", "1").args(flags.split(' '));
+            }
+        }
+        command.arg(words);
+        command
+    }
+
+    /// The reply in terms of the tools that the program offers.
+    pub fn put(self, reply: &Reply, role: Role, talk: &Talk) -> Spoken {
+        let skill = format!("debate-{role}");
+        let (line, limit) = match reply {
+            Reply::Say(words) => return Spoken::Text(words.clone()),
+            Reply::Skill => {
+                let path = listed(talk, &skill);
+                let (tool, arguments) = match self {
+                    Program::Claude => ("Skill", json!({"skill": skill})),
+                    Program::Codex => ("exec_command", json!({"cmd": format!("cat '{path}'")})),
+                    // Its tool for skills would fetch ripgrep from afar, to list what lies beside.
+                    Program::Opencode => ("read", json!({"filePath": path})),
+                    Program::Pi => ("read", json!({"path": path})),
+                };
+                return Spoken::Call { tool, arguments };
+            }
+            Reply::Run { line, limit, .. } => (line, *limit),
+        };
+        let (tool, mut arguments) = match self {
+            Program::Claude => ("Bash", json!({"command": line, "description": "Debates"})),
+            // 30 s are the most that it can ask for.
+            Program::Codex => ("exec_command", json!({"cmd": line, "yield_time_ms": 30_000})),
+            Program::Opencode => ("bash", json!({"command": line, "description": "Debates"})),
+            Program::Pi => ("bash", json!({"command": line})),
+        };
+        if let Some(limit) = limit {
+            let (name, most) = match self {
+                Program::Codex => ("yield_time_ms", limit.as_millis()),
+                Program::Claude | Program::Opencode => ("timeout", limit.as_millis()),
+                Program::Pi => ("timeout", u128::from(limit.as_secs())),
+            };
+            arguments[name] = json!(most);
+        }
+        Spoken::Call { tool, arguments }
+    }
+}
+
+/// The file of a skill, from the list of skills that the program has given to its model.
+fn listed(talk: &Talk, skill: &str) -> String {
+    let file = format!("/{skill}/SKILL.md");
+    let Some((before, _)) = talk.told.split_once(&file) else {
+        return format!("no skill {skill} is listed");
+    };
+    let stops = |c: char| c.is_whitespace() || "<>`(\"".contains(c);
+    let root = before.rsplit(stops).next().unwrap_or_default();
+    // Codex gives each folder a short name, and a table of them.
+    let meant = talk.told.split_once(&format!("`{root}` = `")).map(|(_, rest)| rest);
+    let root = meant.and_then(|rest| rest.split('`').next()).unwrap_or(root);
+    format!("{root}{file}")
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+    fs::write(path, text).unwrap();
+}

@@ -1,0 +1,230 @@
+//! What a model says: a careful agent that knows the kit, and nothing but what `aw` has printed.
+//!
+//! It has no memory. From the conversation that a request carries it works out one step: almost
+//! always the `next_command` of the last answer, with a text of its own where one is wanted. Every
+//! text quotes what it answers, so the record shows who has read whom.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use aw_core::Role;
+use serde_json::Value;
+
+use super::moves::{Kind, Move, Pause};
+use super::talk::{Step, Talk, data, flag, next_command};
+
+/// Where an agent's own text goes.
+const PLACEHOLDER: &str = "YOUR_TEXT.md";
+
+/// What is said when the debate is closed, and only then.
+pub const LAST_WORDS: &str = "The debate is closed.";
+
+/// What it wants its program to do.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// Give it the skill for its role, in the way that the program has for that.
+    Skill,
+    /// Run a line in the shell. It takes a pause to think of it, and sets its host a limit.
+    Run { line: String, limit: Option<Duration>, pause: Option<Pause> },
+    /// Show this to the user and stop.
+    Say(String),
+}
+
+/// The part that somebody plays in a debate.
+#[derive(Debug)]
+pub struct Script {
+    pub role: Role,
+    plan: &'static str,
+    opening: &'static str,
+    moves: Vec<Move>,
+    hurry: Option<Duration>,
+}
+
+impl Script {
+    /// Opens a debate on this plan, then makes these moves.
+    pub fn proposes(plan: &'static str, opening: &'static str, moves: Vec<Move>) -> Self {
+        Script { role: Role::Proposer, plan, opening, moves, hurry: None }
+    }
+
+    pub fn opposes(moves: Vec<Move>) -> Self {
+        Script { role: Role::Opponent, plan: "", opening: "", moves, hurry: None }
+    }
+
+    pub fn arbitrates(moves: Vec<Move>) -> Self {
+        Script { role: Role::Arbitrator, plan: "", opening: "", moves, hurry: None }
+    }
+
+    /// Intervenes before anything else.
+    pub fn after_stopping_them(self, opening: &'static str) -> Self {
+        Script { opening, ..self }
+    }
+
+    /// Lets its host cut off the first `wait` after so long; then it knows better.
+    pub fn in_a_hurry(self, hurry: Duration) -> Self {
+        Script { hurry: Some(hurry), ..self }
+    }
+
+    /// The next step.
+    pub fn next(&self, talk: &Talk) -> Reply {
+        let Some(last) = talk.steps.last() else { return Reply::Skill };
+        if talk.steps.len() == 1 {
+            return self.run(talk, self.begin(talk));
+        }
+        // A host that cuts a command off may show no answer. That is a time-out: the same again.
+        let Some(answer) = last.answer() else { return self.run(talk, last.line.clone()) };
+        let said = data(&answer);
+        if let Some(debates) = said["debates"].as_array() {
+            let [only] = &debates[..] else { return stuck("it must be one debate", &answer) };
+            return self.run(talk, self.context(only["id"].as_str().unwrap_or_default()));
+        }
+        if said["document_id"].is_string() {
+            // It was written or read for the turn in hand; if there is none, to open the debate.
+            return match talk.answers().rev().find(|(_, answer)| is_a_turn(answer)) {
+                Some((step, turn)) => self.take(talk, step, &turn),
+                None => self.run(talk, self.motion(said)),
+            };
+        }
+        match next_command(&answer) {
+            Some(_) if is_a_turn(&answer) => self.take(talk, talk.steps.len() - 1, &answer),
+            Some(line) => self.run(talk, line.to_owned()),
+            None if said["action"] == "debate_closed" => Reply::Say(LAST_WORDS.to_owned()),
+            None => stuck("it does not say what to do next", &answer),
+        }
+    }
+
+    /// What the kit says to begin with.
+    fn begin(&self, talk: &Talk) -> String {
+        match (self.role, talk.named_debate()) {
+            (Role::Arbitrator, Some(debate)) if !self.opening.is_empty() => {
+                let words = self.opening;
+                format!("aw debate intervention --debate-id {debate} --content '{words}'")
+            }
+            (_, Some(debate)) => self.context(debate),
+            (Role::Proposer, None) => {
+                let create = "aw docs create --summary 'The plan' --file plan.md";
+                with_file("plan.md", self.plan, create)
+            }
+            (Role::Opponent, None) => "aw debate list --pending-first-opponent".to_owned(),
+            (Role::Arbitrator, None) => "aw debate list --needs-arbitrator".to_owned(),
+        }
+    }
+
+    fn context(&self, debate: &str) -> String {
+        format!("aw debate get-context --debate-id {debate} --role {} --limit 20", self.role)
+    }
+
+    fn motion(&self, document: &Value) -> String {
+        let text = format!("{}\n\n{}", self.opening, citation(document));
+        let title = first_line(self.plan);
+        let create = format!("aw debate create --title '{title}' --type general_debate");
+        with_file("motion.md", &text, &format!("{create} --file motion.md"))
+    }
+
+    /// Makes the next move in answer to the turn of this step, and what has to come before it:
+    /// the opponent reads the plan, the proposer writes its new version.
+    fn take(&self, talk: &Talk, step: usize, turn: &Value) -> Reply {
+        let number = self.moves_made(talk);
+        let Some(own) = self.moves.get(number) else { return stuck("no move is left", turn) };
+        let usual = next_command(turn).unwrap_or_default();
+        let target = flag(usual, "--target-id").unwrap_or_default();
+        let answered = talk.content_of(target).unwrap_or_default();
+        let since = talk.answers().filter(|(number, _)| *number > step);
+        let mut since = since.map(|(_, answer)| data(&answer).clone());
+
+        let mut text = own.words.to_owned();
+        if !answered.is_empty() {
+            text.push_str(&format!("\n\nIn answer to: {}", first_line(&answered)));
+        }
+        if self.role == Role::Opponent
+            && let Some((document, version)) = cited(&answered)
+        {
+            let Some(read) = since.find(|document| document["content"].is_string()) else {
+                return self.run(talk, format!("aw docs get {document} --version {version}"));
+            };
+            text.push_str(&format!("\n\nRead: {}", first_line(&plain(&read["content"]))));
+        }
+        if let Some(plan) = own.plan {
+            let Some(written) = since.find(|document| document["version"].is_u64()) else {
+                let (id, summary) = (document(talk), first_line(own.words));
+                let submit = format!("aw docs submit {id} --summary '{summary}' --file plan.md");
+                return self.run(talk, with_file("plan.md", plan, &submit));
+            };
+            text.push_str(&format!("\n\n{}", citation(&written)));
+        }
+
+        let line = match own.kind {
+            Kind::Usual => Some(usual.to_owned()),
+            Kind::Appeal => alternative(turn, "aw debate appeal "),
+            Kind::Completion => alternative(turn, "aw debate request-completion "),
+            Kind::Close => Some(format!("{usual} --close")),
+        };
+        let Some(line) = line else { return stuck("that is not among the choices", turn) };
+        let file = format!("text-{}.md", number + 1);
+        let line = with_file(&file, &text, &line.replace(PLACEHOLDER, &file));
+        Reply::Run { line, limit: None, pause: own.pause.clone() }
+    }
+
+    /// How many of its moves are in the record, as far as that was shown.
+    fn moves_made(&self, talk: &Talk) -> usize {
+        let own = talk.arguments().into_iter().filter(|argument| {
+            let kind = argument["type"].as_str().unwrap_or_default();
+            argument["role"] == self.role.as_str()
+                && argument["automatic"] != true
+                && !["MOTION", "INTERVENTION"].contains(&kind)
+        });
+        own.map(|argument| plain(&argument["id"])).collect::<BTreeSet<_>>().len()
+    }
+
+    fn run(&self, talk: &Talk, line: String) -> Reply {
+        let knows_better = talk.steps.iter().any(Step::was_cut_off);
+        let hurries = line.starts_with("aw debate wait ") && !knows_better;
+        Reply::Run { line, limit: self.hurry.filter(|_| hurries), pause: None }
+    }
+}
+
+/// Whether an answer asks for a text.
+fn is_a_turn(answer: &Value) -> bool {
+    next_command(answer).is_some_and(|line| line.contains(PLACEHOLDER))
+}
+
+fn alternative(turn: &Value, start: &str) -> Option<String> {
+    let mut lines = turn["metadata"]["alternatives"].as_array()?.iter().map(plain);
+    lines.find(|line| line.starts_with(start))
+}
+
+/// The document that the debate is about.
+fn document(talk: &Talk) -> String {
+    let named = |(_, answer): (usize, Value)| {
+        let data = data(&answer);
+        let id = data["document_id"].as_str().or(data["documents"][0]["document_id"].as_str());
+        id.map(str::to_owned)
+    };
+    talk.answers().find_map(named).unwrap_or_default()
+}
+
+/// A line that writes a file before it runs another line.
+fn with_file(name: &str, text: &str, line: &str) -> String {
+    format!("cat > {name} <<'END_OF_TEXT'\n{text}\nEND_OF_TEXT\n{line}")
+}
+
+fn citation(document: &Value) -> String {
+    format!("Plan: doc_id={} (v{})", plain(&document["document_id"]), document["version"])
+}
+
+/// The document and the version that a text cites.
+fn cited(text: &str) -> Option<(&str, &str)> {
+    let (id, rest) = text.split_once("doc_id=")?.1.split_once(" (v")?;
+    Some((id, rest.split_once(')')?.0))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn stuck(why: &str, answer: &Value) -> Reply {
+    Reply::Say(format!("I do not know how to go on, because {why}: {answer}"))
+}

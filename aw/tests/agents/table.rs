@@ -1,0 +1,194 @@
+//! A table for three: a server, a model, and in each seat a program on a machine of its own.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use aw_core::Role;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::model::Model;
+use super::programs::{self, Program};
+use super::script::{LAST_WORDS, Reply, Script};
+use super::talk::{Talk, data};
+use crate::loops::machine::{Going, Machine, is_gone};
+
+/// Nothing that a story waits for takes nearly so long, however slow the machine.
+const LONGEST: Duration = Duration::from_secs(120);
+
+/// Everybody who takes part in a debate.
+pub struct Table {
+    server: Machine,
+    pub model: Model,
+    seats: Vec<Seat>,
+}
+
+struct Seat {
+    role: Role,
+    program: Program,
+    machine: Machine,
+    going: Option<Going>,
+}
+
+impl Seat {
+    /// Where its program prints.
+    fn printed(&self) -> PathBuf {
+        self.machine.path("printed")
+    }
+}
+
+impl Table {
+    /// Sets the table, unless there are no programs to sit at it.
+    pub fn set(scripts: [(Program, Script); 3]) -> Option<Self> {
+        if let Err(why) = programs::folder() {
+            // What a test prints is hidden when it passes, and this is for whoever runs them.
+            let _ = writeln!(io::stderr(), "agents: skipped, because {why}");
+            return None;
+        }
+        let server = Machine::fresh();
+        server.aw(&["server", "start"]).answer();
+        let everybodys = server.data().to_str().expect("a plain path").to_owned();
+        let seat = |(program, script): &(Program, Script)| {
+            let machine = Machine::listening_at(&server.listen).with("AWEAVE_HOME", &everybodys);
+            Seat { role: script.role, program: *program, machine, going: None }
+        };
+        let seats: Vec<Seat> = scripts.iter().map(seat).collect();
+        let model = Model::start(scripts.into());
+        for seat in &seats {
+            seat.program.move_in(&seat.machine, &model.of(seat.role));
+        }
+        Some(Table { server, model, seats })
+    }
+
+    /// Starts the program in this seat, with these words of its user.
+    pub fn start(&mut self, role: Role, words: &str) {
+        let model = self.model.of(role);
+        let seat = self.seat_mut(role);
+        let mut command = seat.program.command(&seat.machine, &model, words);
+        let printed = File::create(seat.printed()).unwrap();
+        command.stdout(printed.try_clone().unwrap()).stderr(printed);
+        seat.going = Some(Going::start(command));
+    }
+
+    /// `kill -9` of the program in this seat and of everything it has started, a `wait` among it.
+    pub async fn kill(&mut self, role: Role) {
+        let seat = self.seat_mut(role);
+        let all = seat.machine.processes();
+        assert!(all.iter().any(|(_, typed)| typed.starts_with("aw debate wait ")), "{all:?}");
+        for (pid, _) in &all {
+            // It may have ended meanwhile.
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
+        seat.going = None;
+        self.until("they are gone", |_| all.iter().all(|(pid, _)| is_gone(*pid))).await;
+    }
+
+    /// Waits until everybody has left by themselves, which must be because the debate is closed.
+    pub async fn everybody_leaves(&mut self) {
+        for role in Role::ALL {
+            let mut going = self.seat_mut(*role).going.take().expect("it was started");
+            self.until("the program ends", |_| going.has_ended()).await;
+            assert_eq!(going.end().code, Some(0), "{}", self.story());
+            let printed = fs::read_to_string(self.seat(*role).printed()).unwrap();
+            assert!(printed.contains(LAST_WORDS), "{}", self.story());
+            let talk = self.talk(*role);
+            let last = talk.steps.last().expect("it did something").answer().expect("an answer");
+            assert_eq!(data(&last)["action"], "debate_closed", "{}", self.story());
+        }
+    }
+
+    /// The program in this seat.
+    pub fn program(&self, role: Role) -> Program {
+        self.seat(role).program
+    }
+
+    /// The skill for a role, as it was installed for whoever is in this seat.
+    pub fn skill(&self, seat: Role, role: Role) -> String {
+        let seat = self.seat(seat);
+        fs::read_to_string(
+            seat.program.skills(&seat.machine).join(format!("debate-{role}/SKILL.md")),
+        )
+        .unwrap()
+    }
+
+    /// The environment of each `wait` that runs in this seat.
+    pub fn waits(&self, role: Role) -> Vec<String> {
+        let all = self.seat(role).machine.processes().into_iter();
+        let waits = all.filter(|(_, typed)| typed.starts_with("aw debate wait "));
+        let environment = |(pid, _)| fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        waits.map(environment).map(|set| String::from_utf8_lossy(&set).into_owned()).collect()
+    }
+
+    /// The conversation of this seat as it was at its last request.
+    pub fn talk(&self, role: Role) -> Talk {
+        self.model.heard(role).pop().map(|(talk, _)| talk).unwrap_or_default()
+    }
+
+    /// What the server answers to a GET.
+    pub fn get(&self, path: &str) -> Value {
+        self.server.get(path)
+    }
+
+    /// How many waits the server holds.
+    pub fn held(&self) -> u64 {
+        self.server.held()
+    }
+
+    /// The id of the one debate, as soon as there is one.
+    pub async fn debate(&mut self) -> String {
+        let found = |table: &Self| table.get("/debates")["debates"][0]["id"].clone();
+        self.until("there is a debate", |table| found(table).is_string()).await;
+        crate::world::text(&found(self))
+    }
+
+    /// Returns once this is so.
+    pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Self) -> bool) {
+        let began = Instant::now();
+        while !so(self) {
+            let lost = Role::ALL.iter().any(|role| self.is_lost(*role));
+            if lost || began.elapsed() > LONGEST {
+                panic!("it never came to this: {what}\n{}", self.story());
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Whether somebody has left this seat, or is about to, without the last words.
+    fn is_lost(&mut self, role: Role) -> bool {
+        let has_ended = self.seat_mut(role).going.as_mut().is_some_and(Going::has_ended);
+        match self.model.heard(role).pop() {
+            Some((_, Reply::Say(words))) => words != LAST_WORDS,
+            _ => has_ended,
+        }
+    }
+
+    fn seat(&self, role: Role) -> &Seat {
+        self.seats.iter().find(|seat| seat.role == role).expect("every role has its seat")
+    }
+
+    fn seat_mut(&mut self, role: Role) -> &mut Seat {
+        self.seats.iter_mut().find(|seat| seat.role == role).expect("every role has its seat")
+    }
+
+    /// What everybody did, for whoever has to find out why it went wrong.
+    fn story(&self) -> String {
+        let mut story = format!("== strays: {:?}\n", self.model.strays());
+        for seat in &self.seats {
+            let _ = writeln!(story, "== {} ({})", seat.role, seat.program.name());
+            for step in self.talk(seat.role).steps {
+                let _ = writeln!(story, "$ {}\n{:.2000}", step.line, step.result);
+            }
+            let reply = self.model.heard(seat.role).pop().map(|(_, reply)| reply);
+            let printed = fs::read_to_string(seat.printed()).unwrap_or_default();
+            let from = printed.len().saturating_sub(2000);
+            let _ = writeln!(story, "-> {reply:?}\n-- it printed");
+            let _ = writeln!(story, "{}", String::from_utf8_lossy(&printed.as_bytes()[from..]));
+        }
+        story
+    }
+}

@@ -1,0 +1,95 @@
+//! What a model has to go by: all that its program has told it, and what came of each step so far.
+
+use serde_json::Value;
+
+/// The conversation that a request carries.
+#[derive(Debug, Clone, Default)]
+pub struct Talk {
+    /// Whatever is neither a step nor its result: instructions, skills, AGENTS.md, the user's words.
+    pub told: String,
+    /// The tools that the program offers.
+    pub tools: Vec<String>,
+    pub steps: Vec<Step>,
+}
+
+/// A tool that was called, and what came of it.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The line that was run; empty when the tool was not the shell.
+    pub line: String,
+    pub result: String,
+}
+
+impl Step {
+    /// What `aw` answered, if the host let it.
+    pub fn answer(&self) -> Option<Value> {
+        let mut newest_first = self.result.lines().rev();
+        newest_first.find_map(|line| {
+            let object = Some(line).filter(|line| line.starts_with("{\"success\":"));
+            serde_json::from_str(object?).ok()
+        })
+    }
+
+    /// Whether this was a `wait` that the host did not let finish.
+    pub fn was_cut_off(&self) -> bool {
+        let said_so = [
+            "running in background with ID",
+            "running with session ID",
+            "terminated command after",
+            "timed out after",
+        ];
+        self.line.contains("aw debate wait ") && said_so.iter().any(|so| self.result.contains(so))
+    }
+}
+
+impl Talk {
+    /// Every answer of `aw`, with the number of its step.
+    pub fn answers(&self) -> impl DoubleEndedIterator<Item = (usize, Value)> {
+        let steps = self.steps.iter().enumerate();
+        steps.filter_map(|(number, step)| Some((number, step.answer()?)))
+    }
+
+    /// Every argument that was ever shown, as often as it was.
+    pub fn arguments(&self) -> Vec<Value> {
+        let mut found = Vec::new();
+        for (_, answer) in self.answers() {
+            let data = data(&answer);
+            found.extend(["motion", "argument"].iter().map(|name| data[*name].clone()));
+            for several in ["arguments", "missed"] {
+                found.extend(data[several].as_array().into_iter().flatten().cloned());
+            }
+        }
+        found.retain(|argument| argument["id"].is_string());
+        found
+    }
+
+    /// What this argument says, if that was shown.
+    pub fn content_of(&self, id: &str) -> Option<String> {
+        let mut all = self.arguments().into_iter().filter(|argument| argument["id"] == id);
+        all.find_map(|argument| argument["content"].as_str().map(str::to_owned))
+    }
+
+    /// The debate that the user has named.
+    pub fn named_debate(&self) -> Option<&str> {
+        let after = self.told.split("in debate ").skip(1);
+        let mut words = after.filter_map(|rest| rest.get(..36));
+        words.find(|word| uuid::Uuid::try_parse(word).is_ok())
+    }
+}
+
+/// The data of an answer.
+pub fn data(answer: &Value) -> &Value {
+    &answer["content"][0]["data"]
+}
+
+/// The command that an answer tells to run next.
+pub fn next_command(answer: &Value) -> Option<&str> {
+    answer["metadata"]["next_command"].as_str()
+}
+
+/// The value of this flag in a line.
+pub fn flag<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = line.split_whitespace();
+    words.find(|word| *word == name)?;
+    words.next()
+}

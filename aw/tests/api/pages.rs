@@ -1,0 +1,423 @@
+//! The pages over plain HTTP: what surrounds them, and who gets in.
+
+use reqwest::Method;
+use reqwest::header::{HeaderMap, LOCATION, SET_COOKIE};
+use serde_json::json;
+
+use crate::world::{World, new_id};
+use aw::server::{Guard, Limits};
+
+/// What came back, as a browser would see it.
+struct Seen {
+    status: u16,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The cookies it sets, as a browser would send them back.
+    fn cookies(&self) -> String {
+        let all = self.headers.get_all(SET_COOKIE).iter();
+        let pairs = all.map(|value| value.to_str().unwrap().split(';').next().unwrap().to_owned());
+        pairs.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What its forms carry.
+    fn seal(&self) -> String {
+        let rest = self.body.split("name=\"seal\" value=\"").nth(1).expect("there is a form");
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    /// What the page's own form, the last one, carries in this field.
+    fn hidden(&self, name: &str) -> String {
+        let rest = self.body.split(&format!("name=\"{name}\" value=\"")).skip(1).last();
+        rest.unwrap_or_else(|| panic!("no {name}")).split('"').next().unwrap().to_owned()
+    }
+}
+
+async fn see(world: &World, path: &str, headers: &[(&str, &str)]) -> Seen {
+    let request =
+        headers.iter().fold(world.request(Method::GET, path), |request, (name, value)| {
+            request.header(*name, *value)
+        });
+    seen(request).await
+}
+
+async fn send(world: &World, path: &str, cookies: &str, fields: &[(&str, &str)]) -> Seen {
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let request = world
+        .request(Method::POST, path)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .header("cookie", cookies)
+        .body(body);
+    seen(request).await
+}
+
+async fn seen(request: reqwest::RequestBuilder) -> Seen {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    Seen { status, headers, body: response.text().await.unwrap() }
+}
+
+async fn with_token() -> World {
+    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    World::with(guard, Limits::default()).await
+}
+
+#[tokio::test]
+async fn a_page_lets_nothing_run_that_is_not_ours() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    for path in ["/", "/new", &format!("/debate/{}", debate.id), "/debate/x", "/nowhere"] {
+        let page = see(&world, path, &[("accept", "text/html")]).await;
+        let policy = page.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        for word in ["unsafe-inline", "unsafe-eval", "data:", "http:", "https:", "*"] {
+            assert!(!policy.contains(word), "{path}: {policy}");
+        }
+        for word in ["frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {
+            assert!(policy.contains(word), "{path}: {policy}");
+        }
+        assert_eq!(page.header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(page.header("x-frame-options"), "DENY", "{path}");
+        assert_eq!(page.header("cache-control"), "no-store", "{path}");
+        assert!(!page.body.contains(" style=") && !page.body.contains("<style"), "{path}");
+        assert!(!page.body.contains(" onclick") && !page.body.contains("javascript:"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_a_page_for_people_and_the_envelope_for_programs() {
+    let world = World::start().await;
+    for path in ["/nowhere", "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e", "/debate/x"] {
+        let page = see(&world, path, &[("accept", "text/html,*/*")]).await;
+        assert!(page.status == 404 || page.status == 400, "{path}: {}", page.status);
+        assert!(page.header("content-type").starts_with("text/html"), "{path}");
+        assert!(page.body.contains("href=\"/\""), "{path} says how to go on");
+    }
+    world.get("/nowhere").await.refused(404, "ROUTE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn assets_are_named_by_what_is_in_them_and_kept_for_ever() {
+    let world = World::start().await;
+    let page = see(&world, "/", &[]).await;
+    let rest = page.body.split("rel=\"stylesheet\" href=\"").nth(1).unwrap();
+    let style = rest.split('"').next().unwrap();
+    let asset = see(&world, style, &[]).await;
+    assert_eq!((asset.status, asset.header("content-type")), (200, "text/css; charset=utf-8"));
+    assert!(asset.header("cache-control").contains("immutable"));
+    let gone = see(&world, "/assets/000000000000/app.css", &[]).await;
+    assert_eq!(gone.status, 404, "another version is another name");
+}
+
+#[tokio::test]
+async fn a_form_without_our_seal_or_with_anothers_changes_nothing_and_keeps_what_was_typed() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    let (cookies, seal) = (page.cookies(), page.seal());
+    let path = format!("/debate/{}/stop", debate.id);
+    let typed = ("content", "my long reason");
+    for (cookies, seal) in [(cookies.as_str(), ""), (cookies.as_str(), "00"), ("", seal.as_str())] {
+        let refused = send(&world, &path, cookies, &[("seal", seal), typed]).await;
+        assert_eq!(refused.status, 403);
+        assert!(refused.body.contains("my long reason"), "nothing typed is lost");
+    }
+    // One that was made by the server before it was started anew.
+    let other = World::start().await;
+    let stale = see(&other, "/new", &[("cookie", cookies.as_str())]).await.seal();
+    assert_eq!(send(&world, &path, &cookies, &[("seal", &stale), typed]).await.status, 403);
+    assert_eq!(debate.context().await["debate"]["state"], "AWAITING_OPPONENT");
+    let taken =
+        send(&world, &path, &cookies, &[("seal", &seal), ("request", &new_id()), typed]).await;
+    assert_eq!(taken.status, 303, "{}", taken.body);
+    let context = debate.context().await;
+    assert_eq!(context["arguments"][0]["content"], "my long reason");
+    assert_eq!(context["arguments"][0]["via"], "page");
+}
+
+#[tokio::test]
+async fn a_form_of_another_origin_is_refused() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    let body = format!("seal={}&content=x", page.seal());
+    for (name, value) in
+        [("origin", "http://evil.test"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
+    {
+        let request = world
+            .request(Method::POST, &format!("/debate/{}/stop", debate.id))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("cookie", page.cookies())
+            .header(name, value)
+            .body(body.clone());
+        assert_eq!(seen(request).await.status, 403, "{name}: {value}");
+    }
+    assert_eq!(debate.context().await["debate"]["state"], "AWAITING_OPPONENT");
+}
+
+#[tokio::test]
+async fn a_link_from_anywhere_leads_to_a_page_and_nothing_else_does() {
+    let world = World::start().await;
+    let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
+    assert_eq!(see(&world, "/", &link).await.status, 200);
+    assert_eq!(see(&world, "/debates", &link).await.status, 403, "the API is not a page");
+    for dest in ["iframe", "image", "script", "empty", "style"] {
+        let asked = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", dest)];
+        assert_eq!(see(&world, "/", &asked).await.status, 403, "{dest}");
+    }
+}
+
+#[tokio::test]
+async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_first() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    let claim = debate.claim("opponent", &debate.motion, "No.").await;
+    let target = claim["argument"]["id"].as_str().unwrap();
+    debate.ask("appeal", target, "Decide.").await.created();
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    let (cookies, seal) = (page.cookies(), page.seal());
+    let (target, request) = (page.hidden("target"), page.hidden("request"));
+    let path = format!("/debate/{}/rule", debate.id);
+    let fields = |content: &'static str| {
+        vec![
+            ("seal", seal.as_str()),
+            ("target", &target),
+            ("request", &request),
+            ("content", content),
+        ]
+    };
+    let first = send(&world, &path, &cookies, &fields("Option A")).await;
+    assert_eq!(first.status, 303, "{}", first.body);
+    assert!(first.headers[LOCATION].to_str().unwrap().contains("#a-4"));
+    assert_eq!(send(&world, &path, &cookies, &fields("Option A")).await.status, 303);
+    assert_eq!(debate.context().await["arguments"].as_array().unwrap().len(), 3);
+    // Another tab, with another request, comes too late: it is told, and keeps its text.
+    let late = vec![("seal", seal.as_str()), ("target", &target), ("content", "Option B, because")];
+    let late = send(&world, &path, &cookies, &late).await;
+    assert_eq!(late.status, 200);
+    assert!(late.body.contains("Option B, because") && late.body.contains("href=\"#a-4\""));
+    assert_eq!(debate.context().await["arguments"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn an_empty_ruling_is_not_sent_and_a_choice_alone_is_enough() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    let claim = debate.claim("opponent", &debate.motion, "No.").await;
+    debate.ask("appeal", claim["argument"]["id"].as_str().unwrap(), "Decide.").await.created();
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    let path = format!("/debate/{}/rule", debate.id);
+    let (seal, target, request) = (page.seal(), page.hidden("target"), page.hidden("request"));
+    let basis = [("seal", seal.as_str()), ("target", &target), ("request", &request)];
+    let empty = send(&world, &path, &page.cookies(), &basis).await;
+    assert_eq!(empty.status, 200);
+    assert!(empty.body.contains("role=\"alert\""));
+    let chosen = [&basis[..], &[("choice", "Option B: the other way")]].concat();
+    assert_eq!(send(&world, &path, &page.cookies(), &chosen).await.status, 303);
+    let context = debate.context().await;
+    assert_eq!(context["arguments"][2]["content"], "Option B: the other way");
+}
+
+#[tokio::test]
+async fn with_a_token_one_signs_in_and_out() {
+    let world = with_token().await;
+    for path in ["/", "/new", "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e", "/doc/x"] {
+        let page = see(&world, path, &[]).await;
+        assert_eq!(page.status, 303, "{path}");
+        assert!(page.header("location").starts_with("/sign-in?to="), "{path}");
+    }
+    let ask = see(&world, "/sign-in?to=%2Fnew", &[]).await;
+    assert_eq!(ask.status, 200);
+    let wrong =
+        send(&world, "/sign-in", &ask.cookies(), &[("seal", &ask.seal()), ("token", "guess")])
+            .await;
+    assert_eq!((wrong.status, wrong.cookies().contains("aw_session")), (200, false));
+    let fields = [("seal", ask.seal()), ("token", "secret".to_owned()), ("to", ask.hidden("to"))];
+    let fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let signed = send(&world, "/sign-in", &ask.cookies(), &fields).await;
+    assert_eq!((signed.status, signed.header("location")), (303, "/new"));
+    let cookie = signed.headers[SET_COOKIE].to_str().unwrap();
+    for word in ["HttpOnly", "SameSite=Strict", "Max-Age="] {
+        assert!(cookie.contains(word), "{cookie}");
+    }
+    assert!(!cookie.contains("secret"), "the token itself is not in the cookie");
+    let cookies = format!("{}; {}", ask.cookies(), signed.cookies());
+    assert_eq!(see(&world, "/new", &[("cookie", &cookies)]).await.status, 200);
+    // The cookie is for pages; programs bring the token.
+    assert_eq!(see(&world, "/debates", &[("cookie", &cookies)]).await.status, 401);
+    assert_eq!(see(&world, "/metrics", &[("cookie", &cookies)]).await.status, 401);
+    let out = send(&world, "/sign-out", &cookies, &[("seal", &ask.seal())]).await;
+    assert!(out.headers[SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
+    let forged = "aw_session=99999999999999.aaaa";
+    assert_eq!(see(&world, "/", &[("cookie", forged)]).await.status, 303);
+}
+
+#[tokio::test]
+async fn whoever_comes_by_a_link_from_elsewhere_and_has_signed_in_need_not_sign_in_again() {
+    let world = with_token().await;
+    // Browsers keep a strict cookie back on such a link, so the page is asked for again from here.
+    let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
+    let page = see(&world, "/debate/1?x=%22%3E", &link).await;
+    assert_eq!(page.status, 200);
+    assert!(page.body.contains("http-equiv=\"refresh\""), "{}", page.body);
+    assert!(
+        !page.body.contains("\">\"") && page.body.contains("/debate/1?x=%22%3E"),
+        "{}",
+        page.body
+    );
+}
+
+#[tokio::test]
+async fn one_is_never_sent_to_another_site_after_signing_in() {
+    let world = with_token().await;
+    let ask = see(&world, "/sign-in?to=%2F%2Fevil.test", &[]).await;
+    let seal = ask.seal();
+    for to in ["//evil.test", "https://evil.test", "/\\evil.test"] {
+        let fields = [("seal", seal.as_str()), ("token", "secret"), ("to", to)];
+        let signed = send(&world, "/sign-in", &ask.cookies(), &fields).await;
+        assert_eq!(signed.header("location"), "/", "{to}");
+    }
+}
+
+#[tokio::test]
+async fn language_and_theme_are_remembered() {
+    let world = World::start().await;
+    let page = see(&world, "/", &[("accept-language", "vi-VN,vi;q=0.9")]).await;
+    assert!(
+        page.body.contains("<html lang=\"vi\"") && page.body.contains("Cần bạn")
+            || page.body.contains("Chưa có debate")
+    );
+    let fields = [("seal", page.seal()), ("lang", "en".to_owned()), ("to", "/".to_owned())];
+    let fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let chosen = send(&world, "/preferences", &page.cookies(), &fields).await;
+    let cookies = format!("{}; {}", page.cookies(), chosen.cookies());
+    let again = [("accept-language", "vi"), ("cookie", cookies.as_str())];
+    assert!(see(&world, "/", &again).await.body.contains("<html lang=\"en\""));
+    let seal = page.seal();
+    let dark = [("seal", seal.as_str()), ("theme", "dark"), ("to", "/")];
+    let dark = send(&world, "/preferences", &page.cookies(), &dark).await;
+    let cookies = format!("{}; {}", page.cookies(), dark.cookies());
+    assert!(see(&world, "/", &[("cookie", &cookies)]).await.body.contains("data-theme=\"dark\""));
+}
+
+#[tokio::test]
+async fn a_new_debate_opened_twice_by_one_form_is_one_debate_with_its_document() {
+    let world = World::start().await;
+    let form = see(&world, "/new", &[]).await;
+    let hidden = |name: &str| form.hidden(name);
+    let (seal, debate, request) = (form.seal(), hidden("debate"), hidden("request"));
+    let fields = [
+        ("seal", seal.as_str()),
+        ("debate", &debate),
+        ("request", &request),
+        ("title", "Keep one file?"),
+        ("type", "general_debate"),
+        ("content", "We should.\r\nReally."),
+        ("document", "# Plan\r\n\r\nOne file."),
+        ("policy", "arbitrator"),
+    ];
+    for _ in 0..2 {
+        let opened = send(&world, "/new", &form.cookies(), &fields).await;
+        assert_eq!(opened.status, 303, "{}", opened.body);
+        assert_eq!(opened.header("location"), format!("/debate/{debate}?new=1"));
+    }
+    assert_eq!(world.get("/debates").await.ok()["total"], 1);
+    let context = world.get(&format!("/debates/{debate}")).await.ok();
+    assert_eq!(context["debate"]["resolution_policy"], "arbitrator");
+    assert_eq!(context["documents"][0]["version"], 1);
+    let motion = context["motion"]["content"].as_str().unwrap();
+    assert!(motion.starts_with("We should.\nReally.\n\ndoc_id="), "{motion:?}");
+    let page = see(&world, &format!("/debate/{debate}?new=1"), &[]).await;
+    for role in ["proposer", "opponent"] {
+        let line = format!("aw agent show {role} --debate-id {debate}");
+        assert!(page.body.contains(&line), "{role}");
+    }
+    // A form that is not whole keeps what was typed and opens nothing.
+    let bad = send(&world, "/new", &form.cookies(), &[&fields[..3], &fields[4..6]].concat()).await;
+    assert!(bad.status == 200 && bad.body.contains("Really."), "{}", bad.status);
+}
+
+#[tokio::test]
+async fn a_transcript_in_html_needs_nothing_else_and_runs_nothing() {
+    let world = World::start().await;
+    let debate = world.debate("A <b>title</b>").await;
+    debate
+        .claim("opponent", &debate.motion, "<script>alert(1)</script> ![x](http://evil.test/x.png)")
+        .await;
+    let page = see(&world, &format!("/debates/{}/export?format=html", debate.id), &[]).await;
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    for word in ["<script", "src=", "<link", "url(", "@import", "<b>title"] {
+        assert!(!page.body.contains(word), "{word}");
+    }
+    assert!(page.body.contains("A &#60;b&#62;title") || page.body.contains("A &lt;b&gt;title"));
+    assert!(page.header("content-security-policy").contains("default-src 'none'"));
+}
+
+#[tokio::test]
+async fn a_debate_of_2000_arguments_shows_a_part_and_the_way_to_the_rest() {
+    let world = World::start().await;
+    let debate = world.debate("Long").await;
+    let mut target = debate.motion.clone();
+    for number in 0..260 {
+        let role = if number % 2 == 0 { "opponent" } else { "proposer" };
+        let written = debate.claim(role, &target, &format!("Word {number}.")).await;
+        target = written["argument"]["id"].as_str().unwrap().to_owned();
+    }
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    assert!(page.body.contains("id=\"a-1\"") && page.body.contains("id=\"a-261\""));
+    assert!(!page.body.contains("id=\"a-30\""));
+    let rest = page
+        .body
+        .split(&format!("/debate/{}?before=", debate.id))
+        .find(|rest| rest.contains("#earlier"));
+    let before = rest.and_then(|_| {
+        page.body
+            .split("?before=")
+            .find(|rest| rest.split('"').next().unwrap().ends_with("#earlier"))
+    });
+    let before = before.unwrap().split('#').next().unwrap();
+    let earlier = see(&world, &format!("/debate/{}?before={before}", debate.id), &[]).await;
+    assert!(earlier.body.contains("id=\"a-30\"") && earlier.body.contains("id=\"a-2\""));
+    let text = see(&world, &format!("/debate/{}/text/31", debate.id), &[]).await;
+    assert_eq!(
+        (text.body.as_str(), text.header("content-type")),
+        ("Word 29.", "text/plain; charset=utf-8")
+    );
+}
+
+#[tokio::test]
+async fn deleting_asks_first_and_says_what_goes() {
+    let world = World::start().await;
+    let debate = world.debate("To go").await;
+    let path = format!("/debate/{}/delete", debate.id);
+    let ask = see(&world, &path, &[]).await;
+    assert!(ask.body.contains("To go") && ask.body.contains("Its 1 arguments"));
+    assert_eq!(world.get("/debates").await.ok()["total"], 1, "looking deletes nothing");
+    let done = send(&world, &path, &ask.cookies(), &[("seal", &ask.seal())]).await;
+    assert_eq!((done.status, done.header("location")), (303, "/?deleted=1"));
+    let page = see(&world, &format!("/debate/{}", debate.id), &[("accept", "text/html")]).await;
+    assert_eq!(page.status, 404);
+    assert!(page.body.contains("was deleted"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn what_needs_somebody_is_counted() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    assert_eq!(
+        see(&world, "/needed", &[]).await.body,
+        json!({"total": 0, "debates": []}).to_string()
+    );
+    debate.intervene().await.created();
+    let needed = see(&world, "/needed", &[]).await.body;
+    assert!(needed.contains("\"total\":1") && needed.contains(&debate.id), "{needed}");
+}

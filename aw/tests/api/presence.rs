@@ -1,0 +1,240 @@
+//! Who waits in a debate, and when each role was last seen there.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+use super::by_hand;
+use crate::world::{Answer, DebateFor, Socket, World, eventually, in_time, new_id, text};
+
+/// How long a poll counts.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// The moment at which every story begins.
+const BEGINNING: &str = "2026-01-01T00:00:00.000Z";
+
+/// Who is there, as the debate itself says, which must be what the list says.
+async fn presence(debate: &DebateFor<'_>) -> Value {
+    let context = debate.context().await;
+    let list = debate.world.get("/debates").await.ok();
+    let listed = list["debates"].as_array().unwrap().iter();
+    let listed = listed.filter(|listed| listed["id"] == debate.id.as_str()).collect::<Vec<_>>();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["presence"], context["presence"]);
+    context["presence"].clone()
+}
+
+/// A wait that is held until there are news.
+fn waits(debate: &DebateFor<'_>, role: &str) -> JoinHandle<Answer> {
+    let path = format!("/debates/{}/wait?role={role}", debate.id);
+    tokio::spawn(Answer::to(debate.world.request(Method::GET, &path)))
+}
+
+fn seen(at: &str) -> Value {
+    json!({"waiting": false, "last_seen_at": at})
+}
+
+fn never() -> Value {
+    json!({"waiting": false, "last_seen_at": null})
+}
+
+#[tokio::test]
+async fn every_write_is_a_sign_of_life_of_its_role() {
+    let world = World::start().await;
+    let debate = world.debate("Who is here?").await;
+    let opened = json!({
+        "proposer": seen(BEGINNING), "opponent": never(), "arbitrator": never(),
+    });
+    assert_eq!(presence(&debate).await, opened);
+
+    world.pass(Duration::from_secs(60));
+    debate.claim("opponent", &debate.motion, "I am.").await;
+    world.pass(Duration::from_secs(60));
+    debate.intervene().await.created();
+    world.pass(Duration::from_secs(60));
+    // What is refused was not written.
+    debate.try_claim("proposer", &new_id(), "Me too.").await.refused(404, "ARGUMENT_NOT_FOUND");
+    let now = json!({
+        "proposer": seen(BEGINNING),
+        "opponent": seen("2026-01-01T00:01:00.000Z"),
+        "arbitrator": seen("2026-01-01T00:02:00.000Z"),
+    });
+    assert_eq!(presence(&debate).await, now);
+}
+
+#[tokio::test]
+async fn whoever_is_held_waits_and_the_others_do_not() {
+    let world = World::start().await;
+    let (debate, other) = (world.debate("Here").await, world.debate("There").await);
+    world.pass(Duration::from_secs(30));
+    let (proposer, arbitrator) = (waits(&debate, "proposer"), waits(&debate, "arbitrator"));
+    eventually("both are held", async || world.held().await.0 == 2).await;
+    let waiting = json!({"waiting": true, "last_seen_at": "2026-01-01T00:00:30.000Z"});
+    let now = json!({"proposer": waiting, "opponent": never(), "arbitrator": waiting});
+    assert_eq!(presence(&debate).await, now);
+    assert_eq!(presence(&other).await["proposer"], seen(BEGINNING));
+
+    // The answer is a sign of life too.
+    world.pass(Duration::from_secs(30));
+    debate.claim("opponent", &debate.motion, "No.").await;
+    in_time("the proposer is answered", proposer).await.unwrap().ok();
+    let now = presence(&debate).await;
+    assert_eq!(now["proposer"]["last_seen_at"], "2026-01-01T00:01:00.000Z");
+    assert_eq!(now["arbitrator"], waiting);
+    arbitrator.abort();
+}
+
+#[tokio::test]
+async fn a_wait_that_is_refused_leaves_no_sign() {
+    let world = World::start().await;
+    let debate = world.debate("Who is here?").await;
+    let wait = format!("/debates/{}/wait?role=opponent&argument_id={}", debate.id, new_id());
+    world.get(&wait).await.refused(404, "ARGUMENT_NOT_FOUND");
+    debate.wait("judge", None, 1).await.refused(400, "INVALID_INPUT");
+    assert_eq!(presence(&debate).await["opponent"], never());
+}
+
+#[tokio::test]
+async fn nobody_was_seen_before_the_server_started() {
+    let world = World::start().await;
+    let id = {
+        let debate = world.debate("Who is here?").await;
+        debate.poll("opponent", None).await.ok();
+        debate.id
+    };
+    let world = World::on(world.stop().await, Default::default(), Default::default()).await;
+    let context = world.get(&format!("/debates/{id}")).await.ok();
+    let nobody = json!({"proposer": never(), "opponent": never(), "arbitrator": never()});
+    assert_eq!(context["presence"], nobody);
+}
+
+#[tokio::test]
+async fn a_poll_counts_for_five_seconds_and_every_socket_is_told_of_both_ends() {
+    let world = World::start().await;
+    let (debate, other) = (world.debate("Here").await, world.debate("There").await);
+    let (mut page, begin) = Socket::of(&world, &debate.id).await;
+    let (mut elsewhere, _) = Socket::of(&world, &other.id).await;
+    let mut feed = Socket::feed(&world).await;
+    assert_eq!(begin["presence"]["opponent"], never());
+
+    world.pass(Duration::from_secs(10));
+    let began = Instant::now();
+    debate.poll("opponent", Some(&debate.motion)).await.ok();
+    let at = "2026-01-01T00:00:10.000Z";
+    let mut now = json!({
+        "proposer": seen(BEGINNING),
+        "opponent": {"waiting": true, "last_seen_at": at},
+        "arbitrator": never(),
+    });
+    let told = json!({"debate_id": debate.id, "presence": now});
+    assert_eq!(page.hears("presence").await, told);
+    assert_eq!(feed.hears("presence").await, told);
+    assert_eq!(Socket::of(&world, &debate.id).await.1["presence"], now);
+
+    // Told by the clock alone: nobody asks.
+    now["opponent"] = seen(at);
+    let told = json!({"debate_id": debate.id, "presence": now});
+    assert_eq!(page.hears("presence").await, told);
+    assert!(began.elapsed() >= LINGER, "after {:?}", began.elapsed());
+    assert_eq!(feed.hears("presence").await, told);
+    assert_eq!(presence(&debate).await, now);
+    other.claim("opponent", &other.motion, "No.").await;
+    elsewhere.hears("new_argument").await;
+}
+
+#[tokio::test]
+async fn a_wait_that_is_only_renewed_is_told_once() {
+    let world = World::start().await;
+    let debate = world.debate("Still here?").await;
+    let (mut page, _) = Socket::of(&world, &debate.id).await;
+    let mut feed = Socket::feed(&world).await;
+    let path = format!("/debates/{}/wait?role=proposer&wait=0.05", debate.id);
+    for _ in 0..20 {
+        let nothing = world.get(&path).await.ok();
+        assert_eq!(nothing["has_new_argument"], false);
+    }
+    // One who hangs up before its deadline and calls again at once has not left either.
+    for _ in 0..3 {
+        let held = waits(&debate, "proposer");
+        eventually("it is held", async || world.held().await.0 == 1).await;
+        held.abort();
+        eventually("it is let go", async || world.held().await.0 == 0).await;
+    }
+    debate.claim("opponent", &debate.motion, "No.").await;
+    assert_eq!(page.hears("presence").await["presence"]["proposer"]["waiting"], true);
+    page.hears("new_argument").await;
+    // The feed may tell the two as one, but never that somebody went.
+    loop {
+        let told = feed.next().await;
+        assert_eq!(told["data"]["presence"]["proposer"]["waiting"], true, "{told}");
+        if told["event"] == "debate_updated" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_dead_clients_wait_ends_its_presence() {
+    let world = World::start().await;
+    let debate = world.debate("Are you there?").await;
+    let (mut page, _) = Socket::of(&world, &debate.id).await;
+    let mut client = TcpStream::connect(by_hand::address(&world)).await.unwrap();
+    let request = format!(
+        "GET /debates/{}/wait?role=proposer HTTP/1.1\r\nhost: {}\r\n\r\n",
+        debate.id,
+        by_hand::address(&world)
+    );
+    client.write_all(request.as_bytes()).await.unwrap();
+    assert_eq!(page.hears("presence").await["presence"]["proposer"]["waiting"], true);
+    drop(client);
+    let told = page.hears("presence").await;
+    assert_eq!(told["presence"]["proposer"]["waiting"], false);
+    assert_eq!(presence(&debate).await["proposer"]["waiting"], false);
+    assert_eq!(world.held().await.0, 0);
+}
+
+#[tokio::test]
+async fn who_was_given_something_to_do_ceases_to_wait() {
+    let world = World::start().await;
+    let debate = world.debate("Your turn").await;
+    let (mut page, _) = Socket::of(&world, &debate.id).await;
+    let proposer = waits(&debate, "proposer");
+    let told = page.hears("presence").await["presence"].take();
+    assert_eq!(
+        (&told["proposer"]["waiting"], &told["opponent"]["waiting"]),
+        (&json!(true), &json!(false))
+    );
+    debate.claim("opponent", &debate.motion, "No.").await;
+    page.hears("new_argument").await;
+    in_time("the proposer is answered", proposer).await.unwrap().ok();
+    let told = page.hears("presence").await["presence"].take();
+    assert_eq!(told["proposer"]["waiting"], false);
+}
+
+#[tokio::test]
+async fn the_presence_of_a_deleted_debate_goes() {
+    let world = World::start().await;
+    let (gone, other) = (world.debate("Gone").await, world.debate("Kept").await);
+    let mut feed = Socket::feed(&world).await;
+    let waiter = waits(&gone, "proposer");
+    assert_eq!(feed.hears("presence").await["debate_id"], gone.id.as_str());
+    gone.poll("opponent", Some(&gone.motion)).await.ok();
+    let told = feed.hears("presence").await;
+    assert_eq!(told["presence"]["opponent"]["waiting"], true);
+
+    world.delete(&format!("/debates/{}", gone.id)).await.ok();
+    in_time("the waiter is answered", waiter).await.unwrap().refused(404, "DEBATE_NOT_FOUND");
+    assert_eq!(feed.hears("debate_deleted").await, json!({"debate_id": gone.id}));
+    // Whatever lingered there would have ended before somebody who came later.
+    other.poll("opponent", Some(&other.motion)).await.ok();
+    for waiting in [true, false] {
+        let told = feed.hears("presence").await;
+        assert_eq!(text(&told["debate_id"]), other.id);
+        assert_eq!(told["presence"]["opponent"]["waiting"], waiting);
+    }
+    gone.poll("opponent", None).await.refused(404, "DEBATE_NOT_FOUND");
+}

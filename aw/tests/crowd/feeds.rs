@@ -1,0 +1,164 @@
+//! Hundreds who watch everything, while hundreds wait.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use aw_core::{Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title, Via};
+use aw_record::{Ask, Engine, Receipt, Request};
+use reqwest::Method;
+use serde_json::Value;
+use tokio::task::{JoinHandle, JoinSet};
+use uuid::Uuid;
+
+use super::{held, raise_file_limit};
+use crate::world::{Answer, Dice, Socket, World, eventually, in_time, text};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hundreds_of_feeds_see_hundreds_of_waiters_come_and_every_move() {
+    const FEEDS: usize = 200;
+    const DEBATES: u32 = 100;
+    raise_file_limit();
+    let world = World::start().await;
+    let mut debates = Vec::new();
+    for number in 0..DEBATES {
+        debates.push(open(&world.engine, number).await);
+    }
+    let mut feeds: Vec<JoinHandle<Socket>> = Vec::new();
+    for _ in 0..FEEDS {
+        let mut feed = Socket::feed(&world).await;
+        feeds.push(tokio::spawn(async move {
+            // Whatever was told as one, in the end each debate has its claim, and had its waiters.
+            let (mut waiting, mut claimed) = (HashSet::new(), HashSet::new());
+            while waiting.len() < DEBATES as usize || claimed.len() < DEBATES as usize {
+                let told = feed.next().await;
+                let data = &told["data"];
+                match told["event"].as_str().unwrap() {
+                    "presence" => {
+                        if waits(data, "proposer") && waits(data, "arbitrator") {
+                            waiting.insert(text(&data["debate_id"]));
+                        }
+                    }
+                    "debate_updated" => {
+                        assert_eq!(data["last_argument"]["seq"], 2);
+                        claimed.insert(text(&data["debate"]["id"]));
+                    }
+                    other => panic!("{other}: {told}"),
+                }
+            }
+            feed
+        }));
+    }
+    assert_eq!(held(&world).await.1, FEEDS as u64);
+
+    // Four of each debate wait; they are two roles.
+    let mut waiters = JoinSet::new();
+    for motion in &debates {
+        for role in [Role::Proposer, Role::Proposer, Role::Arbitrator, Role::Arbitrator] {
+            let path = format!("/debates/{}/wait?role={role}", motion.debate.id);
+            waiters.spawn(Answer::to(world.request(Method::GET, &path)));
+        }
+    }
+    eventually("400 waits are held", async || held(&world).await.0 == 4 * u64::from(DEBATES)).await;
+    for motion in &debates {
+        let presence = world.engine.presence(motion.debate.id);
+        assert!(presence.proposer.waiting && presence.arbitrator.waiting);
+        assert!(!presence.opponent.waiting);
+        claim(&world.engine, motion).await;
+    }
+    for feed in feeds {
+        in_time("every feed sees everything", feed).await.unwrap();
+    }
+    waiters.abort_all();
+    eventually("nobody is left", async || held(&world).await == (0, 0)).await;
+    eventually("nobody is thought to wait", async || {
+        debates.iter().all(|motion| !world.engine.presence(motion.debate.id).arbitrator.waiting)
+    })
+    .await;
+}
+
+fn waits(data: &Value, role: &str) -> bool {
+    data["presence"][role]["waiting"] == true
+}
+
+/// Nothing follows that could make up for what was missed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_feed_is_told_of_everything_that_is_committed_once_it_is_open() {
+    const COMMIT: Duration = Duration::from_millis(3);
+    let world = World::start().await;
+    let mut dice = Dice::new();
+    for number in 0..200 {
+        let mut other = dice.another();
+        let busy = tokio::spawn({
+            let engine = world.engine.clone();
+            async move {
+                other.dawdle(COMMIT).await;
+                open(&engine, number).await;
+            }
+        });
+        dice.dawdle(COMMIT).await;
+        let mut feed = Socket::feed(&world).await;
+        let opened = open(&world.engine, number).await.debate.id.to_string();
+        while feed.hears("debate_created").await["debate"]["id"] != opened.as_str() {}
+        busy.await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn feeds_that_do_not_read_slow_nobody_and_are_dropped() {
+    const DEBATES: u32 = 6_000;
+    let world = World::start().await;
+    let mut stuck = Vec::new();
+    for _ in 0..10 {
+        stuck.push(Socket::narrow_feed(&world).await);
+    }
+    let mut reader = Socket::feed(&world).await;
+    let reading = tokio::spawn(async move {
+        let mut titles = HashMap::new();
+        while titles.len() < DEBATES as usize {
+            let told = reader.hears("debate_created").await;
+            titles.insert(text(&told["debate"]["id"]), text(&told["debate"]["title"]));
+        }
+        reader
+    });
+    // More than the kernel keeps for somebody who does not read.
+    for number in 0..DEBATES {
+        let began = Instant::now();
+        open(&world.engine, number).await;
+        // The server gives a stuck socket ten seconds; a writer that waited for one would show it.
+        assert!(began.elapsed() < Duration::from_secs(8), "a writer was held up");
+    }
+    let _reader = in_time("who reads sees everything", reading).await.unwrap();
+    eventually("those who do not read are dropped", async || held(&world).await.1 == 1).await;
+    let mut late = stuck.pop().unwrap();
+    let mut told = 0;
+    while late.any().await.is_ok() {
+        told += 1;
+    }
+    assert!(told < DEBATES, "it was never behind");
+    // It connects again and reads anew.
+    let mut back = Socket::feed(&world).await;
+    let another = open(&world.engine, DEBATES).await.debate.id.to_string();
+    assert_eq!(back.hears("debate_created").await["debate"]["id"], another.as_str());
+}
+
+async fn open(engine: &Engine, number: u32) -> Receipt {
+    let ask = Ask::Open {
+        title: Title::recorded(format!("Debate {number} {}", "word ".repeat(30))),
+        debate_type: DebateType::recorded("general_debate".to_owned()),
+        texts: None,
+        policy: ResolutionPolicy::Auto,
+        motion: Content::recorded("A motion.".to_owned()),
+    };
+    execute(engine, Uuid::new_v4().into(), ask).await
+}
+
+async fn claim(engine: &Engine, motion: &Receipt) {
+    let play = Move::Claim { target: motion.argument.id };
+    let content = Content::recorded("A claim.".to_owned());
+    execute(engine, motion.debate.id, Ask::Play { role: Role::Opponent, play, content }).await;
+}
+
+async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
+    let id = Uuid::new_v4().into();
+    engine.execute(Request { debate, id, author: None, via: Via::Api, ask }).await.unwrap()
+}

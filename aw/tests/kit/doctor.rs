@@ -1,0 +1,330 @@
+//! `aw agent doctor`: whether each host is there, has the kit, and reaches the server from where it
+//! runs its commands; and what mends each thing that is not so.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::home::{HOSTS, Home, same};
+use crate::cli::aw::Ran;
+use crate::world::text;
+
+/// Runs what it is given, as Codex does without a sandbox.
+const OPEN: &str = "[ \"$1 $2\" = 'sandbox --' ] || exit 64\nshift 2\nexec \"$@\"";
+
+/// The same where nothing can be reached.
+const CLOSED: &str = "shift 2\nDEBATE_SERVER_URL=http://127.0.0.1:9 exec \"$@\"";
+
+/// Every host is on this machine, and `aw` is found by a login shell too.
+fn equipped() -> Home {
+    let home = Home::lived_in();
+    for program in ["claude", "cursor-agent", "gemini", "opencode"] {
+        home.program(program, "exit 0");
+    }
+    home.program("codex", OPEN);
+    home.write("~/.profile", format!("PATH={}/bin:/usr/bin:/bin\n", home.root().display()));
+    home
+}
+
+/// What was found: by its name the status, what is said, and what mends it.
+#[derive(Debug)]
+struct Found(BTreeMap<String, Value>);
+
+impl Found {
+    #[track_caller]
+    fn of(ran: &Ran) -> Self {
+        let whole: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let data = &whole["content"][0]["data"];
+        let checks = data["checks"].as_array().unwrap();
+        let failed = checks.iter().any(|check| check["status"] == "failed");
+        assert_eq!(data["healthy"], !failed, "{data}");
+        assert_eq!(ran.code, if failed { 3 } else { 0 }, "{ran:?}");
+        for check in checks {
+            assert_eq!(check["status"] == "ok", check["fix"].is_null(), "{check}");
+        }
+        let by_name = checks.iter().map(|check| (text(&check["name"]), check.clone()));
+        let found = Found(by_name.collect());
+        assert_eq!(found.0.len(), checks.len(), "each is told of once: {data}");
+        found
+    }
+
+    #[track_caller]
+    fn is(&self, name: &str, status: &str) -> &Self {
+        assert_eq!(self.0[name]["status"], status, "{name}: {self:?}");
+        self
+    }
+
+    #[track_caller]
+    fn says(&self, name: &str, words: &[&str]) -> &Self {
+        let message = text(&self.0[name]["message"]);
+        for word in words {
+            assert!(message.contains(word), "{word:?} is not in {message:?}");
+        }
+        self
+    }
+
+    #[track_caller]
+    fn fix(&self, name: &str) -> String {
+        text(&self.0[name]["fix"])
+    }
+}
+
+#[track_caller]
+fn found(home: &Home, words: &str) -> Found {
+    Found::of(&home.agent(&format!("doctor {words}")))
+}
+
+#[test]
+fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
+    let home = equipped();
+    home.does("install all");
+    let (tree, stamps) = (home.tree(), home.stamps());
+    let all = found(&home, "");
+    for host in HOSTS {
+        all.is(&format!("{host} program"), "ok").is(&format!("{host} kit"), "ok");
+        // Cursor's sandbox cannot be tried from outside.
+        let server = if host == "cursor" { "warning" } else { "ok" };
+        all.is(&format!("{host} server"), server);
+    }
+    assert_eq!(all.0.len(), 3 * HOSTS.len(), "{all:?}");
+    assert!(all.fix("cursor server").contains("Shell(aw)"), "{all:?}");
+    same(&home.tree(), &tree);
+    assert_eq!(home.stamps(), stamps);
+    let one = home.agent("doctor opencode");
+    assert_eq!(one.ok()["metadata"]["message"], "Everything is as it should be");
+    let page = home.agent("doctor --format markdown").stdout;
+    assert!(page.contains("ok      codex server"), "{page}");
+    assert!(page.contains("warning cursor server"), "{page}");
+}
+
+#[test]
+fn a_host_that_is_not_there_is_only_looked_at_when_named() {
+    let home = Home::bare();
+    let none = home.agent("doctor");
+    assert!(text(&none.ok()["metadata"]["message"]).contains("None"), "{none:?}");
+    assert!(Found::of(&none).0.is_empty());
+    let named = found(&home, "claude");
+    named.is("claude program", "warning").says("claude program", &["not on this machine"]);
+    named.is("claude kit", "failed");
+    // Somebody has used it, but starts it from somewhere else.
+    home.write("~/.gemini/settings.json", "{}");
+    let used = found(&home, "");
+    used.is("gemini program", "warning").says("gemini program", &["used here", "PATH"]);
+    assert!(!used.0.contains_key("claude program"), "{used:?}");
+}
+
+#[test]
+fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
+    let home = equipped();
+    type Harm = fn(&Home);
+    let harms: [(Harm, &str, &[&str]); 5] = [
+        (|_| {}, "failed", &["not installed"]),
+        (
+            |home| home.remove(".gemini/commands/debate-proposer.toml"),
+            "failed",
+            &["debate-proposer.toml", "missing"],
+        ),
+        (|home| home.write("GEMINI.md", "Mine.\n"), "failed", &["GEMINI.md", "missing"]),
+        (|home| home.aw().config("debate_language = 'German'"), "failed", &["another version"]),
+        (
+            |home| home.append(".agents/skills/debate-opponent/SKILL.md", "Be kind.\n"),
+            "warning",
+            &["debate-opponent", "edited"],
+        ),
+    ];
+    for (harm, status, words) in harms {
+        harm(&home);
+        let ill = found(&home, "gemini");
+        ill.is("gemini kit", status).says("gemini kit", words);
+        let fix = ill.fix("gemini kit");
+        if status == "failed" {
+            home.aw().sh(&fix).ok();
+        } else {
+            home.remove(".agents/skills/debate-opponent/SKILL.md");
+            home.aw().sh(fix.split_once("run ").unwrap().1).ok();
+        }
+        found(&home, "gemini").is("gemini kit", "ok");
+    }
+}
+
+#[test]
+fn the_kit_counts_where_one_is() {
+    let home = equipped();
+    fs::create_dir_all(home.at("other/.git")).unwrap();
+    fs::create_dir_all(home.at("src")).unwrap();
+    home.does("install claude");
+    let elsewhere = Found::of(&home.aw().sh("cd other && aw agent doctor claude"));
+    elsewhere.is("claude kit", "failed").says("claude kit", &["not here"]);
+    Found::of(&home.aw().sh("cd src && aw agent doctor claude")).is("claude kit", "ok");
+    home.does("uninstall");
+    home.does("install claude --user");
+    Found::of(&home.aw().sh("cd other && aw agent doctor claude")).is("claude kit", "ok");
+    home.remove("~/.claude/skills/debate-opponent/SKILL.md");
+    let ill = found(&home, "claude");
+    assert_eq!(ill.is("claude kit", "failed").fix("claude kit"), "aw agent install claude --user");
+}
+
+#[test]
+fn a_kit_that_came_with_the_project_counts_too() {
+    let home = equipped();
+    home.does("install all");
+    fs::remove_file(home.aw().home().join("agent-kit.json")).unwrap();
+    let all = found(&home, "");
+    for host in HOSTS {
+        all.is(&format!("{host} kit"), "ok");
+    }
+}
+
+#[test]
+fn skills_that_are_found_twice_are_told_of() {
+    let home = equipped();
+    home.does("install all");
+    home.does("install codex --user");
+    let twice = found(&home, "");
+    twice.is("codex skills", "warning").says("codex skills", &["twice"]);
+    assert!(!twice.0.contains_key("claude skills"), "{twice:?}");
+    home.aw().sh(twice.fix("codex skills").split(',').next().unwrap()).ok();
+    assert!(!found(&home, "codex").0.contains_key("codex skills"));
+}
+
+#[test]
+fn codex_needs_aw_in_the_path_of_a_login_shell() {
+    let home = equipped();
+    home.write("~/.profile", "PATH=/nowhere\n");
+    let all = found(&home, "");
+    all.is("codex server", "failed").says("codex server", &["aw", "not found"]);
+    assert!(all.fix("codex server").contains("login shell"), "{all:?}");
+    all.is("claude server", "ok").is("opencode server", "ok");
+}
+
+#[test]
+fn codex_sandbox_is_really_tried_and_the_rules_that_it_suggests_help() {
+    let home = equipped();
+    home.program("codex", CLOSED);
+    let closed = found(&home, "codex");
+    closed.is("codex server", "failed").says("codex server", &["do not reach"]);
+    let fix = closed.fix("codex server");
+    let rules = home.at("~/.codex/rules/aw.rules");
+    assert!(fix.contains(rules.to_str().unwrap()), "{fix}");
+    home.write("~/.codex/rules/aw.rules", fix.split_once(":\n").unwrap().1);
+    found(&home, "codex").is("codex server", "ok");
+}
+
+#[test]
+fn only_a_rule_that_lets_debates_out_counts() {
+    let home = equipped();
+    home.program("codex", CLOSED);
+    for (rules, status) in [
+        ("prefix_rule(pattern=[\"aw\"], decision=\"allow\")\n", "ok"),
+        ("prefix_rule(\n    pattern = [\"aw\"],\n    decision = \"allow\",\n)\n", "ok"),
+        ("prefix_rule(pattern = ['aw', 'debate'])\n", "ok"),
+        ("# prefix_rule(pattern=[\"aw\"], decision=\"allow\")\n", "failed"),
+        ("prefix_rule(pattern=[\"aw\"], decision=\"forbidden\")\n", "failed"),
+        (
+            "prefix_rule(pattern=[\"aw\"], decision=\"prompt\")\n\
+             prefix_rule(pattern=[\"ls\"], decision=\"allow\")\n",
+            "failed",
+        ),
+        ("prefix_rule(pattern=[\"awk\"], decision=\"allow\")\n", "failed"),
+        ("prefix_rule(pattern=[\"aw\", \"agent\", \"show\"], decision=\"allow\")\n", "failed"),
+    ] {
+        home.write("~/.codex/rules/mine.rules", rules);
+        home.write("~/.codex/rules/old.txt", "prefix_rule(pattern=[\"aw\"], decision=\"allow\")");
+        let found = found(&home, "codex");
+        assert_eq!(found.0["codex server"]["status"], status, "{rules}");
+    }
+}
+
+#[test]
+fn a_codex_that_cannot_run_anything_is_no_proof_of_health() {
+    let home = equipped();
+    home.program("codex", "echo 'thread main panicked: no user namespaces' >&2\nexit 101");
+    let broken = found(&home, "codex");
+    broken.is("codex server", "failed").says("codex server", &["no user namespaces"]);
+    fs::remove_file(home.root().join("bin/codex")).unwrap();
+    let gone = found(&home, "codex");
+    gone.is("codex program", "warning").is("codex server", "warning");
+    gone.says("codex server", &["not tried"]);
+}
+
+#[test]
+fn a_codex_that_leaves_something_running_is_not_waited_for() {
+    let home = equipped();
+    home.program("codex", &format!("sleep 20 &\n{OPEN}"));
+    let began = Instant::now();
+    found(&home, "codex").is("codex server", "ok");
+    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+}
+
+#[test]
+fn claudes_sandbox_is_seen_wherever_it_is_switched_on() {
+    let on = "{\"sandbox\": {\"enabled\": true}}";
+    let home = equipped();
+    fs::create_dir_all(home.at("src")).unwrap();
+    for name in ["~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"]
+    {
+        let before = fs::read(home.at(name)).unwrap_or_else(|_| b"{}".to_vec());
+        home.write(name, on);
+        for ran in [home.agent("doctor claude"), home.aw().sh("cd src && aw agent doctor claude")] {
+            let closed = Found::of(&ran);
+            closed.is("claude server", "failed").says("claude server", &["settings", "sandbox"]);
+            assert!(closed.fix("claude server").contains("\"aw *\""), "{closed:?}");
+        }
+        home.write(name, before);
+    }
+    home.write("~/.claude/settings.json", on);
+    for (project, status) in [
+        ("{\"sandbox\": {\"excludedCommands\": [\"aw *\"]}}", "ok"),
+        ("{\"sandbox\": {\"excludedCommands\": [\"ls\", \"aw:*\"]}}", "ok"),
+        ("{\"sandbox\": {\"enabled\": false}}", "ok"),
+        ("{\"sandbox\": {\"excludedCommands\": [\"aw\"]}}", "failed"),
+        ("{\"sandbox\": {}}", "failed"),
+    ] {
+        home.write(".claude/settings.json", project);
+        assert_eq!(found(&home, "claude").0["claude server"]["status"], status, "{project}");
+    }
+}
+
+#[test]
+fn geminis_sandbox_is_seen_wherever_it_is_switched_on() {
+    let home = equipped();
+    for (user, project, status) in [
+        ("{}", "{\"tools\": {\"sandbox\": \"docker\"}}", "warning"),
+        ("{\"tools\": {\"sandbox\": true}}", "{}", "warning"),
+        ("{\"tools\": {\"sandbox\": true}}", "{\"tools\": {\"sandbox\": false}}", "ok"),
+        (
+            "{\n // mine: \"x\"\n \"a\": \"//\\\"\", /* b */ \"tools\": {\"sandbox\": true}}",
+            "{}",
+            "warning",
+        ),
+        ("{\n // \"tools\": {\"sandbox\": true}\n}", "{}", "ok"),
+        ("not JSON at all", "", "ok"),
+    ] {
+        home.write("~/.gemini/settings.json", user);
+        home.write(".gemini/settings.json", project);
+        assert_eq!(found(&home, "gemini").0["gemini server"]["status"], status, "{user} {project}");
+    }
+    let home = home.set("GEMINI_SANDBOX", "podman");
+    found(&home, "gemini").is("gemini server", "warning");
+}
+
+#[test]
+fn an_aw_that_no_shell_finds_is_told_of() {
+    let home = equipped().set("PATH", "/usr/bin:/bin");
+    let lost = found(&home, "opencode");
+    lost.is("opencode server", "failed").says("opencode server", &["aw", "not found"]);
+    assert!(lost.fix("opencode server").contains("PATH"), "{lost:?}");
+}
+
+#[test]
+fn a_server_that_cannot_be_had_is_told_of_for_every_host() {
+    let home = equipped().set("AW_AUTOSTART", "0");
+    home.does("install all");
+    let all = found(&home, "");
+    for host in HOSTS {
+        all.is(&format!("{host} server"), "failed").is(&format!("{host} kit"), "ok");
+        assert!(all.fix(&format!("{host} server")).starts_with("aw "), "{all:?}");
+    }
+}

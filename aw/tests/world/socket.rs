@@ -1,0 +1,82 @@
+//! Somebody at a WebSocket of a world's server.
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::Value;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use super::{World, in_time};
+
+/// An open socket.
+pub struct Socket(WebSocketStream<TcpStream>);
+
+impl Socket {
+    /// One that follows all debates.
+    pub async fn feed(world: &World) -> Self {
+        Self::open(world, "/ws").await
+    }
+
+    /// One that follows this debate; where it stands was told already, and is given too.
+    pub async fn of(world: &World, debate: &str) -> (Self, Value) {
+        let mut socket = Self::open(world, &format!("/ws?debate_id={debate}")).await;
+        let begin = socket.hears("initial_state").await;
+        (socket, begin)
+    }
+
+    /// One at this path.
+    pub async fn open(world: &World, path: &str) -> Self {
+        let host = world.url.strip_prefix("http://").unwrap();
+        Self::on(TcpStream::connect(host).await.unwrap(), host, path).await
+    }
+
+    /// A feed with little room for what was sent and not read.
+    pub async fn narrow_feed(world: &World) -> Self {
+        let narrow = TcpSocket::new_v4().unwrap();
+        narrow.set_recv_buffer_size(4096).unwrap();
+        let host = world.url.strip_prefix("http://").unwrap();
+        Self::on(narrow.connect(host.parse().unwrap()).await.unwrap(), host, "/ws").await
+    }
+
+    async fn on(stream: TcpStream, host: &str, path: &str) -> Self {
+        let opens = client_async(format!("ws://{host}{path}"), stream);
+        Socket(in_time("a socket opens", opens).await.unwrap().0)
+    }
+
+    pub async fn says(&mut self, text: &str) {
+        self.0.send(Message::text(text)).await.unwrap();
+    }
+
+    /// The next message.
+    pub async fn next(&mut self) -> Value {
+        self.any().await.unwrap_or_else(|end| panic!("the socket has ended: {end:?}"))
+    }
+
+    /// The data of the next message, which must be this event.
+    pub async fn hears(&mut self, event: &str) -> Value {
+        let mut message = self.next().await;
+        assert_eq!(message["event"], event, "{message}");
+        message["data"].take()
+    }
+
+    /// How it ends, with nothing more said.
+    pub async fn ends(&mut self) -> Option<CloseCode> {
+        match self.any().await {
+            Ok(message) => panic!("not closed but told {message}"),
+            Err(end) => end,
+        }
+    }
+
+    /// The next message, or how it has ended.
+    pub async fn any(&mut self) -> Result<Value, Option<CloseCode>> {
+        loop {
+            match in_time("something is told", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                Some(Ok(Message::Close(close))) => return Err(close.map(|frame| frame.code)),
+                Some(Ok(_) | Err(_)) | None => return Err(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What a page of a debate is drawn from: a window of its arguments, and the outline of all.
+
+use aw_core::{DebateId, Event, Kind, Role, Seq, Time};
+use rusqlite::{Connection, Row, params};
+use uuid::Uuid;
+
+use super::find::{argument_at, live};
+use super::in_order;
+use super::reading::cited;
+use super::rows::{self, ARGUMENT, word};
+use crate::{Citation, Failure, Moment, Sheet};
+
+/// The debate with at most `limit` arguments before `before`, or the newest.
+pub(super) fn read(
+    db: &Connection,
+    debate: DebateId,
+    before: Option<Seq>,
+    limit: u64,
+) -> Result<Sheet, Failure> {
+    let known = live(db, debate)?;
+    let end = before.map_or(known.head.debate.standing.last.0 + 1, |seq| seq.0);
+    let motion = argument_at(db, &known, Seq::FIRST)?;
+    let sql = format!(
+        "select {ARGUMENT} from arguments
+         where debate_key = ?1 and seq > 1 and seq < ?2 order by seq desc limit ?3"
+    );
+    let arguments = in_order(rows::arguments(db, debate, &sql, params![known.key, end, limit])?);
+    let first = arguments.first().map_or(end.max(2), |argument| argument.seq.0);
+    let citations = citations(db, known.key, first, end)?;
+    let pending = known.head.debate.standing.pending();
+    Ok(Sheet {
+        earlier: first - 2,
+        moments: moments(db, known.key)?,
+        documents: cited(db, known.key)?,
+        citations,
+        pending: pending.map(|seq| argument_at(db, &known, seq)).transpose()?,
+        motion,
+        arguments,
+        debate: known.head,
+    })
+}
+
+/// Which documents the MOTION and the arguments of a window mean.
+pub(super) fn citations(
+    db: &Connection,
+    key: i64,
+    from: u64,
+    until: u64,
+) -> Result<Vec<Citation>, Failure> {
+    let mut statement = db.prepare_cached(
+        "select citations.seq, documents.id, citations.version
+         from citations join documents on documents.key = citations.document_key
+         where debate_key = ?1 and (seq = 1 or (seq >= ?2 and seq < ?3))",
+    )?;
+    let found = statement.query_map(params![key, from, until], |row| {
+        Ok(Citation {
+            seq: Seq(row.get(0)?),
+            document: row.get::<_, Uuid>(1)?.into(),
+            version: row.get(2)?,
+        })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Which documents one argument means.
+pub(super) fn cited_by(
+    db: &Connection,
+    debate: DebateId,
+    seq: Seq,
+) -> Result<Vec<Citation>, Failure> {
+    let known = live(db, debate)?;
+    let mut found = citations(db, known.key, seq.0, seq.0 + 1)?;
+    found.retain(|citation| citation.seq == seq);
+    Ok(found)
+}
+
+/// Who spoke when, of the whole debate.
+fn moments(db: &Connection, key: i64) -> Result<Vec<Moment>, Failure> {
+    let mut statement = db.prepare_cached(
+        "select seq, type, role, parked_for, close, automatic, created_at
+         from arguments where debate_key = ?1 order by seq",
+    )?;
+    let found = statement.query_map([key], moment)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
+    let kind: Kind = word(row, 1)?;
+    let role: Role = word(row, 2)?;
+    let parked = row.get::<_, Option<u64>>(3)?.is_some();
+    let event = Event::recorded(kind, role, parked, row.get(4)?, row.get(5)?);
+    Ok(Moment {
+        seq: Seq(row.get(0)?),
+        // What the rules do not know was refused when it was read whole.
+        event: event.unwrap_or(Event::Motion),
+        at: Time(row.get(6)?),
+    })
+}
