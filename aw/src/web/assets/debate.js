@@ -215,5 +215,5 @@ export function start() {
   addEventListener("scroll", () => {
     if (unseen > 0 && atEnd()) { unseen = 0; below.hidden = true; }
   }, { passive: true });
-  follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (again) => { if (again) refreshSoon(); });
+  follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => { if (missed) refreshSoon(); });
 }

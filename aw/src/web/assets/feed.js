@@ -55,5 +55,6 @@ function changed(event, data) {
 
 export function start() {
   count();
-  follow(() => "/ws", changed, (again) => { if (again) changed("again", {}); });
+  // Also at first: something may have changed since the page was written.
+  follow(() => "/ws", changed, () => changed("again", {}));
 }

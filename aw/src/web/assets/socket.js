@@ -33,12 +33,12 @@ export async function get(address, headers) {
 }
 
 // `path` is asked anew for each try, since it says from where to go on. `heard` gets each event;
-// `opened` is told whether it is a return.
+// `opened` is told whether something may have been missed.
 export function follow(path, heard, opened) {
   let socket = null;
   let pause = FIRST_PAUSE;
   let timer = 0;
-  let been = false;
+  let missed = false;
   let over = false;
   const me = {};
 
@@ -51,8 +51,7 @@ export function follow(path, heard, opened) {
       pause = FIRST_PAUSE;
       lost.delete(me);
       show();
-      opened(been);
-      been = true;
+      opened(missed);
     };
     mine.onmessage = (message) => {
       const { event, data } = JSON.parse(message.data);
@@ -63,6 +62,7 @@ export function follow(path, heard, opened) {
   }
 
   function again() {
+    missed = true;
     lost.add(me);
     show();
     clearTimeout(timer);
@@ -72,6 +72,7 @@ export function follow(path, heard, opened) {
 
   function anew() {
     if (over) return;
+    missed = true;
     pause = FIRST_PAUSE;
     if (socket) { socket.onclose = null; socket.close(); }
     open();
