@@ -1,0 +1,113 @@
+//! A diff for people.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
+
+use super::{Paper, shown, word};
+
+/// A diff, with the changed words marked where colour can.
+pub(in crate::cli) fn diff(data: &Value, paper: &Paper) -> String {
+    let text = word(data, "diff");
+    if text.is_empty() {
+        return format!("v{} and v{} are the same.\n", data["from"], data["to"]);
+    }
+    if !paper.colour {
+        return shown(text);
+    }
+    let (old, new) = (AnsiColor::Red.on_default(), AnsiColor::Green.on_default());
+    let mut page = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !is_change(line, '-') {
+            let painted = match line.as_bytes().first() {
+                Some(b'+') if is_change(line, '+') => paper.paint(new, &shown(line)),
+                Some(b'@') => paper.paint(AnsiColor::Cyan.on_default(), &shown(line)),
+                _ => shown(line),
+            };
+            let _ = writeln!(page, "{painted}");
+            continue;
+        }
+        let mut removed = vec![shown(&line[1..])];
+        while let Some(next) = lines.next_if(|next| is_change(next, '-')) {
+            removed.push(shown(&next[1..]));
+        }
+        let mut added = Vec::new();
+        while let Some(next) = lines.next_if(|next| is_change(next, '+')) {
+            added.push(shown(&next[1..]));
+        }
+        // As many lines on both sides are taken for the same lines, changed.
+        if removed.len() == added.len() {
+            (removed, added) = removed
+                .iter()
+                .zip(&added)
+                .map(|(before, after)| marked(before, after, old, new))
+                .unzip();
+        } else {
+            removed.iter_mut().for_each(|line| *line = paper.paint(old, line));
+            added.iter_mut().for_each(|line| *line = paper.paint(new, line));
+        }
+        for line in removed {
+            let _ = writeln!(page, "{old}-{old:#}{line}");
+        }
+        for line in added {
+            let _ = writeln!(page, "{new}+{new:#}{line}");
+        }
+    }
+    page
+}
+
+/// Whether this line of a unified diff was removed (`-`) or added (`+`).
+fn is_change(line: &str, sign: char) -> bool {
+    let header = if sign == '-' { "--- " } else { "+++ " };
+    line.starts_with(sign) && !line.starts_with(header)
+}
+
+/// Lines so long that their words take longer are marked more coarsely.
+const WORDS_PATIENCE: Duration = Duration::from_millis(200);
+
+/// Both lines with the words that differ in reverse.
+fn marked(before: &str, after: &str, old: Style, new: Style) -> (String, String) {
+    let diff = similar::TextDiffConfig::default().timeout(WORDS_PATIENCE).diff_words(before, after);
+    let (mut left, mut right) = (String::new(), String::new());
+    for change in diff.iter_all_changes() {
+        let text = change.value();
+        match change.tag() {
+            similar::ChangeTag::Equal => {
+                let _ = write!(left, "{old}{text}{old:#}");
+                let _ = write!(right, "{new}{text}{new:#}");
+            }
+            similar::ChangeTag::Delete => {
+                let mark = old.invert();
+                let _ = write!(left, "{mark}{text}{mark:#}");
+            }
+            similar::ChangeTag::Insert => {
+                let mark = new.invert();
+                let _ = write!(right, "{mark}{text}{mark:#}");
+            }
+        }
+    }
+    (left, right)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_words_are_marked_where_there_is_colour() {
+        let text = "--- v1\n+++ v2\n@@ -1,2 +1,2 @@\n-keep one file\n-sync never\n+keep two files\n+sync always\n";
+        let data = serde_json::json!({"from": 1, "to": 2, "diff": text});
+        let plain = diff(&data, &Paper { width: 80, colour: false });
+        assert_eq!(plain, text);
+        let coloured = diff(&data, &Paper { width: 80, colour: true });
+        let mark = AnsiColor::Green.on_default().invert();
+        for word in ["two", "always"] {
+            assert!(coloured.contains(&format!("{mark}{word}{mark:#}")), "{coloured:?}");
+        }
+        let same = AnsiColor::Green.on_default();
+        assert!(coloured.contains(&format!("{same}sync{same:#}")), "{coloured:?}");
+    }
+}
