@@ -3,6 +3,7 @@
 
 mod agents;
 mod api;
+mod browser;
 mod cli;
 mod crowd;
 mod faults;

@@ -211,9 +211,9 @@ words! {
     written_by: "by {}", "bởi {}";
     no_author: "author not given", "không ghi tác giả";
     same_text: "These two versions are the same.", "Hai phiên bản này giống nhau.";
-    lines_added: "{} lines added", "thêm {} dòng";
-    lines_removed: "{} lines removed", "bớt {} dòng";
-    unchanged_lines: "{} unchanged lines", "{} dòng không đổi";
+    lines_added: "lines added: {}", "số dòng thêm: {}";
+    lines_removed: "lines removed: {}", "số dòng bớt: {}";
+    unchanged_lines: "unchanged lines: {}", "số dòng không đổi: {}";
     coarse: "These texts are so large that not every changed word is marked.", "Các văn bản này quá lớn nên không phải từ nào thay đổi cũng được đánh dấu.";
     line_ends: "These two versions differ only in how their lines end.", "Hai phiên bản này chỉ khác cách kết thúc dòng.";
     left_out: "{} more rows are not shown; use aw docs diff.", "{} dòng nữa không được hiện; dùng aw docs diff.";
@@ -238,7 +238,7 @@ words! {
 
     // Deleting
     delete_title: "Delete this debate?", "Xóa debate này?";
-    delete_words: "Its {n} arguments can no longer be read, and agents that wait for it are told. Its documents stay. This cannot be undone.", "{n} argument của nó sẽ không đọc được nữa, và các agent đang chờ sẽ được báo. Tài liệu của nó vẫn còn. Không thể hoàn tác.";
+    delete_words: "Nobody can read it any more (arguments: {n}), and agents that wait for it are told. Its documents stay. This cannot be undone.", "{n} argument của nó sẽ không đọc được nữa, và các agent đang chờ sẽ được báo. Tài liệu của nó vẫn còn. Không thể hoàn tác.";
     delete_now: "Delete it", "Xóa";
     keep: "Keep it", "Giữ lại";
     deleted: "The debate is deleted.", "Debate đã bị xóa.";

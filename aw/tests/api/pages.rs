@@ -400,7 +400,7 @@ async fn deleting_asks_first_and_says_what_goes() {
     let debate = world.debate("To go").await;
     let path = format!("/debate/{}/delete", debate.id);
     let ask = see(&world, &path, &[]).await;
-    assert!(ask.body.contains("To go") && ask.body.contains("Its 1 arguments"));
+    assert!(ask.body.contains("To go") && ask.body.contains("(arguments: 1)"));
     assert_eq!(world.get("/debates").await.ok()["total"], 1, "looking deletes nothing");
     let done = send(&world, &path, &ask.cookies(), &[("seal", &ask.seal())]).await;
     assert_eq!((done.status, done.header("location")), (303, "/?deleted=1"));

@@ -44,15 +44,15 @@ document.addEventListener("click", async (event) => {
 });
 
 // Times grow older without a reload.
-const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-const teller = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always", style: "narrow" });
+const ago = document.body.dataset.ago.split("|");
+const units = [86400, 3600, 60, 1];
 setInterval(() => {
   if (document.hidden) return;
   for (const time of document.querySelectorAll("time[datetime]")) {
     const seconds = Math.round((Date.now() - Date.parse(time.dateTime)) / 1000);
     if (!(seconds >= 5)) continue;
-    const [unit, size] = units.find(([, size]) => seconds >= size);
-    const words = teller.format(-Math.floor(seconds / size), unit);
+    const unit = units.findIndex((size) => seconds >= size);
+    const words = ago[unit].replace("{}", Math.floor(seconds / units[unit]));
     if (time.parentElement.matches(".crumbs")) continue;
     if (time.textContent !== words) time.textContent = words;
   }

@@ -5,7 +5,6 @@ import { get } from "./socket.js";
 const form = document.getElementById("filters");
 const list = document.getElementById("list");
 let asked = 0;
-let shown = "";
 let timer = 0;
 
 function query() {
@@ -20,11 +19,13 @@ async function refresh(address) {
     const answer = await get(address, { "x-fragment": "list" });
     if (!answer.ok) return;
     const html = await answer.text();
+    if (mine !== asked) return;
+    const fresh = document.createElement("template");
+    fresh.innerHTML = html;
     // What has not changed stays, with the pointer on it.
-    if (mine !== asked || html === shown) return;
-    shown = html;
+    if (fresh.innerHTML.trim() === list.innerHTML.trim()) return;
     const focused = list.contains(document.activeElement) ? document.activeElement.closest("li")?.id : null;
-    list.innerHTML = html;
+    list.replaceChildren(fresh.content);
     if (focused) document.getElementById(focused)?.querySelector("a")?.focus({ preventScroll: true });
   } catch {
     // The socket says that the connection is lost, and comes back with another look.

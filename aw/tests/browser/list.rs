@@ -1,0 +1,156 @@
+//! Everything at a glance: what needs somebody comes first, and by itself.
+
+use serde_json::json;
+
+use super::Browser;
+use super::find::{button, css, link, role};
+use super::stage::Stage;
+use crate::world::World;
+
+#[tokio::test]
+async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let import = stage.debate("May the import stop the server?", "It may.");
+    let rewrite = stage.debate("Rewrite it?", "In another language.");
+    import.claims("opponent", "Who waits is cut off.");
+    let page = browser.page().await;
+    page.keep_notifications().await;
+    page.goto(&stage.url()).await;
+    page.eval("window.here = 1").await;
+    page.reads("Nothing needs you right now.").await;
+    page.click(button("Tell me when a debate needs me")).await;
+    page.reads("You will be told when a debate needs you").await;
+    let title = page.title().await;
+    let icon = "document.querySelector('link[rel=icon]').href";
+    let calm = page.eval(icon).await;
+
+    import.appeals("Please decide.");
+    let needed = role("region", "Needs you");
+    page.see(link("May the import stop the server?").within(&needed)).await;
+    page.wait_for("the title counts", "document.title.startsWith('(1) ')").await;
+    assert_ne!(page.eval(icon).await, calm);
+    let first = page.text(css("main li a").number(0)).await;
+    assert_eq!(first, "May the import stop the server?");
+    assert!(page.text(&needed).await.contains("waiting for your ruling"));
+
+    // What else happens is no reason to be told again.
+    rewrite.claims("opponent", "Why?");
+    page.reads("Opponent CLAIM").await;
+    rewrite.run("intervention", &[]);
+    page.wait_for("the title counts", "document.title.startsWith('(2) ')").await;
+    rewrite.claims("proposer", "What I had in hand.");
+    page.reads("Proposer CLAIM").await;
+    import.rules("It may.");
+    page.wait_for("the title counts down", "document.title.startsWith('(1) ')").await;
+    page.see(link("May the import stop the server?").within(role("region", "Active"))).await;
+    let told: Vec<_> = page.notifications().await.iter().map(|n| n["title"].clone()).collect();
+    assert_eq!(told, ["May the import stop the server?", "Rewrite it?"]);
+
+    rewrite.run("ruling", &["--content", "No.", "--close"]);
+    page.see(link("Rewrite it?").within(role("region", "Closed"))).await;
+    page.reads("Nothing needs you right now.").await;
+    page.wait_for("nothing is counted", &format!("document.title === {}", json!(title))).await;
+    assert_eq!(page.eval(icon).await, calm);
+    assert_eq!(page.notifications().await.len(), 2);
+    assert_eq!(page.eval("window.here").await, 1, "nothing was loaded again");
+}
+
+#[tokio::test]
+async fn debates_moves_and_those_who_wait_appear_by_themselves() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let page = browser.open(&stage.url()).await;
+    page.reads("No debates yet").await;
+    page.eval("window.here = 1").await;
+
+    let debate = stage.debate("Keep one SQLite file?", "Yes.");
+    let row = role("listitem", "").within(role("region", "Active"));
+    page.see(link("Keep one SQLite file?").within(&row)).await;
+    let said = page.text(&row).await;
+    for part in ["general_debate", "waiting for the opponent", "round 1", "Proposer MOTION"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(said.contains("Opponent: not seen yet"), "{said}");
+
+    let waits = debate.waits("proposer");
+    page.reads("Proposer: waiting").await;
+    debate.claims("opponent", "Two machines will fight over it.");
+    page.reads("Opponent CLAIM").await;
+    page.reads("waiting for the proposer").await;
+    assert_eq!(waits.end().data()["action"], "respond");
+    page.reads("Proposer: has the floor").await;
+    debate.claims("proposer", "There is one machine.");
+    page.reads("round 2").await;
+
+    stage.debate("Another one", "Yes.");
+    page.see(link("Another one")).await;
+    assert_eq!(page.text(css("main li a").number(0)).await, "Another one", "the newest first");
+    debate.run("delete", &["--confirm"]);
+    page.see_no(link("Keep one SQLite file?")).await;
+    assert_eq!(page.eval("window.here").await, 1, "nothing was loaded again");
+}
+
+#[tokio::test]
+async fn many_debates_are_searched_filtered_and_paged_through() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    for number in 0..65 {
+        let kind = if number % 5 == 0 { "coding_plan_debate" } else { "general_debate" };
+        let title = format!("Plan {number:02}{}", if number == 7 { " SQLite" } else { "" });
+        let debate = world.debate_with(&title, json!({"debate_type": kind})).await;
+        if number % 4 == 0 {
+            debate.claim("opponent", &debate.motion, "No.").await;
+        }
+        if number % 10 == 1 {
+            debate.intervene().await.created();
+            debate.rule(json!({"content": "Enough.", "close": true})).await.created();
+        }
+        world.pass(std::time::Duration::from_secs(60));
+    }
+    let page = browser.open(&world.url).await;
+    page.eval("window.here = 1").await;
+    let rows = css("#list li");
+    assert_eq!(page.count(&rows).await, 30 + 7, "a page of the active, all the closed");
+
+    page.click(role("searchbox", "Search titles")).await;
+    page.type_keys("sqlite").await;
+    page.wait_for("one is found", "document.querySelectorAll('#list li').length === 1").await;
+    page.see(link("Plan 07 SQLite")).await;
+    assert!(page.url().await.ends_with("?q=sqlite"), "it can be kept as a link");
+    page.reload().await;
+    assert_eq!(page.value(role("searchbox", "Search titles")).await, "sqlite");
+    assert_eq!(page.count(&rows).await, 1);
+    page.focus(role("searchbox", "Search titles")).await;
+    page.press("Control+a").await;
+    page.type_keys("nothing like it").await;
+    page.reads("No debate matches.").await;
+    page.follow(link("Show all debates")).await;
+
+    page.pick(role("combobox", "State"), "Closed").await;
+    page.wait_for("only the closed", "document.querySelectorAll('#list li').length === 7").await;
+    page.pick(role("combobox", "Type"), "coding").await;
+    page.reads("No debate matches.").await;
+    page.pick(role("combobox", "State"), "waiting for the prop").await;
+    // Every fifth is of this type, every fourth was answered; those with both are every twentieth.
+    page.wait_for("both filters", "document.querySelectorAll('#list li').length === 4").await;
+
+    page.goto(&world.url).await;
+    let mut seen = Vec::new();
+    let titles = "[...document.querySelectorAll('#list li a')].map(a => a.textContent)";
+    let active = role("region", "Active");
+    loop {
+        let shown = page.eval(titles).await;
+        seen.extend(shown.as_array().unwrap().iter().map(ToString::to_string));
+        if page.count(link("Older debates").within(&active)).await == 0 {
+            break;
+        }
+        page.follow(link("Older debates").within(&active)).await;
+    }
+    seen.sort();
+    assert_eq!(seen.len(), 65, "{seen:?}");
+    seen.dedup();
+    assert_eq!(seen.len(), 65, "none twice");
+    // Further back in time, what is new still does not push in between.
+    world.debate("Newest").await;
+    page.goto(&world.url).await;
+    page.see(link("Newest")).await;
+}

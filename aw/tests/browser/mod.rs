@@ -1,0 +1,125 @@
+//! People at the page: a real browser, driven as hands, eyes and screen readers would.
+//!
+//! [`Browser::start`] gives a test a browser of its own (a context of one shared process, with its
+//! own cookies and storage), [`page::Page`] is a tab in it, [`find`] names what is on it. A test
+//! fails when a page complains of anything that the test has not taken from [`page::Page::complaints`].
+//!
+//! `scripts/browser` fetches what is needed. Where there is no browser the tests are skipped, and
+//! say so.
+
+mod access;
+mod axe;
+mod connection;
+mod devtools;
+mod find;
+mod gallery;
+mod hands;
+mod hostile;
+mod keyboard;
+mod list;
+mod opening;
+mod page;
+mod papers;
+mod payloads;
+mod pictures;
+mod plain;
+mod process;
+mod proof;
+mod reading;
+mod relay;
+mod ruling;
+mod seen;
+mod sight;
+mod signing_in;
+mod site;
+mod stage;
+mod stopping;
+mod taking_away;
+mod trouble;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread::panicking;
+
+use serde_json::json;
+
+use devtools::DevTools;
+use page::Page;
+use seen::Seen;
+
+/// A browser that was never used before.
+pub struct Browser {
+    tools: Arc<DevTools>,
+    context: String,
+    seen: Mutex<Vec<Arc<Seen>>>,
+}
+
+impl Browser {
+    /// One, if there is any on this machine.
+    #[expect(clippy::print_stdout, reason = "who reads the log should know what was not done")]
+    pub async fn start() -> Option<Self> {
+        match process::process() {
+            Ok(process) => {
+                let tools = DevTools::connect(&process.address).await;
+                let asked = json!({"disposeOnDetach": true});
+                let made = tools.call(None, "Target.createBrowserContext", asked).await;
+                let context = made["browserContextId"].as_str().expect("a context").to_owned();
+                Some(Browser { tools, context, seen: Mutex::default() })
+            }
+            Err(why) => {
+                println!("browser: skipped, because {why}");
+                None
+            }
+        }
+    }
+
+    /// A new tab.
+    pub async fn page(&self) -> Page {
+        let page = Page::open(&self.tools, &self.context).await;
+        self.seen.lock().unwrap().push(page.seen.clone());
+        page
+    }
+
+    /// A new tab that shows this address.
+    pub async fn open(&self, url: &str) -> Page {
+        let page = self.page().await;
+        page.goto(url).await;
+        page
+    }
+
+    /// What is downloaded goes into this folder.
+    pub async fn downloads_into(&self, folder: &Path) {
+        let asked = json!({
+            "behavior": "allow", "browserContextId": self.context, "downloadPath": folder,
+        });
+        self.tools.call(None, "Browser.setDownloadBehavior", asked).await;
+    }
+
+    /// Its user lets this site read the clipboard.
+    pub async fn allow_clipboard(&self, origin: &str) {
+        let asked = json!({
+            "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"],
+            "browserContextId": self.context, "origin": origin,
+        });
+        self.tools.call(None, "Browser.grantPermissions", asked).await;
+    }
+
+    /// Every address that is open in some tab or frame of this browser.
+    pub async fn addresses(&self) -> Vec<String> {
+        let targets = self.tools.call(None, "Target.getTargets", json!({})).await;
+        let targets = targets["targetInfos"].as_array().expect("a list").iter();
+        let ours = targets.filter(|target| target["browserContextId"] == *self.context);
+        ours.filter_map(|target| target["url"].as_str().map(str::to_owned)).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !panicking() {
+            for seen in self.seen.lock().unwrap().iter() {
+                let complaints = seen.take_complaints();
+                assert!(complaints.is_empty(), "the page complains: {complaints:#?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Without JavaScript: everything but the live updates.
+
+use super::find::{button, css, field, link, role};
+use super::gallery::APPEAL;
+use super::stage::Stage;
+use crate::world::text;
+
+#[tokio::test]
+async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    stage.file("plan.md", "# Plan\n\nThe server writes one file.\n");
+    let made = stage.machine.aw(&["docs", "create", "--summary", "The plan", "--file", "plan.md"]);
+    let plan = text(&made.data()["document_id"]);
+    stage.file("plan.md", "# Plan\n\nThe server writes two files.\n");
+    stage.machine.aw(&["docs", "submit", &plan, "--summary", "Two", "--file", "plan.md"]).data();
+    let debate = stage.debate("Keep one SQLite file?", &format!("Yes: doc_id={plan} (v1)"));
+    stage.debate("Another", "Yes.");
+
+    let page = browser.page().await;
+    page.without_scripts().await;
+    page.goto(&stage.url()).await;
+    assert_eq!(page.count(button("Copy")).await, 0, "nothing is offered that would not work");
+    assert_eq!(page.count(button("Tell me")).await, 0);
+    page.type_into(role("searchbox", "Search titles"), "sqlite").await;
+    page.follow(button("Show")).await;
+    assert_eq!(page.count(link("Another")).await, 0);
+    page.follow(link("Keep one SQLite file?")).await;
+
+    // Reading, and what it cites.
+    page.reads("waiting for the opponent").await;
+    page.see_no(button("Copy link")).await;
+    page.follow(css("#a-1 a[href^='/doc/']")).await;
+    page.reads("The server writes one file.").await;
+    page.follow(button("Compare")).await;
+    page.back().await;
+    page.pick(role("combobox", "From"), "v1").await;
+    page.pick(role("combobox", "To"), "v2").await;
+    page.follow(button("Compare")).await;
+    page.see(css("main mark").number(0)).await;
+
+    // Stopping.
+    page.goto(&debate.url()).await;
+    page.click(role("DisclosureTriangle", "Stop the agents")).await;
+    page.type_into(field("Reason"), "Wrong thing.").await;
+    page.follow(button("Stop them now")).await;
+    page.reads("The agents are stopped.").await;
+
+    // Ruling in words of one's own, with a preview first.
+    page.type_into(field("Text of the ruling"), "Go **on**.").await;
+    page.follow(button("Preview")).await;
+    assert_eq!(page.text("#preview strong").await, "on");
+    assert_eq!(page.value(field("Text of the ruling")).await, "Go **on**.");
+    page.follow(button("Send ruling")).await;
+    page.reads("Your ruling is argument #3.").await;
+
+    // Ruling by an option.
+    debate.arguments();
+    debate.claims("proposer", "On we go.");
+    debate.claims("opponent", "Where to?");
+    debate.appeals(APPEAL);
+    page.reload().await;
+    page.follow(button("Send ruling")).await;
+    page.reads("Choose an option or write what should be done.").await;
+    page.click(role("radio", "Option B")).await;
+    page.click(role("checkbox", "Close the debate with this ruling")).await;
+    page.follow(button("Send ruling")).await;
+    assert!(text(&debate.newest()["content"]).contains("Import while it runs, slowly"));
+    assert_eq!(debate.state(), "CLOSED");
+
+    // Language, starting, deleting.
+    page.follow(button("VI")).await;
+    page.reads("đã đóng").await;
+    page.follow(button("EN")).await;
+    page.reads("closed").await;
+    page.follow(link("New debate")).await;
+    page.type_into(field("Title"), "Started by hand").await;
+    page.type_into(field("Motion"), "A motion.").await;
+    page.follow(button("Open the debate")).await;
+    page.reads("The debate is open.").await;
+    page.follow(link("Delete")).await;
+    page.follow(button("Delete it")).await;
+    page.reads("The debate is deleted.").await;
+}
+
+#[tokio::test]
+async fn long_arguments_unfold_without_scripts() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = stage.debate("Long", &"A paragraph of some length.\n\n".repeat(150));
+    let page = browser.page().await;
+    page.without_scripts().await;
+    page.goto(&debate.url()).await;
+    let height = || page.eval("document.querySelector('#a-1').offsetHeight");
+    let folded = height().await.as_f64().unwrap();
+    page.click(css("#a-1 label")).await;
+    assert!(height().await.as_f64().unwrap() > folded * 1.5);
+}

@@ -1,0 +1,118 @@
+//! The browser's process: one for all tests of a run, started by the first that asks.
+//!
+//! A shell stands over it and holds our end of a pipe. However this process ends, the pipe does
+//! too; the shell then ends the browser and removes its profile.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::world::CEILING;
+
+/// The name that leads to this machine and is not ours: where attackers live.
+pub const ELSEWHERE: &str = "evil.test";
+
+const OVERSEER: &str = r#"folder=$0
+"$@" </dev/null >/dev/null 2>"$folder/log" & browser=$!
+cat >/dev/null
+kill -9 $browser; wait $browser
+until rm -rf "$folder"; do sleep 0.1; done"#;
+
+const FLAGS: [&str; 15] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--password-store=basic",
+    // Several tests look at their pages at once, and none of them is in front.
+    "--disable-renderer-backgrounding",
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    // What the browser does by itself against attacks on loopback is not ours to count on.
+    "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,BlockInsecurePrivateNetworkRequests,Translate,MediaRouter",
+];
+
+/// A running browser.
+pub struct Process {
+    /// Where it takes commands.
+    pub address: String,
+    _held: ChildStdin,
+}
+
+/// The browser of this run; if there is none, why.
+pub fn process() -> &'static Result<Process, String> {
+    static PROCESS: OnceLock<Result<Process, String>> = OnceLock::new();
+    PROCESS.get_or_init(|| Ok(start(&program()?)))
+}
+
+/// `target/browser`, where `scripts/browser` puts what it fetches.
+pub fn tools() -> PathBuf {
+    target().join("browser")
+}
+
+/// The folder of everything that is built.
+pub fn target() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_aw")).ancestors().nth(2).expect("target/debug/aw")
+}
+
+/// The program: `AW_CHROMIUM`, which must then be there, or `chromium` from the PATH.
+fn program() -> Result<PathBuf, String> {
+    if let Some(given) = std::env::var_os("AW_CHROMIUM") {
+        let given = PathBuf::from(given);
+        assert!(given.exists(), "AW_CHROMIUM: there is no {}", given.display());
+        return Ok(given);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("chromium"))
+        .find(|file| file.exists())
+        .ok_or_else(|| "there is no chromium; scripts/browser installs it".to_owned())
+}
+
+fn start(program: &Path) -> Process {
+    let folder = tempfile::Builder::new().prefix("aw-browser-").tempdir().unwrap().keep();
+    let profile = folder.join("profile");
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", OVERSEER])
+        .arg(&folder)
+        .arg(program)
+        .args(FLAGS)
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg("--remote-debugging-port=0")
+        // No name leads anywhere but to this machine.
+        .arg(format!(
+            "--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
+        ))
+        .arg("about:blank")
+        .env("HOME", &folder)
+        // Whoever stops the tests from the keyboard stops us, not the shell that cleans up.
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let held = command.spawn().unwrap().stdin.take().unwrap();
+    let began = Instant::now();
+    loop {
+        // The port, then the path.
+        let told = fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default();
+        if let Some((port, path)) = told.split_once('\n')
+            && path.len() > "/devtools/browser/".len()
+        {
+            return Process { address: format!("ws://127.0.0.1:{port}{path}"), _held: held };
+        }
+        let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(began.elapsed() < CEILING, "{} does not start: {}", program.display(), log());
+        sleep(Duration::from_millis(10));
+    }
+}

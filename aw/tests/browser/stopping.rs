@@ -1,0 +1,77 @@
+//! A person stops the agents, is asked once, and sees what an agent still had in hand.
+
+use super::find::{button, css, field, role};
+use super::stage::Stage;
+
+#[tokio::test]
+async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = stage.debate("Rewrite it?", "In another language.");
+    // The opponent has read the motion and writes.
+    assert_eq!(debate.run("wait", &["--role", "opponent"])["action"], "respond");
+    let proposer = debate.waits("proposer");
+    let page = browser.open(&debate.url()).await;
+    page.reads("waiting for the opponent").await;
+    page.reads("Proposer waiting").await;
+    page.reads("Opponent whose move has the floor").await;
+
+    let stop = role("DisclosureTriangle", "Stop the agents");
+    page.see_no(button("Stop them now")).await;
+    page.click(&stop).await;
+    page.reads("Both will wait until you have ruled.").await;
+    page.type_into(field("Reason (may be left out)"), "You argue about the wrong thing.").await;
+    assert_eq!(debate.types(), ["MOTION"], "it asks once");
+    page.reload().await;
+    assert_eq!(page.value(field("Reason")).await, "You argue about the wrong thing.");
+    page.double_click(button("Stop them now")).await;
+    page.reads("The agents are stopped. They wait for your ruling.").await;
+    assert_eq!(debate.types(), ["MOTION", "INTERVENTION"], "a double click stops once");
+    assert_eq!(proposer.end().data()["action"], "wait_for_ruling");
+    page.reads("stopped; your ruling is owed").await;
+    page.see_no(&stop).await;
+    let panel = role("region", "You have stopped the agents");
+    assert!(page.text(&panel).await.contains("Opponent may still hand in what it was writing"));
+
+    let parked = debate_parks(&debate);
+    let article = role("article", "Opponent CLAIM");
+    page.see(&article).await;
+    let shown = page.text(&article).await;
+    assert!(shown.contains("parked") && shown.contains(parked), "{shown}");
+    page.reads("Opponent handed in what it had been writing: argument 3, parked.").await;
+    let said = page.text(&panel).await;
+    assert!(!said.contains("may still hand in"), "{said}");
+
+    let opponent = debate.waits("opponent");
+    page.type_into(field("Text of the ruling"), "Argue about the import.").await;
+    page.follow(button("Send ruling")).await;
+    page.reads("Your ruling is argument #4.").await;
+    page.see_no(&panel).await;
+    assert_eq!(opponent.end().data()["arguments"].as_array().unwrap().len(), 1);
+    page.see(css("article.is-parked")).await;
+}
+
+/// The opponent hands in what it wrote before it knew.
+fn debate_parks(debate: &super::stage::Debate<'_>) -> &'static str {
+    let motion = debate.arguments()[0]["id"].as_str().unwrap().to_owned();
+    let words = "Written before I knew.";
+    debate.run("submit", &["--role", "opponent", "--target-id", &motion, "--content", words]);
+    words
+}
+
+#[tokio::test]
+async fn who_comes_too_late_to_stop_is_told_so_and_keeps_the_reason() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = stage.debate("Closed meanwhile", "It closes.");
+    let page = browser.page().await;
+    page.at_first("window.WebSocket = class { close() {} }").await;
+    page.goto(&debate.url()).await;
+    page.click(role("DisclosureTriangle", "Stop the agents")).await;
+    page.type_into(field("Reason"), "Too late").await;
+    debate.run("intervention", &[]);
+    debate.run("ruling", &["--content", "Enough.", "--close"]);
+    page.follow(button("Stop them now")).await;
+    page.reads("It was not sent:").await;
+    assert_eq!(page.value(field("What you typed")).await, "Too late");
+    assert_eq!(debate.types(), ["MOTION", "INTERVENTION", "RULING"]);
+    page.see_no(role("DisclosureTriangle", "Stop the agents")).await;
+}

@@ -1,0 +1,84 @@
+//! A debate is taken away: as a link, a text, a file. Or it is deleted.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::find::{button, css, link, role};
+use super::stage::Stage;
+use crate::world::eventually;
+
+#[tokio::test]
+async fn links_texts_and_whole_debates_are_taken_away() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = stage.debate("Take it <away>", "A *motion* with `code`.");
+    debate.claims("opponent", "Says **who**?\n\n- [ ] nobody\n\n<script>alert(1)</script>");
+    browser.allow_clipboard(&stage.url()).await;
+    let folder = tempfile::tempdir().unwrap();
+    browser.downloads_into(folder.path()).await;
+    let page = browser.open(&debate.url()).await;
+
+    let clipboard = "navigator.clipboard.readText()";
+    let claim = role("article", "Opponent CLAIM");
+    page.click(button("Copy link").within(&claim)).await;
+    page.see(button("Copied").within(&claim)).await;
+    assert_eq!(page.eval(clipboard).await, format!("{}#a-2", debate.url()));
+    page.click(button("Copy text").within(&claim)).await;
+    page.wait_for(
+        "the words are copied as they were written",
+        &format!("{clipboard}.then(text => text === {})", debate.newest()["content"]),
+    )
+    .await;
+    page.see(button("Copy link").within(&claim)).await;
+
+    for (name, end) in [("Markdown", "md"), ("HTML", "html"), ("JSON", "json")] {
+        page.click(link(name).within(css("footer"))).await;
+        let file = folder.path().join(format!("debate-{}.{end}", debate.id));
+        eventually("it is downloaded", async || file.exists()).await;
+    }
+    let file = |end: &str| folder.path().join(format!("debate-{}.{end}", debate.id));
+    let markdown = fs::read_to_string(file("md")).unwrap();
+    assert!(markdown.contains("Says **who**?"), "{markdown}");
+    let whole: Value = serde_json::from_slice(&fs::read(file("json")).unwrap()).unwrap();
+    assert!(whole.to_string().contains("Says **who**?"), "{whole}");
+
+    // The page in the file shows the debate, asks for nothing and runs nothing.
+    let kept = browser.page().await;
+    kept.goto(&format!("file://{}", file("html").display())).await;
+    kept.reads("Take it <away>").await;
+    kept.reads("Says who?").await;
+    assert_eq!(kept.count("script").await, 0);
+    assert_eq!(kept.eval("document.styleSheets.length").await, 1, "it carries its style");
+    assert_eq!(kept.requests().len(), 1, "{:?}", kept.requests());
+    kept.width(390).await;
+    assert!(!kept.is_too_wide().await);
+    assert_eq!(kept.complaints(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_debate_is_deleted_after_it_was_said_what_goes() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = stage.debate("To be deleted", "A motion.");
+    debate.claims("opponent", "A claim.");
+    let waiting = debate.waits("opponent");
+    let page = browser.open(&debate.url()).await;
+    let watching = browser.open(&debate.url()).await;
+    page.follow(link("Delete")).await;
+    page.reads("Delete this debate?").await;
+    page.reads("To be deleted").await;
+    page.reads("Nobody can read it any more (arguments: 2)").await;
+    page.follow(link("Keep it")).await;
+    page.reads("A claim.").await;
+    page.follow(link("Delete")).await;
+    page.follow(button("Delete it")).await;
+    page.reads("The debate is deleted.").await;
+    assert_eq!(page.count(link("To be deleted")).await, 0);
+    // Whoever looks at it or waits for it is told.
+    watching.reads("This debate was deleted").await;
+    watching.complaints();
+    waiting.end().refused("DEBATE_NOT_FOUND", 2);
+    page.goto(&debate.url()).await;
+    page.reads("This debate was deleted").await;
+    let complaints = page.complaints();
+    assert!(complaints.iter().all(|complaint| complaint.contains("404")), "{complaints:?}");
+}

@@ -1,0 +1,131 @@
+//! What is not there says so, and who comes from elsewhere changes nothing.
+
+use super::Browser;
+use super::find::{button, field, link, role};
+use super::gallery::APPEAL;
+use super::site::Site;
+use crate::world::{World, new_id, text};
+
+#[tokio::test]
+async fn what_is_not_there_says_so_and_shows_the_way() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let gone = world.debate("Gone").await;
+    world.delete(&format!("/debates/{}", gone.id)).await.ok();
+    let page = browser.page().await;
+    for (path, says) in [
+        ("/nowhere".to_owned(), "There is no such page"),
+        (format!("/debate/{}", new_id()), "There is no such debate"),
+        ("/debate/nonsense".to_owned(), "not"),
+        (format!("/debate/{}", gone.id), "This debate was deleted"),
+        (format!("/debate/{}/delete", gone.id), "This debate was deleted"),
+        (format!("/doc/{}", new_id()), "There is no such document"),
+        ("/doc/nonsense".to_owned(), "not"),
+    ] {
+        page.goto(&format!("{}{path}", world.url)).await;
+        page.reads(says).await;
+        assert_eq!(page.count(role("heading", "")).await, 1, "{path}");
+        page.follow(link("To the debates")).await;
+        page.reads("Needs you").await;
+        for complaint in page.complaints() {
+            assert!(complaint.contains("404") || complaint.contains("400"), "{path}: {complaint}");
+        }
+        // One that was deleted is gone from the list, so there may be nothing to need anybody.
+        world.debate("There").await;
+    }
+}
+
+#[tokio::test]
+async fn a_form_from_before_the_server_was_started_anew_keeps_what_was_typed() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = world.debate("Stale").await;
+    debate.intervene().await.created();
+    let page = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
+    page.type_into(field("Text of the ruling"), "My words").await;
+    page.eval("document.querySelectorAll('[name=seal]').forEach(one => { one.value = 'another' })")
+        .await;
+    page.follow(button("Send ruling")).await;
+    page.reads("This form is out of date").await;
+    assert_eq!(page.value(field("What you typed")).await, "My words");
+    assert!(page.complaints().iter().all(|complaint| complaint.contains("403")));
+    // The draft is still in the page's own form.
+    page.goto(&format!("{}/debate/{}", world.url, debate.id)).await;
+    assert_eq!(page.value(field("Text of the ruling")).await, "My words");
+    page.follow(button("Send ruling")).await;
+    page.reads("Your ruling is argument #3.").await;
+}
+
+#[tokio::test]
+async fn another_site_can_neither_frame_nor_send_nor_listen() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = world.debate("Ours").await;
+    let claim = debate.claim("opponent", &debate.motion, "No.").await;
+    debate.ask("appeal", &text(&claim["argument"]["id"]), APPEAL).await.created();
+    // Somebody who has our page open, with its cookies.
+    let own = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
+    own.reads("waiting for your ruling").await;
+    let seal = text(&own.eval("document.querySelector('[name=seal]').value").await);
+    let before = world.written();
+
+    let (url, id) = (&world.url, &debate.id);
+    let frame = format!(
+        "<!doctype html><link rel=icon href='data:,'><iframe src='{url}/debate/{id}'></iframe>"
+    );
+    let form = |path: &str, fields: &str| {
+        format!(
+            "<!doctype html><link rel=icon href='data:,'><form method=post action='{url}{path}'>{fields}<button>Win a prize</button></form>"
+        )
+    };
+    let field =
+        |name: &str, value: &str| format!("<input type=hidden name='{name}' value='{value}'>");
+    let fields = field("content", "Owned") + &field("close", "1") + &field("do", "send");
+    let rule = form(&format!("/debate/{id}/rule"), &fields);
+    // Even with a seal that was seen somewhere.
+    let sealed = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("seal", &seal)));
+    let stop = form(&format!("/debate/{id}/stop"), &field("content", "x"));
+    let delete = form(&format!("/debate/{id}/delete"), &field("seal", &seal));
+    let open = form("/new", &(field("title", "Owned") + &field("content", "Owned")));
+    let api = form(&format!("/debates/{id}/ruling"), &field("content", "Owned"));
+    let blank = "<!doctype html><link rel=icon href='data:,'><p>evil</p>";
+    let site = Site::start(&[
+        ("/frame", "", &frame),
+        ("/rule", "", &rule),
+        ("/sealed", "", &sealed),
+        ("/stop", "", &stop),
+        ("/delete", "", &delete),
+        ("/open", "", &open),
+        ("/api", "", &api),
+        ("/", "", blank),
+    ])
+    .await;
+    let evil = browser.open(&format!("{}/frame", site.elsewhere())).await;
+    let framed = "document.querySelector('iframe').contentDocument === null";
+    evil.wait_for("the frame is refused", framed).await;
+    assert!(!evil.read_out().await.iter().any(|line| line.contains("appeals to you")));
+    for path in ["rule", "sealed", "stop", "delete", "open", "api"] {
+        evil.goto(&format!("{}/{path}", site.elsewhere())).await;
+        evil.follow(button("Win a prize")).await;
+        let said = evil.says().await;
+        assert!(!said.contains("Your ruling") && !said.contains("is deleted"), "{path}: {said}");
+    }
+    evil.goto(&site.elsewhere()).await;
+    let tries = format!(
+        "Promise.all([
+            fetch('{url}/debates/{id}').then(() => 'read', () => 'no'),
+            fetch('{url}/debate/{id}').then(() => 'read', () => 'no'),
+            fetch('{url}/debates/{id}/intervention', {{method: 'POST', mode: 'no-cors', body: '{{}}'}}).then(() => 'sent', () => 'no'),
+            fetch('{url}/debates/{id}', {{method: 'DELETE'}}).then(() => 'sent', () => 'no'),
+            new Promise(done => {{ const socket = new WebSocket('{}/ws?debate_id={id}'); socket.onopen = () => done('open'); socket.onerror = () => done('no') }}),
+        ])",
+        url.replacen("http", "ws", 1),
+    );
+    let came = evil.eval(&tries).await;
+    assert_eq!(
+        (&came[0], &came[1], &came[3], &came[4]),
+        (&"no".into(), &"no".into(), &"no".into(), &"no".into())
+    );
+    assert_eq!(world.written(), before, "nothing has changed");
+    evil.complaints();
+}
