@@ -112,9 +112,9 @@ fn section(argument: &Argument) -> String {
     notes.extend(event.parked().then(|| "parked".to_owned()));
     notes.extend(event.automatic().then(|| "automatic".to_owned()));
     notes.extend((event.close() == Some(true)).then(|| "closes the debate".to_owned()));
-    let quoted: String = argument
-        .content
-        .as_str()
+    // A lone CR ends a line for whoever draws Markdown, so it does here.
+    let content = argument.content.as_str().replace("\r\n", "\n").replace('\r', "\n");
+    let quoted: String = content
         .lines()
         .map(|line| if line.is_empty() { ">\n".to_owned() } else { format!("> {line}\n") })
         .collect();

@@ -16,6 +16,7 @@ use subtle::ConstantTimeEq;
 use super::App;
 use super::error::Problem;
 use crate::web::{self, seal};
+use crate::wire::Code;
 
 /// Whom the server lets in.
 #[derive(Debug, Clone, Default)]
@@ -56,10 +57,19 @@ pub(super) async fn stand(
     next: Next,
 ) -> Result<Response, Problem> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-    match app.guard.judge(method, uri, headers, app.engine.now().0)? {
-        Verdict::ComesIn => Ok(next.run(request).await),
-        Verdict::ComesAgain => Ok(web::ask_again(uri)),
-        Verdict::SignsIn => Ok(web::to_sign_in(uri)),
+    match app.guard.judge(method, uri, headers, app.engine.now().0) {
+        Ok(Verdict::ComesIn) => Ok(next.run(request).await),
+        Ok(Verdict::ComesAgain) => Ok(web::ask_again(uri)),
+        Ok(Verdict::SignsIn) => Ok(web::to_sign_in(uri)),
+        Err(problem) => {
+            let (parts, _) = request.into_parts();
+            let signed_out =
+                problem.error.code == Code::AuthFailed && web::is_page(parts.uri.path());
+            if signed_out && web::wants_page(&parts) {
+                return Ok(web::trouble_page(&parts, &app, problem));
+            }
+            Err(problem)
+        }
     }
 }
 
@@ -117,7 +127,9 @@ impl Guard {
         if (page || reads) && seal::is_signed_in(headers, token, now) {
             return Ok(Verdict::ComesIn);
         }
-        match (page && method == Method::GET, from_elsewhere) {
+        // A part that the page's script asks for is not a place to sign in.
+        let part = headers.contains_key("x-fragment") || uri.path() == "/needed";
+        match (page && method == Method::GET && !part, from_elsewhere) {
             (true, true) => Ok(Verdict::ComesAgain),
             (true, false) => Ok(Verdict::SignsIn),
             (false, _) => Err(Problem::unauthorised(headers.contains_key(AUTHORIZATION))),

@@ -20,7 +20,7 @@ use super::App;
 use super::error::Problem;
 
 /// How long a client may take to send a body.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a JSON body may have besides its longest text.
 const BODY_OVERHEAD: usize = 64 * 1024;
@@ -114,7 +114,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The part of the path that names something.
-pub(super) struct Segment(pub(super) String);
+pub(crate) struct Segment(pub(crate) String);
 
 impl FromRequestParts<App> for Segment {
     type Rejection = Problem;
@@ -128,7 +128,7 @@ impl FromRequestParts<App> for Segment {
 }
 
 /// The query of the URL.
-pub(super) struct Params<T>(pub(super) T);
+pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     type Rejection = Problem;
@@ -137,7 +137,12 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(params)) => Ok(Params(params)),
             Err(rejection) => {
-                let message = rejection.body_text();
+                // The framework's own opening words say nothing to whoever asked.
+                let said = rejection.body_text();
+                let message = match said.split_once(": ") {
+                    Some((_, why)) => format!("the query cannot be read: {why}"),
+                    None => said,
+                };
                 let field = message.split('`').nth(1).unwrap_or("query").to_owned();
                 Err(Problem::input(&field, message))
             }
@@ -190,7 +195,7 @@ pub(super) fn request_id(text: Option<&str>) -> Result<RequestId, Problem> {
 }
 
 /// A word of the protocol, or a number.
-pub(super) fn value<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, Problem> {
+pub(crate) fn value<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|error| Problem::input(field, format!("`{field}` is {text:?}: {error}")))
 }
 

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use aw_core::{Argument, ByRole, DebateId, Via};
-use aw_record::{Failure as EngineFailure, Following};
+use aw_record::{Engine, Failure as EngineFailure, Following};
 use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
@@ -195,7 +195,10 @@ impl Follower<'_> {
         self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
         let presence = self.app.engine.presence(self.debate);
         self.told = ByRole::of(|role| presence.get(role).waiting);
-        let arguments = whole.arguments.iter().map(|argument| self.with_html(argument)).collect();
+        let mut arguments = Vec::with_capacity(whole.arguments.len());
+        for argument in &whole.arguments {
+            arguments.push(self.with_html(argument).await);
+        }
         let debate = (&whole.debate).into();
         self.socket.tell(&Told::InitialState { debate, arguments, presence: presence.into() }).await
     }
@@ -207,7 +210,7 @@ impl Follower<'_> {
             for argument in &news.arguments {
                 self.seen = argument.seq.0;
                 let debate = (&news.debate).into();
-                let argument = self.with_html(argument);
+                let argument = self.with_html(argument).await;
                 self.socket.tell(&Told::NewArgument { debate, argument }).await?;
             }
             if (news.arguments.len() as u64) < STRETCH {
@@ -228,20 +231,12 @@ impl Follower<'_> {
     }
 
     /// An argument as this socket is told of it: every one passes through here.
-    fn with_html(&self, argument: &Argument) -> ArgumentTold {
-        let html = self.html.map(|tongue| self.fragment(argument, tongue));
+    async fn with_html(&mut self, argument: &Argument) -> ArgumentTold {
+        let html = match self.html {
+            Some(tongue) => fragment(self.app.engine.clone(), argument.clone(), tongue).await,
+            None => None,
+        };
         ArgumentTold { argument: argument.into(), html }
-    }
-
-    /// How the page draws it. What cannot be looked up is left out: a reload shows it.
-    fn fragment(&self, argument: &Argument, tongue: Tongue) -> String {
-        let engine = &self.app.engine;
-        let parent = argument.parent.and_then(|id| {
-            let place = engine.place(self.debate, id).unwrap_or_default();
-            place.map(|seq| (id, seq.0))
-        });
-        let citations = engine.cited_by(self.debate, argument.seq).unwrap_or_default();
-        web::fragment(argument, parent, &citations, tongue, engine.now().0)
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), End> {
@@ -276,6 +271,17 @@ impl Follower<'_> {
         let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
         self.socket.tell(&deleted).await.err().unwrap_or(end)
     }
+}
+
+/// How the page draws it; nothing when something cannot be looked up, and a reload shows it.
+async fn fragment(engine: Engine, argument: Argument, tongue: Tongue) -> Option<String> {
+    let debate = argument.debate;
+    let place = |id| engine.place(debate, id).map(|seq| seq.map(|seq| (id, seq.0)));
+    let parent = argument.parent.map(place).transpose().ok()?.flatten();
+    let citations = engine.cited_by(debate, argument.seq).ok()?;
+    let now = engine.now().0;
+    let draw = move || web::fragment(&argument, parent, &citations, tongue, now);
+    web::off_the_way(draw).await.ok()
 }
 
 /// A socket, whatever it follows.

@@ -1,6 +1,6 @@
 //! One argument: the same fragment for the first load, the live update and the export.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use askama::Template;
@@ -16,7 +16,7 @@ use crate::wire::Stamp;
 const LONG: usize = 2_200;
 
 /// How many bytes of rendered words are kept; arguments never change, so they are never wrong.
-const KEPT: usize = 4 * 1024 * 1024;
+const KEPT: usize = 32 * 1024 * 1024;
 
 #[derive(Template)]
 #[template(path = "argument.html")]
@@ -142,6 +142,8 @@ pub(crate) fn transcript(sheet: &Sheet, words: super::Tongue, now: i64) -> Strin
 struct Kept {
     bytes: usize,
     html: HashMap<ArgumentId, String>,
+    /// The oldest first, which go first.
+    order: VecDeque<ArgumentId>,
 }
 
 static RENDERED: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
@@ -158,10 +160,13 @@ fn rendered(argument: &Argument, citations: &[Citation]) -> String {
     };
     let html = markdown::render(argument.content.as_str(), &version);
     let mut kept = kept();
-    if kept.bytes > KEPT {
-        *kept = Kept::default();
+    if kept.html.insert(argument.id, html.clone()).is_none() {
+        kept.bytes += html.len();
+        kept.order.push_back(argument.id);
     }
-    kept.bytes += html.len();
-    kept.html.insert(argument.id, html.clone());
+    while kept.bytes > KEPT {
+        let Some(oldest) = kept.order.pop_front() else { break };
+        kept.bytes -= kept.html.remove(&oldest).map_or(0, |html| html.len());
+    }
     html
 }

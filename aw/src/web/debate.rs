@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
 use aw_record::Sheet;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -19,8 +19,9 @@ use super::form::Form;
 use super::markdown::{self, plain};
 use super::timeline;
 use super::trouble;
-use super::visitor::Visitor;
+use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
+use crate::server::input::{Params, Segment};
 use crate::server::{App, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention, SubmitRuling};
 use panel::{Draft, Panel};
@@ -29,7 +30,7 @@ use seats::{Seat, seats};
 /// How many arguments a page shows; there is a way to the others.
 const WINDOW: u64 = 200;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Asked {
     before: Option<u64>,
     ruled: Option<u64>,
@@ -115,8 +116,8 @@ struct Notice {
 pub(super) async fn read(
     State(app): State<App>,
     visitor: Visitor,
-    Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Segment(id): Segment,
+    Params(asked): Params<Asked>,
 ) -> Response {
     show(&app, &visitor, &id, &asked, None, Draft::default()).await
 }
@@ -134,13 +135,31 @@ async fn show(
         Ok(sheet) => sheet,
         Err(problem) => return trouble::page(visitor, &problem.into()),
     };
+    let drawing = {
+        let (app, visitor, asked) = (app.clone(), visitor.clone(), asked.clone());
+        move || draw(&app, &visitor, &sheet, &asked, notice, draft)
+    };
+    match off_the_way(drawing).await {
+        Ok(page) => page,
+        Err(problem) => trouble::page(visitor, &problem.into()),
+    }
+}
+
+fn draw(
+    app: &App,
+    visitor: &Visitor,
+    sheet: &Sheet,
+    asked: &Asked,
+    notice: Option<Notice>,
+    draft: Draft,
+) -> Response {
     let w = visitor.words;
-    let live = live(app, visitor, &sheet, draft);
+    let live = live(app, visitor, sheet, draft);
     if visitor.is_script() {
         return visitor.page(&live);
     }
     let now = app.engine.now().0;
-    let places = places(&sheet);
+    let places = places(sheet);
     let scene =
         Scene { words: w, now, citations: &sheet.citations, places: &places, is_live: true };
     let arguments = sheet.arguments.iter().map(|one| Shown::of(one, &scene).html()).collect();
@@ -292,7 +311,7 @@ fn outline(w: &'static Words, sheet: &Sheet) -> Vec<Round> {
 }
 
 /// Where somebody belongs who asks for the address of a form, to which a refused one was answered.
-pub(super) async fn back(Path(id): Path<String>) -> Redirect {
+pub(super) async fn back(Segment(id): Segment) -> Redirect {
     match id.parse::<DebateId>() {
         Ok(id) => Redirect::to(&format!("/debate/{id}")),
         Err(_) => Redirect::to("/"),
@@ -300,7 +319,7 @@ pub(super) async fn back(Path(id): Path<String>) -> Redirect {
 }
 
 /// Takes a ruling.
-pub(super) async fn rule(State(app): State<App>, Path(id): Path<String>, form: Form) -> Response {
+pub(super) async fn rule(State(app): State<App>, Segment(id): Segment, form: Form) -> Response {
     let w = form.visitor.words;
     let draft = Draft::of(&form);
     let again = |notice: Option<Notice>, draft: Draft| {
@@ -373,7 +392,7 @@ async fn ruling_after(app: &App, id: &str, target: &str) -> Option<u64> {
 /// Stops the agents.
 pub(super) async fn intervene(
     State(app): State<App>,
-    Path(id): Path<String>,
+    Segment(id): Segment,
     form: Form,
 ) -> Response {
     let reason = form.text("content");
@@ -421,7 +440,7 @@ struct DeletePage<'a> {
 pub(super) async fn ask_to_delete(
     State(app): State<App>,
     visitor: Visitor,
-    Path(id): Path<String>,
+    Segment(id): Segment,
 ) -> Response {
     let sheet = match sheet(&app, &id, &Asked::default()).await {
         Ok(sheet) => sheet,
@@ -438,7 +457,7 @@ pub(super) async fn ask_to_delete(
     })
 }
 
-pub(super) async fn delete(State(app): State<App>, Path(id): Path<String>, form: Form) -> Response {
+pub(super) async fn delete(State(app): State<App>, Segment(id): Segment, form: Form) -> Response {
     let deleted = match input::id("debate_id", &id) {
         Ok(debate) => app.engine.delete(debate).await.map_err(Problem::from),
         Err(problem) => Err(problem),
@@ -457,16 +476,21 @@ struct Preview {
 
 /// A text as it would be shown.
 pub(super) async fn preview(form: Form) -> Response {
-    let html = markdown::render(&form.text("content"), &|_| None);
-    form.visitor.page(&Preview { html })
+    let text = form.text("content");
+    match off_the_way(move || markdown::render(&text, &|_| None)).await {
+        Ok(html) => form.visitor.page(&Preview { html }),
+        Err(problem) => trouble::page(&form.visitor, &problem.into()),
+    }
 }
 
 /// What an argument says, as it was written.
 pub(super) async fn text(
     State(app): State<App>,
-    Path((id, seq)): Path<(String, u64)>,
+    Path((id, seq)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
+    // However large, it is a place after the last argument.
+    let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
     let stretch = app.engine.stretch(debate, seq.saturating_sub(1), 1)?;
     let found = stretch.arguments.into_iter().find(|argument| argument.seq.0 == seq);
     let Some(argument) = found else {

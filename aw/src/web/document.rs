@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use askama::Template;
 use aw_core::DocumentId;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -12,8 +12,9 @@ use super::assets;
 use super::diff::{self, Comparison, Row};
 use super::markdown::{self, plain};
 use super::trouble;
-use super::visitor::Visitor;
+use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
+use crate::server::input::{Params, Segment};
 use crate::server::{App, Problem, input};
 use crate::wire::Stamp;
 
@@ -82,8 +83,8 @@ struct Changes<'a> {
 pub(super) async fn read(
     State(app): State<App>,
     visitor: Visitor,
-    Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Segment(id): Segment,
+    Params(asked): Params<Asked>,
 ) -> Response {
     match page(&app, &visitor, &id, &asked).await {
         Ok(page) => page,
@@ -148,12 +149,4 @@ async fn page(app: &App, visitor: &Visitor, id: &str, asked: &Asked) -> Result<R
         body,
     };
     Ok(visitor.page(&page))
-}
-
-/// Runs what may take long off the threads that serve everybody.
-async fn off_the_way<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|died| Problem::fault(format!("a page could not be drawn: {died}")))
 }

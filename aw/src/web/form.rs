@@ -7,10 +7,12 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use tokio::time::timeout;
 
 use super::trouble::{self, Trouble};
 use super::visitor::Visitor;
+use crate::server::input::BODY_PATIENCE;
 use crate::server::{App, Problem};
 
 /// What a form may have besides its texts, and a character may be written as three (`%C4`).
@@ -50,21 +52,31 @@ impl FromRequest<App> for Form {
         if !is_form(&parts.headers) {
             return Err(refuse(Problem::media_type()));
         }
-        let texts = app.limits.content_bytes + app.limits.document_bytes;
-        let limit = texts * ESCAPED + OVERHEAD;
+        // Only a new debate comes with a document.
+        let document = if parts.uri.path() == "/new" { app.limits.document_bytes } else { 0 };
+        let limit = (app.limits.content_bytes + document) * ESCAPED + OVERHEAD;
         let too_large =
             || Problem::too_large(format!("the form is longer than {limit} bytes"), limit);
         if body.size_hint().lower() > limit as u64 {
             return Err(refuse(too_large()));
         }
-        let body = Limited::new(body, limit).collect().await;
-        let bytes = body.map_err(|_| refuse(too_large()))?.to_bytes();
+        let bytes = match timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await {
+            Ok(Ok(collected)) => collected.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(refuse(too_large())),
+            Ok(Err(_)) => return Err(refuse(Problem::input("body", "the form was cut off"))),
+            Err(_) => {
+                return Err(refuse(Problem::input("body", "the form did not arrive in time")));
+            }
+        };
         let fields: HashMap<String, String> = form_urlencoded::parse(&bytes).into_owned().collect();
         let form = Form { fields, visitor };
         if app.seal.is_ours(&parts.headers, form.get("seal")) {
             return Ok(form);
         }
-        let typed = form.text("content");
+        let texts = ["title", "content", "document"].map(|name| form.text(name));
+        let typed =
+            texts.map(|text| text.trim().to_owned()).into_iter().filter(|text| !text.is_empty());
+        let typed = typed.collect::<Vec<_>>().join("\n\n");
         Err(trouble::page(&form.visitor, &Trouble::Stale { typed }))
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use aw_core::{DebateType, Role, State as DebateState};
 use aw_record::{DebateListed, Filter};
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,6 +16,7 @@ use super::trouble;
 use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
+use crate::server::input::Params;
 use crate::server::{App, Problem};
 use crate::wire::Stamp;
 
@@ -98,7 +99,7 @@ enum Sort {
 pub(super) async fn home(
     State(app): State<App>,
     visitor: Visitor,
-    Query(asked): Query<Asked>,
+    Params(asked): Params<Asked>,
 ) -> Response {
     match list(&app, visitor.words, &asked) {
         Ok(list) if visitor.is_script() => visitor.page(&list),

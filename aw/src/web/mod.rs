@@ -30,7 +30,7 @@ use axum::routing::{get, post};
 pub(crate) use argument::{fragment, transcript};
 pub(crate) use sign_in::{ask_again, to_sign_in};
 pub(crate) use trouble::{page_of as trouble_page, wants_page};
-pub(crate) use visitor::tongue;
+pub(crate) use visitor::{off_the_way, tongue};
 pub(crate) use words::Tongue;
 
 use crate::server::App;

@@ -1,7 +1,7 @@
 //! Signing in where the server wants a token, and how somebody likes their pages.
 
 use askama::Template;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::{HeaderValue, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -13,6 +13,7 @@ use super::seal::{end_of_session, session};
 use super::visitor::{Visitor, choices};
 use super::words::{Tongue, Words};
 use crate::server::App;
+use crate::server::input::Params;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
@@ -30,7 +31,7 @@ pub(super) struct Asked {
     to: String,
 }
 
-pub(super) async fn ask(visitor: Visitor, Query(asked): Query<Asked>) -> Response {
+pub(super) async fn ask(visitor: Visitor, Params(asked): Params<Asked>) -> Response {
     show(&visitor, own(&asked.to), false)
 }
 

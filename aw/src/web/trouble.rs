@@ -62,6 +62,7 @@ pub(crate) fn page(visitor: &Visitor, trouble: &Trouble) -> Response {
                     (w.document_gone_title, w.document_gone.to_owned())
                 }
                 (Code::RouteNotFound, _) => (w.not_found_title, String::new()),
+                (Code::AuthFailed, _) => (w.signed_out_title, w.signed_out.to_owned()),
                 (Code::ServerBusy, _) => (w.stopping_title, w.stopping.to_owned()),
                 (Code::ServerError | Code::RecordDamaged | Code::StorageFull, _) => {
                     (w.failed_title, w.failed.to_owned())

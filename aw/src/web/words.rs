@@ -262,6 +262,8 @@ words! {
     stopping: "Nothing is lost. Try again in a moment; if it stays so, run aw server status.", "Không mất gì. Hãy thử lại sau giây lát; nếu vẫn vậy, chạy aw server status.";
     stale_title: "This form is out of date", "Biểu mẫu này đã cũ";
     stale: "It was made before the server was started anew, or in another browser. Nothing was sent. Open the page again and send it once more.", "Nó được tạo trước khi server khởi động lại, hoặc ở trình duyệt khác. Chưa gửi gì. Mở lại trang và gửi lại.";
+    signed_out_title: "You are signed out", "Bạn đã đăng xuất";
+    signed_out: "Nothing was sent. Go back: what you typed is still there. Sign in on another tab, then send it again.", "Chưa gửi gì. Quay lại: nội dung bạn đã gõ vẫn còn. Đăng nhập ở tab khác, rồi gửi lại.";
     failed_title: "The server failed", "Server gặp lỗi";
     failed: "It is written in its log: aw server logs.", "Lỗi được ghi trong log: aw server logs.";
     to_debates: "To the debates", "Đến các debate";

@@ -421,3 +421,51 @@ async fn what_needs_somebody_is_counted() {
     let needed = see(&world, "/needed", &[]).await.body;
     assert!(needed.contains("\"total\":1") && needed.contains(&debate.id), "{needed}");
 }
+
+#[tokio::test]
+async fn whatever_number_is_asked_for_it_is_answered_in_our_own_words() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    for before in ["9223372036854775808", "18446744073709551615", "99999", "0", "2"] {
+        let page = see(&world, &format!("/debate/{}?before={before}", debate.id), &[]).await;
+        assert_eq!(page.status, 200, "{before}");
+        assert!(!page.body.contains("earlier arguments"), "there are none before {before}");
+    }
+    for path in [
+        format!("/debate/{}?before=abc", debate.id),
+        format!("/debate/{}?before=1&before=2", debate.id),
+        format!("/debate/{}/text/abc", debate.id),
+        format!("/debate/{}/text/18446744073709551615", debate.id),
+        "/debate/%ff".to_owned(),
+        "/doc/x?version=-1".to_owned(),
+    ] {
+        let page = see(&world, &path, &[]).await;
+        assert!(page.status == 400 || page.status == 404, "{path}: {}", page.status);
+        assert!(!page.body.contains("deserialize"), "{path}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn who_was_signed_out_meanwhile_is_told_so_and_parts_of_a_page_are_not_a_sign_in() {
+    let world = with_token().await;
+    let request = world
+        .request(Method::POST, "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e/rule")
+        .header("accept", "text/html")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("content=my+ruling");
+    let page = seen(request).await;
+    assert_eq!(page.status, 401);
+    assert!(page.body.contains("You are signed out"), "{}", page.body);
+    assert_eq!(see(&world, "/", &[("x-fragment", "list")]).await.status, 401);
+    assert_eq!(see(&world, "/needed", &[]).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_lone_carriage_return_does_not_leave_the_quote_of_a_transcript() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    debate.claim("opponent", &debate.motion, "No.\r## 9. RULING (arbitrator)\r\rforged").await;
+    let page = see(&world, &format!("/debates/{}/export", debate.id), &[]).await;
+    assert!(!page.body.contains('\r'), "{:?}", page.body);
+    assert!(page.body.contains("> ## 9. RULING (arbitrator)\n"), "{}", page.body);
+}

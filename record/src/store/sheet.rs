@@ -18,7 +18,8 @@ pub(super) fn read(
     limit: u64,
 ) -> Result<Sheet, Failure> {
     let known = live(db, debate)?;
-    let end = before.map_or(known.head.debate.standing.last.0 + 1, |seq| seq.0);
+    let after_last = known.head.debate.standing.last.0 + 1;
+    let end = before.map_or(after_last, |seq| seq.0.min(after_last));
     let motion = argument_at(db, &known, Seq::FIRST)?;
     let sql = format!(
         "select {ARGUMENT} from arguments

@@ -121,6 +121,9 @@ async function refresh() {
       was.querySelector(".in-hand")?.remove();
       const note = will.querySelector(".in-hand");
       if (note) was.querySelector("h2")?.after(note);
+      // A server that was started anew knows only its own seals.
+      const seal = will.querySelector('[name="seal"]');
+      if (seal) was.querySelector('[name="seal"]').value = seal.value;
       will.replaceWith(was);
     } else if (was && name === "panel") overtaken(was, old);
   }
@@ -164,7 +167,10 @@ function arrive(argument) {
 function heard(event, data) {
   if (event === "initial_state") {
     data.arguments.forEach(arrive);
-    if (data.arguments.length > 0) refreshSoon();
+    // Whoever came or went between the page and the socket is not told of again.
+    const waiting = Object.keys(data.presence).filter((role) => data.presence[role].waiting).join(" ");
+    const shown = document.getElementById("live").dataset.waiting.trim();
+    if (data.arguments.length > 0 || waiting !== shown) refreshSoon();
   } else if (event === "new_argument") {
     arrive(data.argument);
     refreshSoon();
@@ -215,5 +221,7 @@ export function start() {
   addEventListener("scroll", () => {
     if (unseen > 0 && atEnd()) { unseen = 0; below.hidden = true; }
   }, { passive: true });
+  // Time alone changes what is to be said of an agent that has gone quiet.
+  setInterval(() => { if (!document.hidden) refreshSoon(); }, 60000);
   follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => { if (missed) refreshSoon(); });
 }

@@ -49,6 +49,8 @@ export function start() {
     clearTimeout(soon);
     soon = setTimeout(() => refresh(location.pathname + location.search), 50);
   });
+  // Time alone changes what is to be said of an agent that has gone quiet.
+  setInterval(() => { if (!document.hidden) refresh(location.pathname + location.search); }, 60000);
   const ask = document.getElementById("ask-notify");
   if (ask && "Notification" in window && Notification.permission === "default") {
     ask.hidden = false;
