@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
 use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::{Agent, Body};
@@ -60,9 +61,14 @@ pub struct Client {
     agent: Agent,
     base: String,
     token: Option<String>,
+    proof: Option<Proof>,
+    via: &'static str,
     answer: Duration,
     version: Mutex<Option<String>>,
 }
+
+/// Says whether the server at the URL is still the one that is meant.
+type Proof = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,6 +93,8 @@ impl Client {
             agent: config.into(),
             base: base.to_owned(),
             token,
+            proof: None,
+            via: "cli",
             answer: ANSWER,
             version: Mutex::new(None),
         }
@@ -95,6 +103,17 @@ impl Client {
     /// A client of whoever is at this URL: it tells no secrets and does not wait long.
     pub fn of_stranger(base: &str) -> Self {
         Client { answer: INTRODUCTION, ..Client::new(base, None) }
+    }
+
+    /// The same, which asks for this proof before each request. Without it the server is as good as
+    /// gone: whoever took its place hears nothing, a token least of all.
+    pub fn only_while(self, proof: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Client { proof: Some(Box::new(proof)), ..self }
+    }
+
+    /// The same, on behalf of somebody who calls tools.
+    pub fn for_tools(self) -> Self {
+        Client { via: "mcp", ..self }
     }
 
     /// The server's URL.
@@ -151,13 +170,14 @@ impl Client {
 
     fn raw_once(&self, path: &str) -> Result<Vec<u8>, Trouble> {
         let mut response = self.send(Call::Get(path), Duration::ZERO)?;
+        let after = header(&response, "retry-after").and_then(|seconds| seconds.parse().ok());
         let bytes = read(&mut response)?;
         if response.status().is_success() {
             return Ok(bytes);
         }
         match serde_json::from_slice::<Value>(&bytes) {
             Ok(mut body) if body["success"] == false && response.status() == 503 => {
-                Err(Trouble::Busy(body["error"].take(), Duration::from_secs(1)))
+                Err(Trouble::Busy(body["error"].take(), Duration::from_secs(after.unwrap_or(1))))
             }
             Ok(mut body) if body["success"] == false => Err(Trouble::Refused(body["error"].take())),
             _ => Err(Trouble::Stranger(format!("it answered {}", response.status()))),
@@ -165,9 +185,12 @@ impl Client {
     }
 
     fn send(&self, call: Call<'_>, held: Duration) -> Result<Response<Body>, Trouble> {
+        if self.proof.as_ref().is_some_and(|proven| !proven()) {
+            return Err(Trouble::Unreachable("it does not run any more".to_owned()));
+        }
         let answer = Some(held + self.answer);
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let headers = [("aw-via", Some("cli")), ("authorization", bearer.as_deref())];
+        let headers = [("aw-via", Some(self.via)), ("authorization", bearer.as_deref())];
         let headers = headers.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let url = |path: &str| format!("{}{path}", self.base);
         let sent = match call {
@@ -196,6 +219,32 @@ impl Client {
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) = version;
         Ok(response)
     }
+}
+
+/// A text as a part of a URL.
+pub fn encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+/// The request id that these words to this target always have, so that a retry is recognised
+/// whoever sends it; none when an id cannot be read, which the server will say.
+pub fn derived_id(
+    debate: &str,
+    role: Role,
+    kind: Kind,
+    target: Option<&str>,
+    content: &str,
+) -> Option<RequestId> {
+    let debate: DebateId = debate.parse().ok()?;
+    let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
+    Some(RequestId::derived(debate, role, kind, target, content))
 }
 
 /// What comes of this, which is tried again when the server was not reached or is busy.
@@ -231,6 +280,7 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + dice as f64 / 2_000.0)
 }
 
-fn is_local(base: &str) -> bool {
+/// Whether this URL leads to the machine one is on.
+pub fn is_local(base: &str) -> bool {
     ["http://127.", "http://localhost", "http://[::1]"].iter().any(|local| base.starts_with(local))
 }

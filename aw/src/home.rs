@@ -15,6 +15,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::token::Token;
+
 /// How long a server that has the lock may take to describe itself: an import of an older database
 /// takes its time.
 const INTRODUCTION: Duration = Duration::from_secs(60);
@@ -41,6 +43,12 @@ pub struct Running {
     pub database: String,
     /// When it was started, RFC 3339.
     pub started_at: String,
+    /// Whether it asks every caller for a token.
+    #[serde(default)]
+    pub wants_token: bool,
+    /// Whether it was told so by a flag, which whoever restarts it repeats.
+    #[serde(default)]
+    pub auth_flag: bool,
 }
 
 /// Somebody else's server runs on this folder.
@@ -87,6 +95,11 @@ impl Home {
         self.path.join("config.toml")
     }
 
+    /// Where the token of whoever runs the server is.
+    pub fn admin_token_file(&self) -> PathBuf {
+        self.path.join("admin_token")
+    }
+
     /// The id of this folder, made on first use: tells the servers of different folders apart.
     pub fn id(&self) -> io::Result<String> {
         let path = self.path.join("home_id");
@@ -105,6 +118,36 @@ impl Home {
         match linked {
             Err(there) if there.kind() == ErrorKind::AlreadyExists => fs::read_to_string(&path),
             linked => linked.map(|()| id),
+        }
+    }
+
+    /// The token of whoever runs the server of this folder, made on first use.
+    pub fn make_admin_token(&self) -> io::Result<String> {
+        self.make()?;
+        let path = self.admin_token_file();
+        // Written whole under a name of its own first, as the id is.
+        let token = Token::new();
+        let draft = self.path.join(format!("admin_token.{}", Uuid::new_v4()));
+        private().create_new(true).open(&draft)?.write_all(token.as_str().as_bytes())?;
+        let linked = fs::hard_link(&draft, &path);
+        fs::remove_file(&draft)?;
+        match linked {
+            Err(there) if there.kind() == ErrorKind::AlreadyExists => {}
+            linked => linked?,
+        }
+        let file = File::open(&path)?;
+        if file.metadata()?.permissions().mode() & 0o077 != 0 {
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        }
+        self.admin_token()?.ok_or_else(|| io::Error::other("admin_token is empty: remove it"))
+    }
+
+    /// The token of whoever runs the server of this folder, if it was ever made.
+    pub fn admin_token(&self) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.admin_token_file()) {
+            Ok(token) => Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty())),
+            Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -128,6 +171,14 @@ impl Home {
             thread::sleep(PAUSE);
             waited += PAUSE;
         }
+    }
+
+    /// Whether the server of this folder is at this URL now: only its owner can hold the lock.
+    pub fn serves(&self, url: &str) -> bool {
+        let said = || fs::read(self.path.join("server.json")).ok();
+        let running = || serde_json::from_slice::<Running>(&said()?).ok();
+        self.running_or_starting().unwrap_or(false)
+            && running().is_some_and(|running| running.url == url)
     }
 
     /// Whether somebody has the lock of a server, whatever it says of itself.
@@ -210,7 +261,8 @@ impl Held {
     }
 }
 
-fn private() -> fs::OpenOptions {
+/// How a file of the folder is written: for its owner alone.
+pub(crate) fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true).mode(0o600);
     options
@@ -250,12 +302,17 @@ mod tests {
             version: "1".to_owned(),
             database: "x".to_owned(),
             started_at: "now".to_owned(),
+            wants_token: true,
+            auth_flag: false,
         };
+        assert!(!home.serves(&me.url), "it has not said yet where it is");
         held.introduce(&me).unwrap();
-        assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url));
+        assert!(home.serves(&me.url) && !home.serves("http://127.0.0.1:2"));
+        assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url.clone()));
         assert!(matches!(home.hold(), Err(HoldError::InUse(_))));
         drop(held);
         assert!(folder.path().join("server.json").exists(), "a crash leaves it behind");
         assert!(home.running().unwrap().is_none());
+        assert!(!home.serves(&me.url), "whoever is there now is not ours");
     }
 }

@@ -1,5 +1,7 @@
 //! Settings: flag, then environment, then `config.toml`, then default; settled once.
 
+mod limits;
+
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,10 +12,16 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::home::Home;
-use crate::server::{Guard, Limits, PublicUrl};
+use crate::server::{Guard, Key, Limits, PublicUrl};
 
 /// Where a server listens unless told otherwise.
 const USUAL_LISTEN: &str = "127.0.0.1:3456";
+
+/// How long a wait lasts unless told otherwise.
+const USUAL_DEADLINE: Duration = Duration::from_secs(110);
+
+/// How long an agent goes on waiting unless told otherwise.
+pub const USUAL_PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// Where the environment is read.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -25,6 +33,8 @@ pub struct Flags {
     pub listen: Option<String>,
     /// `--database`
     pub database: Option<String>,
+    /// `--auth`
+    pub auth: bool,
 }
 
 /// What a server is started with.
@@ -40,6 +50,10 @@ pub struct ServerSettings {
     pub guard: Guard,
     /// How much it takes on.
     pub limits: Limits,
+    /// How long an agent should go on waiting.
+    pub patience: Duration,
+    /// The language that agents debate in, by its name.
+    pub debate_language: String,
 }
 
 /// A setting that cannot be used.
@@ -52,15 +66,6 @@ pub enum BadSetting {
         name: String,
         /// What is wrong with it.
         why: String,
-    },
-    /// The server would be open to the network.
-    #[error(
-        "refusing to listen on {listen}, which others can reach, without a token: \
-         set AW_AUTH_TOKEN, or listen on 127.0.0.1"
-    )]
-    OpenToAll {
-        /// The address.
-        listen: SocketAddr,
     },
     /// There is no home folder.
     #[error("there is no home folder: set AWEAVE_HOME")]
@@ -82,12 +87,23 @@ struct Config {
     listen: Option<String>,
     database: Option<String>,
     public_url: Option<OneOrMany>,
+    auth: Option<String>,
     auth_token: Option<String>,
     content_limit: Option<usize>,
     document_limit: Option<usize>,
+    max_debates: Option<u64>,
+    max_documents: Option<u64>,
     max_waits: Option<usize>,
+    max_waits_per_token: Option<usize>,
     max_sockets: Option<usize>,
+    max_sockets_per_token: Option<usize>,
     max_connections: Option<usize>,
+    token_rate: Option<f64>,
+    token_burst: Option<u32>,
+    address_rate: Option<f64>,
+    address_burst: Option<u32>,
+    wrong_token_rate: Option<f64>,
+    wrong_token_burst: Option<u32>,
     server_url: Option<String>,
     wait_deadline: Option<f64>,
     patience: Option<f64>,
@@ -109,6 +125,7 @@ impl ServerSettings {
         let home = home(environment)?;
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
+        let limits = limits::settle(&config, &set)?;
 
         let listen = flags.listen.or_else(|| set("AW_LISTEN")).or(config.listen);
         let listen: SocketAddr =
@@ -139,28 +156,32 @@ impl ServerSettings {
             // Its own address is a name of it too; nobody can point another name at a number.
             public.push(parsed("listen address", &format!("http://{listen}"))?);
         }
-        let guard = Guard { token: set("AW_AUTH_TOKEN").or(config.auth_token), public };
-        if !listen.ip().is_loopback() && guard.token.is_none() {
-            return Err(BadSetting::OpenToAll { listen });
-        }
-
-        let usual = Limits::default();
-        let limit = |name: &str, in_file: Option<usize>, usual: usize| match set(name) {
-            Some(text) => parsed(name, &text),
-            None => Ok(in_file.unwrap_or(usual)),
+        // An empty one would let everybody in who sends none.
+        let in_file = config.auth_token.filter(|token| !token.trim().is_empty());
+        let shared = set("AW_AUTH_TOKEN").or(in_file);
+        let asked = match set("AW_AUTH").or(config.auth).as_deref() {
+            None | Some("off") => false,
+            Some("required") => true,
+            Some(other) => {
+                let why = format!("{other:?} is neither \"required\" nor \"off\"");
+                return Err(BadSetting::Value { name: "auth".to_owned(), why });
+            }
         };
-        let limits = Limits {
-            content_bytes: limit("AW_CONTENT_LIMIT", config.content_limit, usual.content_bytes)?,
-            document_bytes: limit(
-                "AW_DOCUMENT_LIMIT",
-                config.document_limit,
-                usual.document_bytes,
-            )?,
-            held_waits: limit("AW_MAX_WAITS", config.max_waits, usual.held_waits)?,
-            sockets: limit("AW_MAX_SOCKETS", config.max_sockets, usual.sockets)?,
-            connections: limit("AW_MAX_CONNECTIONS", config.max_connections, usual.connections)?,
+        let guard = Guard {
+            // Whom others can reach asks who is calling, whatever was set.
+            wants_token: flags.auth || asked || shared.is_some() || !listen.ip().is_loopback(),
+            keys: shared.iter().map(|token| Key::shared(token)).collect(),
+            public,
         };
-        Ok(ServerSettings { home, listen, database, guard, limits })
+        Ok(ServerSettings {
+            home,
+            listen,
+            database,
+            guard,
+            limits,
+            patience: patience(set("AW_PATIENCE"), config.patience)?,
+            debate_language: language(config.debate_language.as_deref())?,
+        })
     }
 }
 
@@ -200,17 +221,6 @@ impl ClientSettings {
         let home = home(environment)?;
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-        let number = |name: &str, in_file: Option<f64>, usual: f64| -> Result<f64, BadSetting> {
-            let value = match set(name) {
-                Some(text) => parsed(name, &text)?,
-                None => in_file.unwrap_or(usual),
-            };
-            if value.is_finite() && (0.0..1e9).contains(&value) {
-                return Ok(value);
-            }
-            let why = "must be a number that is not negative".to_owned();
-            Err(BadSetting::Value { name: name.to_owned(), why })
-        };
         let server_url = set("DEBATE_SERVER_URL").or(config.server_url);
         if let Some(url) = &server_url {
             parsed::<PublicUrl>("DEBATE_SERVER_URL", url)?;
@@ -224,23 +234,48 @@ impl ClientSettings {
             server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
             listen: parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?,
             token: set("DEBATE_AUTH_TOKEN").or_else(|| set("AW_AUTH_TOKEN")).or(config.auth_token),
-            deadline: Duration::from_secs_f64(number(
+            deadline: time(
                 "DEBATE_WAIT_DEADLINE",
+                set("DEBATE_WAIT_DEADLINE"),
                 config.wait_deadline,
-                110.0,
-            )?),
-            patience: Duration::from_secs_f64(60.0 * number("AW_PATIENCE", config.patience, 30.0)?),
+            )?
+            .unwrap_or(USUAL_DEADLINE),
+            patience: patience(set("AW_PATIENCE"), config.patience)?,
             author: set("AW_AUTHOR").or(config.author),
             autostart,
-            debate_language: language(config.debate_language.as_deref().unwrap_or("en"))?,
+            debate_language: language(config.debate_language.as_deref())?,
             home,
         })
     }
 }
 
+/// How long an agent should go on waiting, which is set in minutes.
+fn patience(given: Option<String>, in_file: Option<f64>) -> Result<Duration, BadSetting> {
+    Ok(time("AW_PATIENCE", given, in_file)?.map_or(USUAL_PATIENCE, |minutes| minutes * 60))
+}
+
+/// A time, as a number of its unit, where one was set.
+fn time(
+    name: &str,
+    given: Option<String>,
+    in_file: Option<f64>,
+) -> Result<Option<Duration>, BadSetting> {
+    let number = match given {
+        Some(text) => Some(parsed::<f64>(name, &text)?),
+        None => in_file,
+    };
+    match number {
+        Some(number) if !(0.0..1e9).contains(&number) => {
+            let why = "must be a number that is not negative".to_owned();
+            Err(BadSetting::Value { name: name.to_owned(), why })
+        }
+        number => Ok(number.map(Duration::from_secs_f64)),
+    }
+}
+
 /// The name of a language, which goes into the texts that agents read.
-fn language(text: &str) -> Result<String, BadSetting> {
-    match text {
+fn language(text: Option<&str>) -> Result<String, BadSetting> {
+    match text.unwrap_or("en") {
         "en" => Ok("English".to_owned()),
         "vi" => Ok("Vietnamese".to_owned()),
         other => {
@@ -297,6 +332,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::server::Rates;
 
     fn settle(
         home: &Path,
@@ -326,13 +362,112 @@ mod tests {
     }
 
     #[test]
-    fn listening_beyond_loopback_wants_a_token() {
+    fn listening_beyond_loopback_wants_tokens_whatever_was_set() {
         let home = tempfile::tempdir().unwrap();
-        let open = ("AW_LISTEN", "0.0.0.0:3456");
-        let refused = settle(home.path(), Flags::default(), &[open]).unwrap_err();
-        assert!(refused.to_string().contains("AW_AUTH_TOKEN"), "{refused}");
-        let allowed = settle(home.path(), Flags::default(), &[open, ("AW_AUTH_TOKEN", "t")]);
-        assert_eq!(allowed.unwrap().guard.token.as_deref(), Some("t"));
+        let wants = |set: &[(&str, &str)], auth: bool| {
+            let flags = Flags { auth, ..Flags::default() };
+            settle(home.path(), flags, set).unwrap().guard.wants_token
+        };
+        assert!(!wants(&[], false));
+        assert!(wants(&[], true));
+        assert!(wants(&[("AW_AUTH", "required")], false));
+        assert!(wants(&[("AW_AUTH_TOKEN", "t")], false));
+        for listen in ["0.0.0.0:3456", "[::]:3456", "192.168.1.7:3456"] {
+            assert!(wants(&[("AW_LISTEN", listen)], false), "{listen}");
+            assert!(wants(&[("AW_LISTEN", listen), ("AW_AUTH", "off")], false), "{listen}");
+        }
+        fs::write(home.path().join("config.toml"), "auth = 'required'").unwrap();
+        assert!(wants(&[], false));
+        // An empty token is none: it is no key to anything, wherever it was written.
+        fs::write(home.path().join("config.toml"), "auth = 'required'\nauth_token = ''").unwrap();
+        for set in [&[][..], &[("AW_AUTH_TOKEN", "")]] {
+            let settled = settle(home.path(), Flags::default(), set).unwrap();
+            assert!(settled.guard.wants_token && settled.guard.keys.is_empty(), "{set:?}");
+        }
+        let refused = settle(home.path(), Flags::default(), &[("AW_AUTH", "yes")]).unwrap_err();
+        assert!(refused.to_string().starts_with("auth"), "{refused}");
+    }
+
+    #[test]
+    fn every_limit_can_be_set_in_the_file_and_by_the_environment() {
+        let home = tempfile::tempdir().unwrap();
+        let names = [
+            "content_limit",
+            "document_limit",
+            "max_debates",
+            "max_documents",
+            "max_waits",
+            "max_waits_per_token",
+            "max_sockets",
+            "max_sockets_per_token",
+            "max_connections",
+            "token_rate",
+            "token_burst",
+            "address_rate",
+            "address_burst",
+            "wrong_token_rate",
+            "wrong_token_burst",
+        ];
+        let limits = |set: &[(&str, &str)]| {
+            let Limits {
+                content_bytes,
+                document_bytes,
+                debates,
+                documents,
+                held_waits,
+                waits_per_token,
+                sockets,
+                sockets_per_token,
+                connections,
+                rates: Rates { token, address, wrong_token },
+            } = settle(home.path(), Flags::default(), set).unwrap().limits;
+            let counts = [
+                content_bytes as f64,
+                document_bytes as f64,
+                debates as f64,
+                documents as f64,
+                held_waits as f64,
+                waits_per_token as f64,
+                sockets as f64,
+                sockets_per_token as f64,
+                connections as f64,
+            ];
+            let paces = [token, address, wrong_token];
+            let paces = paces.into_iter().flat_map(|it| [it.per_second, it.burst.into()]);
+            counts.into_iter().chain(paces).collect::<Vec<f64>>()
+        };
+        let usual = limits(&[]);
+        assert_eq!(
+            usual,
+            [
+                10_240.0,
+                5_242_880.0,
+                1e6,
+                1e6,
+                20_000.0,
+                1_000.0,
+                5_000.0,
+                200.0,
+                30_000.0,
+                100.0,
+                500.0,
+                200.0,
+                1_000.0,
+                5.0,
+                50.0,
+            ]
+        );
+        for (place, name) in names.iter().enumerate() {
+            let changed = |to: f64| {
+                let mut changed = usual.clone();
+                changed[place] = to;
+                changed
+            };
+            fs::write(home.path().join("config.toml"), format!("{name} = 7")).unwrap();
+            assert_eq!(limits(&[]), changed(7.0), "{name}");
+            let variable = format!("AW_{}", name.to_uppercase());
+            assert_eq!(limits(&[(&variable, "0")]), changed(0.0), "{name}");
+        }
     }
 
     #[test]
@@ -342,6 +477,11 @@ mod tests {
             (("AW_LISTEN", "3456"), "listen address"),
             (("AW_PUBLIC_URL", "example.org"), "public URL"),
             (("AW_MAX_WAITS", "many"), "AW_MAX_WAITS"),
+            (("AW_MAX_DEBATES", "-1"), "AW_MAX_DEBATES"),
+            (("AW_TOKEN_RATE", "-1"), "AW_TOKEN_RATE"),
+            (("AW_ADDRESS_RATE", "NaN"), "AW_ADDRESS_RATE"),
+            (("AW_WRONG_TOKEN_RATE", "inf"), "AW_WRONG_TOKEN_RATE"),
+            (("AW_TOKEN_BURST", "0.5"), "AW_TOKEN_BURST"),
             (("AW_DATABASE_URL", "postgres://x"), "database"),
         ] {
             let refused = settle(home.path(), Flags::default(), &[set]).unwrap_err();

@@ -6,7 +6,9 @@
 mod document;
 mod error;
 mod live;
+mod seat;
 mod text;
+mod verify;
 
 use aw_core::ByRole;
 use serde::{Deserialize, Serialize};
@@ -17,10 +19,12 @@ pub use document::{
 };
 pub use error::{Code, Error, Failure};
 pub use live::{ArgumentTold, Asked, DebateTold, Told};
+pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
     RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText,
 };
+pub use verify::{Damaged, VerifiedDebate, VerifiedPiece};
 
 /// What every success looks like.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -89,8 +93,12 @@ pub struct Argument {
     pub close: Option<bool>,
     /// Whether the server made it.
     pub automatic: bool,
-    /// The door it came in by.
+    /// The door it came in by: `page` is a person's hand, the others are programs'.
     pub via: ViaText,
+    /// The name of the token that it was written with, where the server asks for tokens.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub seat: Option<String>,
     /// SHA-256 over its fields and its predecessor's hash.
     pub hash: HashText,
     /// When it was written.
@@ -114,6 +122,7 @@ impl From<&aw_core::Argument> for Argument {
             close: event.close(),
             automatic: event.automatic(),
             via: Text(argument.via),
+            seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
             hash: Text(argument.hash),
             created_at: Stamp(argument.at),
         }
@@ -483,4 +492,10 @@ pub struct Transcript {
     pub arguments: Vec<Argument>,
     /// The documents it cites.
     pub documents: Vec<CitedDocument>,
+    /// The texts of its type that were kept with it.
+    #[schema(required = true)]
+    pub type_texts: Option<TypeTexts>,
+    /// SHA-256 over its title, type, policy, date and these texts.
+    #[schema(required = true)]
+    pub seal: Option<HashText>,
 }

@@ -9,6 +9,8 @@ mod crowd;
 mod faults;
 mod kit;
 mod loops;
+mod mcp;
+mod seats;
 mod sessions;
 mod tidy;
 mod world;

@@ -55,6 +55,11 @@ fn types_of_debate() {
 }
 
 #[test]
+fn seats() {
+    Session::tell("docs/sessions/seats.md");
+}
+
+#[test]
 fn the_quick_start_of_the_readme() {
     Session::tell("README.md");
 }

@@ -111,6 +111,15 @@ fn nothing_points_at_the_command_line() {
 }
 
 #[test]
+fn the_tools_know_the_api_and_nothing_behind_it() {
+    each(
+        &["aw/src/mcp"],
+        &[],
+        &["aw_record", "Engine", "crate::server", "crate::web", "crate::cli::", "fs::"],
+    );
+}
+
+#[test]
 fn loose_ends_are_not_left() {
     each(
         EVERYTHING,

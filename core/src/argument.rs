@@ -3,7 +3,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::{ArgumentId, Author, Content, DebateId, Event, RequestId, Seq, UnknownWord, words};
+use crate::{
+    ArgumentId, Author, Content, DebateId, Event, RequestId, SeatName, Seq, UnknownWord, words,
+};
 
 /// A moment, in milliseconds since 1970 (UTC). The rules never ask what time it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,6 +52,8 @@ pub struct Argument {
     pub request: RequestId,
     /// The door it came in by.
     pub via: Via,
+    /// The seat it was written from, where the server asks who is calling.
+    pub seat: Option<SeatName>,
     /// When it was committed; never before its predecessor.
     pub at: Time,
     /// Over its fields and its predecessor's hash.

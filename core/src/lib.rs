@@ -26,7 +26,7 @@ pub use id::{ArgumentId, DebateId, DocumentId, RequestId, Seq};
 pub use play::{Move, Target, Verdict};
 pub use refusal::Refusal;
 pub use role::{ByRole, Role};
-pub use text::{Author, BadText, Content, DebateType, Summary, Title};
+pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title};
 pub use turn::{Action, Available};
 
 /// A word that the protocol does not know, found where one of its own was expected.

@@ -86,6 +86,10 @@ text! {
     Author
 }
 text! {
+    /// What a seat is called, whose token was used to write something: like an author's label.
+    SeatName
+}
+text! {
     /// The type of a debate: `[a-z][a-z0-9_]{0,63}`.
     DebateType
 }
@@ -141,6 +145,14 @@ impl Author {
     pub fn parse(text: String) -> Result<Self, BadText> {
         one_line(&text, Self::MAX_CHARS)?;
         Ok(Author(text))
+    }
+}
+
+impl SeatName {
+    /// Accepts a name.
+    pub fn parse(text: String) -> Result<Self, BadText> {
+        one_line(&text, Author::MAX_CHARS)?;
+        Ok(SeatName(text))
     }
 }
 

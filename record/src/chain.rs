@@ -1,9 +1,10 @@
-//! The hash that chains each argument to its predecessor.
+//! The hash that chains each argument to its predecessor, and the seals over what that does not
+//! cover: a debate's own words, versions of documents, what an argument cites, what was deleted.
 //!
-//! The canonical form is written down in `docs/record.md`; it uses the fields as the API shows
+//! The canonical forms are written down in `docs/record.md`; they use the fields as the API shows
 //! them, so that anybody can check an exported transcript.
 
-use aw_core::{Argument, Hash, Time};
+use aw_core::{Argument, DebateId, DocumentId, Hash, RequestId, Time};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -26,7 +27,92 @@ pub(crate) fn link(previous: Hash, argument: &Argument) -> Hash {
     canonical.field(word(event.automatic()));
     canonical.field(argument.via.as_str());
     canonical.field(&rfc3339(argument.at));
-    Hash(canonical.0.finalize().into())
+    // Not even as an absent field where there is none: older arguments had no seats.
+    if let Some(seat) = &argument.seat {
+        canonical.field(seat.as_str());
+    }
+    canonical.hash()
+}
+
+/// A debate's own words, which never change.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) id: DebateId,
+    pub(crate) title: String,
+    pub(crate) debate_type: String,
+    pub(crate) policy: String,
+    pub(crate) created_at: Time,
+    /// Title, description, and the rules of proposer, opponent and arbitrator.
+    pub(crate) texts: Option<[String; 5]>,
+}
+
+impl Opening {
+    /// The seal over them.
+    pub(crate) fn seal(&self) -> Hash {
+        let mut canonical = Canonical::of("debate");
+        canonical.field(&self.id.to_string());
+        canonical.field(&self.title);
+        canonical.field(&self.debate_type);
+        canonical.field(&self.policy);
+        canonical.field(&rfc3339(self.created_at));
+        for text in 0..5 {
+            canonical.optional(self.texts.as_ref().map(|texts| texts[text].as_str()));
+        }
+        canonical.hash()
+    }
+}
+
+/// A version of a document, which never changes.
+#[derive(Debug)]
+pub(crate) struct Version {
+    pub(crate) document: DocumentId,
+    pub(crate) number: u64,
+    pub(crate) summary: String,
+    pub(crate) author: Option<String>,
+    pub(crate) metadata: String,
+    pub(crate) request: RequestId,
+    pub(crate) created_at: Time,
+    pub(crate) content: String,
+    /// The id of the seat that the document was kept from.
+    pub(crate) seat: Option<String>,
+}
+
+impl Version {
+    /// Its hash, after a predecessor with this one.
+    pub(crate) fn link(&self, previous: Hash) -> Hash {
+        let mut canonical = Canonical::of("document");
+        canonical.field(&previous.to_string());
+        canonical.field(&self.document.to_string());
+        canonical.field(&self.number.to_string());
+        canonical.field(&self.summary);
+        canonical.optional(self.author.as_deref());
+        canonical.field(&self.metadata);
+        canonical.field(&self.request.to_string());
+        canonical.field(&rfc3339(self.created_at));
+        canonical.field(&self.content);
+        canonical.optional(self.seat.as_deref());
+        canonical.hash()
+    }
+}
+
+/// The seal over when something happened to a debate or a document that has this one: `deleted`,
+/// or `imported` and untouched since.
+pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
+    let mut canonical = Canonical::of(what);
+    canonical.field(&previous.to_string());
+    canonical.field(&rfc3339(at));
+    canonical.hash()
+}
+
+/// The seal over the documents that an argument with this hash means, ordered by their ids.
+pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
+    let mut canonical = Canonical::of("citations");
+    canonical.field(&argument.to_string());
+    for (document, version) in cited {
+        canonical.field(&document.to_string());
+        canonical.field(&version.to_string());
+    }
+    canonical.hash()
 }
 
 /// A present field is `<length in bytes>:<bytes>,` and an absent one `-,`: no two lists of fields
@@ -34,6 +120,17 @@ pub(crate) fn link(previous: Hash, argument: &Argument) -> Hash {
 struct Canonical(Sha256);
 
 impl Canonical {
+    /// Begins with a word, which tells the kinds of seals apart.
+    fn of(kind: &str) -> Self {
+        let mut canonical = Canonical(Sha256::new());
+        canonical.field(kind);
+        canonical
+    }
+
+    fn hash(self) -> Hash {
+        Hash(self.0.finalize().into())
+    }
+
     fn field(&mut self, text: &str) {
         self.0.update(text.len().to_string());
         self.0.update(":");
@@ -53,15 +150,17 @@ fn word(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// UTC with milliseconds and `Z`.
+/// UTC with milliseconds and `Z`; or the number itself, should it be no time that we ever wrote.
 fn rfc3339(at: Time) -> String {
-    let at = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::UNIX_EPOCH);
-    format!("{at:.3}")
+    match Timestamp::from_millisecond(at.0) {
+        Ok(time) => format!("{time:.3}"),
+        Err(_) => at.0.to_string(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use aw_core::{Author, Content, Event, Seq, Via};
+    use aw_core::{Author, Content, Event, SeatName, Seq, Via};
     use uuid::Uuid;
 
     use super::*;
@@ -77,6 +176,7 @@ mod tests {
             author: Some(Author::recorded("An".to_owned())),
             request: Uuid::from_u128(4).into(),
             via: Via::Cli,
+            seat: None,
             at: Time(1_767_225_600_123),
             hash: Hash::NONE,
         }
@@ -94,7 +194,7 @@ mod tests {
     #[test]
     fn every_field_counts() {
         let original = link(Hash::NONE, &claim());
-        let changes: [fn(&mut Argument); 10] = [
+        let changes: [fn(&mut Argument); 11] = [
             |a| a.id = Uuid::from_u128(9).into(),
             |a| a.debate = Uuid::from_u128(9).into(),
             |a| a.seq = Seq(3),
@@ -104,6 +204,7 @@ mod tests {
             |a| a.author = None,
             |a| a.request = Uuid::from_u128(9).into(),
             |a| a.via = Via::Api,
+            |a| a.seat = Some(SeatName::recorded("An".to_owned())),
             |a| a.at = Time(1_767_225_600_124),
         ];
         for (number, change) in changes.into_iter().enumerate() {
@@ -112,5 +213,58 @@ mod tests {
             assert_ne!(link(Hash::NONE, &changed), original, "change {number}");
         }
         assert_ne!(link(Hash([1; 32]), &claim()), original);
+    }
+
+    fn opening() -> Opening {
+        Opening {
+            id: Uuid::from_u128(1).into(),
+            title: "Một tệp?".to_owned(),
+            debate_type: "legal".to_owned(),
+            policy: "auto".to_owned(),
+            created_at: Time(1_767_225_600_123),
+            texts: Some(["T", "D", "P", "O", "A"].map(str::to_owned)),
+        }
+    }
+
+    fn version() -> Version {
+        Version {
+            document: Uuid::from_u128(5).into(),
+            number: 2,
+            summary: "Plan".to_owned(),
+            author: Some("An".to_owned()),
+            metadata: "{}".to_owned(),
+            request: Uuid::from_u128(4).into(),
+            created_at: Time(1_767_225_600_123),
+            content: "# Plan\n".to_owned(),
+            seat: Some(Uuid::from_u128(6).to_string()),
+        }
+    }
+
+    /// Worked out in the same way.
+    #[test]
+    fn the_seals_are_those_that_the_documents_describe() {
+        let before = Hash([0xab; 32]);
+        let cited = [(Uuid::from_u128(5).into(), 2), (Uuid::from_u128(6).into(), 1)];
+        for (seal, described) in [
+            (opening().seal(), "e83037719082cd7014c6fcf462250d60320063318bee96ab76f21fa51f378a14"),
+            (
+                Opening { texts: None, ..opening() }.seal(),
+                "c8d798213142250ce11d51aa4ea9cfd2a5d1efd4f57a7fc72b034999f789e457",
+            ),
+            (
+                version().link(before),
+                "fc48312dce396348b1e3c1649dc12ab66157c0f925eaabbde45497787c4ceb56",
+            ),
+            (
+                moment("deleted", before, Time(1_767_225_600_123)),
+                "d1047cdaad5dbf243f4eaa056bd14d2c22383914c60327c4e40f6ce5cc5dcea5",
+            ),
+            (
+                citations(before, &cited),
+                "9aa0828fd2ec57142dc77f3a23fc5e9c51b628ba22023cf04cb82f41a5444946",
+            ),
+        ] {
+            assert_eq!(seal.to_string(), described);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use aw_core::{
-    AUTOMATIC_RULING, ArgumentId, ByRole, Content, Debate, DebateId, DebateType, DocumentId,
+    AUTOMATIC_RULING, ArgumentId, ByRole, Content, Debate, DebateId, DebateType, DocumentId, Hash,
     RequestId, Role, Seq, Standing, Time,
 };
 use jiff::Timestamp;
@@ -19,15 +19,18 @@ use uuid::Uuid;
 use crate::bell::{Bell, Listening};
 use crate::feed::{Change, Feed, Following};
 use crate::presence::{Presence, Sign, Waiting};
-use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Written};
+use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Walk, Written};
 use crate::{
     Ask, Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
-    Failure, Fault, Filter, KeptVersion, NewDocument, NewVersion, News, Poll, Receipt, Request,
-    Sheet, Stretch, TypeTexts, VersionList,
+    Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion, News, Pass, Poll,
+    Receipt, Request, Seat, Sheet, Stretch, TypeTexts, Verified, VerifiedPiece, VersionList,
 };
 
 /// How long a commit proves that the next one is likely to work.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// For how long a piece of the record is verified, besides the debate that it ends in.
+const PIECE: Duration = Duration::from_millis(250);
 
 /// Tells the time.
 #[derive(Clone)]
@@ -86,7 +89,7 @@ impl Engine {
 
     /// Writes into the record what is asked, if the rules allow it, and tells everybody.
     pub async fn execute(&self, request: Request) -> Result<Receipt, Failure> {
-        let Request { debate, id, author, via, ask } = request;
+        let Request { debate, id, author, via, seat, ask } = request;
         let at = self.clock.now();
         let argument = move |content| NewArgument {
             id: new_id().into(),
@@ -94,6 +97,7 @@ impl Engine {
             content,
             author,
             via,
+            seat,
             at,
         };
         let engine = self.clone();
@@ -113,6 +117,7 @@ impl Engine {
                         content: Content::recorded(AUTOMATIC_RULING.to_owned()),
                         author: None,
                         via,
+                        seat: None,
                         at,
                     };
                     let argument = argument(content);
@@ -274,6 +279,11 @@ impl Engine {
         self.store.type_texts(debate)
     }
 
+    /// The seal over a debate's own words, which an export can be checked against.
+    pub fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.store.seal(debate)
+    }
+
     /// A page of debates.
     pub fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
         self.store.list(filter)
@@ -333,15 +343,93 @@ impl Engine {
         self.store.versions(id, include_deleted, limit, offset)
     }
 
-    /// A page of documents.
+    /// A page of documents; for a seat of one debate, of those that it may see.
     pub fn list_documents(
         &self,
         search: Option<&str>,
         include_deleted: bool,
         limit: u64,
         offset: u64,
+        seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        self.store.list_documents(search, include_deleted, limit, offset)
+        self.store.list_documents(search, include_deleted, limit, offset, seen_by)
+    }
+
+    /// Makes a seat.
+    pub async fn make_seat(&self, new: NewSeat) -> Result<Seat, Failure> {
+        let at = self.clock.now();
+        self.noted(self.store.make_seat(new_id(), new, at).await)
+    }
+
+    /// Takes the token of a seat back, and whatever was given to browsers for it.
+    pub async fn revoke_seat(&self, id: Uuid) -> Result<Seat, Failure> {
+        let at = self.clock.now();
+        self.noted(self.store.revoke_seat(id, at).await)
+    }
+
+    /// All seats, the newest first.
+    pub fn seats(&self) -> Result<Vec<Seat>, Failure> {
+        self.store.seats()
+    }
+
+    /// The seat of a token with this SHA-256, if the token is good now.
+    pub fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
+        let seat = self.store.seat_of(token)?;
+        Ok(seat.filter(|seat| seat.is_open(self.clock.now())))
+    }
+
+    /// Gives a browser something to show instead of a token.
+    pub async fn give_pass(&self, pass: Pass) -> Result<(), Failure> {
+        let now = self.clock.now();
+        self.noted(self.store.give_pass(pass, now).await)
+    }
+
+    /// For whose token a session stands, if it is not over.
+    pub fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
+        self.store.holder(session, self.clock.now())
+    }
+
+    /// For whose token a link stands, which is used up by this.
+    pub async fn redeem(&self, link: Hash) -> Result<Option<Hash>, Failure> {
+        let now = self.clock.now();
+        self.noted(self.store.redeem(link, now).await)
+    }
+
+    /// Ends a session.
+    pub async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
+        self.noted(self.store.end_pass(session).await)
+    }
+
+    /// Whether a seat may see a document: one of a single debate sees what that debate cites and
+    /// what it wrote itself.
+    pub fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
+        match seat.debate {
+            Some(_) => self.store.sees(seat, document),
+            None => Ok(true),
+        }
+    }
+
+    /// Whether a debate is as it was written, from its MOTION to its newest argument.
+    pub async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
+        self.store.verify(debate).await
+    }
+
+    /// Verifies a piece of the whole record, deleted debates included: from the beginning, or from
+    /// where an earlier piece ended.
+    pub async fn verify_on(&self, after: Option<Mark>) -> Result<VerifiedPiece, Failure> {
+        let began = Instant::now();
+        let mut walk = Walk::from(after);
+        loop {
+            let last = began.elapsed() > PIECE;
+            walk = self.store.walk(walk, last).await?;
+            if !last && !walk.is_over() {
+                continue;
+            }
+            match walk.rest() {
+                Ok(piece) => return Ok(piece),
+                Err(unfinished) => walk = *unfinished,
+            }
+        }
     }
 
     /// Whether writing works: found out by writing, unless a write has just worked.

@@ -3,7 +3,10 @@
 //! Three kinds: the rules refuse it, the request names something that is not there or contradicts
 //! an earlier one, or the fault is ours.
 
-use aw_core::{ArgumentId, DebateId, DocumentId, Refusal, Role, Time};
+use std::fmt;
+
+use aw_core::{ArgumentId, DebateId, DocumentId, Refusal, Role, Seq, Time};
+use uuid::Uuid;
 
 use crate::LastArgument;
 
@@ -44,6 +47,15 @@ pub enum Failure {
         /// When it was deleted.
         deleted_at: Option<Time>,
     },
+    /// No such seat.
+    #[error("there is no token {id}")]
+    SeatNotFound {
+        /// The id that was asked for.
+        id: Uuid,
+    },
+    /// As many are kept as were allowed.
+    #[error("{0}")]
+    NoRoom(String),
     /// The document has no such version.
     #[error("document {id} has no version {version}; its newest is {newest}")]
     VersionNotFound {
@@ -85,7 +97,87 @@ pub enum Fault {
     Storage(String),
     /// What this request needs of the record contradicts itself; other requests are served.
     #[error("the record is damaged: {0}")]
-    Damaged(String),
+    Damaged(Damage),
+}
+
+/// What contradicts itself in the record, and where, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// In this debate.
+    pub debate: Option<DebateId>,
+    /// The first of its arguments that is not as it was written.
+    pub seq: Option<Seq>,
+    /// In this document.
+    pub document: Option<DocumentId>,
+    /// The first of its versions that is not as it was kept.
+    pub version: Option<u64>,
+    /// What is wrong, without saying where.
+    pub what: String,
+}
+
+impl Damage {
+    /// Something is wrong.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Damage { what: what.into(), ..Damage::default() }
+    }
+
+    /// In this debate.
+    pub(crate) fn of_debate(mut self, debate: DebateId) -> Self {
+        self.debate = self.debate.or(Some(debate));
+        self
+    }
+
+    /// At this argument, unless another one was found before.
+    pub(crate) fn at_seq(mut self, seq: Seq) -> Self {
+        self.seq = self.seq.or(Some(seq));
+        self
+    }
+
+    /// In this document.
+    pub(crate) fn of_document(mut self, document: DocumentId) -> Self {
+        self.document = self.document.or(Some(document));
+        self
+    }
+
+    /// At this version, unless another one was found before.
+    pub(crate) fn at_version(mut self, version: u64) -> Self {
+        self.version = self.version.or(Some(version));
+        self
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.debate, self.seq) {
+            (Some(id), Some(seq)) => write!(f, "debate {id}, argument {seq}: ")?,
+            (Some(id), None) => write!(f, "debate {id}: ")?,
+            (None, Some(seq)) => write!(f, "argument {seq}: ")?,
+            (None, None) => {}
+        }
+        match (self.document, self.version) {
+            (Some(id), Some(version)) => write!(f, "document {id}, version {version}: ")?,
+            (Some(id), None) => write!(f, "document {id}: ")?,
+            (None, Some(version)) => write!(f, "version {version}: ")?,
+            (None, None) => {}
+        }
+        f.write_str(&self.what)
+    }
+}
+
+impl From<Damage> for Failure {
+    fn from(damage: Damage) -> Self {
+        Failure::Fault(Fault::Damaged(damage))
+    }
+}
+
+impl Failure {
+    /// Says more about where the record is damaged, if that is what it is about.
+    pub(crate) fn placed(self, place: impl FnOnce(Damage) -> Damage) -> Self {
+        match self {
+            Failure::Fault(Fault::Damaged(damage)) => place(damage).into(),
+            other => other,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Fault {
@@ -95,7 +187,11 @@ impl From<rusqlite::Error> for Fault {
             Some(rusqlite::ErrorCode::ConstraintViolation) => Fault::Refused(error.to_string()),
             Some(_) => Fault::Storage(error.to_string()),
             // SQLite did its work: a row is missing, or holds what we never wrote.
-            None => Fault::Damaged(error.to_string()),
+            None => Fault::Damaged(Damage::new(match error {
+                rusqlite::Error::QueryReturnedNoRows => "a row is missing".to_owned(),
+                rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
+                other => other.to_string(),
+            })),
         }
     }
 }

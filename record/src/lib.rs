@@ -12,14 +12,17 @@ mod failure;
 mod feed;
 mod presence;
 mod recent;
+mod seat;
 mod shape;
 mod store;
+mod verified;
 
 pub use bell::Listening;
 pub use engine::{Clock, Engine, Health};
-pub use failure::{Failure, Fault};
+pub use failure::{Damage, Failure, Fault};
 pub use feed::{Change, Changed, Following, TooSlow};
 pub use presence::Sign;
+pub use seat::{NewSeat, Pass, Seat, SeatRole};
 pub use shape::{
     Ask, Citation, CitedDocument, Context, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentListed, DocumentVersion, Filter, KeptVersion, LastArgument, Moment,
@@ -27,3 +30,4 @@ pub use shape::{
     VersionListed,
 };
 pub use store::{OpenError, Store, StoreOptions, backup};
+pub use verified::{Mark, Verified, VerifiedPiece};

@@ -2,9 +2,10 @@
 
 use aw_core::{
     Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Event, Kind, Move, RequestId, ResolutionPolicy, Role, Seq, State, Summary, Time,
-    Title, Via,
+    DocumentId, Event, Kind, Move, RequestId, ResolutionPolicy, Role, SeatName, Seq, State,
+    Summary, Time, Title, Via,
 };
+use uuid::Uuid;
 
 /// Something to be written into the record of a debate.
 #[derive(Debug, Clone)]
@@ -17,6 +18,8 @@ pub struct Request {
     pub author: Option<Author>,
     /// The door it came in by.
     pub via: Via,
+    /// The seat it comes from, where the server asks who is calling.
+    pub seat: Option<SeatName>,
     /// What is asked.
     pub ask: Ask,
 }
@@ -260,6 +263,8 @@ pub struct Filter {
     pub needs_arbitrator: bool,
     /// Only those whose title contains this.
     pub search: Option<String>,
+    /// Only this one.
+    pub only: Option<DebateId>,
     /// At most so many.
     pub limit: u64,
     /// After leaving out so many.
@@ -293,6 +298,8 @@ pub struct DebateListed {
 pub struct NewDocument {
     /// Makes its retry recognisable.
     pub request: RequestId,
+    /// The seat that it is kept from.
+    pub seat: Option<Uuid>,
     /// Its first version.
     pub version: NewVersion,
 }

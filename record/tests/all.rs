@@ -4,3 +4,4 @@
 mod guarded;
 mod legacy;
 mod schemas;
+mod verify;

@@ -18,6 +18,7 @@ async fn with_a_debate() -> (TempDir, Connection) {
         id: Uuid::from_u128(2).into(),
         author: None,
         via: Via::Api,
+        seat: None,
         ask: Ask::Open {
             title: Title::recorded("T".to_owned()),
             debate_type: DebateType::recorded("general_debate".to_owned()),
@@ -117,7 +118,7 @@ async fn a_database_of_a_newer_version_is_refused_and_left_untouched() {
     let path = folder.path().join("debate.db");
     let before = fs::read(&path).unwrap();
     let refused = Store::open(&StoreOptions::at(&path)).unwrap_err();
-    assert!(matches!(refused, OpenError::Newer { found: 999, known: 2, .. }), "{refused}");
+    assert!(matches!(refused, OpenError::Newer { found: 999, known: 4, .. }), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 

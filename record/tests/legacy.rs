@@ -11,9 +11,9 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-const OPEN: &str = "11111111-1111-4111-8111-111111111111";
-const CLOSED: &str = "22222222-2222-4222-8222-222222222222";
-const DOCUMENT: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
+pub(crate) const OPEN: &str = "11111111-1111-4111-8111-111111111111";
+pub(crate) const CLOSED: &str = "22222222-2222-4222-8222-222222222222";
+pub(crate) const DOCUMENT: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
 /// As the older system makes its tables.
 const OLD_SCHEMA: &str = r#"
@@ -50,7 +50,7 @@ fn argument(number: u8) -> String {
 }
 
 /// An open debate and a closed one, in Vietnamese, and a document in two versions.
-fn old_files(folder: &TempDir) -> PathBuf {
+pub(crate) fn old_files(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("debate.db");
     let db = Connection::open(&path).unwrap();
     db.pragma_update(None, "journal_mode", "wal").unwrap();
@@ -222,6 +222,7 @@ async fn an_imported_debate_goes_on() {
         id: Uuid::now_v7().into(),
         author: None,
         via: Via::Api,
+        seat: None,
         ask: Ask::Play {
             role: Role::Proposer,
             play: Move::Claim { target },
@@ -314,5 +315,5 @@ async fn documents_alone_are_imported_too() {
         }
     }
     let engine = open(&path).unwrap();
-    assert_eq!(engine.list_documents(None, false, 10, 0).unwrap().total, 1);
+    assert_eq!(engine.list_documents(None, false, 10, 0, None).unwrap().total, 1);
 }

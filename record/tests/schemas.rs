@@ -1,9 +1,51 @@
 //! Files of every earlier schema open, and keep what is in them.
 
+use std::path::{Path, PathBuf};
+
 use aw_core::{ByRole, Content, DebateId, DebateType, Summary, Time, Title, Via};
 use aw_record::{Ask, Clock, Engine, Request, Store, StoreOptions, TypeTexts};
 use rusqlite::Connection;
 use uuid::Uuid;
+
+/// Every migration that was ever released.
+const MIGRATIONS: [&str; 4] = [
+    include_str!("../src/store/migrations/0001_record.sql"),
+    include_str!("../src/store/migrations/0002_type_texts.sql"),
+    include_str!("../src/store/migrations/0003_seats.sql"),
+    include_str!("../src/store/migrations/0004_seals.sql"),
+];
+
+/// Copies a record into a file as an earlier release would have left it.
+pub(crate) fn as_of_schema(path: &Path, schema: usize) -> PathBuf {
+    let old = path.with_file_name(format!("of-schema-{schema}.db"));
+    let db = Connection::open(&old).unwrap();
+    for migration in &MIGRATIONS[..schema] {
+        db.execute_batch(migration).unwrap();
+    }
+    let header = format!(
+        "pragma application_id = 0x61776462; pragma user_version = {schema};
+         pragma foreign_keys = off; delete from meta; delete from document_counts;"
+    );
+    db.execute_batch(&header).unwrap();
+    db.execute("attach ?1 as new", [path.to_str().unwrap()]).unwrap();
+    let column = |sql: &str| -> Vec<String> {
+        let mut names = db.prepare(sql).unwrap();
+        names.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    let tables = "select name from pragma_table_list
+         where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'";
+    for table in column(tables) {
+        let columns = match table.as_str() {
+            "debate_titles" => "rowid, title".to_owned(),
+            "document_summaries" => "rowid, summary".to_owned(),
+            _ => column(&format!("select name from pragma_table_info('{table}')")).join(", "),
+        };
+        // Arguments and versions must come in their order, in which they also were written.
+        let copy = format!("insert into {table} ({columns}) select {columns} from new.{table}");
+        db.execute_batch(&copy).unwrap();
+    }
+    old
+}
 
 fn opening(debate: u128, texts: Option<Box<TypeTexts>>) -> Request {
     Request {
@@ -11,6 +53,7 @@ fn opening(debate: u128, texts: Option<Box<TypeTexts>>) -> Request {
         id: Uuid::from_u128(1).into(),
         author: None,
         via: Via::Api,
+        seat: None,
         ask: Ask::Open {
             title: Title::recorded("T".to_owned()),
             debate_type: DebateType::recorded("legal".to_owned()),
@@ -31,11 +74,9 @@ async fn a_record_from_before_types_could_be_kept_goes_on() {
     engine.execute(opening(1, None)).await.unwrap();
     engine.close().await;
     drop(engine);
-    // As the first release left it.
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch("drop table type_texts; pragma user_version = 1;").unwrap();
-    drop(db);
-
+    let path = as_of_schema(&path, 1);
+    let open =
+        || Engine::new(Store::open(&StoreOptions::at(&path)).unwrap(), Clock::new(|| Time(1)));
     let engine = open();
     let old: DebateId = Uuid::from_u128(1).into();
     assert_eq!(engine.context(old, None).await.unwrap().motion.content.as_str(), "M");

@@ -3,6 +3,7 @@
 mod doctor;
 mod install;
 mod show;
+mod tools;
 
 pub(super) use show::find_type;
 
@@ -27,7 +28,7 @@ Usage: aw agent <command>
   install     Put it where Claude Code, Codex, Cursor, Gemini CLI and opencode look for it
   uninstall   Take it away again, and leave every file as it was
   list        What is installed where, and what has drifted
-  doctor      Whether each host is there, has the kit, and reaches the server
+  doctor      Whether each host is there, has the kit and the tools, and reaches the server
 
 An agent that only has a shell needs no installation:
   aw agent show opponent
@@ -57,7 +58,7 @@ pub(super) enum Agent {
     /// What is installed where, and what has drifted
     #[command(after_help = "Example:\n  aw agent list --format markdown")]
     List(Shape),
-    /// Whether each host is there, has the kit, and reaches the server
+    /// Whether each host is there, has the kit and the tools, and reaches the server
     #[command(after_help = "Example:\n  aw agent doctor codex --format markdown")]
     Doctor(doctor::Doctor),
 }

@@ -70,6 +70,16 @@ impl Answer {
         self.with("next_command", command.into())
     }
 
+    /// With a word of caution, besides those it has.
+    pub(super) fn warn(self, words: impl Into<String>) -> Self {
+        let words = words.into();
+        let words = match self.metadata.get("warning").and_then(Value::as_str) {
+            Some(others) => format!("{others}; {words}"),
+            None => words,
+        };
+        self.with("warning", words)
+    }
+
     pub(super) fn of_total(mut self, total: u64, more: bool) -> Self {
         self.total = Some((total, more));
         self

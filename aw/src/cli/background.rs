@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::answer::Problem;
-use super::session::known_on_port;
+use super::reach::known_on_port;
 use crate::home::{Home, Running};
 use crate::settings::ClientSettings;
 
@@ -28,8 +28,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The log is begun anew when it has grown beyond this.
 const LOG_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Starts a server unless one runs already; of many who try at once, one starts it.
-pub(super) fn start(settings: &ClientSettings) -> Result<Running, Problem> {
+/// Starts a server unless one runs already; of many who try at once, one starts it. It asks for
+/// tokens when it is told to here, or by its settings.
+pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Problem> {
     let home = &settings.home;
     let failed = |error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
@@ -38,16 +39,19 @@ pub(super) fn start(settings: &ClientSettings) -> Result<Running, Problem> {
     if let Some(running) = home.running().map_err(failed)? {
         return Ok(running);
     }
-    if known_on_port(settings)?.is_some() {
-        return Err(
-            Problem::connection("a server of this folder is just stopping").suggest("Try again")
-        );
+    if known_on_port(settings)?.is_some()
+        && let Some(running) = home.running().map_err(failed)?
+    {
+        return Ok(running);
     }
     let log = open_log(&home.log()).map_err(failed)?;
     let began = fs::metadata(home.log()).map_or(0, |log| log.len());
     let program = std::env::current_exe().map_err(failed)?;
     let mut server = Command::new(program)
         .args(["serve", "--detached"])
+        .args(auth.then_some("--auth"))
+        // The token of whoever happened to start it is no business of the server's.
+        .env_remove("DEBATE_AUTH_TOKEN")
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(failed)?)
         .stderr(log)
@@ -58,6 +62,8 @@ pub(super) fn start(settings: &ClientSettings) -> Result<Running, Problem> {
         if let Some(running) = home.running().map_err(failed)?
             && running.pid == server.id()
         {
+            // Whoever lives as long as the server must not keep it as a corpse.
+            thread::spawn(move || server.wait());
             return Ok(running);
         }
         if let Some(status) = server.try_wait().map_err(failed)? {

@@ -1,6 +1,8 @@
 //! `aw debate`: the commands that agents live in.
 
+mod invite;
 mod read;
+mod verify;
 mod wait;
 mod write;
 
@@ -12,8 +14,9 @@ use serde_json::Value;
 
 use super::answer::{Format, Problem, Shown};
 use super::line::Line;
+use crate::next::{Advice, Step};
 use read::Export;
-pub(super) use read::encoded;
+pub(super) use verify::{Walk, in_words};
 
 pub(super) const HELP: &str = "\
 Hold a debate: create it, answer, wait, appeal, rule
@@ -37,8 +40,10 @@ Arbitrator
 Everybody
   list                 List debates, the most recently updated first
   types                List the types of debate, yours included
-  open                 Open a debate's page in the browser
+  open                 Open a debate's page in the browser, signed in where that is needed
+  invite               Make a token for another person's agent, and print all it needs
   export               Take the whole transcript away, as Markdown, HTML or JSON
+  verify               Find out whether a debate, or everything, is as it was written
   delete               Hide a debate for good
   generate-id          Make a UUID for a debate or a request (needs no server)
 
@@ -104,12 +109,22 @@ pub(super) enum Debate {
     /// List the types of debate: built in, yours and the project's
     #[command(after_help = "Example:\n  aw debate types --format markdown")]
     Types(Shape),
-    /// Open a debate's page in the browser
+    /// Open a debate's page in the browser, signed in where that is needed
     #[command(after_help = "Example:\n  aw debate open --debate-id 93d8…")]
     Open(read::Open),
+    /// Make a token for another person's agent, and print all it needs
+    #[command(
+        after_help = "The token is for this debate and this role only. See also aw token list and revoke.\n\nExample:\n  aw debate invite --debate-id 93d8… --role opponent --name \"Codex at An's\" --format markdown"
+    )]
+    Invite(invite::Invite),
     /// Take the whole transcript away, as Markdown, HTML or JSON
     #[command(after_help = "Example:\n  aw debate export --debate-id 93d8… --output debate.md")]
     Export(Export),
+    /// Find out whether a debate, or everything, is as it was written
+    #[command(
+        after_help = "Each argument's hash is worked out anew from what it says and from its predecessor's: whatever was changed, removed or moved behind the server's back is found, and the first bad one named.\n\nExample:\n  aw debate verify --debate-id 93d8…"
+    )]
+    Verify(verify::Verify),
     /// Hide a debate for good
     #[command(after_help = "Example:\n  aw debate delete --debate-id 93d8… --confirm")]
     Delete(read::Delete),
@@ -146,7 +161,9 @@ impl Debate {
             Debate::Intervention(command) => command.shape.format,
             Debate::List(command) => command.shape.format,
             Debate::Open(command) => command.shape.format,
+            Debate::Invite(command) => command.shape.format,
             Debate::Export(_) => Format::Json,
+            Debate::Verify(command) => command.shape.format,
             Debate::Delete(command) => command.shape.format,
         }
     }
@@ -165,7 +182,9 @@ impl Debate {
             Debate::List(command) => command.run(),
             Debate::Types(_) => read::types(),
             Debate::Open(command) => command.run(),
+            Debate::Invite(command) => command.run(),
             Debate::Export(command) => command.run(),
+            Debate::Verify(command) => command.run(),
             Debate::Delete(command) => command.run(),
         }
     }
@@ -220,35 +239,19 @@ fn next_lines(
     news: &Value,
     habits: Habits<'_>,
 ) -> (Option<String>, Vec<String>) {
-    // A RULING answers what is pending, which need not be the newest argument.
-    let pending = news["pending_argument_id"].as_str().filter(|_| news["action"] == "rule");
-    let target = pending.or(news["argument"]["id"].as_str()).unwrap_or_default();
-    let file = |line: Line| {
+    let on = |command: &str| Line::new(command).flag("--debate-id", debate);
+    let file = |line: Line, target: &str| {
         habits.apply(line.flag("--target-id", target).flag("--file", super::line::YOUR_TEXT))
     };
-    let on = |command: &str| Line::new(command).flag("--debate-id", debate);
-    match news["action"].as_str().unwrap_or_default() {
-        "respond" | "align_to_ruling" => {
-            let next = file(on("debate submit").flag("--role", role)).into_string();
-            let open = news["available_actions"].as_array();
-            let allows = |name: &str| open.is_some_and(|open| open.iter().any(|word| word == name));
-            let mut others = Vec::new();
-            if allows("SUBMIT_APPEAL") {
-                others.push(file(on("debate appeal")).into_string());
-            }
-            if allows("SUBMIT_RESOLUTION") {
-                others.push(file(on("debate request-completion")).into_string());
-            }
-            (Some(next), others)
-        }
-        "rule" => {
-            let closing = file(on("debate ruling")).word("--close").into_string();
-            (Some(file(on("debate ruling")).into_string()), vec![closing])
-        }
-        "debate_closed" => (None, Vec::new()),
-        _ => {
-            let after = news["next_argument_id_to_wait"].as_str();
-            (Some(wait_line(debate, role, after, habits).into_string()), Vec::new())
-        }
-    }
+    let line = |step: Step<'_>| match step {
+        Step::Wait(after) => wait_line(debate, role, after, habits),
+        Step::Submit(target) => file(on("debate submit").flag("--role", role), target),
+        Step::Appeal(target) => file(on("debate appeal"), target),
+        Step::RequestCompletion(target) => file(on("debate request-completion"), target),
+        Step::Rule(target) => file(on("debate ruling"), target),
+        Step::RuleAndClose(target) => file(on("debate ruling"), target).word("--close"),
+    };
+    let Advice { next, others } = Advice::after(news);
+    let typed = |step| line(step).into_string();
+    (next.map(typed), others.into_iter().map(typed).collect())
 }

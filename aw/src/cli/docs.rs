@@ -9,12 +9,11 @@ use uuid::Uuid;
 
 use super::answer::{Answer, Format, Problem, Shown};
 use super::debate::Shape;
-use super::encoded;
 use super::line::{Line, quoted};
 use super::page;
 use super::session::Session;
 use super::text::Text;
-use crate::client::Call;
+use crate::client::{Call, encoded};
 
 pub(super) const HELP: &str = "\
 Keep long texts as documents in versions

@@ -1,5 +1,8 @@
 //! `aw doctor`: is everything as it should be, and if not, what mends it.
 
+mod record;
+mod tokens;
+
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +13,9 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Problem, Shown};
 use super::page;
-use super::session::{known_on_port, settings};
-use crate::client::{Call, Client, Trouble};
+use super::reach::{Reached, known_on_port};
+use super::session::settings;
+use crate::client::{Call, Trouble};
 use crate::settings::ClientSettings;
 
 /// Looks at everything.
@@ -117,7 +121,7 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             Ok(Some(running)) => running.url,
             Ok(None) => {
                 return vec![match known_on_port(settings) {
-                    Ok(Some(_)) => ok("server", "it is just stopping"),
+                    Ok(Some(_)) => ok("server", "it is just starting"),
                     Ok(None) if settings.autostart => {
                         ok("server", "none runs; the next command starts it")
                     }
@@ -130,7 +134,8 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             Err(error) => return vec![failed("server", &error.to_string(), "aw server restart")],
         },
     };
-    let client = Client::new(&url, settings.token.clone());
+    let reached = Reached::at(&url, settings);
+    let client = &reached.client;
     let health = client.once(Call::Get("/health"), Duration::ZERO);
     let mut checks = vec![match &health {
         Ok(_) => ok("server", &format!("{url} answers and can write")),
@@ -155,19 +160,8 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
         checks.push(warning("version", &message, "aw server restart"));
     }
     if health.is_ok() {
-        checks.push(match client.once(Call::Get("/debates?limit=0"), Duration::ZERO) {
-            Ok(list) if list["total"] == 1 => ok("record", "1 debate"),
-            Ok(list) => ok("record", &format!("{} debates", list["total"])),
-            Err(Trouble::Refused(error)) if error["code"] == "AUTH_FAILED" => failed(
-                "record",
-                "the server wants a token",
-                "Set DEBATE_AUTH_TOKEN to the server's token",
-            ),
-            Err(trouble) => {
-                let problem = Problem::of(trouble, &url);
-                failed("record", &problem.message, &problem.suggestion.unwrap_or_default())
-            }
-        });
+        checks.push(tokens::check(settings, &reached));
+        checks.push(record::check(settings, &reached));
     }
     checks
 }

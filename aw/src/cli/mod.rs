@@ -7,17 +7,21 @@
 mod agent;
 mod answer;
 mod background;
+mod browser;
 mod debate;
 mod demo;
 mod docs;
 mod doctor;
 mod line;
 mod manual;
+mod mcp;
 mod page;
+mod reach;
 mod serve;
 mod server;
 mod session;
 mod text;
+mod token;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -47,10 +51,12 @@ Debate
   debate        Create, answer, wait, appeal, rule, list, export        aw debate --help
   docs          Keep long texts as documents in versions                aw docs --help
   agent         Teach coding agents to debate: show, install, doctor    aw agent --help
+  mcp           The same moves as tools, for agents that speak MCP      aw mcp --help
 
 Server (started by itself when a command needs it)
   server        Start, stop, status, logs, backup                       aw server --help
   serve         Run it in the foreground
+  token         Say who may take part: create, list, revoke             aw token --help
 
 Shell
   completions   Completions for bash, zsh or fish
@@ -86,8 +92,15 @@ enum Command {
     Agent(agent::Agent),
     #[command(subcommand)]
     Server(server::Server),
+    #[command(subcommand)]
+    Token(token::Token),
     /// Run the server in the foreground
     Serve(serve::Serve),
+    /// Offer the moves of a debate as tools over stdin and stdout (Model Context Protocol)
+    #[command(
+        after_help = "A coding agent starts it by itself once it is in the agent's settings: see aw agent install. The server is started when a tool needs it.\n\nExample:\n  aw mcp --role opponent"
+    )]
+    Mcp(mcp::Mcp),
     /// Check the installation and say how to mend what is wrong
     #[command(after_help = "Example:\n  aw doctor --format markdown")]
     Doctor(debate::Shape),
@@ -113,11 +126,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let (format, outcome) = match typed.command {
         Command::Serve(serve) => return serve.run(),
+        Command::Mcp(mcp) => return mcp.run(),
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),
         Command::Docs(command) => (command.format(), command.run()),
         Command::Agent(command) => (command.format(), command.run()),
         Command::Server(command) => (command.format(), command.run()),
+        Command::Token(command) => (command.format(), command.run()),
         Command::Doctor(shape) => (shape.format, Ok(doctor::examine())),
         Command::Completions(command) => (Format::Json, command.run(Typed::command())),
         Command::Man(command) => (Format::Json, command.run(&Typed::command())),
@@ -173,8 +188,6 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     show(Err(Problem::input(message).suggest(suggestion)), Format::Json)
 }
 
-use debate::encoded;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +203,7 @@ mod tests {
             (docs::HELP, of("docs")),
             (agent::HELP, of("agent")),
             (server::HELP, of("server")),
+            (token::HELP, of("token")),
         ] {
             for command in family.get_subcommands() {
                 let name = format!("\n  {} ", command.get_name());

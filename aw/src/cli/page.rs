@@ -4,6 +4,7 @@
 
 mod diff;
 mod kit;
+mod seats;
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 use super::answer::Problem;
 pub(super) use diff::diff;
 pub(super) use kit::{kit_changes, kit_files, types};
+pub(super) use seats::{invitation, new_token, tokens};
 
 /// What a page is written on.
 pub(super) struct Paper {
@@ -178,8 +180,16 @@ fn cell(text: &str, longest: usize) -> String {
 /// An argument, its words quoted.
 fn argument(argument: &Value, paper: &Paper) -> String {
     let mut notes = vec![ago(word(argument, "created_at"))];
-    if let Some(author) = argument["author"].as_str() {
-        notes.push(format!("by {}", shown(author)));
+    // Whose hand it was, of what binds or stops the debaters; the server's own is automatic.
+    if word(argument, "role") == "arbitrator" && argument["automatic"] != true {
+        notes.push(match word(argument, "via") {
+            "page" => "by a person, on the page".to_owned(),
+            via => format!("by a program, via {via}"),
+        });
+    }
+    // In quotes, so that a name can pass for none of our own words.
+    for (field, name) in [("seat", "seat"), ("author", "by")] {
+        notes.extend(argument[field].as_str().map(|who| format!("{name} {who:?}")));
     }
     for (flag, name) in
         [("parked", "parked"), ("automatic", "automatic"), ("close", "closes the debate")]

@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use super::{INPUT, SERVER};
 use crate::home::Running;
-use crate::server::{self, Setup, Stop};
+use crate::kit::types::Shelves;
+use crate::mcp::{Habits, Types};
+use crate::server::{self, Key, Setup, Stop};
 use crate::settings::{Flags, ServerSettings, reachable};
 
 /// Run the server in the foreground
@@ -34,6 +36,11 @@ pub(super) struct Serve {
     /// With this flag the server stands apart: the data folder's own may run beside it.
     #[arg(long, value_name = "FILE")]
     database: Option<String>,
+    /// Ask every caller for a token; the administrator's is made in the data folder [env: AW_AUTH=required]
+    ///
+    /// Always so where others than this machine can reach the server.
+    #[arg(long)]
+    auth: bool,
     /// Leave whoever started it: a session of its own, nothing inherited
     #[arg(long, hide = true)]
     detached: bool,
@@ -45,13 +52,13 @@ impl Serve {
             leave_the_parent();
         }
         let apart = self.database.is_some();
-        let flags = Flags { listen: self.listen, database: self.database };
+        let flags = Flags { listen: self.listen, database: self.database, auth: self.auth };
         let settings = match ServerSettings::settle(flags, &|name| std::env::var(name).ok()) {
             Ok(settings) => settings,
             Err(bad) => return fail(INPUT, &bad.into()),
         };
         log();
-        match serve(settings, apart) {
+        match serve(settings, apart, self.auth) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(SERVER, &error),
         }
@@ -65,7 +72,9 @@ fn fail(code: u8, error: &anyhow::Error) -> ExitCode {
 }
 
 fn log() {
-    let filter = EnvFilter::try_from_env("AW_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    // What goes wrong in a call of a tool is told to whoever made it.
+    let usual = || EnvFilter::new("info,rmcp=error");
+    let filter = EnvFilter::try_from_env("AW_LOG").unwrap_or_else(|_| usual());
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     if io::stderr().is_terminal() {
         log.init();
@@ -75,16 +84,25 @@ fn log() {
 }
 
 #[tokio::main]
-async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
-    let ServerSettings { home, listen, database, guard, limits } = settings;
+async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow::Result<()> {
+    let ServerSettings { home, listen, database, mut guard, limits, patience, debate_language } =
+        settings;
     // One that stands apart is not the folder's own, and must not be taken for it.
     let home_id = if apart { Uuid::new_v4().to_string() } else { home.id()? };
+    if guard.wants_token {
+        guard.keys.push(Key::of_administrator(&home.make_admin_token()?));
+    }
+    let wants_token = guard.wants_token;
     raise_file_limit();
     let held = if apart { None } else { Some(home.hold()?) };
     // First the port, then the file: whoever has the port may be at work on the file.
     let listener = bind(listen).await?;
     let address = listener.local_addr()?;
-    let options = StoreOptions::at(&database);
+    let options = StoreOptions {
+        most_debates: limits.debates,
+        most_documents: limits.documents,
+        ..StoreOptions::at(&database)
+    };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await??;
     let engine = Engine::new(store, Clock::system());
 
@@ -96,6 +114,12 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
         limits,
         home_id,
         stopping: stop.told(),
+        habits: Habits {
+            debate_language,
+            patience,
+            types: Types::OfUser(Shelves::of_user(home.path())),
+            ..Habits::default()
+        },
     });
     // Whoever reads where it listens may stop it at once.
     let (mut terminated, mut interrupted) =
@@ -107,6 +131,8 @@ async fn serve(settings: ServerSettings, apart: bool) -> anyhow::Result<()> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             database: database.display().to_string(),
             started_at: format!("{:.3}", Timestamp::now()),
+            wants_token,
+            auth_flag,
         })?;
     }
     let mut out = io::stdout();

@@ -46,14 +46,18 @@ aw server <command> --help has its flags and an example.
 #[command(override_help = HELP)]
 pub(super) enum Server {
     /// Start it, unless it runs already
-    #[command(after_help = "Example:\n  aw server start")]
-    Start(Shape),
+    #[command(
+        after_help = "To have every server of the data folder ask for tokens, also one that a command starts by itself, write auth = \"required\" into its config.toml.\n\nExample:\n  aw server start"
+    )]
+    Start(Start),
     /// Stop it and return when it is gone
     #[command(after_help = "Example:\n  aw server stop")]
     Stop(Shape),
     /// Stop it and start it again, for instance after an update
-    #[command(after_help = "Example:\n  aw server restart")]
-    Restart(Shape),
+    #[command(
+        after_help = "To have every server of the data folder ask for tokens, also one that a command starts by itself, write auth = \"required\" into its config.toml.\n\nExample:\n  aw server restart"
+    )]
+    Restart(Start),
     /// Tell whether it runs, where, since when, and how it is
     #[command(after_help = "Example:\n  aw server status --format markdown")]
     Status(Shape),
@@ -63,6 +67,15 @@ pub(super) enum Server {
     /// Copy the database to a file while it runs
     #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
     Backup(Backup),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Start {
+    /// Ask every caller for a token; a restart repeats it [env: AW_AUTH=required]
+    #[arg(long)]
+    auth: bool,
+    #[command(flatten)]
+    shape: Shape,
 }
 
 #[derive(Debug, clap::Args)]
@@ -88,10 +101,8 @@ pub(super) struct Backup {
 impl Server {
     pub(super) fn format(&self) -> Format {
         match self {
-            Server::Start(shape)
-            | Server::Stop(shape)
-            | Server::Restart(shape)
-            | Server::Status(shape) => shape.format,
+            Server::Start(command) | Server::Restart(command) => command.shape.format,
+            Server::Stop(shape) | Server::Status(shape) => shape.format,
             Server::Logs(command) => command.shape.format,
             Server::Backup(command) => command.shape.format,
         }
@@ -100,11 +111,16 @@ impl Server {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let settings = settings()?;
         let answer = match self {
-            Server::Start(_) => {
+            Server::Start(Start { auth, .. }) => {
                 let already = running(&settings)?.is_some();
-                let running = background::start(&settings)?;
+                let running = background::start(&settings, auth)?;
                 let message = if already { "The server runs already" } else { "Server started" };
-                Answer::new(describe(&settings, &running), page::fields).message(message)
+                let answer = started(&settings, &running, message);
+                if auth && !running.wants_token {
+                    answer.warn("it asks nobody for a token: run aw server restart --auth")
+                } else {
+                    answer
+                }
             }
             Server::Stop(_) => match background::stop(&settings.home)? {
                 Some(was) => Answer::new(json!({"running": false, "pid": was.pid}), page::fields)
@@ -112,10 +128,11 @@ impl Server {
                 None => Answer::new(json!({"running": false}), page::fields)
                     .message("No server was running"),
             },
-            Server::Restart(_) => {
-                background::stop(&settings.home)?;
-                let running = background::start(&settings)?;
-                Answer::new(describe(&settings, &running), page::fields).message("Server restarted")
+            Server::Restart(Start { auth, .. }) => {
+                let was = background::stop(&settings.home)?;
+                let running =
+                    background::start(&settings, auth || was.is_some_and(|was| was.auth_flag))?;
+                started(&settings, &running, "Server restarted")
             }
             Server::Status(_) => match running(&settings)? {
                 Some(running) => Answer::new(describe(&settings, &running), page::fields),
@@ -140,6 +157,20 @@ fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
         .map_err(|error| Problem::connection(error.to_string()).suggest("aw doctor"))
 }
 
+fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answer {
+    let answer = Answer::new(describe(settings, running), page::fields).message(message);
+    if !running.auth_flag {
+        return answer;
+    }
+    answer.with(
+        "hint",
+        format!(
+            "a server that a command starts by itself asks for tokens only with auth = \"required\" in {}",
+            settings.home.config().display()
+        ),
+    )
+}
+
 fn describe(settings: &ClientSettings, running: &Running) -> Value {
     let started: Option<Timestamp> = running.started_at.parse().ok();
     let uptime = started.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
@@ -158,6 +189,7 @@ fn describe(settings: &ClientSettings, running: &Running) -> Value {
         "uptime_s": uptime,
         "database": running.database,
         "health": health,
+        "auth": if running.wants_token { "required" } else { "off" },
         "log": settings.home.log().display().to_string(),
         "home": settings.home.path().display().to_string(),
     })

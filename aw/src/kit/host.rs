@@ -1,13 +1,14 @@
 //! The agent programs that the kit can be installed into, and where each looks for it.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use aw_core::Role;
 use serde::{Deserialize, Serialize};
 
-use super::splice::Graft;
+use super::splice::{Graft, Registration};
 use super::texts::{Voice, skill_name};
 
 /// An agent program.
@@ -28,6 +29,44 @@ pub enum Host {
 
 /// Codex gives up on a silent command after 30 seconds at most.
 pub const CODEX_DEADLINE: Graft = Graft::Variable { name: "DEBATE_WAIT_DEADLINE", value: "25" };
+
+/// The tools of debates for Codex: it passes on only the variables that it is told of, and some of
+/// its versions give up on a call after a minute.
+pub const CODEX_TOOLS: Graft = Graft::Table(Registration {
+    list: "mcp_servers",
+    fields: &[
+        ("command", "\"aw\""),
+        ("args", "[\"mcp\"]"),
+        (
+            "env_vars",
+            "[\"AWEAVE_HOME\", \"AW_AUTH\", \"AW_AUTHOR\", \"AW_AUTH_TOKEN\", \"AW_AUTOSTART\", \
+             \"AW_DATABASE_URL\", \"AW_LISTEN\", \"AW_PATIENCE\", \"DEBATE_AUTH_TOKEN\", \
+             \"DEBATE_SERVER_URL\"]",
+        ),
+        ("tool_timeout_sec", "300"),
+    ],
+    besides: &[],
+});
+
+/// The same for opencode, which gives up on a silent call after a minute unless told otherwise.
+pub const OPENCODE_TOOLS: Graft = Graft::Member(Registration {
+    list: "mcp",
+    fields: &[
+        ("type", "\"local\""),
+        ("command", "[\"aw\", \"mcp\"]"),
+        ("enabled", "true"),
+        ("timeout", "300000"),
+    ],
+    besides: &[("$schema", "\"https://opencode.ai/config.json\"")],
+});
+
+/// The same for everybody else. They are patient enough by themselves: Claude Code for five
+/// minutes, Gemini CLI for ten.
+pub const TOOLS: Graft = Graft::Member(Registration {
+    list: "mcpServers",
+    fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
+    besides: &[],
+});
 
 impl Host {
     /// All of them.
@@ -112,7 +151,9 @@ pub struct Places {
     /// Where Gemini CLI looks for what all agents share.
     gemini_home: PathBuf,
     /// opencode's.
-    opencode: PathBuf,
+    pub opencode: PathBuf,
+    /// What Claude Code keeps for itself, the servers of its user among it.
+    claude_own: PathBuf,
 }
 
 impl Places {
@@ -125,8 +166,10 @@ impl Places {
         let or = |name: &str, usual: PathBuf| given(name).unwrap_or(usual);
         let gemini_home = or("GEMINI_CLI_HOME", home.clone());
         let config = or("XDG_CONFIG_HOME", home.join(".config"));
+        let claude = given("CLAUDE_CONFIG_DIR");
         Some(Places {
-            claude: or("CLAUDE_CONFIG_DIR", home.join(".claude")),
+            claude_own: claude.as_ref().unwrap_or(&home).join(CLAUDE_OWN),
+            claude: claude.unwrap_or_else(|| home.join(".claude")),
             codex: or("CODEX_HOME", home.join(".codex")),
             gemini: gemini_home.join(".gemini"),
             gemini_home,
@@ -161,17 +204,11 @@ impl Places {
                     pieces.skills(&root.join(".claude").join("skills"));
                 }
                 (Host::Claude, Scope::User) => pieces.skills(&self.claude.join("skills")),
-                (Host::Codex, Scope::Project(root)) => {
-                    pieces.skills(&shared(root));
-                    pieces.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
-                    pieces.deadline(root.join(".codex").join("config.toml"));
-                }
                 (Host::Codex, Scope::User) => {
                     pieces.skills(&shared(&self.home));
                     pieces.notice_in(self.codex.join("AGENTS.md"));
-                    pieces.deadline(self.codex.join("config.toml"));
                 }
-                (Host::Cursor | Host::Opencode, Scope::Project(root)) => {
+                (Host::Codex | Host::Cursor | Host::Opencode, Scope::Project(root)) => {
                     pieces.skills(&shared(root));
                     pieces.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
                 }
@@ -193,9 +230,60 @@ impl Places {
                     pieces.gemini_commands(&self.gemini.join("commands"));
                 }
             }
+            let settings = self.settings(*host, scope);
+            pieces.put(settings.clone(), Writing::Grafts(grafts_of(&settings)));
         }
         pieces.all
     }
+
+    /// The file in which a host is told which MCP servers there are.
+    pub fn settings(&self, host: Host, scope: &Scope) -> PathBuf {
+        match (host, scope) {
+            (Host::Claude, Scope::Project(root)) => root.join(".mcp.json"),
+            (Host::Claude, Scope::User) => self.claude_own.clone(),
+            (Host::Codex, Scope::Project(root)) => root.join(".codex").join(CODEX_SETTINGS),
+            (Host::Codex, Scope::User) => self.codex.join(CODEX_SETTINGS),
+            (Host::Cursor, Scope::Project(root)) => root.join(".cursor").join("mcp.json"),
+            (Host::Cursor, Scope::User) => self.home.join(".cursor").join("mcp.json"),
+            (Host::Gemini, Scope::Project(root)) => root.join(".gemini").join("settings.json"),
+            (Host::Gemini, Scope::User) => self.gemini.join("settings.json"),
+            (Host::Opencode, Scope::Project(root)) => opencode_settings(root),
+            (Host::Opencode, Scope::User) => opencode_settings(&self.opencode),
+        }
+    }
+}
+
+/// What Claude Code calls the file that it keeps for itself.
+const CLAUDE_OWN: &str = ".claude.json";
+
+const CODEX_SETTINGS: &str = "config.toml";
+
+/// opencode reads its settings under two names; where both have something, the first counts.
+fn opencode_settings(folder: &Path) -> PathBuf {
+    let [commented, plain] = ["opencode.jsonc", "opencode.json"].map(|name| folder.join(name));
+    let has =
+        |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| OPENCODE_TOOLS.is_in(&text));
+    // What is there already stays where it is.
+    if commented.exists() && (has(&commented) || !has(&plain)) { commented } else { plain }
+}
+
+/// What the kit puts into a file like this one among what is somebody's own.
+pub fn grafts_of(path: &Path) -> Vec<Graft> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name == CODEX_SETTINGS {
+        vec![CODEX_DEADLINE, CODEX_TOOLS]
+    } else if name.starts_with("opencode.json") {
+        vec![OPENCODE_TOOLS]
+    } else if name.ends_with(".json") {
+        vec![TOOLS]
+    } else {
+        vec![Graft::Block(String::new())]
+    }
+}
+
+/// Whether a host keeps in this file what nobody else may read.
+pub fn is_private(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == CLAUDE_OWN)
 }
 
 /// Something that the kit puts somewhere.
@@ -214,8 +302,8 @@ pub struct Piece {
 pub enum Writing {
     /// All of it.
     Whole(String),
-    /// A few lines among somebody's own.
-    Graft(Graft),
+    /// A few lines here and there among somebody's own.
+    Grafts(Vec<Graft>),
     /// Nothing, for this reason.
     Omitted(&'static str),
 }
@@ -242,7 +330,7 @@ impl Pieces<'_> {
 
     fn notice_in(&mut self, path: PathBuf) {
         let notice = self.voice.notice().to_owned();
-        self.put(path, Writing::Graft(Graft::Block(notice)));
+        self.put(path, Writing::Grafts(vec![Graft::Block(notice)]));
     }
 
     /// A notice in a file whose mere existence would keep agents from reading another one.
@@ -254,10 +342,6 @@ impl Pieces<'_> {
         } else {
             self.notice_in(path);
         }
-    }
-
-    fn deadline(&mut self, path: PathBuf) {
-        self.put(path, Writing::Graft(CODEX_DEADLINE));
     }
 
     fn gemini_commands(&mut self, folder: &Path) {

@@ -8,10 +8,11 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::host::Host;
 use super::steps::real;
+use crate::home::{Home, private};
 
 /// Everything that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +34,9 @@ pub struct Entry {
     pub lang: String,
     /// Whether the whole file is ours, or what was put into it.
     pub part: Part,
-    /// What was written.
-    pub text: String,
+    /// What was written: all of it, or each part that was put in.
+    #[serde(alias = "text", deserialize_with = "one_or_more")]
+    pub texts: Vec<String>,
     /// What may still stand there instead: somebody stopped us before it was replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<String>,
@@ -67,8 +69,9 @@ pub struct Held {
 impl Held {
     /// Takes the ledger of this data folder.
     pub fn take(data_folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(data_folder)?;
-        let lock = File::create(data_folder.join("agent-kit.lock"))?;
+        Home::at(data_folder).make()?;
+        let lock = data_folder.join("agent-kit.lock");
+        let lock = private().create(true).truncate(true).open(lock)?;
         lock.lock()?;
         let path = data_folder.join("agent-kit.json");
         let ledger = read(&path)?;
@@ -86,8 +89,8 @@ impl Held {
         for known in &self.before.files {
             match both.files.iter_mut().find(|entry| entry.path == known.path) {
                 Some(entry) => {
-                    let texts = [&known.text].into_iter().chain(&known.earlier);
-                    let others = texts.filter(|text| **text != entry.text).cloned();
+                    let texts = known.texts.iter().chain(&known.earlier);
+                    let others = texts.filter(|text| !entry.texts.contains(text)).cloned();
                     entry.earlier = others.collect();
                 }
                 None => both.files.push(known.clone()),
@@ -110,7 +113,7 @@ impl Held {
         let mut text = serde_json::to_vec_pretty(ledger)?;
         text.push(b'\n');
         let draft = self.path.with_extension("json.draft");
-        let mut file = File::create(&draft)?;
+        let mut file = private().create(true).truncate(true).open(&draft)?;
         let written = file.write_all(&text).and_then(|()| file.sync_all());
         if let Err(error) = written.and_then(|()| fs::rename(&draft, &self.path)) {
             // What could not be written is of no use.
@@ -163,21 +166,48 @@ impl Ledger {
 }
 
 impl Entry {
-    /// The same, sure of which of our texts stands in the file.
+    /// The same, sure of which of our texts stand in the file, as far as that can be told.
     pub fn seen_in(mut self, file: Option<&str>) -> Self {
-        let earlier = std::mem::take(&mut self.earlier);
-        let stands = |text: &str| match (file, self.part) {
+        let stands = |text: &String| match (file, self.part) {
             (None, _) => false,
             (Some(file), Part::Whole) => file == text,
             (Some(file), Part::Inserted) => file.contains(text),
         };
-        if !stands(&self.text)
-            && let Some(found) = earlier.into_iter().find(|text| stands(text))
-        {
-            self.text = found;
+        let earlier = std::mem::take(&mut self.earlier);
+        let (mut seen, unseen): (Vec<_>, Vec<_>) =
+            self.texts.iter().chain(&earlier).cloned().partition(stands);
+        match self.part {
+            Part::Whole if seen.is_empty() => {}
+            Part::Whole => self.texts = seen,
+            Part::Inserted => {
+                // A host may have written in its own form what it was told.
+                if seen.len() < self.texts.len() {
+                    seen.extend(unseen);
+                }
+                self.texts = seen;
+            }
         }
         self
     }
+
+    /// Whether all that was written stands in the file, to the letter.
+    pub fn is_whole_in(&self, file: &str) -> bool {
+        self.texts.iter().all(|text| file.contains(text))
+    }
+}
+
+/// What was written into a file may be one text or several.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        One(String),
+        More(Vec<String>),
+    }
+    Ok(match Texts::deserialize(deserializer)? {
+        Texts::One(text) => vec![text],
+        Texts::More(texts) => texts,
+    })
 }
 
 /// Which file it is; none when it is not there.

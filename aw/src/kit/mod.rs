@@ -3,9 +3,11 @@
 //! [`texts`] holds the words, [`types`] the kinds of debate, built in and of one's own. [`host`]
 //! knows where each agent program looks for such things, [`plan`] works out what has to change in
 //! somebody's files, [`splice`] how a text is put into a file of somebody else's and taken out
-//! again, `steps` does it, [`ledger`] remembers what was written where. Nothing is printed here.
+//! again, [`json`] where everything stands in such a file, `steps` does it, [`ledger`] remembers
+//! what was written where. Nothing is printed here.
 
 pub mod host;
+pub mod json;
 pub mod ledger;
 pub mod plan;
 pub mod splice;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::host::{Host, Piece, Writing};
+use super::host::{Host, Piece, Writing, grafts_of};
 use super::ledger::{Entry, Ledger, Part};
-use super::splice::{CannotPut, Graft, Put, has_block, without_ours};
+use super::splice::{CannotPut, Graft, Grafted, Put, without_grafts, without_ours};
 use super::steps::{missing_folders, real};
 
 /// What becomes of a file.
@@ -131,50 +131,51 @@ pub fn install(
         let current = read(&piece.path)?;
         let known = ledger.of(&piece.path).cloned();
         let known = known.map(|entry| entry.seen_in(current.as_deref()));
-        let written = known.as_ref().map(|entry| entry.text.as_str());
+        let written = known.as_ref().map(|entry| entry.texts.as_slice()).unwrap_or_default();
         let mut note = None;
-        let (fate, after, text) = match &piece.writing {
+        let (fate, after, texts) = match &piece.writing {
             Writing::Omitted(why) => {
                 note = Some(*why);
-                (Fate::Omitted, None, None)
+                (Fate::Omitted, None, Vec::new())
             }
             Writing::Whole(text) => match &current {
-                None => (Fate::Created, Some(text.clone()), Some(text.clone())),
-                Some(now) if now == text => (Fate::Unchanged, None, Some(text.clone())),
-                Some(now) if Some(now.as_str()) == written => {
-                    (Fate::Updated, Some(text.clone()), Some(text.clone()))
+                None => (Fate::Created, Some(text.clone()), vec![text.clone()]),
+                Some(now) if now == text => (Fate::Unchanged, None, vec![text.clone()]),
+                Some(now) if written.contains(now) => {
+                    (Fate::Updated, Some(text.clone()), vec![text.clone()])
                 }
-                Some(_) if written.is_some() => (Fate::Edited, None, None),
+                Some(_) if !written.is_empty() => (Fate::Edited, None, Vec::new()),
                 Some(_) => return Err(CannotPlan::InTheWay(piece.path.clone())),
             },
-            Writing::Graft(graft) => {
+            Writing::Grafts(grafts) => {
                 let now = current.as_deref().unwrap_or_default();
-                let put = graft
-                    .put(now, written)
+                let mut put = Grafted::of(grafts, now, written)
                     .map_err(|why| CannotPlan::NoRoom(piece.path.clone(), why))?;
-                match put {
-                    Put::In { file, inserted } => {
-                        let fate = if current.is_none() { Fate::Created } else { Fate::Updated };
-                        (fate, Some(file), Some(inserted))
-                    }
-                    Put::There { inserted } => (Fate::Unchanged, None, Some(inserted)),
-                    Put::Theirs => (Fate::Edited, None, None),
+                // What is edited is remembered as it was written.
+                if !put.theirs.is_empty() {
+                    let edited = written.iter().filter(|text| !put.texts.contains(text));
+                    let edited: Vec<String> = edited.cloned().collect();
+                    put.texts.extend(edited);
+                }
+                if put.theirs.iter().any(|graft| graft.is_entry()) {
+                    note = Some(IN_THE_WAY);
+                }
+                match current {
+                    None => (Fate::Created, Some(put.file), put.texts),
+                    Some(_) if put.file != now => (Fate::Updated, Some(put.file), put.texts),
+                    Some(_) if put.theirs.is_empty() => (Fate::Unchanged, None, put.texts),
+                    Some(_) => (Fate::Edited, None, put.texts),
                 }
             }
         };
         if after.is_some() {
             writable(&piece.path)?;
         }
-        match text {
-            Some(text) => {
-                ledger.put(entry(piece, owner, known.as_ref(), current.as_deref(), text));
-            }
-            // What is edited is remembered as it was written.
-            None => {
-                if let Some(known) = known {
-                    ledger.put(known);
-                }
-            }
+        if !texts.is_empty() {
+            ledger.put(entry(piece, owner, known.as_ref(), current.as_deref(), texts));
+        } else if let Some(known) = known {
+            // A whole file that is edited is remembered as it was written, too.
+            ledger.put(known);
         }
         ledger.share(&piece.path, piece.host);
         let path = piece.path.clone();
@@ -184,22 +185,34 @@ pub fn install(
     Ok(plan)
 }
 
+/// Said of an entry for `aw mcp` that is not ours.
+const IN_THE_WAY: &str = "an entry `aw` that this aw has not written, or that was edited, is in the \
+                          way: it was left alone";
+
 fn entry(
     piece: &Piece,
     owner: Owner<'_>,
     known: Option<&Entry>,
     now: Option<&str>,
-    text: String,
+    texts: Vec<String>,
 ) -> Entry {
     let part = match piece.writing {
         Writing::Whole(_) => Part::Whole,
-        Writing::Graft(_) | Writing::Omitted(_) => Part::Inserted,
+        Writing::Grafts(_) | Writing::Omitted(_) => Part::Inserted,
     };
-    let made_file = match (now, known) {
-        (None, _) => true,
+    let made_file = match (now, known, &piece.writing) {
+        (None, ..) => true,
         // Where ours is gone from it, the file is somebody's.
-        (Some(now), Some(known)) => known.made_file && now.contains(&known.text),
-        (Some(now), None) => now == text,
+        (Some(now), Some(known), Writing::Grafts(grafts)) => {
+            known.made_file && without_grafts(grafts, now, &known.texts) != now
+        }
+        (Some(now), Some(known), Writing::Whole(_) | Writing::Omitted(_)) => {
+            known.made_file && known.texts.iter().any(|text| now.contains(text))
+        }
+        (Some(now), None, Writing::Grafts(grafts)) => {
+            !now.is_empty() && without_grafts(grafts, now, &texts).is_empty()
+        }
+        (Some(now), None, Writing::Whole(_) | Writing::Omitted(_)) => texts == [now],
     };
     let mut made_folders = missing_folders(&piece.path);
     made_folders.extend(known.into_iter().flat_map(|known| known.made_folders.clone()));
@@ -212,7 +225,7 @@ fn entry(
         hosts: known.map_or(vec![piece.host], |known| known.hosts.clone()),
         lang: owner.lang.to_owned(),
         part,
-        text,
+        texts,
         earlier: Vec::new(),
         made_file,
         made_folders,
@@ -235,11 +248,11 @@ pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Le
             continue;
         }
         for (piece, found) in seen {
-            if let Found::Ours { now, text } = found
+            if let Found::Ours { now, texts } = found
                 && ledger.of(&piece.path).is_none()
             {
                 let made_folders = folders_of_ours(&piece.path, owner.project);
-                let entry = entry(piece, owner, None, Some(&now), text);
+                let entry = entry(piece, owner, None, Some(&now), texts);
                 ledger.put(Entry { made_folders, ..entry });
             }
             ledger.share(&piece.path, host);
@@ -252,7 +265,7 @@ enum Found {
     /// As we would write it.
     Ours {
         now: String,
-        text: String,
+        texts: Vec<String>,
     },
     /// Remembered, or somebody's own, or not needed.
     Settled,
@@ -265,12 +278,24 @@ fn found(piece: &Piece, known: Option<&Entry>) -> Found {
     }
     let Ok(Some(now)) = read(&piece.path) else { return Found::Missing };
     match &piece.writing {
-        Writing::Whole(text) if now == *text => Found::Ours { text: text.clone(), now },
-        Writing::Graft(graft) => match graft.put(&now, None) {
-            Ok(Put::There { inserted }) => Found::Ours { text: inserted, now },
-            Ok(Put::Theirs) if matches!(graft, Graft::Variable { .. }) => Found::Settled,
-            Ok(_) | Err(_) => Found::Missing,
-        },
+        Writing::Whole(text) if now == *text => Found::Ours { texts: vec![text.clone()], now },
+        Writing::Grafts(grafts) => {
+            let mut rest = now.clone();
+            let mut texts = Vec::new();
+            // What was put in last stands apart from the rest in the way that it was put in.
+            for graft in grafts.iter().rev() {
+                match graft.put(&rest, &[]) {
+                    Ok(Put::There { inserted }) => {
+                        texts.push(inserted);
+                        rest = graft.take_out(&rest, &texts);
+                    }
+                    Ok(Put::Theirs) if !matches!(graft, Graft::Block(_)) => {}
+                    Ok(_) | Err(_) => return Found::Missing,
+                }
+            }
+            texts.reverse();
+            if texts.is_empty() { Found::Settled } else { Found::Ours { now, texts } }
+        }
         Writing::Whole(_) | Writing::Omitted(_) => Found::Missing,
     }
 }
@@ -296,8 +321,11 @@ pub fn unknown(pieces: &[Piece], ledger: &Ledger) -> Vec<Change> {
         let Ok(Some(now)) = read(&piece.path) else { continue };
         let alike = match &piece.writing {
             Writing::Whole(_) => true,
-            Writing::Graft(Graft::Block(_)) => has_block(&now),
-            Writing::Graft(Graft::Variable { .. }) | Writing::Omitted(_) => false,
+            Writing::Grafts(grafts) => {
+                let own = grafts.iter().filter(|graft| !matches!(graft, Graft::Variable { .. }));
+                own.into_iter().any(|graft| graft.is_in(&now))
+            }
+            Writing::Omitted(_) => false,
         };
         if alike && !told && ledger.of(&piece.path).is_none() {
             changes.push(Change {
@@ -362,18 +390,27 @@ pub fn uninstall(
 
 /// The file without what is ours.
 fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
+    let grafts = grafts_of(&entry.path);
     let left = match entry.part {
-        // Somebody has written another in its place, which may have lines in common with ours.
-        Part::Whole if !is_mostly(now, &entry.text) => return (Fate::Edited, None),
-        Part::Whole => without_ours(now, &entry.text),
-        Part::Inserted => Graft::of(&entry.path).take_out(now, &entry.text),
+        // Somebody may have written another in its place, with lines in common with ours.
+        Part::Whole => {
+            let ours = entry.texts.concat();
+            if !is_mostly(now, &ours) {
+                return (Fate::Edited, None);
+            }
+            without_ours(now, &ours)
+        }
+        Part::Inserted => without_grafts(&grafts, now, &entry.texts),
     };
     match entry.part {
         // Nothing but ours was there, so the file goes; it came with the kit.
         Part::Whole if left.trim().is_empty() => (Fate::Removed, None),
         Part::Inserted if entry.made_file && left.is_empty() => (Fate::Removed, None),
+        Part::Inserted if left == now && grafts.iter().any(|graft| graft.is_in(now)) => {
+            (Fate::Edited, None)
+        }
         _ if left == now => (Fate::Unchanged, None),
-        Part::Inserted if now.contains(&entry.text) => (Fate::Restored, Some(left)),
+        Part::Inserted if entry.is_whole_in(now) => (Fate::Restored, Some(left)),
         Part::Whole | Part::Inserted => (Fate::Kept, Some(left)),
     }
 }
@@ -396,17 +433,6 @@ impl Change {
     /// Whether the file is written or removed.
     pub fn writes(&self) -> bool {
         self.after.is_some() || self.fate == Fate::Removed
-    }
-}
-
-impl Graft {
-    /// What the kit puts into a file like this one.
-    fn of(path: &Path) -> Graft {
-        if path.extension().is_some_and(|ending| ending == "toml") {
-            super::host::CODEX_DEADLINE
-        } else {
-            Graft::Block(String::new())
-        }
     }
 }
 

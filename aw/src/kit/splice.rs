@@ -4,12 +4,13 @@
 //! written, separators included, so that taking it out leaves what was there before; when the file
 //! was edited in between, only what is ours goes.
 
-use std::collections::BTreeMap;
+mod member;
+mod table;
+mod variable;
+
 use std::ops::Range;
 
-use serde::Deserialize;
 use similar::{ChangeTag, TextDiff};
-use toml::{Spanned, Table, Value};
 
 /// What is put into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +24,25 @@ pub enum Graft {
         /// Its value.
         value: &'static str,
     },
+    /// The entry that makes a host start `aw mcp`, as a table of TOML.
+    Table(Registration),
+    /// The same in JSON, with or without comments.
+    Member(Registration),
 }
+
+/// An entry `aw` among a host's MCP servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registration {
+    /// What the host calls its list of them.
+    pub list: &'static str,
+    /// What the entry says, each value in words that mean the same in TOML and JSON.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// What else a file has to say that is made for it, lest the host add it.
+    pub besides: &'static [(&'static str, &'static str)],
+}
+
+/// What the entry is called, so that its tools are too: `aw` and `debate_wait`.
+pub const NAME: &str = "aw";
 
 /// What became of putting something in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,37 +72,101 @@ pub enum CannotPut {
     /// It is not TOML.
     #[error("is not valid TOML ({0}): correct it first")]
     NotToml(String),
+    /// It is not JSON.
+    #[error("is not valid JSON ({0}): correct it first")]
+    NotJson(String),
     /// It is written in a way that leaves no room.
-    #[error(
-        "is written so that nothing can be added safely: add {0} to [shell_environment_policy.set] yourself"
-    )]
-    NoRoom(String),
+    #[error("is written so that nothing can be added safely: add {what} to {place} yourself")]
+    NoRoom {
+        /// What there is no room for.
+        what: String,
+        /// Where it belongs.
+        place: String,
+    },
 }
 
 const BEGIN: &str =
     "<!-- aw:begin: `aw agent install` wrote this, `aw agent uninstall` removes it -->";
 const END: &str = "<!-- aw:end -->";
 
-/// How a line begins that begins a block, and one that ends it: in Markdown and in TOML.
+/// How a line begins that begins a block, and one that ends it.
 const MARKDOWN: [&str; 2] = ["<!-- aw:begin", "<!-- aw:end"];
-const TOML: [&str; 2] = ["# aw:begin", "# aw:end"];
 
 impl Graft {
     /// Puts it into the file, in place of what was put in before.
-    pub fn put(&self, file: &str, before: Option<&str>) -> Result<Put, CannotPut> {
+    ///
+    /// What was put in may be told of together with what other grafts put into the same file.
+    pub fn put(&self, file: &str, before: &[String]) -> Result<Put, CannotPut> {
         match self {
             Graft::Block(lines) => put_block(file, lines, before),
-            Graft::Variable { name, value } => put_variable(file, name, value, before),
+            Graft::Variable { name, value } => variable::put(file, name, value, before),
+            Graft::Table(entry) => table::put(file, entry, before),
+            Graft::Member(entry) => member::put(file, entry, before),
         }
     }
 
     /// The file without it.
-    pub fn take_out(&self, file: &str, inserted: &str) -> String {
+    pub fn take_out(&self, file: &str, inserted: &[String]) -> String {
         match self {
             Graft::Block(_) => take_out_block(file, inserted),
-            Graft::Variable { name, value } => take_out_variable(file, name, value, inserted),
+            Graft::Variable { name, value } => variable::take_out(file, name, value, inserted),
+            Graft::Table(entry) => table::take_out(file, entry, inserted),
+            Graft::Member(entry) => member::take_out(file, entry, inserted),
         }
     }
+
+    /// Whether it is the entry that makes a host start `aw mcp`.
+    pub fn is_entry(&self) -> bool {
+        match self {
+            Graft::Table(_) | Graft::Member(_) => true,
+            Graft::Block(_) | Graft::Variable { .. } => false,
+        }
+    }
+
+    /// Whether something of the kind stands in the file, whoever wrote it.
+    pub fn is_in(&self, file: &str) -> bool {
+        match self {
+            Graft::Block(_) => matches!(block_in(file, MARKDOWN), Ok(Some(_))),
+            Graft::Variable { name, .. } => variable::is_in(file, name),
+            Graft::Table(entry) => table::is_in(file, entry),
+            Graft::Member(entry) => member::is_in(file, entry),
+        }
+    }
+}
+
+/// A file with all that is put into it.
+#[derive(Debug)]
+pub struct Grafted<'a> {
+    /// The file.
+    pub file: String,
+    /// What is ours in it.
+    pub texts: Vec<String>,
+    /// What somebody has in place of ours.
+    pub theirs: Vec<&'a Graft>,
+}
+
+impl<'a> Grafted<'a> {
+    /// Puts one after the other into the file.
+    pub fn of(grafts: &'a [Graft], file: &str, before: &[String]) -> Result<Self, CannotPut> {
+        let file = file.to_owned();
+        let mut all = Grafted { file, texts: Vec::new(), theirs: Vec::new() };
+        for graft in grafts {
+            match graft.put(&all.file, before)? {
+                Put::In { file, inserted } => {
+                    all.file = file;
+                    all.texts.push(inserted);
+                }
+                Put::There { inserted } => all.texts.push(inserted),
+                Put::Theirs => all.theirs.push(graft),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The file without what was put into it; what came last goes first.
+pub fn without_grafts(grafts: &[Graft], file: &str, texts: &[String]) -> String {
+    grafts.iter().rev().fold(file.to_owned(), |file, graft| graft.take_out(&file, texts))
 }
 
 /// What is left of a text when the lines of ours are gone: whatever somebody else wrote into it.
@@ -111,9 +194,9 @@ fn separator(file: &str, end: &str) -> String {
     }
 }
 
-fn put_block(file: &str, lines: &str, before: Option<&str>) -> Result<Put, CannotPut> {
+fn put_block(file: &str, lines: &str, before: &[String]) -> Result<Put, CannotPut> {
     let block = |end: &str| [BEGIN, lines.trim(), END, ""].join("\n").replace('\n', end);
-    if let Some(range) = before.and_then(|before| only(file, before)) {
+    if let Some(range) = before.iter().find_map(|before| only(file, before)) {
         // Its lines end as they did, and the blank line before it, which may be ours, stays.
         let now = &file[range.clone()];
         let inserted = format!("{}{}", lead(now, MARKDOWN), block(line_end(now)));
@@ -135,11 +218,10 @@ fn put_block(file: &str, lines: &str, before: Option<&str>) -> Result<Put, Canno
     }
 }
 
-fn take_out_block(file: &str, inserted: &str) -> String {
-    match only(file, inserted) {
-        Some(range) => without(file, range),
-        None => without_edited_block(file, inserted, MARKDOWN).unwrap_or_else(|| file.to_owned()),
-    }
+fn take_out_block(file: &str, inserted: &[String]) -> String {
+    let exactly = inserted.iter().find_map(|text| only(file, text));
+    let edited = || inserted.iter().find_map(|text| without_edited_block(file, text, MARKDOWN));
+    exactly.map(|range| without(file, range)).or_else(edited).unwrap_or_else(|| file.to_owned())
 }
 
 /// The file with only that left of the block in it which somebody wrote there.
@@ -153,11 +235,6 @@ fn without_edited_block(file: &str, inserted: &str, marks: [&str; 2]) -> Option<
     // What separated it from the lines before goes with it.
     let apart = if file[..range.start].ends_with(apart) { apart.len() } else { 0 };
     Some(without(file, range.start - apart..range.end))
-}
-
-/// Whether lines stand there between our markers.
-pub fn has_block(file: &str) -> bool {
-    matches!(block_in(file, MARKDOWN), Ok(Some(_)))
 }
 
 /// Where our block is: its lines, markers included. What only mentions a marker is none.
@@ -227,182 +304,6 @@ fn without(file: &str, range: Range<usize>) -> String {
     }
 }
 
-/// As much of Codex's configuration as concerns the variables of its commands, with its places.
-#[derive(Debug, Deserialize)]
-struct Codex {
-    shell_environment_policy: Option<Spanned<Policy>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Policy {
-    set: Option<Spanned<BTreeMap<Spanned<String>, Value>>>,
-}
-
-const POLICY: &str = "shell_environment_policy";
-const SET: &str = "set";
-
-fn put_variable(
-    file: &str,
-    name: &str,
-    value: &str,
-    before: Option<&str>,
-) -> Result<Put, CannotPut> {
-    let not_toml = |error: toml::de::Error| CannotPut::NotToml(error.message().to_owned());
-    let table: Table = toml::from_str(file).map_err(not_toml)?;
-    let end = line_end(file);
-    let pair = format!("{name} = \"{value}\"");
-    if variable(&table, name).is_some() {
-        let as_before = before.filter(|before| file.contains(before)).map(str::to_owned);
-        let ours = || only(file, &own_table(&pair, end));
-        let marked = || Some(file[with_blank_line(file, ours()?)].to_owned());
-        return Ok(as_before
-            .or_else(marked)
-            .map_or(Put::Theirs, |inserted| Put::There { inserted }));
-    }
-    let wanted = with_variable(&table, name, value);
-    for (at, inserted) in rooms(file, &pair, end).unwrap_or_default() {
-        let file = replaced(file, at..at, &inserted);
-        // Only what adds exactly this and nothing else is believed.
-        if toml::from_str::<Table>(&file).is_ok_and(|table| Some(&table) == wanted.as_ref()) {
-            return Ok(Put::In { file, inserted });
-        }
-    }
-    Err(CannotPut::NoRoom(pair))
-}
-
-/// Where the pair could go, and what would have to be put there.
-fn rooms(file: &str, pair: &str, end: &str) -> Result<Vec<(usize, String)>, toml::de::Error> {
-    let codex: Codex = toml::from_str(file)?;
-    let mut rooms = Vec::new();
-    let mut inside = |span: Range<usize>, pair: &str| {
-        let text = &file[span.clone()];
-        if let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
-            let kept = inner.trim_end();
-            let comma = if kept.is_empty() || kept.ends_with(',') { " " } else { ", " };
-            rooms.push((span.start + 1 + kept.len(), format!("{comma}{pair}")));
-        }
-    };
-    let policy = codex.shell_environment_policy;
-    let set = policy.as_ref().and_then(|policy| policy.get_ref().set.as_ref());
-    if let Some(set) = set {
-        inside(set.span(), pair);
-        if let Some(policy) = &policy {
-            inside(policy.span(), &format!("{SET}.{pair}"));
-        }
-        if let Some(first) = set.get_ref().keys().map(Spanned::span).min_by_key(|at| at.start) {
-            // Before the line of its first neighbour, with whatever that line begins with.
-            let line = file[..first.start].rfind('\n').map_or(0, |line| line + 1);
-            rooms.push((line, format!("{}{pair}{end}", &file[line..first.start])));
-        }
-        // After the header of an empty table.
-        let header = set.span().start;
-        rooms.push(match file[header..].find('\n') {
-            Some(line) => (header + line + 1, format!("{pair}{end}")),
-            None => (file.len(), format!("{end}{pair}{end}")),
-        });
-    } else if let Some(policy) = &policy {
-        inside(policy.span(), &format!("{SET} = {{ {pair} }}"));
-    }
-    rooms.push((file.len(), format!("{}{}", separator(file, end), own_table(pair, end))));
-    Ok(rooms)
-}
-
-/// A table for the pair alone, between markers.
-fn own_table(pair: &str, end: &str) -> String {
-    let lines = [
-        "# aw:begin: Codex gives up on a silent command after 30 s, so a wait must end before",
-        &format!("[{POLICY}.{SET}]"),
-        pair,
-        "# aw:end",
-        "",
-    ];
-    lines.join(end)
-}
-
-fn take_out_variable(file: &str, name: &str, value: &str, inserted: &str) -> String {
-    let Ok(table) = toml::from_str::<Table>(file) else {
-        // Somebody broke it; what we wrote can still be recognised.
-        return only(file, inserted).map_or(file.to_owned(), |range| without(file, range));
-    };
-    // Another value is somebody's choice; what we said about ours is not.
-    if variable(&table, name).and_then(Value::as_str) != Some(value) {
-        let unmarked = without_markers(file);
-        let same = toml::from_str::<Table>(&unmarked).is_ok_and(|left| left == table);
-        return if same { unmarked } else { file.to_owned() };
-    }
-    let wanted = without_variable(&table, name);
-    let mut ways: Vec<String> = Vec::new();
-    if let Some(range) = only(file, inserted) {
-        ways.push(without(file, range));
-    }
-    ways.extend(without_edited_block(file, inserted, TOML));
-    for (at, _) in file.match_indices(name) {
-        let line = file[..at].rfind('\n').map_or(0, |line| line + 1);
-        let line_end = file[at..].find('\n').map_or(file.len(), |line| at + line + 1);
-        let quoted = format!("\"{value}\"");
-        let value = file[at..line_end].find(&quoted).map(|value| at + value + quoted.len());
-        match value {
-            // Among others in braces, one of the commas goes with it.
-            Some(after) if file[line..at].contains('{') => {
-                let before = file[..at].trim_end().strip_suffix(',').map(str::len);
-                let tail = file[after..].trim_start_matches([',', ' ']).len();
-                ways.push(match before {
-                    Some(from) => replaced(file, from..after, ""),
-                    None => replaced(file, at..file.len() - tail, ""),
-                });
-            }
-            Some(_) | None => ways.push(without_markers(&replaced(file, line..line_end, ""))),
-        }
-    }
-    let right = |way: &String| {
-        toml::from_str::<Table>(way).is_ok_and(|table| without_variable(&table, name) == wanted)
-            && !toml::from_str::<Table>(way).is_ok_and(|table| variable(&table, name).is_some())
-    };
-    ways.into_iter().find(right).unwrap_or_else(|| file.to_owned())
-}
-
-/// The file without the comments that begin and end a table of ours.
-fn without_markers(file: &str) -> String {
-    let ours = |line: &&str| {
-        let line = line.trim_start();
-        line.starts_with("# aw:begin") || line.starts_with("# aw:end")
-    };
-    file.split_inclusive('\n').filter(|line| !ours(line)).collect()
-}
-
-fn variable<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
-    table.get(POLICY)?.get(SET)?.get(name)
-}
-
-/// The same table with the variable in it, if there is a place for it.
-fn with_variable(table: &Table, name: &str, value: &str) -> Option<Table> {
-    let mut table = table.clone();
-    let empty = || Value::Table(Table::new());
-    let policy = table.entry(POLICY).or_insert_with(empty).as_table_mut()?;
-    let set = policy.entry(SET).or_insert_with(empty).as_table_mut()?;
-    set.insert(name.to_owned(), value.into());
-    Some(table)
-}
-
-/// The same table without the variable and without tables that only held it.
-fn without_variable(table: &Table, name: &str) -> Table {
-    let mut table = table.clone();
-    let is_empty =
-        |value: Option<&Value>| value.and_then(Value::as_table).is_some_and(Table::is_empty);
-    if let Some(policy) = table.get_mut(POLICY).and_then(Value::as_table_mut) {
-        if let Some(set) = policy.get_mut(SET).and_then(Value::as_table_mut) {
-            set.remove(name);
-        }
-        if is_empty(policy.get(SET)) {
-            policy.remove(SET);
-        }
-    }
-    if is_empty(table.get(POLICY)) {
-        table.remove(POLICY);
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,15 +312,15 @@ mod tests {
         Graft::Block("## Debates\n\nUse `aw`.".to_owned())
     }
 
-    fn variable() -> Graft {
-        Graft::Variable { name: "DEBATE_WAIT_DEADLINE", value: "25" }
-    }
-
-    fn put(graft: &Graft, file: &str) -> (String, String) {
-        match graft.put(file, None) {
-            Ok(Put::In { file, inserted }) => (file, inserted),
+    fn put(graft: &Graft, file: &str) -> (String, [String; 1]) {
+        match graft.put(file, &[]) {
+            Ok(Put::In { file, inserted }) => (file, [inserted]),
             other => panic!("{other:?} for {file:?}"),
         }
+    }
+
+    fn there(inserted: &[String; 1]) -> Put {
+        Put::There { inserted: inserted[0].clone() }
     }
 
     #[test]
@@ -438,8 +339,8 @@ mod tests {
         ] {
             let (with, inserted) = put(&block(), file);
             assert!(with.starts_with(file), "{file:?}");
-            let again = block().put(&with, Some(&inserted)).unwrap();
-            assert_eq!(again, Put::There { inserted: inserted.clone() });
+            let again = block().put(&with, &inserted).unwrap();
+            assert_eq!(again, there(&inserted));
             assert_eq!(block().take_out(&with, &inserted), file);
             if file.contains("\r\n") {
                 assert!(!with.replace("\r\n", "").contains('\n'), "{with:?}");
@@ -452,83 +353,25 @@ mod tests {
         let (with, inserted) = put(&block(), "# Mine\n");
         let with = format!("{with}\nMore of mine\n");
         let newer = Graft::Block("## Newer".to_owned());
-        let Put::In { file, inserted } = newer.put(&with, Some(&inserted)).unwrap() else {
+        let Put::In { file, inserted } = newer.put(&with, &inserted).unwrap() else {
             panic!("it was to be replaced");
         };
         assert!(file.contains("## Newer") && !file.contains("## Debates"), "{file}");
-        assert_eq!(newer.take_out(&file, &inserted), "# Mine\n\nMore of mine\n");
+        assert_eq!(newer.take_out(&file, &[inserted]), "# Mine\n\nMore of mine\n");
     }
 
     #[test]
     fn lines_that_somebody_wrote_into_the_block_stay() {
         let (with, inserted) = put(&block(), "# Mine\n");
         let edited = with.replace("Use `aw`.\n", "Use `aw`.\nAlways ask Ann first.\n");
-        assert_eq!(block().put(&edited, Some(&inserted)).unwrap(), Put::Theirs);
+        assert_eq!(block().put(&edited, &inserted).unwrap(), Put::Theirs);
         assert_eq!(block().take_out(&edited, &inserted), "# Mine\n\nAlways ask Ann first.\n");
     }
 
     #[test]
     fn half_a_block_is_not_guessed_at() {
-        let refused = block().put("<!-- aw:begin -->\ntext\n", None).unwrap_err();
+        let refused = block().put("<!-- aw:begin -->\ntext\n", &[]).unwrap_err();
         assert!(refused.to_string().contains("aw:begin"), "{refused}");
-        assert!(block().put("text\n<!-- aw:end -->\n", None).is_err());
-    }
-
-    #[test]
-    fn a_variable_goes_in_and_out_of_any_toml_without_a_trace() {
-        for file in [
-            "",
-            "model = \"x\"",
-            "model = \"x\"\r\n[a]\r\nb = 1\r\n",
-            "# only a comment\n",
-            "[shell_environment_policy]\ninherit = \"core\"\n\n[other]\nx = 1\n",
-            "[shell_environment_policy.set]\n",
-            "[shell_environment_policy.set]\n# none yet\n\n[other]\nx = 1\n",
-            "  [shell_environment_policy.set]  # mine\n  FOO = \"a\"  # odd\n\n[other]\nx=1\n",
-            "[shell_environment_policy.set]\nFOO = \"\"\"\nmany\nlines\"\"\"\n",
-            "[shell_environment_policy]\nset = { FOO = \"a\", BAR='b' }\n",
-            "[shell_environment_policy]\nset = {}\n",
-            "[shell_environment_policy]\r\nset.FOO = \"a\"\r\n",
-            "shell_environment_policy.set.FOO = \"a\"\nmodel = \"x\"\n",
-            "shell_environment_policy = { inherit = \"core\" }\n",
-            "shell_environment_policy = {inherit=\"core\", set={FOO=\"a\"}}\n",
-        ] {
-            let (with, inserted) = put(&variable(), file);
-            let table: Table = toml::from_str(&with).unwrap();
-            let found = super::variable(&table, "DEBATE_WAIT_DEADLINE").and_then(Value::as_str);
-            assert_eq!(found, Some("25"), "{with}");
-            let again = variable().put(&with, Some(&inserted)).unwrap();
-            assert_eq!(again, Put::There { inserted: inserted.clone() }, "{with}");
-            assert_eq!(variable().take_out(&with, &inserted), file, "{with}");
-        }
-    }
-
-    #[test]
-    fn a_variable_that_somebody_set_is_theirs() {
-        let file = "[shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"9\"\n";
-        assert_eq!(variable().put(file, None).unwrap(), Put::Theirs);
-        let (with, inserted) = put(&variable(), "");
-        let changed = with.replace("\"25\"", "\"20\"");
-        let theirs = "[shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"20\"\n";
-        assert_eq!(variable().take_out(&changed, &inserted), theirs);
-    }
-
-    #[test]
-    fn what_somebody_added_to_our_table_keeps_its_table() {
-        let (with, inserted) = put(&variable(), "model = \"x\"\n");
-        let added = format!("{with}FOO = \"mine\"\n");
-        let left = variable().take_out(&added, &inserted);
-        assert_eq!(left, "model = \"x\"\n\n[shell_environment_policy.set]\nFOO = \"mine\"\n");
-    }
-
-    #[test]
-    fn a_file_that_is_not_toml_is_left_alone() {
-        let refused = variable().put("model = ", None).unwrap_err();
-        assert!(matches!(refused, CannotPut::NotToml(_)), "{refused}");
-        let odd = variable().put("shell_environment_policy = 3\n", None).unwrap_err();
-        assert!(
-            odd.to_string().contains("yourself") || matches!(odd, CannotPut::NotToml(_)),
-            "{odd}"
-        );
+        assert!(block().put("text\n<!-- aw:end -->\n", &[]).is_err());
     }
 }

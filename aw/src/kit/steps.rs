@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use super::host::is_private;
 use super::ledger::Held;
 use super::plan::{CannotPlan, Change, Fate, Plan};
 
@@ -56,6 +57,9 @@ impl Plan {
     }
 }
 
+/// Said of a file that has changed since it was read.
+const BUSY: &str = "another program is just changing it";
+
 /// A file that is about to change.
 struct Step<'a> {
     change: &'a Change,
@@ -84,7 +88,8 @@ impl<'a> Step<'a> {
         }
         // What somebody laid there under this name is not followed. A copy of a file that is closed
         // to others is closed to them from the beginning.
-        let mode = if old.is_some() { 0o600 } else { 0o666 };
+        let closed = old.is_some() || is_private(&self.change.path);
+        let mode = if closed { 0o600 } else { 0o666 };
         let mut file =
             OpenOptions::new().write(true).create_new(true).mode(mode).open(&self.draft)?;
         file.write_all(text.as_bytes())?;
@@ -100,7 +105,7 @@ impl<'a> Step<'a> {
     fn take(&mut self) -> io::Result<()> {
         let now = fs::read(&self.target).ok();
         if now.as_deref() != self.change.before.as_ref().map(String::as_bytes) {
-            return Err(io::Error::other("somebody else is just changing it"));
+            return Err(io::Error::new(ErrorKind::WouldBlock, BUSY));
         }
         if self.change.fate == Fate::Removed {
             match fs::remove_file(&self.target) {

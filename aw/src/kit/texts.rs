@@ -53,6 +53,8 @@ struct Texts {
     commands: ByRole<&'static str>,
     coding_plan: ByRole<&'static str>,
     general: ByRole<&'static str>,
+    /// How the commands are found among the tools of MCP.
+    tools: &'static str,
     /// What a `wait` that finds nothing means.
     waiting: &'static str,
     /// What to do about each error.
@@ -85,6 +87,7 @@ macro_rules! texts {
                 opponent: text!($language, "rules/opponent/general.md"),
                 arbitrator: text!($language, "rules/arbitrator/general.md"),
             },
+            tools: text!($language, "parts/tools.md"),
             waiting: text!($language, "parts/waiting.md"),
             errors: text!($language, "parts/errors.md"),
             rules: text!($language, "parts/rules.md"),
@@ -216,6 +219,7 @@ impl Voice<'_> {
             .replace("{{yours}}", &commands(&|tool| tool.is_for(role)))
             .replace("{{others}}", &commands(&|tool| !tool.is_for(role) && !persons(tool)))
             .replace("{{persons}}", &commands(&persons))
+            .replace("{{tools}}", texts.tools.replace("{{role}}", role.as_str()).trim())
             .replace("{{waiting}}", texts.waiting.trim())
             .replace("{{errors}}", texts.errors.trim())
             .replace("{{rules}}", rules);

@@ -105,6 +105,12 @@ pub struct Shelves {
 }
 
 impl Shelves {
+    /// Those of this data folder alone.
+    pub fn of_user(data_folder: &Path) -> Self {
+        let user = data_folder.join("debate-types");
+        Shelves { project: user.clone(), user }
+    }
+
     /// Those of this data folder and this project.
     pub fn of(data_folder: &Path, project: &Path) -> Self {
         Shelves {

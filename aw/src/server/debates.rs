@@ -6,14 +6,14 @@ use aw_core::{
     ArgumentId, BadText, ByRole, Content, DebateId, DebateType, Move, ResolutionPolicy, Role,
     Summary, Time, Title, Verdict, Via,
 };
-use aw_record::{Ask, Filter, Receipt, Request, TypeTexts};
+use aw_record::{Ask, Filter, Request, TypeTexts};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::App;
+use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Body, Door, OpeningBody, Params, Segment};
 use super::refused::{ReadRefused, WriteRefused};
@@ -66,10 +66,7 @@ pub(super) struct ListParams {
         ReadRefused,
     )
 )]
-pub(super) async fn list(
-    State(app): State<App>,
-    Params(params): Params<ListParams>,
-) -> Answer<DebateList> {
+pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answer<DebateList> {
     let filter = Filter {
         state: input::optional("state", params.state.as_deref())?,
         debate_type: params
@@ -86,10 +83,12 @@ pub(super) async fn list(
         limit: input::limit(params.limit.as_deref(), 50)?,
         offset: input::offset(params.offset.as_deref())?,
         before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
+        only: None,
     };
-    let list = app.engine.list(&filter)?;
-    let presence = |debate| app.engine.presence(debate);
-    Ok(Json(Success::new(DebateList::page(&list, filter.limit, presence))))
+    let limit = filter.limit;
+    let list = desk.list(filter)?;
+    let presence = |debate| desk.app.record.presence(debate);
+    Ok(Json(Success::new(DebateList::page(&list, limit, presence))))
 }
 
 /// A time, or a time and the id of the debate that was updated then.
@@ -114,18 +113,19 @@ pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     )
 )]
 pub(super) async fn create(
-    State(app): State<App>,
+    desk: Desk,
     Door(via): Door,
     OpeningBody(body): OpeningBody<CreateDebate>,
 ) -> WriteAnswer {
     let policy: Option<ResolutionPolicy> =
         input::optional("resolution_policy", body.resolution_policy.as_deref())?;
-    let max = app.limits.content_bytes;
+    let max = desk.app.limits.content_bytes;
     let request = Request {
         debate: input::id("debate_id", &body.debate_id)?,
         id: input::id("client_request_id", &body.client_request_id)?,
         author: input::author(body.author)?,
         via,
+        seat: None,
         ask: Ask::Open {
             title: Title::parse(body.title).map_err(|bad| Problem::text("title", bad))?,
             debate_type: DebateType::parse(body.debate_type)
@@ -135,7 +135,7 @@ pub(super) async fn create(
             motion: input::content("motion_content", body.motion_content, max)?,
         },
     };
-    app.write(request).await
+    desk.write(request).await
 }
 
 /// The texts of a type, which share one limit.
@@ -168,8 +168,9 @@ fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
         ReadRefused,
     )
 )]
-pub(super) async fn type_of(State(app): State<App>, Segment(id): Segment) -> Answer<TypeOfDebate> {
-    let (debate_type, texts) = app.engine.type_texts(input::id("debate_id", &id)?)?;
+pub(super) async fn type_of(desk: Desk, Segment(id): Segment) -> Answer<TypeOfDebate> {
+    let id = input::id("debate_id", &id)?;
+    let (debate_type, texts) = desk.engine("agent show", About::Debate(id))?.type_texts(id)?;
     Ok(Json(Success::new(TypeOfDebate {
         debate_type: debate_type.into_string(),
         type_texts: texts.as_ref().map(wire::TypeTexts::from),
@@ -195,7 +196,7 @@ pub(super) struct ContextParams {
     )
 )]
 pub(super) async fn context(
-    State(app): State<App>,
+    desk: Desk,
     Segment(id): Segment,
     Params(params): Params<ContextParams>,
 ) -> Answer<DebateContext> {
@@ -206,8 +207,9 @@ pub(super) async fn context(
         .filter(|limit| !limit.is_empty())
         .map(|limit| input::limit(Some(limit), 0))
         .transpose()?;
-    let context = app.engine.context(id, limit).await?;
-    let presence = app.engine.presence(id).into();
+    let engine = desk.engine("debate get-context", About::Debate(id))?;
+    let context = engine.context(id, limit).await?;
+    let presence = engine.presence(id).into();
     Ok(Json(Success::new(DebateContext::of(&context, presence))))
 }
 
@@ -221,8 +223,9 @@ pub(super) async fn context(
         WriteRefused,
     )
 )]
-pub(super) async fn delete(State(app): State<App>, Segment(id): Segment) -> Answer<Deleted> {
-    app.engine.delete(input::id("debate_id", &id)?).await?;
+pub(super) async fn delete(desk: Desk, Segment(id): Segment) -> Answer<Deleted> {
+    let id = input::id("debate_id", &id)?;
+    desk.engine("debate delete", About::Debate(id))?.delete(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -239,7 +242,7 @@ pub(super) async fn delete(State(app): State<App>, Segment(id): Segment) -> Answ
     )
 )]
 pub(super) async fn claim(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitClaim>,
@@ -257,13 +260,14 @@ pub(super) async fn claim(
         id: input::id("client_request_id", &body.client_request_id)?,
         author: input::author(body.author)?,
         via,
+        seat: None,
         ask: Ask::Play {
             role,
             play: Move::Claim { target },
-            content: input::content("content", body.content, app.limits.content_bytes)?,
+            content: input::content("content", body.content, desk.app.limits.content_bytes)?,
         },
     };
-    app.write(request).await
+    desk.write(request).await
 }
 
 /// Puts a dispute before the arbitrator.
@@ -279,12 +283,12 @@ pub(super) async fn claim(
     )
 )]
 pub(super) async fn appeal(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
-    app.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
+    desk.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
 }
 
 /// Asks to complete the debate.
@@ -300,12 +304,12 @@ pub(super) async fn appeal(
     )
 )]
 pub(super) async fn resolution(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
-    app.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
+    desk.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
 }
 
 /// Settles what is pending.
@@ -321,12 +325,12 @@ pub(super) async fn resolution(
     )
 )]
 pub(super) async fn ruling(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRuling>,
 ) -> WriteAnswer {
-    app.write(app.ruling(input::id("debate_id", &debate)?, via, body)?).await
+    desk.write(desk.app.ruling(input::id("debate_id", &debate)?, via, body)?).await
 }
 
 /// Stops the agents; a RULING must follow.
@@ -342,12 +346,12 @@ pub(super) async fn ruling(
     )
 )]
 pub(super) async fn intervention(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitIntervention>,
 ) -> WriteAnswer {
-    app.write(app.intervention(input::id("debate_id", &debate)?, via, body)?).await
+    desk.write(desk.app.intervention(input::id("debate_id", &debate)?, via, body)?).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -375,11 +379,11 @@ pub(super) struct PollParams {
     )
 )]
 pub(super) async fn poll(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> Answer<Poll> {
-    app.hold(&debate, &params, Duration::ZERO).await
+    desk.hold(&debate, &params, Duration::ZERO).await
 }
 
 /// The same, held for a minute unless told otherwise.
@@ -393,14 +397,14 @@ pub(super) async fn poll(
     )
 )]
 pub(super) async fn wait(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> Answer<Poll> {
-    app.hold(&debate, &params, LONGEST_WAIT).await
+    desk.hold(&debate, &params, LONGEST_WAIT).await
 }
 
-impl App {
+impl Desk {
     async fn hold(&self, debate: &str, params: &PollParams, default: Duration) -> Answer<Poll> {
         let debate = input::id("debate_id", debate)?;
         let role = input::waiting_role(params.role.as_deref())?;
@@ -420,21 +424,22 @@ impl App {
             }
             None => default,
         };
-        let at_once = || self.engine.wait(debate, role, after, Duration::ZERO);
+        let engine = self.waits(role, debate)?;
+        let at_once = || engine.wait(debate, role, after, Duration::ZERO);
         let poll = if patience.is_zero() {
             at_once().await?
         } else {
-            let _held = self
-                .waits
-                .try_acquire()
-                .map_err(|_| Problem::busy("as many waits are held as this server takes on"))?;
-            let mut stopping = self.stopping.clone();
+            let _held = self.app.waits.take(&self.caller)?;
+            let mut stopping = self.app.stopping.clone();
             tokio::select! {
-                poll = self.engine.wait(debate, role, after, patience) => poll?,
+                poll = engine.wait(debate, role, after, patience) => poll?,
                 // The server goes; whoever waits is told that there is nothing new.
                 () = stopping.wait() => at_once().await?,
             }
         };
+        if !self.is_still_welcome() {
+            return Err(Problem::unauthorised(true));
+        }
         Ok(Json(Success::new((&poll).into())))
     }
 
@@ -451,15 +456,24 @@ impl App {
             id: input::id("client_request_id", &body.client_request_id)?,
             author: input::author(body.author)?,
             via,
+            seat: None,
             ask: Ask::Play {
                 role: Role::Proposer,
                 play: play(target),
-                content: input::content("content", body.content, self.limits.content_bytes)?,
+                content: input::content("content", body.content, self.app.limits.content_bytes)?,
             },
         };
         self.write(request).await
     }
 
+    async fn write(&self, request: Request) -> WriteAnswer {
+        let receipt = self.execute(request).await?;
+        let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
+        Ok((status, Json(Success::new((&receipt).into()))))
+    }
+}
+
+impl App {
     /// The request that a RULING's body asks for.
     pub(crate) fn ruling(
         &self,
@@ -479,6 +493,7 @@ impl App {
             id: input::request_id(body.client_request_id.as_deref())?,
             author: input::author(body.author)?,
             via,
+            seat: None,
             ask: Ask::Play {
                 role: Role::Arbitrator,
                 play: Move::Ruling { target, verdict },
@@ -500,6 +515,7 @@ impl App {
             id: input::request_id(body.client_request_id.as_deref())?,
             author: input::author(body.author)?,
             via,
+            seat: None,
             ask: Ask::Play {
                 role: Role::Arbitrator,
                 play: Move::Intervention,
@@ -507,20 +523,5 @@ impl App {
                     .map_err(|bad| Problem::text("content", bad))?,
             },
         })
-    }
-
-    async fn write(&self, request: Request) -> WriteAnswer {
-        let receipt = self.execute(request).await?;
-        let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-        Ok((status, Json(Success::new((&receipt).into()))))
-    }
-
-    /// Hands a request to the engine and counts what it wrote.
-    pub(crate) async fn execute(&self, request: Request) -> Result<Receipt, Problem> {
-        let receipt = self.engine.execute(request).await?;
-        if !receipt.replayed {
-            self.telemetry.argument_written();
-        }
-        Ok(receipt)
     }
 }

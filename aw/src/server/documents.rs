@@ -5,7 +5,6 @@ use std::time::Duration;
 use aw_core::Summary;
 use aw_record::{NewDocument, NewVersion};
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,6 +12,7 @@ use similar::TextDiffConfig;
 use utoipa::IntoParams;
 
 use super::App;
+use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
 use super::refused::{ReadRefused, WriteRefused};
@@ -40,13 +40,12 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
         WriteRefused,
     )
 )]
-pub(super) async fn create(
-    State(app): State<App>,
-    LongBody(body): LongBody<SubmitDocument>,
-) -> KeepAnswer {
+pub(super) async fn create(desk: Desk, LongBody(body): LongBody<SubmitDocument>) -> KeepAnswer {
     let request = input::request_id(body.client_request_id.as_deref())?;
-    let version = app.new_version(body)?;
-    kept(&app.engine.create_document(NewDocument { request, version }).await?)
+    let version = desk.app.new_version(body)?;
+    let engine = desk.engine("docs create", About::Everything)?;
+    let seat = desk.caller.seat().map(|seat| seat.id);
+    kept(&engine.create_document(NewDocument { request, seat, version }).await?)
 }
 
 /// Keeps the next version of a document.
@@ -62,14 +61,15 @@ pub(super) async fn create(
     )
 )]
 pub(super) async fn add_version(
-    State(app): State<App>,
+    desk: Desk,
     Segment(document): Segment,
     LongBody(body): LongBody<SubmitDocument>,
 ) -> KeepAnswer {
     let document = input::id("document_id", &document)?;
     let request = input::request_id(body.client_request_id.as_deref())?;
-    let version = app.new_version(body)?;
-    kept(&app.engine.add_version(document, request, version).await?)
+    let version = desk.app.new_version(body)?;
+    let engine = desk.engine("docs submit", About::Document(document))?;
+    kept(&engine.add_version(document, request, version).await?)
 }
 
 fn kept(kept: &aw_record::KeptVersion) -> KeepAnswer {
@@ -130,15 +130,13 @@ pub(super) struct ListParams {
         ReadRefused,
     )
 )]
-pub(super) async fn list(
-    State(app): State<App>,
-    Params(params): Params<ListParams>,
-) -> Answer<DocumentList> {
-    let list = app.engine.list_documents(
+pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answer<DocumentList> {
+    let list = desk.engine("docs list", About::Everything)?.list_documents(
         input::search(params.q)?.as_deref(),
         input::flag("include_deleted", params.include_deleted.as_deref())?,
         input::limit(params.limit.as_deref(), 50)?,
         input::offset(params.offset.as_deref())?,
+        desk.caller.seat().filter(|seat| seat.debate.is_some()),
     )?;
     Ok(Json(Success::new((&list).into())))
 }
@@ -165,14 +163,15 @@ pub(super) struct ReadParams {
     )
 )]
 pub(super) async fn read(
-    State(app): State<App>,
+    desk: Desk,
     Segment(document): Segment,
     Params(params): Params<ReadParams>,
 ) -> Answer<Document> {
     let id = input::id("document_id", &document)?;
     let version = input::optional("version", params.version.as_deref())?;
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
-    let document = app.engine.document(id, version, include_deleted).await?;
+    let engine = desk.engine("docs get", About::Document(id))?;
+    let document = engine.document(id, version, include_deleted).await?;
     Ok(Json(Success::new(document.into())))
 }
 
@@ -186,8 +185,9 @@ pub(super) async fn read(
         WriteRefused,
     )
 )]
-pub(super) async fn delete(State(app): State<App>, Segment(document): Segment) -> Answer<Deleted> {
-    app.engine.delete_document(input::id("document_id", &document)?).await?;
+pub(super) async fn delete(desk: Desk, Segment(document): Segment) -> Answer<Deleted> {
+    let id = input::id("document_id", &document)?;
+    desk.engine("docs delete", About::Document(id))?.delete_document(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -216,12 +216,12 @@ pub(super) struct VersionParams {
     )
 )]
 pub(super) async fn versions(
-    State(app): State<App>,
+    desk: Desk,
     Segment(document): Segment,
     Params(params): Params<VersionParams>,
 ) -> Answer<VersionList> {
     let id = input::id("document_id", &document)?;
-    let list = app.engine.versions(
+    let list = desk.engine("docs history", About::Document(id))?.versions(
         id,
         input::flag("include_deleted", params.include_deleted.as_deref())?,
         input::limit(params.limit.as_deref(), 100)?,
@@ -252,14 +252,15 @@ pub(super) struct DiffParams {
     )
 )]
 pub(super) async fn diff(
-    State(app): State<App>,
+    desk: Desk,
     Segment(document): Segment,
     Params(params): Params<DiffParams>,
 ) -> Answer<Diff> {
     let id = input::id("document_id", &document)?;
     let from = input::optional("from", params.from.as_deref())?;
     let to = input::optional("to", params.to.as_deref())?;
-    let (from, to) = app.engine.two_versions(id, from, to).await?;
+    let engine = desk.engine("docs diff", About::Document(id))?;
+    let (from, to) = engine.two_versions(id, from, to).await?;
     let diff = tokio::task::spawn_blocking(move || {
         let (old, new) = (from.version.number, to.version.number);
         let text = TextDiffConfig::default()

@@ -1,5 +1,7 @@
 //! Everything that can go wrong, as HTTP: the only place that knows an error's status.
 
+use std::time::Duration;
+
 use aw_core::{BadText, State};
 use aw_record::{Failure, Fault};
 use axum::http::header::RETRY_AFTER;
@@ -17,12 +19,14 @@ pub(crate) struct Problem {
     pub(crate) error: Box<Error>,
     /// What the log should say; the caller is told less.
     pub(crate) fault: Option<String>,
+    /// In how many seconds it is worth trying again, if the server is too busy now.
+    after: u64,
 }
 
 impl Problem {
     fn new(code: Code, message: impl Into<String>) -> Self {
         let error = Error { code, message: message.into(), ..Error::default() };
-        Problem { error: Box::new(error), fault: None }
+        Problem { error: Box::new(error), fault: None, after: 1 }
     }
 
     /// With what to do next.
@@ -86,6 +90,14 @@ impl Problem {
         problem
     }
 
+    /// A token that is not for this.
+    pub(crate) fn forbidden_role(message: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::Forbidden, message)
+            .suggest("Use the token of a seat that may, or ask whoever runs the server for one");
+        problem.error.reason = Some("role".to_owned());
+        problem
+    }
+
     pub(crate) fn unauthorised(token_given: bool) -> Self {
         let message = if token_given {
             "this server wants a token, and the one that was sent is not it"
@@ -111,6 +123,33 @@ impl Problem {
         Self::new(Code::ServerBusy, message).suggest("Try again in a second")
     }
 
+    /// More than one caller may ask for, until so much time has passed.
+    pub(crate) fn too_often(message: impl Into<String>, wait: Duration, settings: &str) -> Self {
+        let after = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let seconds = if after == 1 { "second" } else { "seconds" };
+        let mut problem = Self::new(Code::ServerBusy, message).suggest(format!(
+            "Try again in {after} {seconds}; whoever runs the server can allow more ({settings})"
+        ));
+        problem.after = after;
+        problem
+    }
+
+    /// JSON that is no message of the Model Context Protocol, or in a revision that is not spoken.
+    pub(crate) fn no_message(status: StatusCode) -> Self {
+        match status {
+            StatusCode::BAD_REQUEST => Self::input(
+                "mcp-protocol-version",
+                "the MCP-Protocol-Version header names no revision of the protocol that is spoken here",
+            )
+            .suggest("Use 2026-07-28, 2025-11-25 or 2025-06-18"),
+            status if status.is_server_error() => {
+                Self::fault(format!("the tools failed with {status}"))
+            }
+            _ => Self::input("body", "the body is JSON, but no message of the protocol")
+                .suggest("Send one JSON-RPC 2.0 message of the Model Context Protocol"),
+        }
+    }
+
     /// Not found out: a bug.
     pub(crate) fn fault(what: impl Into<String>) -> Self {
         let mut problem = Self::new(Code::ServerError, "something failed on the server")
@@ -124,17 +163,22 @@ impl Problem {
         status(self.error.code)
     }
 
+    /// When to try again, if the server is too busy now.
+    pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
+        (self.error.code == Code::ServerBusy).then(|| self.after.into())
+    }
+
     /// Writes the response, with the id under which the log knows the request.
     pub(crate) fn write(mut self, request_id: &str) -> Response {
         if matches!(self.error.code, Code::ServerError | Code::RecordDamaged) {
             self.error.request_id = Some(request_id.to_owned());
         }
         let status = status(self.error.code);
-        let retry = matches!(status, StatusCode::SERVICE_UNAVAILABLE);
+        let after = self.retry_after();
         let body = crate::wire::Failure { success: false, error: *self.error };
         let mut response = (status, axum::Json(body)).into_response();
-        if retry {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        if let Some(after) = after {
+            response.headers_mut().insert(RETRY_AFTER, after);
         }
         response
     }
@@ -204,6 +248,13 @@ impl From<Failure> for Problem {
                 problem.error.version = Some(version);
                 problem
             }
+            Failure::SeatNotFound { .. } => {
+                Self::input("token_id", message).suggest("See which there are: aw token list")
+            }
+            Failure::NoRoom(_) => Self::new(Code::StorageFull, message).suggest(
+                "Delete what is no longer needed, or start the server with a higher limit \
+                 (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",
+            ),
             Failure::DebateIdTaken { .. } => Self::input("debate_id", message)
                 .suggest("Make a new id: aw debate generate-id"),
             Failure::RequestIdReused => Self::input("client_request_id", message).suggest(
@@ -225,11 +276,19 @@ impl From<Fault> for Problem {
                 "Make room; the server goes on by itself, and the same request can be sent again",
             ),
             Fault::Busy(why) => Self::busy(why),
-            Fault::Damaged(what) => {
+            Fault::Damaged(damage) => {
                 let mut problem =
-                    Self::new(Code::RecordDamaged, format!("the record is damaged: {what}"))
-                        .suggest("Restore the newest backup");
-                problem.fault = Some(what);
+                    Self::new(Code::RecordDamaged, format!("the record is damaged: {damage}"))
+                        .suggest(
+                            "See which debates are whole: aw debate verify. To mend it, stop the \
+                             server and put the newest copy made by aw server backup in the \
+                             database's place",
+                        );
+                problem.fault = Some(damage.to_string());
+                problem.error.debate_id = damage.debate.map(Text);
+                problem.error.seq = damage.seq.map(|seq| seq.0);
+                problem.error.document_id = damage.document.map(Text);
+                problem.error.version = damage.version;
                 problem
             }
             Fault::Storage(what) | Fault::Refused(what) => Self::fault(what),

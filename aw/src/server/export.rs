@@ -5,14 +5,13 @@ use std::fmt::Write;
 use aw_core::Argument;
 use aw_record::Context;
 use axum::Json;
-use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::App;
+use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::refused::ReadRefused;
@@ -39,25 +38,28 @@ pub(super) struct ExportParams {
     )
 )]
 pub(super) async fn export(
-    State(app): State<App>,
+    desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<ExportParams>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = input::id("debate_id", &debate)?;
+    let engine = desk.engine("debate export", About::Debate(id))?;
     match params.format.as_deref() {
         None | Some("" | "markdown") => {
-            let context = app.engine.context(id, None).await?;
+            let context = engine.context(id, None).await?;
             let kind = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
             Ok((kind, markdown(&context)).into_response())
         }
         Some("json") => {
-            let context = app.engine.context(id, None).await?;
-            Ok(Json(Transcript::from(&context)).into_response())
+            let context = engine.context(id, None).await?;
+            let (_, texts) = engine.type_texts(id)?;
+            let transcript = Transcript::of(&context, texts.as_ref(), engine.seal(id)?);
+            Ok(Json(transcript).into_response())
         }
         Some("html") => {
-            let sheet = app.engine.sheet(id, None, i64::MAX as u64).await?;
-            let (tongue, now) = (web::tongue(&headers), app.engine.now().0);
+            let sheet = engine.sheet(id, None, i64::MAX as u64).await?;
+            let (tongue, now) = (web::tongue(&headers), engine.now().0);
             let written = move || web::transcript(&sheet, tongue, now);
             let page = tokio::task::spawn_blocking(written).await;
             let page = page.map_err(|died| Problem::fault(format!("an export died: {died}")))?;
@@ -82,7 +84,7 @@ fn markdown(context: &Context) -> String {
     let head = &context.debate;
     let mut text = format!(
         "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
-        head.title,
+        literal(head.title.as_str()),
         head.id,
         head.debate_type,
         head.state(),
@@ -95,7 +97,9 @@ fn markdown(context: &Context) -> String {
         let _ = writeln!(
             text,
             "- Document: `{}` v{}{gone}: {}",
-            document.id, document.version, document.summary
+            document.id,
+            document.version,
+            literal(document.summary.as_str())
         );
     }
     for argument in std::iter::once(&context.motion).chain(&context.arguments) {
@@ -107,7 +111,10 @@ fn markdown(context: &Context) -> String {
 fn section(argument: &Argument) -> String {
     let event = argument.event;
     let mut notes = vec![format!("`{}`", argument.id), Stamp(argument.at).to_string()];
-    notes.extend(argument.author.as_ref().map(|author| format!("by {author}")));
+    // What the record knows, then what somebody says of themselves.
+    notes.extend(web::hand(argument));
+    notes.extend(argument.seat.as_ref().map(|seat| format!("seat {}", name(seat.as_str()))));
+    notes.extend(argument.author.as_ref().map(|author| format!("by {}", name(author.as_str()))));
     notes.extend(argument.parent.map(|parent| format!("answers `{parent}`")));
     notes.extend(event.parked().then(|| "parked".to_owned()));
     notes.extend(event.automatic().then(|| "automatic".to_owned()));
@@ -125,4 +132,68 @@ fn section(argument: &Argument) -> String {
         event.role(),
         notes.join(", "),
     )
+}
+
+/// Somebody's name among our own words: set off as code, so that it can pass for none of them.
+fn name(text: &str) -> String {
+    let text = visible(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    // A backtick at an end would join the fence.
+    let room = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{room}{text}{room}{fence}")
+}
+
+/// Somebody's line, in which nothing is Markdown.
+fn literal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in visible(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// The line with what would turn its direction named.
+fn visible(line: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
+    let mut named = String::with_capacity(line.len());
+    for c in line.chars() {
+        if turns(c) {
+            // Writing to a String cannot fail.
+            let _ = write!(named, "U+{:04X}", u32::from(c));
+        } else {
+            named.push(c);
+        }
+    }
+    named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_within_its_fence() {
+        assert_eq!(name("An's laptop"), "`An's laptop`");
+        assert_eq!(name("a `b` c"), "``a `b` c``");
+        assert_eq!(name("`"), "`` ` ``");
+        assert_eq!(name("``x"), "``` ``x ```");
+        assert_eq!(name("a\u{202e}b"), "`aU+202Eb`");
+    }
+
+    #[test]
+    fn a_line_is_drawn_as_it_was_written() {
+        for line in ["# <img src=x> ![a](b) `c` *d* _e_ ~f~ | &lt; \\", "Keep one SQLite file?"] {
+            let drawn = comrak::markdown_to_html(
+                &format!("# {}", literal(line)),
+                &comrak::Options::default(),
+            );
+            let text = drawn.trim().trim_start_matches("<h1>").trim_end_matches("</h1>");
+            let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+            assert_eq!(text, line);
+        }
+    }
 }

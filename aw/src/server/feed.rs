@@ -6,23 +6,31 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aw_record::{Change, Changed, Failure, Following};
+use aw_record::{Change, Changed, Engine, Failure, Following};
 use axum::extract::ws::{Message, Utf8Bytes};
 
-use super::App;
+use super::desk::Desk;
 use super::error::Problem;
-use super::live::{End, Socket, Turn, written};
+use super::live::{End, Socket, Turn, welcome, written};
 use crate::wire::{DebateTold, Text, Told};
 
 /// How many messages are kept for the sockets that have yet to send them.
 const KEPT: usize = 1_000;
 
 /// Tells a socket of every change until it ends.
-pub(super) async fn run(app: &App, mut following: Following, socket: &mut Socket) -> End {
+pub(super) async fn run(
+    desk: &Desk,
+    engine: &Engine,
+    mut following: Following,
+    socket: &mut Socket,
+) -> End {
+    if let Err(end) = welcome(desk) {
+        return end;
+    }
     loop {
         let step = tokio::select! {
             changes = following.next() => match changes {
-                Ok(changes) => tell(app, &changes, socket).await,
+                Ok(changes) => tell(desk, engine, &changes, socket).await,
                 Err(aw_record::TooSlow) => Err(End::TooSlow),
             },
             turn = socket.turn() => match turn {
@@ -30,7 +38,8 @@ pub(super) async fn run(app: &App, mut following: Following, socket: &mut Socket
                     let what = "this socket only tells: to write, open /ws?debate_id=<uuid>";
                     socket.refuse(Problem::input("message", what)).await
                 }
-                Ok(Turn::Ping) => socket.ping().await,
+                Ok(Turn::Departure) => welcome(desk),
+                Ok(Turn::Ping) => socket.ping(desk).await,
                 Err(end) => Err(end),
             },
         };
@@ -40,22 +49,29 @@ pub(super) async fn run(app: &App, mut following: Following, socket: &mut Socket
     }
 }
 
-async fn tell(app: &App, changes: &[Changed], socket: &mut Socket) -> Result<(), End> {
-    for changed in changes {
-        let message = app.told.message(*changed, || look(app, *changed))?;
+async fn tell(
+    desk: &Desk,
+    engine: &Engine,
+    changes: &[Changed],
+    socket: &mut Socket,
+) -> Result<(), End> {
+    welcome(desk)?;
+    let theirs = |changed: &&Changed| desk.caller.may_see(changed.debate).is_ok();
+    for changed in changes.iter().filter(theirs) {
+        let message = desk.app.told.message(*changed, || look(engine, *changed))?;
         socket.send(Message::Text(message)).await?;
     }
     Ok(())
 }
 
 /// What there is to see of a change.
-fn look(app: &App, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
+fn look(engine: &Engine, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
     let debate_id = Text(debate);
-    let presence = || app.engine.presence(debate).into();
+    let presence = || engine.presence(debate).into();
     let told = |listed| Box::new(DebateTold::of(&listed, presence()));
     let found = match change {
-        Change::Opened => app.engine.listed(debate).map(|it| Told::DebateCreated(told(it))),
-        Change::Written => app.engine.listed(debate).map(|it| Told::DebateUpdated(told(it))),
+        Change::Opened => engine.listed(debate).map(|it| Told::DebateCreated(told(it))),
+        Change::Written => engine.listed(debate).map(|it| Told::DebateUpdated(told(it))),
         Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
     };
     match found {

@@ -2,10 +2,12 @@
 //!
 //! A local server can be reached from every web page that its user opens. So the `Host` must be a
 //! name of this machine (a page that points its own name here is refused), an `Origin` must be the
-//! server's own, and where a token is set every route but `/health` wants it.
+//! server's own, and where tokens are wanted every route but `/health` wants one. Who it belongs to
+//! goes with the request, as its [`Caller`].
 
 use std::net::Ipv4Addr;
 
+use aw_core::Hash;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
@@ -14,17 +16,42 @@ use axum::response::Response;
 use subtle::ConstantTimeEq;
 
 use super::App;
+use super::caller::Caller;
+use super::desk::{Record, Session};
 use super::error::Problem;
-use crate::web::{self, seal};
+use super::serve::Peer;
+use crate::token::digest;
+use crate::web;
 use crate::wire::Code;
 
 /// Whom the server lets in.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
-    /// Every request but `GET /health` must bring it.
-    pub token: Option<String>,
+    /// Whether every request but `GET /health` must bring a token.
+    pub wants_token: bool,
+    /// The tokens of whoever runs the server; seats have theirs in the record.
+    pub keys: Vec<Key>,
     /// Addresses besides loopback under which the server is known.
     pub public: Vec<PublicUrl>,
+}
+
+/// A token that may do everything.
+#[derive(Debug, Clone)]
+pub struct Key {
+    name: &'static str,
+    digest: Hash,
+}
+
+impl Key {
+    /// The one that the server makes for whoever starts it.
+    pub fn of_administrator(token: &str) -> Self {
+        Key { name: "administrator", digest: digest(token) }
+    }
+
+    /// The one that was set for everybody who shares the server.
+    pub fn shared(token: &str) -> Self {
+        Key { name: "shared token", digest: digest(token) }
+    }
 }
 
 /// The scheme and host of a URL under which the server is known.
@@ -32,6 +59,13 @@ pub struct Guard {
 pub struct PublicUrl {
     origin: String,
     authority: String,
+}
+
+impl PublicUrl {
+    /// Scheme and host, as a browser writes them.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
 }
 
 impl std::str::FromStr for PublicUrl {
@@ -53,19 +87,21 @@ impl std::str::FromStr for PublicUrl {
 /// Lets a request in or not.
 pub(super) async fn stand(
     State(app): State<App>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-    match app.guard.judge(method, uri, headers, app.engine.now().0) {
-        Ok(Verdict::ComesIn) => Ok(next.run(request).await),
-        Ok(Verdict::ComesAgain) => Ok(web::ask_again(uri)),
-        Ok(Verdict::SignsIn) => Ok(web::to_sign_in(uri)),
+    match app.judge(&request) {
+        Ok(Verdict::ComesIn(caller, session)) => {
+            request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(session);
+            Ok(next.run(request).await)
+        }
+        Ok(Verdict::ComesAgain) => Ok(web::ask_again(request.uri())),
+        Ok(Verdict::SignsIn) => Ok(web::to_sign_in(request.uri())),
         Err(problem) => {
             let (parts, _) = request.into_parts();
-            let signed_out =
-                problem.error.code == Code::AuthFailed && web::is_page(parts.uri.path());
-            if signed_out && web::wants_page(&parts) {
+            let is_told = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
+            if is_told && web::is_page(parts.uri.path()) && web::wants_page(&parts) {
                 return Ok(web::trouble_page(&parts, &app, problem));
             }
             Err(problem)
@@ -74,10 +110,10 @@ pub(super) async fn stand(
 }
 
 /// What becomes of a request that is not refused.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Verdict {
-    /// It is let in.
-    ComesIn,
+    /// It is let in, by its token or by the session of a browser.
+    ComesIn(Caller, Session),
     /// A person came by a link from elsewhere, for which browsers keep our cookie back: the same
     /// page is asked for once more from here.
     ComesAgain,
@@ -85,13 +121,42 @@ enum Verdict {
     SignsIn,
 }
 
+impl App {
+    /// Whether a request is let in, and not one too many of its address or its token.
+    fn judge(&self, request: &Request) -> Result<Verdict, Problem> {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        let peer = request.extensions().get::<Peer>().copied();
+        self.meters.address(peer)?;
+        let judged = self.guard.judge(method, uri, headers, &self.record);
+        let refused = match &judged {
+            Ok(Verdict::ComesIn(caller, _)) => {
+                if uri.path() != "/health" {
+                    self.meters.token(caller)?;
+                }
+                false
+            }
+            Ok(Verdict::ComesAgain | Verdict::SignsIn) => true,
+            Err(problem) => problem.error.code == Code::AuthFailed,
+        };
+        if refused && headers.contains_key(AUTHORIZATION) {
+            self.meters.wrong_token(peer)?;
+        }
+        judged
+    }
+}
+
 impl Guard {
+    /// One that wants this token, besides those of seats.
+    pub fn sharing(token: &str) -> Self {
+        Guard { wants_token: true, keys: vec![Key::shared(token)], ..Guard::default() }
+    }
+
     fn judge(
         &self,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
-        now: i64,
+        record: &Record,
     ) -> Result<Verdict, Problem> {
         let host = only(headers, &HOST)
             .and_then(|host| host.to_str().ok())
@@ -116,16 +181,27 @@ impl Guard {
         if from_elsewhere && !by_link {
             return Err(Problem::forbidden_origin());
         }
-        let Some(token) = &self.token else { return Ok(Verdict::ComesIn) };
-        if uri.path() == "/health" || web::is_open(uri.path()) || self.admits(headers) {
-            return Ok(Verdict::ComesIn);
+        if !self.wants_token {
+            return Ok(Verdict::ComesIn(Caller::Anybody, Session(None)));
+        }
+        if let Some(given) = bearer(headers)
+            && let Some(caller) = self.caller(digest(given), record)?
+        {
+            return Ok(Verdict::ComesIn(caller, Session(None)));
         }
         // What a page itself asks for brings the cookie instead: it reads and follows, and what it
         // writes goes through its forms.
         let reads =
             method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
-        if (page || reads) && seal::is_signed_in(headers, token, now) {
-            return Ok(Verdict::ComesIn);
+        if (page || reads)
+            && let Some(session) = web::session_of(headers)
+            && let Some(holder) = record.holder(session)?
+            && let Some(caller) = self.caller(holder, record)?
+        {
+            return Ok(Verdict::ComesIn(caller, Session(Some(session))));
+        }
+        if uri.path() == "/health" || web::is_open(uri.path()) {
+            return Ok(Verdict::ComesIn(Caller::Stranger, Session(None)));
         }
         // A part that the page's script asks for is not a place to sign in.
         let part = headers.contains_key("x-fragment") || uri.path() == "/needed";
@@ -136,20 +212,39 @@ impl Guard {
         }
     }
 
-    /// Whether callers have to know a token.
-    pub(crate) fn wants_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    /// The token, if this is it.
-    pub(crate) fn token_given(&self, given: &str) -> Option<&str> {
-        let token = self.token.as_deref()?;
-        bool::from(given.as_bytes().ct_eq(token.as_bytes())).then_some(token)
+    /// Whoever has the token with this SHA-256. A guess learns nothing from how long this takes: what
+    /// is looked up and compared is the hash, of which it cannot choose the bytes.
+    pub(crate) fn caller(&self, token: Hash, record: &Record) -> Result<Option<Caller>, Problem> {
+        let key = self.keys.iter().find(|key| bool::from(key.digest.0.ct_eq(&token.0)));
+        match key {
+            Some(key) => Ok(Some(Caller::Administrator { name: key.name, holder: token })),
+            None => Ok(record.seated(token)?),
+        }
     }
 
     /// Whether this is a name of ours. Any port will do, so that forwarding works.
     fn knows(&self, host: &str) -> bool {
         is_loopback(host) || self.public.iter().any(|url| url.authority == host)
+    }
+
+    /// Whether whoever sends this came to us over TLS, which a proxy in front of us speaks: a form
+    /// says where it is from, and otherwise the name that was asked for tells.
+    pub(crate) fn is_by_tls(&self, headers: &HeaderMap) -> bool {
+        let said = |name| only(headers, &name).and_then(|value| value.to_str().ok());
+        match (said(ORIGIN), said(HOST)) {
+            (Some(origin), _) => origin.to_ascii_lowercase().starts_with("https://"),
+            (None, Some(host)) => self.public.iter().any(|url| {
+                url.authority.eq_ignore_ascii_case(host) && url.origin.starts_with("https://")
+            }),
+            (None, None) => false,
+        }
+    }
+
+    /// The URL under which whoever sent these knows the server.
+    pub(super) fn url_for(&self, headers: &HeaderMap) -> String {
+        let host = only(headers, &HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let public = self.public.iter().find(|url| url.authority.eq_ignore_ascii_case(host));
+        public.map_or_else(|| format!("http://{host}"), |url| url.origin.clone())
     }
 
     /// Whether a page of this origin was served by us.
@@ -158,14 +253,15 @@ impl Guard {
         let local = is_loopback(host) && origin.strip_prefix("http://") == Some(host);
         local || self.public.iter().any(|url| url.origin == origin)
     }
+}
 
-    fn admits(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
-        only(headers, &AUTHORIZATION)
-            .and_then(|value| value.as_bytes().split_at_checked("Bearer ".len()))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"Bearer "))
-            .is_some_and(|(_, given)| given.ct_eq(token.as_bytes()).into())
-    }
+/// The token that was sent.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    only(headers, &AUTHORIZATION)
+        .and_then(|value| str::from_utf8(value.as_bytes()).ok())
+        .and_then(|value| value.split_at_checked("Bearer ".len()))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer "))
+        .map(|(_, given)| given)
 }
 
 /// The header, if it is there exactly once: of two, a proxy may have judged the other.
@@ -239,8 +335,10 @@ mod tests {
 
     #[test]
     fn a_public_url_is_known_by_its_scheme_and_host() {
-        let guard =
-            Guard { token: None, public: vec!["https://Debates.example.org/x".parse().unwrap()] };
+        let guard = Guard {
+            public: vec!["https://Debates.example.org/x".parse().unwrap()],
+            ..Guard::default()
+        };
         assert!(guard.knows("debates.example.org"));
         assert!(!guard.knows("debates.example.org:8443"));
         assert!(guard.is_own("https://debates.example.org", "debates.example.org"));

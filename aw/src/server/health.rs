@@ -21,7 +21,7 @@ use crate::wire::{self, Failure, Health, Success};
     )
 )]
 pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health>>, Problem> {
-    let health = app.engine.health().await;
+    let health = app.record.health().await;
     health.writing?;
     Ok(Json(Success::new(wire::Health {
         status: "ok".to_owned(),
@@ -45,10 +45,10 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
 
 impl App {
     fn held_waits(&self) -> usize {
-        self.limits.held_waits - self.waits.available_permits()
+        self.waits.taken()
     }
 
     fn open_sockets(&self) -> usize {
-        self.limits.sockets - self.sockets.available_permits()
+        self.sockets.taken()
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use aw_core::{Author, BadText, Content, RequestId, Role, Via};
 use aw_record::TypeTexts;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -63,23 +64,24 @@ impl<T: DeserializeOwned> FromRequest<App> for LongBody<T> {
 }
 
 async fn read_json<T: DeserializeOwned>(request: Request, text: usize) -> Result<T, Problem> {
+    from_json(&read_body(request, text).await?)
+}
+
+/// The JSON in which a text of at most so many bytes arrives.
+pub(super) async fn read_body(request: Request, text: usize) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {
         return Err(Problem::media_type());
     }
     let limit = text * ESCAPED + BODY_OVERHEAD;
     let body = Limited::new(request.into_body(), limit).collect();
-    let bytes = match timeout(BODY_PATIENCE, body).await {
-        Ok(Ok(collected)) => collected.to_bytes(),
+    match timeout(BODY_PATIENCE, body).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            return Err(Problem::too_large(
-                format!("the body is longer than {limit} bytes"),
-                limit,
-            ));
+            Err(Problem::too_large(format!("the body is longer than {limit} bytes"), limit))
         }
-        Ok(Err(_)) => return Err(Problem::input("body", "the body was cut off")),
-        Err(_) => return Err(Problem::input("body", "the body did not arrive in time")),
-    };
-    from_json(&bytes)
+        Ok(Err(_)) => Err(Problem::input("body", "the body was cut off")),
+        Err(_) => Err(Problem::input("body", "the body did not arrive in time")),
+    }
 }
 
 /// Reads JSON and says which field is wrong.

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use aw_core::{Argument, ByRole, DebateId, Via};
 use aw_record::{Engine, Failure as EngineFailure, Following};
-use axum::extract::State;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
+use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::App;
+use super::desk::{About, Desk};
 use super::error::Problem;
 use super::feed;
 use super::input::{self, Params};
@@ -64,7 +64,7 @@ pub(super) struct FollowParams {
     )
 )]
 pub(super) async fn follow(
-    State(app): State<App>,
+    desk: Desk,
     Params(params): Params<FollowParams>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -78,38 +78,46 @@ pub(super) async fn follow(
     let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
     let after = after.min(i64::MAX as u64);
     let html = input::flag("html", params.html.as_deref())?.then(|| web::tongue(&headers));
-    if let Some(debate) = debate {
-        // An unknown debate is told before the upgrade.
-        app.engine.stretch(debate, 0, 0)?;
-    }
+    let engine = match debate {
+        Some(debate) => {
+            let engine = desk.engine("debate get-context", About::Debate(debate))?;
+            // An unknown debate is told before the upgrade.
+            engine.stretch(debate, 0, 0)?;
+            engine.clone()
+        }
+        None => desk.engine("debate list", About::Everything)?.clone(),
+    };
     let upgrade = upgrade.map_err(|rejection| Problem::input("upgrade", rejection.body_text()))?;
-    let seat = app
-        .sockets
-        .clone()
-        .try_acquire_owned()
-        .map_err(|_| Problem::busy("as many sockets are open as this server takes on"))?;
+    let place = desk.app.sockets.take(&desk.caller)?;
     // An upgraded connection counts as ended, so the socket asks the server itself to wait for it.
-    let staying = app.stopping.stay();
+    let staying = desk.app.stopping.stay();
     let followed = match debate {
         Some(debate) => Followed::One(debate),
         // From now on, so that whoever sees its socket open misses nothing that comes later.
-        None => Followed::All(app.engine.follow()),
+        None => Followed::All(engine.follow()),
     };
-    let longest = app.limits.content_bytes * 6 + 64 * 1024;
+    let longest = desk.app.limits.content_bytes * 6 + 64 * 1024;
     Ok(upgrade.max_message_size(longest).max_frame_size(longest).on_upgrade(
         move |socket| async move {
-            let mut socket = Socket::new(socket, app.stopping.clone());
+            let mut socket = Socket::new(socket, &desk);
             let end = match followed {
                 Followed::One(debate) => {
                     let told = ByRole::default();
-                    let mut follower =
-                        Follower { app, debate, seen: after, html, told, socket: &mut socket };
+                    let mut follower = Follower {
+                        desk,
+                        engine,
+                        debate,
+                        seen: after,
+                        html,
+                        told,
+                        socket: &mut socket,
+                    };
                     follower.run().await
                 }
-                Followed::All(following) => feed::run(&app, following, &mut socket).await,
+                Followed::All(following) => feed::run(&desk, &engine, following, &mut socket).await,
             };
             socket.leave(end).await;
-            drop((seat, staying));
+            drop((place, staying));
         },
     ))
 }
@@ -127,6 +135,8 @@ pub(super) enum End {
     Gone,
     /// The debate was deleted.
     Deleted,
+    /// The token that opened it is no longer good.
+    Unwelcome,
     /// More has happened than the client can be told.
     TooSlow,
     /// The server stops.
@@ -150,7 +160,8 @@ impl End {
 
 /// A socket that follows one debate.
 struct Follower<'a> {
-    app: App,
+    desk: Desk,
+    engine: Engine,
     debate: DebateId,
     /// The last place that was sent.
     seen: u64,
@@ -163,9 +174,8 @@ struct Follower<'a> {
 
 impl Follower<'_> {
     async fn run(&mut self) -> End {
-        let engine = self.app.engine.clone();
-        let mut written = engine.listen(self.debate);
-        let mut presence = engine.listen_for_presence(self.debate);
+        let mut written = self.engine.listen(self.debate);
+        let mut presence = self.engine.listen_for_presence(self.debate);
         if let Err(end) = self.begin().await {
             return self.told_why(end).await;
         }
@@ -179,7 +189,8 @@ impl Follower<'_> {
                         let problem = Problem::input("message", "messages are JSON text");
                         self.socket.refuse(problem).await
                     }
-                    Ok(Turn::Ping) => self.socket.ping().await,
+                    Ok(Turn::Departure) => welcome(&self.desk),
+                    Ok(Turn::Ping) => self.socket.ping(&self.desk).await,
                     Err(end) => Err(end),
                 },
             };
@@ -191,9 +202,10 @@ impl Follower<'_> {
 
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
-        let whole = self.app.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
+        welcome(&self.desk)?;
+        let whole = self.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
         self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
-        let presence = self.app.engine.presence(self.debate);
+        let presence = self.engine.presence(self.debate);
         self.told = ByRole::of(|role| presence.get(role).waiting);
         let mut arguments = Vec::with_capacity(whole.arguments.len());
         for argument in &whole.arguments {
@@ -205,8 +217,9 @@ impl Follower<'_> {
 
     /// Sends everything that is new.
     async fn catch_up(&mut self) -> Result<(), End> {
+        welcome(&self.desk)?;
         loop {
-            let news = self.app.engine.stretch(self.debate, self.seen, STRETCH).map_err(End::by)?;
+            let news = self.engine.stretch(self.debate, self.seen, STRETCH).map_err(End::by)?;
             for argument in &news.arguments {
                 self.seen = argument.seq.0;
                 let debate = (&news.debate).into();
@@ -221,7 +234,8 @@ impl Follower<'_> {
 
     /// Sends who waits now, unless it is as it was.
     async fn tell_presence(&mut self) -> Result<(), End> {
-        let presence = self.app.engine.presence(self.debate);
+        welcome(&self.desk)?;
+        let presence = self.engine.presence(self.debate);
         let waiting = ByRole::of(|role| presence.get(role).waiting);
         if std::mem::replace(&mut self.told, waiting) == waiting {
             return Ok(());
@@ -233,14 +247,19 @@ impl Follower<'_> {
     /// An argument as this socket is told of it: every one passes through here.
     async fn with_html(&mut self, argument: &Argument) -> ArgumentTold {
         let html = match self.html {
-            Some(tongue) => fragment(self.app.engine.clone(), argument.clone(), tongue).await,
+            Some(tongue) => fragment(self.engine.clone(), argument.clone(), tongue).await,
             None => None,
         };
         ArgumentTold { argument: argument.into(), html }
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), End> {
-        match self.obey(text).await {
+        welcome(&self.desk)?;
+        let obeyed = match self.desk.app.meters.token(&self.desk.caller) {
+            Ok(()) => self.obey(text).await,
+            Err(too_often) => Err(too_often),
+        };
+        match obeyed {
             Ok(()) => Ok(()),
             Err(problem) => self.socket.refuse(problem).await,
         }
@@ -250,16 +269,16 @@ impl Follower<'_> {
     async fn obey(&mut self, text: &str) -> Result<(), Problem> {
         let (debate, request) = match input::from_json(text.as_bytes())? {
             Asked::SubmitIntervention { debate_id, intervention } => {
-                (debate_id, self.app.intervention(self.debate, Via::Api, intervention)?)
+                (debate_id, self.desk.app.intervention(self.debate, Via::Api, intervention)?)
             }
             Asked::SubmitRuling { debate_id, ruling } => {
-                (debate_id, self.app.ruling(self.debate, Via::Api, ruling)?)
+                (debate_id, self.desk.app.ruling(self.debate, Via::Api, ruling)?)
             }
         };
         if input::id::<DebateId>("debate_id", &debate)? != self.debate {
             return Err(Problem::input("debate_id", "this socket follows another debate"));
         }
-        self.app.execute(request).await?;
+        self.desk.execute(request).await?;
         Ok(())
     }
 
@@ -289,6 +308,8 @@ pub(super) struct Socket {
     socket: WebSocket,
     ping: Interval,
     stopping: Stopping,
+    /// Rings when somebody may have lost their way in.
+    departures: watch::Receiver<()>,
     /// When anything last came from the client.
     heard: Instant,
 }
@@ -299,16 +320,19 @@ pub(super) enum Turn {
     Said(Utf8Bytes),
     /// The client has sent something else.
     NotText,
+    /// Somebody is no longer welcome: perhaps this client.
+    Departure,
     /// It is time for [`Socket::ping`].
     Ping,
 }
 
 impl Socket {
-    fn new(socket: WebSocket, stopping: Stopping) -> Self {
+    fn new(socket: WebSocket, desk: &Desk) -> Self {
         let mut ping = interval(PING_EVERY);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ping.reset();
-        Socket { socket, ping, stopping, heard: Instant::now() }
+        let (stopping, departures) = (desk.app.stopping.clone(), desk.app.record.departures());
+        Socket { socket, ping, stopping, departures, heard: Instant::now() }
     }
 
     /// Waits for the client, the clock or the end. Nothing is lost when it is dropped before.
@@ -317,6 +341,7 @@ impl Socket {
             let message = tokio::select! {
                 message = self.socket.recv() => message,
                 _ = self.ping.tick() => return Ok(Turn::Ping),
+                Ok(()) = self.departures.changed() => return Ok(Turn::Departure),
                 () = self.stopping.wait() => return Err(End::Stopping),
             };
             let Some(Ok(message)) = message else { return Err(End::Gone) };
@@ -330,7 +355,9 @@ impl Socket {
         }
     }
 
-    pub(super) async fn ping(&mut self) -> Result<(), End> {
+    /// Finds out whether the client is still there, and still welcome.
+    pub(super) async fn ping(&mut self, desk: &Desk) -> Result<(), End> {
+        welcome(desk)?;
         if self.heard.elapsed() > SILENCE {
             return Err(End::Gone);
         }
@@ -364,6 +391,7 @@ impl Socket {
         let (code, reason) = match end {
             End::Gone => return,
             End::Deleted => (close_code::NORMAL, "the debate was deleted"),
+            End::Unwelcome => (close_code::POLICY, "the token is no longer good"),
             End::TooSlow => (close_code::AGAIN, "too much has happened: connect and read anew"),
             End::Stopping => (close_code::AWAY, "the server is stopping"),
             End::Failed => (close_code::ERROR, "the server failed"),
@@ -373,6 +401,11 @@ impl Socket {
             tracing::debug!("a socket was gone before it was closed");
         }
     }
+}
+
+/// A token may end, or be taken back, while a socket is open.
+pub(super) fn welcome(desk: &Desk) -> Result<(), End> {
+    if desk.is_still_welcome() { Ok(()) } else { Err(End::Unwelcome) }
 }
 
 /// A message as it is sent.

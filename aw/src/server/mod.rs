@@ -4,7 +4,9 @@
 //! engine, and shows what came of it ([`shape`], [`error`]). Begin with [`router`] for what is
 //! served and [`serve`] for how connections live and die.
 
+mod caller;
 mod debates;
+mod desk;
 mod documents;
 mod error;
 mod export;
@@ -13,10 +15,15 @@ mod guard;
 mod health;
 pub(crate) mod input;
 mod live;
+mod mcp;
+mod places;
+mod rates;
 mod refused;
+mod seats;
 mod serve;
 mod shape;
 mod telemetry;
+mod verify;
 
 use std::sync::Arc;
 
@@ -26,18 +33,23 @@ use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use tokio::sync::Semaphore;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use guard::{Guard, PublicUrl};
-pub use serve::{Stop, Stopping, serve};
+pub use guard::{Guard, Key, PublicUrl};
+use places::Places;
+use rates::Meters;
+pub use rates::{Pace, Rates};
+pub use serve::{Peer, Stop, Stopping, serve};
 use telemetry::Telemetry;
 
+pub(crate) use caller::Caller;
 pub(crate) use debates::before;
+pub(crate) use desk::{About, Desk, Record};
 pub(crate) use error::Problem;
 
+use crate::mcp::Habits;
 use crate::web::{self, seal::Seal};
 
 /// How much the server takes on.
@@ -47,12 +59,22 @@ pub struct Limits {
     pub content_bytes: usize,
     /// The longest version of a document, in bytes.
     pub document_bytes: usize,
+    /// How many debates are kept, besides deleted ones.
+    pub debates: u64,
+    /// How many documents are kept, besides deleted ones.
+    pub documents: u64,
     /// How many waits may be held at once.
     pub held_waits: usize,
+    /// How many of them with the same token.
+    pub waits_per_token: usize,
     /// How many sockets may be open at once.
     pub sockets: usize,
+    /// How many of them with the same token.
+    pub sockets_per_token: usize,
     /// How many connections may be open at once.
     pub connections: usize,
+    /// How often somebody may ask, where tokens are wanted.
+    pub rates: Rates,
 }
 
 impl Default for Limits {
@@ -60,9 +82,14 @@ impl Default for Limits {
         Limits {
             content_bytes: 10_240,
             document_bytes: 5 * 1024 * 1024,
+            debates: 1_000_000,
+            documents: 1_000_000,
             held_waits: 20_000,
+            waits_per_token: 1_000,
             sockets: 5_000,
+            sockets_per_token: 200,
             connections: 30_000,
+            rates: Rates::FREE,
         }
     }
 }
@@ -70,12 +97,13 @@ impl Default for Limits {
 /// What every handler is handed; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
-    pub(crate) engine: Engine,
+    pub(crate) record: Record,
     pub(crate) guard: Arc<Guard>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) seal: Arc<Seal>,
-    waits: Arc<Semaphore>,
-    sockets: Arc<Semaphore>,
+    pub(crate) meters: Arc<Meters>,
+    waits: Places,
+    sockets: Places,
     told: Arc<feed::Messages>,
     telemetry: Arc<Telemetry>,
     home_id: Arc<str>,
@@ -95,6 +123,8 @@ pub struct Setup {
     pub home_id: String,
     /// Tells when the server should stop.
     pub stopping: Stopping,
+    /// What agents are told that call its tools.
+    pub habits: Habits,
 }
 
 #[derive(OpenApi)]
@@ -109,12 +139,15 @@ struct Description;
 
 /// Everything that is served.
 pub fn router(setup: Setup) -> Router {
-    let Setup { engine, guard, limits, home_id, stopping } = setup;
+    let Setup { engine, guard, limits, home_id, stopping, habits } = setup;
+    let record = Record::new(engine);
+    let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App {
-        engine,
+        meters: Arc::new(Meters::new(rates, record.clone())),
+        record,
         guard: Arc::new(guard),
-        waits: Arc::new(Semaphore::new(limits.held_waits)),
-        sockets: Arc::new(Semaphore::new(limits.sockets)),
+        waits: Places::for_waits(limits.held_waits, limits.waits_per_token),
+        sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
         limits: Arc::new(limits),
         seal: Arc::default(),
         told: Arc::default(),
@@ -136,12 +169,21 @@ pub fn router(setup: Setup) -> Router {
         .routes(routes!(debates::poll))
         .routes(routes!(debates::wait))
         .routes(routes!(export::export))
+        .routes(routes!(verify::debate))
+        .routes(routes!(verify::piece))
         .routes(routes!(documents::list, documents::create))
         .routes(routes!(documents::read, documents::delete))
         .routes(routes!(documents::versions, documents::add_version))
         .routes(routes!(documents::diff))
         .routes(routes!(live::follow))
+        .routes(routes!(seats::list, seats::create))
+        .routes(routes!(seats::revoke))
+        .routes(routes!(seats::link))
         .split_for_parts();
+    let own = router
+        .clone()
+        .layer(from_fn_with_state(app.clone(), telemetry::observe))
+        .with_state(app.clone());
     let description: Arc<str> =
         description.to_json().expect("the description is plain data").into();
     router
@@ -151,6 +193,7 @@ pub fn router(setup: Setup) -> Router {
                 ([("content-type", "application/json")], description.to_string())
             }),
         )
+        .route("/mcp", mcp::route(own, &app, habits))
         .merge(web::routes())
         .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), guard::stand))

@@ -6,11 +6,14 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -18,6 +21,7 @@ use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
+use tower::ServiceExt;
 
 /// How long a client may take to send its headers, or stay idle between requests.
 const HEADER_PATIENCE: Duration = Duration::from_secs(75);
@@ -40,6 +44,19 @@ const TURN_AWAY_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What they are told.
 const NO_ROOM: &str = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"as many connections are open as this server takes on","suggestion":"Try again in a second"}}"#;
+
+/// The address at the other end of the connection, which goes with each of its requests.
+///
+/// What a proxy says of whom it stands for is not believed: anybody could say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer(pub IpAddr);
+
+impl Peer {
+    /// Whoever connects from there: an IPv4 address is the same however the server listens.
+    fn at(address: SocketAddr) -> Self {
+        Peer(address.ip().to_canonical())
+    }
+}
 
 /// Tells everybody that the server stops.
 #[derive(Debug, Default)]
@@ -110,8 +127,8 @@ pub async fn serve(
             accepted = listener.accept() => accepted,
             () = stopping.wait() => break,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) if is_theirs(&error) => continue,
             Err(error) => {
                 // Out of file handles, most likely: others must leave before more can come.
@@ -133,7 +150,7 @@ pub async fn serve(
         };
         let (router, stopping, staying) = (router.clone(), stopping.clone(), stopping.stay());
         tokio::spawn(async move {
-            converse(stream, router, stopping).await;
+            converse(stream, address, router, stopping).await;
             drop((place, staying));
         });
     }
@@ -143,12 +160,17 @@ pub async fn serve(
     }
 }
 
-async fn converse(stream: TcpStream, router: Router, mut stopping: Stopping) {
+async fn converse(stream: TcpStream, address: SocketAddr, router: Router, mut stopping: Stopping) {
     // Answers are small and somebody waits for each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was refused");
     }
     drop_who_does_not_read(&stream);
+    let peer = Peer::at(address);
+    let router = router.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request
+    });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_PATIENCE)
@@ -218,4 +240,17 @@ fn is_theirs(error: &io::Error) -> bool {
         error.kind(),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_the_same_however_the_server_listens() {
+        let peer = |text: &str| Peer::at(text.parse().unwrap());
+        assert_eq!(peer("[::ffff:127.0.0.1]:1"), peer("127.0.0.1:2"));
+        assert!(peer("[::ffff:127.0.0.1]:1").0.is_loopback());
+        assert_ne!(peer("[2001:db8::1]:1"), peer("[2001:db8::2]:1"));
+    }
 }

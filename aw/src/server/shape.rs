@@ -1,6 +1,6 @@
 //! What the engine gives, as the wire shows it.
 
-use aw_core::{ByRole, DebateId, DocumentId, State};
+use aw_core::{ByRole, DebateId, DocumentId, Hash, State};
 use aw_record as record;
 
 use crate::wire::{
@@ -176,13 +176,20 @@ impl DebateContext {
     }
 }
 
-impl From<&record::Context> for Transcript {
-    fn from(context: &record::Context) -> Self {
+impl Transcript {
+    /// A debate with the texts of its type and the seal over both.
+    pub(super) fn of(
+        context: &record::Context,
+        texts: Option<&record::TypeTexts>,
+        seal: Option<Hash>,
+    ) -> Self {
         let everything = std::iter::once(&context.motion).chain(&context.arguments);
         Transcript {
             debate: (&context.debate).into(),
             arguments: everything.map(Into::into).collect(),
             documents: context.documents.iter().map(Into::into).collect(),
+            type_texts: texts.map(Into::into),
+            seal: seal.map(Text),
         }
     }
 }

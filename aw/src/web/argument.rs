@@ -28,8 +28,11 @@ pub(super) struct Shown {
     kind: Kind,
     at: Stamp,
     ago: String,
+    /// Who says that they wrote it, as HTML.
     author: Option<String>,
-    via: Via,
+    hand: Hand,
+    /// The seat it was written from.
+    seat: Option<String>,
     /// The place of what it answers, and the word for it.
     answers: Option<(u64, String)>,
     parked: bool,
@@ -65,8 +68,12 @@ impl Shown {
             kind: event.kind(),
             at: Stamp(argument.at),
             ago: w.ago(scene.now - argument.at.0),
-            author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
-            via: argument.via,
+            author: argument
+                .author
+                .as_ref()
+                .map(|author| put(w.written_by, format!("<bdi>{}</bdi>", plain(author.as_str())))),
+            hand: Hand::of(argument, w),
+            seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
             answers: place.map(|place| (place, put(w.answers, format!("#{place}")))),
             parked: event.parked(),
             automatic: event.automatic(),
@@ -80,6 +87,38 @@ impl Shown {
     pub(super) fn html(&self) -> String {
         self.render().unwrap_or_default()
     }
+}
+
+/// Whose hand wrote an argument, as far as the door tells by which it came in.
+pub(crate) struct Hand {
+    /// `person`, `program`, `server` or `debater`: the style's word for it.
+    sort: &'static str,
+    /// The same for people; the server's own hand is told by other words.
+    pub(crate) words: Option<String>,
+}
+
+impl Hand {
+    /// What comes by the page is a person's. Of what binds or stops the debaters it is said when it
+    /// is not; what they say to each other is a program's as a rule.
+    fn of(argument: &Argument, w: &'static Words) -> Self {
+        let via = argument.via;
+        let kind = argument.event.kind();
+        let (sort, words) = match (kind, via) {
+            _ if argument.event.automatic() => ("server", None),
+            (Kind::Ruling, Via::Page) => ("person", Some(w.ruled_by_person.to_owned())),
+            (Kind::Ruling, _) => ("program", Some(put(w.ruled_by_program, via))),
+            (Kind::Intervention, Via::Page) => ("person", Some(w.stopped_by_person.to_owned())),
+            (Kind::Intervention, _) => ("program", Some(put(w.stopped_by_program, via))),
+            (_, Via::Page) => ("person", Some(w.by_person.to_owned())),
+            (_, _) => ("debater", Some(put(w.via, via))),
+        };
+        Hand { sort, words }
+    }
+}
+
+/// Whose hand wrote this, in English.
+pub(crate) fn hand(argument: &Argument) -> Option<String> {
+    Hand::of(argument, super::Tongue::English.words()).words
 }
 
 /// The fragment of an argument that has just been written.
@@ -127,7 +166,7 @@ pub(crate) fn transcript(sheet: &Sheet, words: super::Tongue, now: i64) -> Strin
         style: assets::STYLE,
         title: head.title.as_str(),
         kind: head.debate_type.as_str(),
-        state: w.state(head.state()),
+        state: w.state(head.state(), false),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),

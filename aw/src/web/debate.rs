@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
 use aw_record::Sheet;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -18,11 +18,11 @@ use super::assets;
 use super::form::Form;
 use super::markdown::{self, plain};
 use super::timeline;
-use super::trouble;
+use super::trouble::{self, Trouble};
 use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
 use crate::server::input::{Params, Segment};
-use crate::server::{App, Problem, input};
+use crate::server::{About, App, Desk, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention, SubmitRuling};
 use panel::{Draft, Panel};
 use seats::{Seat, seats};
@@ -82,6 +82,8 @@ struct Live {
     outline: Vec<Round>,
     documents: Vec<Document>,
     panel: Option<Panel>,
+    /// Whether it is read by somebody who may rule.
+    rules: bool,
     can_intervene: bool,
     /// Whoever may still hand in what it was writing, or has.
     in_hand: Option<String>,
@@ -114,29 +116,29 @@ struct Notice {
 }
 
 pub(super) async fn read(
-    State(app): State<App>,
+    desk: Desk,
     visitor: Visitor,
     Segment(id): Segment,
     Params(asked): Params<Asked>,
 ) -> Response {
-    show(&app, &visitor, &id, &asked, None, Draft::default()).await
+    show(&desk, &visitor, &id, &asked, None, Draft::default()).await
 }
 
 /// The page, with what was typed if it was not sent.
 async fn show(
-    app: &App,
+    desk: &Desk,
     visitor: &Visitor,
     id: &str,
     asked: &Asked,
     notice: Option<Notice>,
     draft: Draft,
 ) -> Response {
-    let sheet = match sheet(app, id, asked).await {
+    let sheet = match sheet(desk, id, asked).await {
         Ok(sheet) => sheet,
         Err(problem) => return trouble::page(visitor, &problem.into()),
     };
     let drawing = {
-        let (app, visitor, asked) = (app.clone(), visitor.clone(), asked.clone());
+        let (app, visitor, asked) = (desk.app.clone(), visitor.clone(), asked.clone());
         move || draw(&app, &visitor, &sheet, &asked, notice, draft)
     };
     match off_the_way(drawing).await {
@@ -158,7 +160,7 @@ fn draw(
     if visitor.is_script() {
         return visitor.page(&live);
     }
-    let now = app.engine.now().0;
+    let now = app.record.now().0;
     let places = places(sheet);
     let scene =
         Scene { words: w, now, citations: &sheet.citations, places: &places, is_live: true };
@@ -184,7 +186,8 @@ fn draw(
         earlier,
         is_newest: asked.before.is_none(),
         last: sheet.debate.debate.standing.last,
-        lines: (asked.new == "1").then(|| (line(w.line_proposer), line(w.line_opponent))),
+        lines: (asked.new == "1" && visitor.opens())
+            .then(|| (line(w.line_proposer), line(w.line_opponent))),
         notice,
         ruled: asked.ruled,
         live,
@@ -192,10 +195,11 @@ fn draw(
     visitor.page(&page)
 }
 
-async fn sheet(app: &App, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
+async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
-    Ok(app.engine.sheet(debate, before, WINDOW).await?)
+    let engine = desk.engine("debate get-context", About::Debate(debate))?;
+    Ok(engine.sheet(debate, before, WINDOW).await?)
 }
 
 /// The places of what arguments in sight may answer.
@@ -208,9 +212,14 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
     let w = visitor.words;
     let head = &sheet.debate;
     let state = head.state();
-    let now = app.engine.now().0;
+    let now = app.record.now().0;
     let standing = &head.debate.standing;
     let closed = state == DebateState::Closed;
+    let rules = visitor.rules();
+    let mut seats = seats(app, w, head);
+    for seat in seats.iter_mut().filter(|seat| !visitor.calls(seat.role)) {
+        seat.line = None;
+    }
     Live {
         w,
         seal: visitor.seal.clone(),
@@ -218,14 +227,14 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
         title: head.title.as_str().to_owned(),
         kind: head.debate_type.as_str().to_owned(),
         state,
-        state_words: w.state(state),
-        is_needed: standing.pending().is_some(),
+        state_words: w.state(state, rules),
+        is_needed: rules && standing.pending().is_some(),
         since: w.ago(now - head.updated_at.0),
         since_at: Stamp(head.updated_at),
         opened: put(w.opened, w.ago(now - head.created_at.0)),
         opened_at: Stamp(head.created_at),
         round: put(w.round, standing.count.proposer),
-        seats: seats(app, w, head),
+        seats,
         picture: timeline::draw(&sheet.moments, w, now, &|seq| href(sheet, seq)),
         numbers: numbers(w, sheet),
         outline: outline(w, sheet),
@@ -239,8 +248,9 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
                 is_gone: document.deleted_at.is_some(),
             })
             .collect(),
-        panel: Panel::of(app, w, sheet, &draft),
-        can_intervene: !closed && standing.pending().is_none(),
+        panel: rules.then(|| Panel::of(app, w, sheet, &draft)).flatten(),
+        rules,
+        can_intervene: rules && !closed && standing.pending().is_none(),
         in_hand: in_hand(w, sheet),
         request: Uuid::new_v4().to_string(),
         reason: draft.reason,
@@ -319,14 +329,17 @@ pub(super) async fn back(Segment(id): Segment) -> Redirect {
 }
 
 /// Takes a ruling.
-pub(super) async fn rule(State(app): State<App>, Segment(id): Segment, form: Form) -> Response {
+pub(super) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let w = form.visitor.words;
     let draft = Draft::of(&form);
     let again = |notice: Option<Notice>, draft: Draft| {
-        let (app, visitor, id) = (app.clone(), form.visitor.clone(), id.clone());
-        async move { show(&app, &visitor, &id, &Asked::default(), notice, draft).await }
+        let (desk, visitor, id) = (desk.clone(), form.visitor.clone(), id.clone());
+        async move { show(&desk, &visitor, &id, &Asked::default(), notice, draft).await }
     };
     let content = draft.ruling();
+    if let Err(problem) = desk.caller.may_use("debate ruling") {
+        return trouble::page(&form.visitor, &Trouble::Refused { problem, typed: content });
+    }
     if form.get("do") == "preview" {
         let preview = markdown::render(&content, &|_| None);
         return again(None, Draft { preview: Some(preview), ..draft }).await;
@@ -344,8 +357,8 @@ pub(super) async fn rule(State(app): State<App>, Segment(id): Segment, form: For
         author: None,
     };
     let sent = match input::id("debate_id", &id) {
-        Ok(debate) => match app.ruling(debate, Via::Page, body) {
-            Ok(request) => app.execute(request).await,
+        Ok(debate) => match desk.app.ruling(debate, Via::Page, body) {
+            Ok(request) => desk.execute(request).await,
             Err(problem) => Err(problem),
         },
         Err(problem) => Err(problem),
@@ -358,7 +371,7 @@ pub(super) async fn rule(State(app): State<App>, Segment(id): Segment, form: For
         Err(problem) => {
             let late = [Code::ActionNotAllowed, Code::InvalidInput].contains(&problem.error.code);
             let ruling = match late {
-                true => ruling_after(&app, &id, form.get("target")).await,
+                true => ruling_after(&desk, &id, form.get("target")).await,
                 false => None,
             };
             let notice = match ruling {
@@ -373,16 +386,21 @@ pub(super) async fn rule(State(app): State<App>, Segment(id): Segment, form: For
             if matches!(problem.error.code, Code::DebateNotFound | Code::ServerError) {
                 return trouble::page(&form.visitor, &problem.into());
             }
+            if problem.error.code == Code::Forbidden {
+                let typed = draft.ruling();
+                return trouble::page(&form.visitor, &Trouble::Refused { problem, typed });
+            }
             again(Some(notice), draft).await
         }
     }
 }
 
 /// The ruling that settled this, if one has.
-async fn ruling_after(app: &App, id: &str, target: &str) -> Option<u64> {
+async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = id.parse().ok()?;
     let target: ArgumentId = target.parse().ok()?;
-    let sheet = app.engine.sheet(debate, None, WINDOW).await.ok()?;
+    let engine = desk.engine("debate get-context", About::Debate(debate)).ok()?;
+    let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
     let settles = |argument: &&aw_core::Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
@@ -390,11 +408,7 @@ async fn ruling_after(app: &App, id: &str, target: &str) -> Option<u64> {
 }
 
 /// Stops the agents.
-pub(super) async fn intervene(
-    State(app): State<App>,
-    Segment(id): Segment,
-    form: Form,
-) -> Response {
+pub(super) async fn intervene(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let reason = form.text("content");
     let body = SubmitIntervention {
         content: Some(reason.clone()),
@@ -402,8 +416,8 @@ pub(super) async fn intervene(
         author: None,
     };
     let sent = match input::id("debate_id", &id) {
-        Ok(debate) => match app.intervention(debate, Via::Page, body) {
-            Ok(request) => app.execute(request).await,
+        Ok(debate) => match desk.app.intervention(debate, Via::Page, body) {
+            Ok(request) => desk.execute(request).await,
             Err(problem) => Err(problem),
         },
         Err(problem) => Err(problem),
@@ -413,6 +427,9 @@ pub(super) async fn intervene(
         Err(problem) if problem.error.code == Code::DebateNotFound => {
             trouble::page(&form.visitor, &problem.into())
         }
+        Err(problem) if problem.error.code == Code::Forbidden => {
+            trouble::page(&form.visitor, &Trouble::Refused { problem, typed: reason })
+        }
         Err(problem) => {
             let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
             // Where there is nothing to stop there is no form either, which would have kept it.
@@ -420,7 +437,7 @@ pub(super) async fn intervene(
             let typed = is_late.then(|| reason.clone());
             let notice = Notice { is_bad: true, words, typed, href: None };
             let draft = Draft { reason, ..Draft::default() };
-            show(&app, &form.visitor, &id, &Asked::default(), Some(notice), draft).await
+            show(&desk, &form.visitor, &id, &Asked::default(), Some(notice), draft).await
         }
     }
 }
@@ -437,12 +454,12 @@ struct DeletePage<'a> {
 }
 
 /// Says what would go.
-pub(super) async fn ask_to_delete(
-    State(app): State<App>,
-    visitor: Visitor,
-    Segment(id): Segment,
-) -> Response {
-    let sheet = match sheet(&app, &id, &Asked::default()).await {
+pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Segment) -> Response {
+    let sheet = match desk.caller.may_use("debate delete") {
+        Ok(()) => sheet(&desk, &id, &Asked::default()).await,
+        Err(problem) => Err(problem),
+    };
+    let sheet = match sheet {
         Ok(sheet) => sheet,
         Err(problem) => return trouble::page(&visitor, &problem.into()),
     };
@@ -457,9 +474,12 @@ pub(super) async fn ask_to_delete(
     })
 }
 
-pub(super) async fn delete(State(app): State<App>, Segment(id): Segment, form: Form) -> Response {
+pub(super) async fn delete(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let deleted = match input::id("debate_id", &id) {
-        Ok(debate) => app.engine.delete(debate).await.map_err(Problem::from),
+        Ok(debate) => match desk.engine("debate delete", About::Debate(debate)) {
+            Ok(engine) => engine.delete(debate).await.map_err(Problem::from),
+            Err(problem) => Err(problem),
+        },
         Err(problem) => Err(problem),
     };
     match deleted {
@@ -485,13 +505,14 @@ pub(super) async fn preview(form: Form) -> Response {
 
 /// What an argument says, as it was written.
 pub(super) async fn text(
-    State(app): State<App>,
+    desk: Desk,
     Path((id, seq)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
     // However large, it is a place after the last argument.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
-    let stretch = app.engine.stretch(debate, seq.saturating_sub(1), 1)?;
+    let engine = desk.engine("debate get-context", About::Debate(debate))?;
+    let stretch = engine.stretch(debate, seq.saturating_sub(1), 1)?;
     let found = stretch.arguments.into_iter().find(|argument| argument.seq.0 == seq);
     let Some(argument) = found else {
         return Err(Problem::route_not_found(&format!("/debate/{id}/text/{seq}")));

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use askama::Template;
 use aw_core::DocumentId;
-use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -15,7 +14,7 @@ use super::trouble;
 use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
 use crate::server::input::{Params, Segment};
-use crate::server::{App, Problem, input};
+use crate::server::{About, Desk, Problem, input};
 use crate::wire::Stamp;
 
 /// How long a comparison may take.
@@ -81,28 +80,34 @@ struct Changes<'a> {
 }
 
 pub(super) async fn read(
-    State(app): State<App>,
+    desk: Desk,
     visitor: Visitor,
     Segment(id): Segment,
     Params(asked): Params<Asked>,
 ) -> Response {
-    match page(&app, &visitor, &id, &asked).await {
+    match page(&desk, &visitor, &id, &asked).await {
         Ok(page) => page,
         Err(problem) => trouble::page(&visitor, &problem.into()),
     }
 }
 
-async fn page(app: &App, visitor: &Visitor, id: &str, asked: &Asked) -> Result<Response, Problem> {
+async fn page(
+    desk: &Desk,
+    visitor: &Visitor,
+    id: &str,
+    asked: &Asked,
+) -> Result<Response, Problem> {
     let w = visitor.words;
-    let now = app.engine.now().0;
+    let now = desk.app.record.now().0;
     let id: DocumentId = input::id("document_id", id)?;
+    let engine = desk.engine("docs get", About::Document(id))?;
     let comparing = asked.from.is_some() && asked.to.is_some();
-    let document = app.engine.document(id, asked.to.or(asked.version), true).await?;
-    let list = app.engine.versions(id, true, LISTED, 0)?;
+    let document = engine.document(id, asked.to.or(asked.version), true).await?;
+    let list = engine.versions(id, true, LISTED, 0)?;
     let number = document.version.version.number;
     let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
     let body = if comparing {
-        let (old, new) = app.engine.two_versions(id, Some(from), Some(number)).await?;
+        let (old, new) = engine.two_versions(id, Some(from), Some(number)).await?;
         let compare = move || {
             let changes = diff::compare(old.content.as_str(), new.content.as_str(), PATIENCE);
             Changes { w, changes, from, to: number }.render().unwrap_or_default()

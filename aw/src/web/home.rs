@@ -4,7 +4,6 @@ use askama::Template;
 use aw_core::{DebateType, Role, State as DebateState};
 use aw_record::{DebateListed, Filter};
 use axum::Json;
-use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
 use crate::server::input::Params;
-use crate::server::{App, Problem};
+use crate::server::{App, Desk, Problem};
 use crate::wire::Stamp;
 
 /// How many debates of a group are shown.
@@ -54,6 +53,10 @@ struct Home<'a> {
 #[template(path = "list.html")]
 struct List {
     w: &'static Words,
+    /// Whether it is read by somebody who may rule.
+    rules: bool,
+    /// Whether it is read by somebody who may open a debate.
+    opens: bool,
     groups: Vec<Group>,
     /// How many debates there are, whatever was asked for.
     total: u64,
@@ -96,12 +99,8 @@ enum Sort {
     Closed,
 }
 
-pub(super) async fn home(
-    State(app): State<App>,
-    visitor: Visitor,
-    Params(asked): Params<Asked>,
-) -> Response {
-    match list(&app, visitor.words, &asked) {
+pub(super) async fn home(desk: Desk, visitor: Visitor, Params(asked): Params<Asked>) -> Response {
+    match list(&desk, &visitor, &asked) {
         Ok(list) if visitor.is_script() => visitor.page(&list),
         Ok(list) => {
             let w = visitor.words;
@@ -111,7 +110,7 @@ pub(super) async fn home(
                 assets: &assets::FOLDER,
                 asked: &asked,
                 states: vec![
-                    ("needed", w.needs_you),
+                    ("needed", if visitor.rules() { w.needs_you } else { w.needs_arbitrator }),
                     ("active", w.active),
                     ("AWAITING_OPPONENT", w.awaiting_opponent),
                     ("AWAITING_PROPOSER", w.awaiting_proposer),
@@ -125,10 +124,13 @@ pub(super) async fn home(
     }
 }
 
-/// Which debates need somebody, for the tab's title and for notifications.
-pub(super) async fn needed(State(app): State<App>) -> Result<Json<Value>, Problem> {
+/// Which debates need whoever asks, for the tab's title and for notifications.
+pub(super) async fn needed(desk: Desk, visitor: Visitor) -> Result<Json<Value>, Problem> {
     let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
-    let list = app.engine.list(&filter)?;
+    let list = desk.list(filter)?;
+    if !visitor.rules() {
+        return Ok(Json(json!({"total": 0, "debates": []})));
+    }
     let debates: Vec<Value> = list
         .debates
         .iter()
@@ -154,7 +156,7 @@ fn kinds(list: &List, asked: &str) -> Vec<String> {
     kinds
 }
 
-fn list(app: &App, w: &'static Words, asked: &Asked) -> Result<List, Problem> {
+fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
     let sorts: &[Sort] = match asked.state.as_str() {
         "needed" => &[Sort::Needed],
         "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[Sort::Active],
@@ -162,15 +164,17 @@ fn list(app: &App, w: &'static Words, asked: &Asked) -> Result<List, Problem> {
         _ => &[Sort::Needed, Sort::Active, Sort::Closed],
     };
     let groups: Vec<Group> =
-        sorts.iter().map(|sort| group(app, w, asked, *sort)).collect::<Result<_, _>>()?;
-    let all = app.engine.list(&Filter { limit: 0, ..Filter::default() })?;
+        sorts.iter().map(|sort| group(desk, visitor, asked, *sort)).collect::<Result<_, _>>()?;
+    let all = desk.list(Filter { limit: 0, ..Filter::default() })?;
     let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
     let is_in_vain = filtered && groups.iter().all(|group| group.rows.is_empty());
-    Ok(List { w, groups, total: all.total, filtered, is_in_vain })
+    let (w, rules, opens) = (visitor.words, visitor.rules(), visitor.opens());
+    Ok(List { w, rules, opens, groups, total: all.total, filtered, is_in_vain })
 }
 
-fn group(app: &App, w: &'static Words, asked: &Asked, sort: Sort) -> Result<Group, Problem> {
+fn group(desk: &Desk, visitor: &Visitor, asked: &Asked, sort: Sort) -> Result<Group, Problem> {
+    let (w, rules) = (visitor.words, visitor.rules());
     let states: &[DebateState] = match (sort, asked.state.as_str()) {
         (Sort::Needed, _) => &[DebateState::AwaitingArbitrator],
         (Sort::Active, "AWAITING_OPPONENT") => &[DebateState::AwaitingOpponent],
@@ -194,7 +198,7 @@ fn group(app: &App, w: &'static Words, asked: &Asked, sort: Sort) -> Result<Grou
             before: before.map(crate::server::before).transpose()?,
             ..Filter::default()
         };
-        let list = app.engine.list(&filter)?;
+        let list = desk.list(filter)?;
         total += list.total;
         total_is_exact &= list.total_is_exact;
         found.extend(list.debates);
@@ -222,18 +226,20 @@ fn group(app: &App, w: &'static Words, asked: &Asked, sort: Sort) -> Result<Grou
         format!("/?{query}")
     });
     let (name, title) = match sort {
-        Sort::Needed => ("needed", w.needs_you),
+        Sort::Needed if rules => ("needed", w.needs_you),
+        Sort::Needed => ("awaited", w.needs_arbitrator),
         Sort::Active => ("active", w.active),
         Sort::Closed => ("closed", w.closed_group),
     };
-    let rows = found.iter().map(|listed| row(app, w, listed)).collect();
+    let rows = found.iter().map(|listed| row(&desk.app, visitor, listed)).collect();
     Ok(Group { name, title, total, total_is_exact, rows, more, is_needed: sort == Sort::Needed })
 }
 
-fn row(app: &App, w: &'static Words, listed: &DebateListed) -> Row {
+fn row(app: &App, visitor: &Visitor, listed: &DebateListed) -> Row {
+    let w = visitor.words;
     let debate = &listed.debate;
     let last = &listed.last;
-    let now = app.engine.now();
+    let now = app.record.now();
     let last_move =
         w.last_move.replace("{role}", w.role(last.role)).replace("{kind}", last.kind.as_str());
     Row {
@@ -241,7 +247,7 @@ fn row(app: &App, w: &'static Words, listed: &DebateListed) -> Row {
         title: debate.title.as_str().to_owned(),
         kind: debate.debate_type.as_str().to_owned(),
         state: debate.state(),
-        state_words: w.state(debate.state()),
+        state_words: w.state(debate.state(), visitor.rules()),
         round: put(w.round, debate.debate.standing.count.proposer),
         last_role: last.role,
         last_move,

@@ -3,12 +3,14 @@
 //! Each page is a struct, a template and a handler together: [`home`] lists the debates, [`debate`]
 //! shows one and takes rulings, [`document`] shows versions, [`opening`] starts a debate. What is
 //! drawn from agents' words passes [`markdown`] first. [`visitor`] hands pages out, with the policy
-//! that lets nothing of anybody else's run; [`form`] takes in what they send, if it carries our
-//! [`seal`]. `assets/` has the style and the script; the script places fragments and reconnects, and
+//! that lets nothing of anybody else's run, and asks the caller what there is to offer them; [`form`]
+//! takes in what they send, if it carries our [`seal`]; [`sign_in`] lets people in, and [`cookies`]
+//! are what their browsers keep. `assets/` has the style and the script; the script places fragments and reconnects, and
 //! does nothing that the server could do.
 
 mod argument;
 mod assets;
+mod cookies;
 mod debate;
 mod diff;
 mod document;
@@ -27,8 +29,9 @@ mod words;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub(crate) use argument::{fragment, transcript};
-pub(crate) use sign_in::{ask_again, to_sign_in};
+pub(crate) use argument::{fragment, hand, transcript};
+pub(crate) use cookies::session_of;
+pub(crate) use sign_in::{ask_again, link, own, to_sign_in};
 pub(crate) use trouble::{page_of as trouble_page, wants_page};
 pub(crate) use visitor::{off_the_way, tongue};
 pub(crate) use words::Tongue;
@@ -50,6 +53,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/preview", post(debate::preview))
         .route("/preferences", post(sign_in::prefer))
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
+        .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/assets/{folder}/{name}", get(assets::serve))
 }
@@ -73,5 +77,5 @@ pub(crate) fn is_page(path: &str) -> bool {
 
 /// Whether this is shown to whoever has not signed in.
 pub(crate) fn is_open(path: &str) -> bool {
-    path == "/sign-in" || path.starts_with("/assets/")
+    matches!(path, "/sign-in" | "/sign-in/link") || path.starts_with("/assets/")
 }

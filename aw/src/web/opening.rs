@@ -9,10 +9,11 @@ use uuid::Uuid;
 
 use super::assets;
 use super::form::Form;
+use super::trouble::{self, Trouble};
 use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
-use crate::server::{App, Problem, input};
+use crate::server::{About, App, Desk, Problem, input};
 
 #[derive(Template)]
 #[template(path = "new.html")]
@@ -21,6 +22,9 @@ struct NewPage<'a> {
     w: &'static Words,
     assets: &'a str,
     kinds: [(&'static str, &'static str, &'static str); 2],
+    /// What it will come to, and who may be asked before it is closed.
+    lead: &'static str,
+    asked_first: &'static str,
     hint: String,
     draft: Draft,
     problem: Option<String>,
@@ -55,15 +59,30 @@ impl Draft {
             request: form.get("request").to_owned(),
         }
     }
+
+    /// All that was typed.
+    fn texts(&self) -> String {
+        let texts = [&self.title, &self.content, &self.document].map(|text| text.trim());
+        texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
 }
 
 pub(super) async fn form(State(app): State<App>, visitor: Visitor) -> Response {
+    if let Err(problem) = visitor.may_open() {
+        return trouble::page(&visitor, &problem.into());
+    }
     show(&app, &visitor, Draft::new(), None)
 }
 
 fn show(app: &App, visitor: &Visitor, draft: Draft, problem: Option<String>) -> Response {
     let w = visitor.words;
+    let (lead, asked_first) = match visitor.rules() {
+        true => (w.new_words, w.approve_me),
+        false => (w.new_words_of_proposer, w.approve_arbitrator),
+    };
     visitor.page(&NewPage {
+        lead,
+        asked_first,
         v: visitor,
         w,
         assets: &assets::FOLDER,
@@ -74,20 +93,25 @@ fn show(app: &App, visitor: &Visitor, draft: Draft, problem: Option<String>) -> 
     })
 }
 
-pub(super) async fn open(State(app): State<App>, form: Form) -> Response {
+pub(super) async fn open(desk: Desk, form: Form) -> Response {
     let draft = Draft::of(&form);
-    match opened(&app, &draft).await {
+    // Before a document is kept for it.
+    if let Err(problem) = form.visitor.may_open() {
+        return trouble::page(&form.visitor, &Trouble::Refused { problem, typed: draft.texts() });
+    }
+    match opened(&desk, &draft).await {
         Ok(debate) => Redirect::to(&format!("/debate/{debate}?new=1")).into_response(),
         Err(problem) => {
             let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
-            show(&app, &form.visitor, draft, Some(words))
+            show(&desk.app, &form.visitor, draft, Some(words))
         }
     }
 }
 
 /// Opens the debate, with its document if there is one. The ids come from the form, so that one
 /// that is sent twice opens one debate.
-async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
+async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
+    let app = &desk.app;
     let title = Title::parse(draft.title.clone()).map_err(|bad| Problem::text("title", bad))?;
     let debate_type =
         DebateType::parse(draft.kind.clone()).map_err(|bad| Problem::text("type", bad))?;
@@ -102,7 +126,9 @@ async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
         let content = Content::parse(text, app.limits.document_bytes)
             .map_err(|bad| Problem::text("document", bad))?;
         let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
+        let engine = desk.engine("docs create", About::Everything)?;
         let new = NewDocument {
+            seat: desk.caller.seat().map(|seat| seat.id),
             request: input::id("client_request_id", &draft.request)?,
             version: NewVersion {
                 summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
@@ -111,7 +137,7 @@ async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
                 metadata: "{}".to_owned(),
             },
         };
-        let kept = app.engine.create_document(new).await?;
+        let kept = engine.create_document(new).await?;
         motion = format!("{motion}\n\ndoc_id={} (v1)", kept.document);
     }
     let request = Request {
@@ -119,6 +145,7 @@ async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
         id: input::id("client_request_id", &draft.request)?,
         author: None,
         via: Via::Page,
+        seat: None,
         ask: Ask::Open {
             title,
             debate_type,
@@ -130,5 +157,5 @@ async fn opened(app: &App, draft: &Draft) -> Result<String, Problem> {
             motion: input::content("motion", motion, app.limits.content_bytes)?,
         },
     };
-    Ok(app.execute(request).await?.debate.id.to_string())
+    Ok(desk.execute(request).await?.debate.id.to_string())
 }

@@ -1,7 +1,7 @@
 //! Pages for what went wrong: what happened, and the next step.
 
 use askama::Template;
-use axum::http::header::ACCEPT;
+use axum::http::header::{ACCEPT, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::response::Response;
 
@@ -15,6 +15,8 @@ use crate::wire::Code;
 pub(crate) enum Trouble {
     /// What the server answers programs with.
     Problem(Problem),
+    /// The same to a form, and what was typed into it.
+    Refused { problem: Problem, typed: String },
     /// A form that is out of date, and what was typed into it.
     Stale { typed: String },
 }
@@ -37,19 +39,37 @@ struct TroublePage<'a> {
     details: Option<String>,
     typed: Option<String>,
     retry: bool,
+    sign_in: SignIn,
+}
+
+/// Whether signing in helps.
+#[derive(Clone, Copy)]
+enum SignIn {
+    No,
+    /// To the same seat; what was typed is still on this tab.
+    Again,
+    /// To another seat.
+    Elsewhere,
 }
 
 /// The page for it, with the status that programs would get.
 pub(crate) fn page(visitor: &Visitor, trouble: &Trouble) -> Response {
     let w = visitor.words;
-    let (status, title, words, details, typed) = match trouble {
-        Trouble::Stale { typed } => {
-            let typed = Some(typed.clone()).filter(|typed| !typed.trim().is_empty());
-            (Problem::forbidden_origin().status(), w.stale_title, w.stale.to_owned(), None, typed)
+    let typed = match trouble {
+        Trouble::Problem(_) => None,
+        Trouble::Refused { typed, .. } | Trouble::Stale { typed } => {
+            Some(typed.clone()).filter(|typed| !typed.trim().is_empty())
         }
-        Trouble::Problem(problem) => {
+    };
+    let (status, title, words, details) = match trouble {
+        Trouble::Stale { .. } => {
+            (Problem::forbidden_origin().status(), w.stale_title, w.stale.to_owned(), None)
+        }
+        Trouble::Problem(problem) | Trouble::Refused { problem, .. } => {
             if let Some(fault) = &problem.fault {
-                tracing::error!(fault, page = visitor.here, "a page failed");
+                // Without the query, in which there may be the code of a link.
+                let page = visitor.here.split('?').next();
+                tracing::error!(fault, page, "a page failed");
             }
             let error = &problem.error;
             let deleted = error.deleted_at.as_ref();
@@ -63,6 +83,7 @@ pub(crate) fn page(visitor: &Visitor, trouble: &Trouble) -> Response {
                 }
                 (Code::RouteNotFound, _) => (w.not_found_title, String::new()),
                 (Code::AuthFailed, _) => (w.signed_out_title, w.signed_out.to_owned()),
+                (Code::Forbidden, _) => (w.forbidden_title, w.forbidden.to_owned()),
                 (Code::ServerBusy, _) => (w.stopping_title, w.stopping.to_owned()),
                 (Code::ServerError | Code::RecordDamaged | Code::StorageFull, _) => {
                     (w.failed_title, w.failed.to_owned())
@@ -70,15 +91,28 @@ pub(crate) fn page(visitor: &Visitor, trouble: &Trouble) -> Response {
                 _ => (w.oops, error.message.clone()),
             };
             let details = (words != error.message).then(|| error.message.clone());
-            (problem.status(), title, words, details, None)
+            (problem.status(), title, words, details)
         }
     };
-    let retry =
-        matches!(trouble, Trouble::Problem(problem) if problem.error.code == Code::ServerBusy);
+    let code = match trouble {
+        Trouble::Problem(problem) | Trouble::Refused { problem, .. } => Some(&problem.error.code),
+        Trouble::Stale { .. } => None,
+    };
+    let sign_in = match code {
+        Some(Code::AuthFailed) => SignIn::Again,
+        Some(Code::Forbidden) => SignIn::Elsewhere,
+        _ => SignIn::No,
+    };
+    let retry = code == Some(&Code::ServerBusy);
     let assets = &assets::FOLDER;
-    let page = TroublePage { v: visitor, w, assets, title, words, details, typed, retry };
+    let page = TroublePage { v: visitor, w, assets, title, words, details, typed, retry, sign_in };
     let mut response = visitor.page(&page);
     *response.status_mut() = status;
+    if let Trouble::Problem(problem) = trouble
+        && let Some(after) = problem.retry_after()
+    {
+        response.headers_mut().insert(RETRY_AFTER, after);
+    }
     response
 }
 

@@ -5,11 +5,13 @@ use std::num::NonZero;
 use std::sync::LazyLock;
 
 use askama::Template;
+use aw_core::Role;
+use aw_record::SeatRole;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::header::{
     ACCEPT_ENCODING, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, COOKIE, HeaderName, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_TYPE, HeaderName, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
@@ -20,13 +22,10 @@ use flate2::write::GzEncoder;
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
+use super::cookies::{BROWSER, Jar, LANGUAGE, THEME, cookie};
+use super::markdown::plain;
 use super::words::{Tongue, Words};
-use crate::server::{App, Problem};
-
-/// The cookie that ties forms to a browser.
-const BROWSER: &str = "aw_browser";
-const LANGUAGE: &str = "aw_lang";
-const THEME: &str = "aw_theme";
+use crate::server::{App, Caller, Peer, Problem};
 
 /// Shorter bodies are not worth compressing.
 const WORTH_COMPRESSING: usize = 860;
@@ -62,14 +61,17 @@ pub(crate) struct Visitor {
     pub(crate) theme: Option<Theme>,
     /// What every form must carry.
     pub(crate) seal: String,
-    /// Whether there is something to sign out of.
-    pub(crate) signed_in: bool,
+    /// What they may do.
+    pub(crate) caller: Caller,
     /// The page that is looked at, for forms that come back to it.
     pub(crate) here: String,
     /// The cookie that the browser still has to be given.
     new_cookie: Option<String>,
     takes_gzip: bool,
     is_script: bool,
+    pub(super) jar: Jar,
+    /// Where they call from.
+    pub(super) peer: Option<Peer>,
 }
 
 impl FromRequestParts<App> for Visitor {
@@ -84,25 +86,90 @@ impl Visitor {
     pub(crate) fn of(parts: &Parts, app: &App) -> Self {
         let headers = &parts.headers;
         let word = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+        let jar = Jar { by_tls: app.guard.is_by_tls(headers) };
         let browser = cookie(headers, BROWSER).filter(|id| Uuid::try_parse(id).is_ok());
         let (browser, new_cookie) = match browser {
             Some(browser) => (browser, None),
             None => {
                 let browser = Uuid::new_v4().to_string();
-                (browser.clone(), Some(set_cookie(BROWSER, &browser, true)))
+                (browser.clone(), Some(jar.keep(BROWSER, &browser)))
             }
         };
+        let caller = Caller::of(parts);
         let here = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
         Visitor {
             words: tongue(headers).words(),
             theme: cookie(headers, THEME).and_then(|code| Theme::of(&code)),
             seal: app.seal.form(&browser),
-            signed_in: app.guard.wants_token(),
+            caller,
             here,
             new_cookie,
             takes_gzip: word(ACCEPT_ENCODING).is_some_and(|codings| codings.contains("gzip")),
             is_script: headers.contains_key("x-fragment"),
+            jar,
+            peer: parts.extensions.get().copied(),
         }
+    }
+
+    /// Whether they are somebody to whom pages are shown.
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self.caller, Caller::Stranger)
+    }
+
+    /// Whether they may rule, and stop the agents.
+    pub(crate) fn rules(&self) -> bool {
+        self.may("debate ruling")
+    }
+
+    /// Whether they may delete a debate.
+    pub(crate) fn deletes(&self) -> bool {
+        self.may("debate delete")
+    }
+
+    /// Whether they may open a debate.
+    pub(crate) fn opens(&self) -> bool {
+        self.may_open().is_ok()
+    }
+
+    /// The same as a refusal. A seat of one debate opens no other.
+    pub(crate) fn may_open(&self) -> Result<(), Problem> {
+        self.caller.may_use("debate create")?;
+        match self.caller.bound_to() {
+            Some(own) => {
+                Err(Problem::forbidden_role(format!("this token is for debate {own} only")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether this role's agent is theirs to call.
+    pub(crate) fn calls(&self, role: Role) -> bool {
+        let own = self.caller.seat().map(|seat| seat.role);
+        self.rules() || own == Some(SeatRole::Plays(role))
+    }
+
+    fn may(&self, command: &str) -> bool {
+        self.caller.may_use(command).is_ok()
+    }
+
+    /// Who they are, as HTML, where there is something to sign out of.
+    pub(crate) fn signed_in_as(&self) -> Option<String> {
+        let name = plain(self.caller.name()?.as_str());
+        let role = self.caller.seat().map(|seat| self.words.seat_role(seat.role));
+        let role = role.map_or(String::new(), |role| format!(", {role}"));
+        Some(format!("<bdi>{name}</bdi>{role}"))
+    }
+
+    /// What somebody is told, as HTML, who reads along and may not rule.
+    pub(crate) fn reads_along(&self) -> Option<String> {
+        let name = self.signed_in_as().filter(|_| !self.rules())?;
+        Some(self.words.reads_along.replacen("{}", &name, 1))
+    }
+
+    /// The cookies of a choice; an empty one goes back to what the browser says.
+    pub(crate) fn choices(&self, language: Option<&str>, theme: Option<&str>) -> Vec<String> {
+        let language = language.map(|code| self.jar.keep(LANGUAGE, code));
+        language.into_iter().chain(theme.map(|code| self.jar.keep(THEME, code))).collect()
     }
 
     /// Whether this theme was chosen.
@@ -178,30 +245,6 @@ pub(crate) fn tongue(headers: &HeaderMap) -> Tongue {
 /// The browser that a form came from.
 pub(crate) fn browser(headers: &HeaderMap) -> Option<String> {
     cookie(headers, BROWSER)
-}
-
-/// The cookies of a choice; an empty one goes back to what the browser says.
-pub(crate) fn choices(language: Option<&str>, theme: Option<&str>) -> Vec<String> {
-    let language = language.map(|code| set_cookie(LANGUAGE, code, true));
-    let theme = theme.map(|code| set_cookie(THEME, code, true));
-    language.into_iter().chain(theme).collect()
-}
-
-/// A cookie that stays, or with an empty value one that goes.
-pub(crate) fn set_cookie(name: &str, value: &str, for_long: bool) -> String {
-    let age = match (value.is_empty(), for_long) {
-        (true, _) => "; Max-Age=0",
-        (false, true) => "; Max-Age=31536000",
-        (false, false) => "; Max-Age=43200",
-    };
-    format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{age}")
-}
-
-/// The value of a cookie.
-pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
-    let all = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = all.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned()).next()
 }
 
 /// The bytes, smaller.

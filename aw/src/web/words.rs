@@ -1,6 +1,7 @@
 //! What the page says, in English and Vietnamese, side by side so that neither is forgotten.
 
 use aw_core::{Kind, Role, State};
+use aw_record::SeatRole;
 
 /// A language of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +76,18 @@ words! {
     theme_light: "Light", "Sáng";
     theme_dark: "Dark", "Tối";
     sign_out: "Sign out", "Đăng xuất";
+    signed_in_as: "Signed in as", "Đăng nhập với tên";
+    reads_along: "Signed in as {}. You can read along; ruling and stopping are the arbitrator's.", "Đăng nhập với tên {}. Bạn có thể theo dõi; ra ruling và dừng các agent là việc của arbitrator.";
     copy: "Copy", "Sao chép";
     copied: "Copied", "Đã sao chép";
     cancel: "Cancel", "Hủy";
+    shut_out: "You are signed out. What you typed is kept.", "Bạn đã đăng xuất. Nội dung bạn đã gõ vẫn được giữ.";
     offline: "Connection lost. Trying again; what you typed is kept.", "Mất kết nối. Đang thử lại; nội dung bạn đã gõ vẫn được giữ.";
     online: "Connected again", "Đã kết nối lại";
     proposer: "Proposer", "Proposer";
     opponent: "Opponent", "Opponent";
     arbitrator: "Arbitrator", "Arbitrator";
+    observer: "Observer", "Observer";
     just_now: "just now", "vừa xong";
     seconds_ago: "{} s ago", "{} giây trước";
     minutes_ago: "{} min ago", "{} phút trước";
@@ -99,9 +104,13 @@ words! {
     awaiting_arbitrator: "waiting for your ruling", "đang chờ ruling của bạn";
     intervention_pending: "stopped; your ruling is owed", "đã dừng; cần ruling của bạn";
     closed: "closed", "đã đóng";
+    awaiting_a_ruling: "waiting for a ruling", "đang chờ ruling";
+    stopped_for_a_ruling: "stopped; a ruling is owed", "đã dừng; cần một ruling";
 
     // The list
     needs_you: "Needs you", "Cần bạn";
+    needs_arbitrator: "Needs the arbitrator", "Cần arbitrator";
+    one_debate_only: "Your seat is for one debate only.", "Seat của bạn chỉ dành cho một debate.";
     active: "Active", "Đang diễn ra";
     closed_group: "Closed", "Đã đóng";
     search: "Search titles", "Tìm theo tiêu đề";
@@ -116,6 +125,7 @@ words! {
     clear_search: "Show all debates", "Hiển thị mọi debate";
     empty_title: "No debates yet", "Chưa có debate nào";
     empty_words: "Let two agents argue about a plan until it holds. Start one here, or let an agent start it:", "Để hai agent tranh luận về một plan cho đến khi nó đứng vững. Bắt đầu tại đây, hoặc để một agent bắt đầu:";
+    empty_for_reader: "When one is opened, it appears here.", "Khi có debate được mở, nó sẽ hiện ở đây.";
     nobody_needs_you: "Nothing needs you right now.", "Hiện không có gì cần bạn.";
     older: "Older debates", "Các debate cũ hơn";
     notify: "Tell me when a debate needs me", "Báo cho tôi khi một debate cần tôi";
@@ -152,7 +162,13 @@ words! {
     parked_words: "Written before the author knew of the intervention; it changed nothing.", "Được viết trước khi tác giả biết về intervention; không thay đổi gì.";
     automatic: "automatic", "tự động";
     closes: "closes the debate", "đóng debate";
-    by_person: "on this page", "trên trang này";
+    by_person: "by a person, on the page", "do một người, trên trang";
+    ruled_by_person: "ruled by a person, on the page", "ruling do một người, trên trang";
+    ruled_by_program: "ruled by a program, via {}", "ruling do một chương trình, qua {}";
+    stopped_by_person: "stopped by a person, on the page", "dừng do một người, trên trang";
+    stopped_by_program: "stopped by a program, via {}", "dừng do một chương trình, qua {}";
+    via: "via {}", "qua {}";
+    seat: "seat", "seat";
     copy_link: "Copy link", "Sao chép liên kết";
     copy_text: "Copy text", "Sao chép nội dung";
     more: "Show all", "Hiện tất cả";
@@ -222,6 +238,7 @@ words! {
 
     // New
     new_words: "Two agents will argue about it; you are the arbitrator.", "Hai agent sẽ tranh luận về nó; bạn là arbitrator.";
+    new_words_of_proposer: "Two agents will argue about it; the arbitrator settles what they cannot.", "Hai agent sẽ tranh luận về nó; arbitrator quyết định điều họ không tự giải quyết được.";
     title: "Title", "Tiêu đề";
     title_hint: "One line, at most 200 characters", "Một dòng, tối đa 200 ký tự";
     motion_text: "Motion", "Motion";
@@ -231,6 +248,7 @@ words! {
     who_approves: "When the proposer asks to complete it", "Khi proposer đề nghị kết thúc";
     approve_auto: "close it", "đóng luôn";
     approve_me: "ask me first", "hỏi tôi trước";
+    approve_arbitrator: "ask the arbitrator first", "hỏi arbitrator trước";
     create: "Open the debate", "Mở debate";
     created: "The debate is open. Paste one line into each of two agents:", "Debate đã mở. Dán mỗi dòng cho một agent:";
     line_proposer: "Be the proposer in debate {id}: run `aw agent show proposer --debate-id {id}` and go by what it prints.", "Hãy làm proposer trong debate {id}: chạy `aw agent show proposer --debate-id {id}` và làm theo những gì nó in ra.";
@@ -246,8 +264,10 @@ words! {
     // Signing in
     sign_in: "Sign in", "Đăng nhập";
     token: "Token", "Token";
-    token_hint: "The server's token: AW_AUTH_TOKEN, or auth_token in config.toml", "Token của server: AW_AUTH_TOKEN, hoặc auth_token trong config.toml";
-    wrong_token: "That is not the token.", "Token không đúng.";
+    token_hint: "The one you were given for your seat, or the administrator's. On the server's own machine, aw debate open signs you in without one.", "Token bạn được cấp cho seat của mình, hoặc của administrator. Trên chính máy chạy server, aw debate open đăng nhập cho bạn mà không cần token.";
+    wrong_token: "This token is not good here: it is mistyped, has expired or was taken back.", "Token này không dùng được ở đây: gõ sai, đã hết hạn hoặc đã bị thu hồi.";
+    used_link: "This link was used already or is too old: it works once, for ten minutes. Ask for another, or sign in with a token.", "Liên kết này đã được dùng hoặc đã quá cũ: nó chỉ dùng được một lần, trong mười phút. Hãy xin liên kết khác, hoặc đăng nhập bằng token.";
+    link_words: "This link signs you in, once.", "Liên kết này đăng nhập cho bạn, một lần.";
 
     // What went wrong
     oops: "Something is not right", "Có gì đó không ổn";
@@ -264,6 +284,8 @@ words! {
     stale: "It was made before the server was started anew, or in another browser. Nothing was sent. Open the page again and send it once more.", "Nó được tạo trước khi server khởi động lại, hoặc ở trình duyệt khác. Chưa gửi gì. Mở lại trang và gửi lại.";
     signed_out_title: "You are signed out", "Bạn đã đăng xuất";
     signed_out: "Nothing was sent. Go back: what you typed is still there. Sign in on another tab, then send it again.", "Chưa gửi gì. Quay lại: nội dung bạn đã gõ vẫn còn. Đăng nhập ở tab khác, rồi gửi lại.";
+    forbidden_title: "Your seat may not do this", "Seat của bạn không được làm việc này";
+    forbidden: "Nothing was changed. Sign in to a seat that may, or ask whoever runs the server for one.", "Chưa có gì thay đổi. Hãy đăng nhập vào một seat được phép, hoặc xin người quản lý server một seat như vậy.";
     failed_title: "The server failed", "Server gặp lỗi";
     failed: "It is written in its log: aw server logs.", "Lỗi được ghi trong log: aw server logs.";
     to_debates: "To the debates", "Đến các debate";
@@ -280,14 +302,24 @@ impl Words {
         }
     }
 
-    /// A state in words.
-    pub(crate) fn state(&self, state: State) -> &'static str {
-        match state {
-            State::AwaitingOpponent => self.awaiting_opponent,
-            State::AwaitingProposer => self.awaiting_proposer,
-            State::AwaitingArbitrator => self.awaiting_arbitrator,
-            State::InterventionPending => self.intervention_pending,
-            State::Closed => self.closed,
+    /// What a seat is for.
+    pub(crate) fn seat_role(&self, role: SeatRole) -> &'static str {
+        match role {
+            SeatRole::Plays(role) => self.role(role),
+            SeatRole::Observer => self.observer,
+        }
+    }
+
+    /// A state in words, for whoever may rule or for somebody else.
+    pub(crate) fn state(&self, state: State, rules: bool) -> &'static str {
+        match (state, rules) {
+            (State::AwaitingOpponent, _) => self.awaiting_opponent,
+            (State::AwaitingProposer, _) => self.awaiting_proposer,
+            (State::AwaitingArbitrator, true) => self.awaiting_arbitrator,
+            (State::AwaitingArbitrator, false) => self.awaiting_a_ruling,
+            (State::InterventionPending, true) => self.intervention_pending,
+            (State::InterventionPending, false) => self.stopped_for_a_ruling,
+            (State::Closed, _) => self.closed,
         }
     }
 

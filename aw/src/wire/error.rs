@@ -45,16 +45,19 @@ pub struct Error {
     /// `ACTION_NOT_ALLOWED`: the newest argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_argument: Option<LastArgument>,
-    /// What was not found.
+    /// What was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<DebateIdText>,
+    /// `RECORD_DAMAGED`: the first bad one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// What was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument_id: Option<ArgumentIdText>,
-    /// What was not found.
+    /// What was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<DocumentIdText>,
-    /// What was not found.
+    /// What was not found, or the first bad one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
     /// When it was deleted.

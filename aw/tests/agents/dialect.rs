@@ -18,7 +18,11 @@ pub enum Dialect {
 /// What the model answers.
 #[derive(Debug, Clone)]
 pub enum Spoken {
-    Call { tool: &'static str, arguments: Value },
+    /// A tool, with its namespace and a dot before its name where it has one.
+    Call {
+        tool: String,
+        arguments: Value,
+    },
     Text(String),
 }
 
@@ -28,14 +32,19 @@ impl Dialect {
         let mut talk = Talk::default();
         for tool in list(&body["tools"]) {
             let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
-            talk.tools.extend(name.map(str::to_owned));
+            let Some(name) = name else { continue };
+            talk.tools.push(name.to_owned());
+            let within = list(&tool["tools"]).map(|tool| format!("{name}.{}", text(&tool["name"])));
+            talk.tools.extend(within);
         }
         match self {
             Dialect::Responses => {
                 talk.told.push_str(body["instructions"].as_str().unwrap_or_default());
                 for item in list(&body["input"]) {
                     match item["type"].as_str() {
-                        Some("function_call") => talk.steps.push(step(&item["arguments"])),
+                        Some("function_call") => {
+                            talk.steps.push(step(&item["name"], &item["arguments"]));
+                        }
                         Some("function_call_output") => finish(&mut talk, &item["output"]),
                         _ => tell(&mut talk, &item["content"]),
                     }
@@ -44,7 +53,8 @@ impl Dialect {
             Dialect::Chat => {
                 for message in list(&body["messages"]) {
                     for call in list(&message["tool_calls"]) {
-                        talk.steps.push(step(&call["function"]["arguments"]));
+                        let call = &call["function"];
+                        talk.steps.push(step(&call["name"], &call["arguments"]));
                     }
                     match message["role"].as_str() {
                         Some("tool") => finish(&mut talk, &message["content"]),
@@ -60,7 +70,9 @@ impl Dialect {
                     }
                     for part in list(&message["content"]) {
                         match part["type"].as_str() {
-                            Some("tool_use") => talk.steps.push(step(&part["input"])),
+                            Some("tool_use") => {
+                                talk.steps.push(step(&part["name"], &part["input"]));
+                            }
                             Some("tool_result") => finish(&mut talk, &part["content"]),
                             _ => tell(&mut talk, &part["text"]),
                         }
@@ -77,10 +89,17 @@ impl Dialect {
         match self {
             Dialect::Responses => {
                 let item = match spoken {
-                    Spoken::Call { tool, arguments } => json!({
-                        "type": "function_call", "id": format!("fc_{number}"), "call_id": call,
-                        "name": tool, "arguments": arguments.to_string(),
-                    }),
+                    Spoken::Call { tool, arguments } => {
+                        let mut item = json!({
+                            "type": "function_call", "id": format!("fc_{number}"), "call_id": call,
+                            "name": tool, "arguments": arguments.to_string(),
+                        });
+                        if let Some((namespace, name)) = tool.split_once('.') {
+                            item["namespace"] = json!(namespace);
+                            item["name"] = json!(name);
+                        }
+                        item
+                    }
                     Spoken::Text(text) => json!({
                         "type": "message", "id": format!("msg_{number}"), "role": "assistant",
                         "content": [{"type": "output_text", "text": text}],
@@ -157,11 +176,12 @@ fn named(event: &Value) -> String {
 }
 
 /// A step without its result. Some put its arguments into a text; each shell has its own word for a line.
-fn step(arguments: &Value) -> Step {
+fn step(tool: &Value, arguments: &Value) -> Step {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
     let arguments = parsed.unwrap_or(arguments.clone());
     let line = arguments["cmd"].as_str().or(arguments["command"].as_str());
-    Step { line: line.unwrap_or_default().to_owned(), result: String::new() }
+    let line = line.unwrap_or_default().to_owned();
+    Step { tool: text(tool), line, result: String::new() }
 }
 
 /// The oldest step without a result has this one: nobody here calls two tools at once.

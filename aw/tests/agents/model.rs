@@ -111,7 +111,11 @@ async fn answer(inside: &Inside, role: &str, dialect: Dialect, body: &str) -> Re
     } else {
         let reply = script.next(&talk);
         inside.heard.lock().unwrap().push((script.role, talk.clone(), reply.clone()));
-        if let Reply::Run { pause: Some(pause), .. } = &reply {
+        let pause = match &reply {
+            Reply::Run { pause, .. } | Reply::Call { pause, .. } => pause.as_ref(),
+            Reply::Skill | Reply::Say(_) => None,
+        };
+        if let Some(pause) = pause {
             pause.write().await;
         }
         program.put(&reply, script.role, &talk)

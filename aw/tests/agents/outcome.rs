@@ -38,16 +38,19 @@ pub fn all_is_well(table: &Table, record: &[Value], versions: u64) {
         panic!("there is one debate: {listed}");
     };
     assert_eq!(debate["state"], "CLOSED");
-    everybody_has_read_what_they_answer(record);
+    everybody_has_read_what_they_answer(table, record);
     every_version_is_cited(table, record, versions);
     the_kit_has_arrived(table);
     assert!(table.model.strays().is_empty(), "{:?}", table.model.strays());
 }
 
 /// Each text quotes the one that it answers, and the opponent's quote the plan besides.
-fn everybody_has_read_what_they_answer(record: &[Value]) {
+fn everybody_has_read_what_they_answer(table: &Table, record: &[Value]) {
     for argument in record {
-        assert_eq!(argument["via"], "cli");
+        // What the server rules by itself came the way of the RESOLUTION.
+        let role: Role = text(&argument["role"]).parse().unwrap();
+        let from = if argument["automatic"] == true { Role::Proposer } else { role };
+        assert_eq!(argument["via"], table.way(from), "{argument}");
         let target = record.iter().find(|other| other["id"] == argument["parent_id"]);
         let Some(target) = target.filter(|target| target["role"] != argument["role"]) else {
             continue;

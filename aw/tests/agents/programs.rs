@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use aw_core::Role;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::dialect::Spoken;
 use super::script::Reply;
@@ -91,6 +91,15 @@ impl Program {
         machine.aw(&[&["agent", "install"], &kit[..]].concat()).answer();
     }
 
+    /// Has it call the tools at this address, whatever the kit has told it.
+    pub fn call_over_http(self, machine: &Machine, url: &str) {
+        assert_eq!(self, Program::Opencode, "nobody else is asked to");
+        let path = machine.path("home/.config/opencode/opencode.json");
+        let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        config["mcp"]["aw"] = json!({"type": "remote", "url": url});
+        write(&path, &config.to_string());
+    }
+
     /// Where its skills were put.
     pub fn skills(self, machine: &Machine) -> PathBuf {
         match self {
@@ -163,7 +172,16 @@ impl Program {
                     Program::Opencode => ("read", json!({"filePath": path})),
                     Program::Pi => ("read", json!({"path": path})),
                 };
-                return Spoken::Call { tool, arguments };
+                return Spoken::Call { tool: tool.to_owned(), arguments };
+            }
+            Reply::Call { tool, arguments, .. } => {
+                let tool = match self {
+                    Program::Claude => format!("mcp__aw__{tool}"),
+                    Program::Codex => format!("mcp__aw.{tool}"),
+                    Program::Opencode => format!("aw_{tool}"),
+                    Program::Pi => "it has no tools but its own".to_owned(),
+                };
+                return Spoken::Call { tool, arguments: arguments.clone() };
             }
             Reply::Run { line, limit, .. } => (line, *limit),
         };
@@ -182,7 +200,7 @@ impl Program {
             };
             arguments[name] = json!(most);
         }
-        Spoken::Call { tool, arguments }
+        Spoken::Call { tool: tool.to_owned(), arguments }
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Reply {
     Skill,
     /// Run a line in the shell. It takes a pause to think of it, and sets its host a limit.
     Run { line: String, limit: Option<Duration>, pause: Option<Pause> },
+    /// Call one of the tools that `aw` offers over MCP, after a pause to think.
+    Call { tool: String, arguments: Value, pause: Option<Pause> },
     /// Show this to the user and stop.
     Say(String),
 }
@@ -34,24 +36,35 @@ pub enum Reply {
 #[derive(Debug)]
 pub struct Script {
     pub role: Role,
-    plan: &'static str,
-    opening: &'static str,
-    moves: Vec<Move>,
+    pub plan: &'static str,
+    pub opening: &'static str,
+    pub moves: Vec<Move>,
+    /// Whether it debates by the tools of MCP instead of commands, see [`super::tools`].
+    pub by_tools: bool,
     hurry: Option<Duration>,
 }
 
 impl Script {
     /// Opens a debate on this plan, then makes these moves.
     pub fn proposes(plan: &'static str, opening: &'static str, moves: Vec<Move>) -> Self {
-        Script { role: Role::Proposer, plan, opening, moves, hurry: None }
+        Script { plan, opening, ..Self::playing(Role::Proposer, moves) }
     }
 
     pub fn opposes(moves: Vec<Move>) -> Self {
-        Script { role: Role::Opponent, plan: "", opening: "", moves, hurry: None }
+        Self::playing(Role::Opponent, moves)
     }
 
     pub fn arbitrates(moves: Vec<Move>) -> Self {
-        Script { role: Role::Arbitrator, plan: "", opening: "", moves, hurry: None }
+        Self::playing(Role::Arbitrator, moves)
+    }
+
+    fn playing(role: Role, moves: Vec<Move>) -> Self {
+        Script { role, plan: "", opening: "", moves, by_tools: false, hurry: None }
+    }
+
+    /// Without a shell: everything is done with the tools of MCP.
+    pub fn by_tools(self) -> Self {
+        Script { by_tools: true, ..self }
     }
 
     /// Intervenes before anything else.
@@ -67,6 +80,9 @@ impl Script {
     /// The next step.
     pub fn next(&self, talk: &Talk) -> Reply {
         let Some(last) = talk.steps.last() else { return Reply::Skill };
+        if self.by_tools {
+            return self.next_call(talk);
+        }
         if talk.steps.len() == 1 {
             return self.run(talk, self.begin(talk));
         }
@@ -212,12 +228,12 @@ fn citation(document: &Value) -> String {
 }
 
 /// The document and the version that a text cites.
-fn cited(text: &str) -> Option<(&str, &str)> {
+pub fn cited(text: &str) -> Option<(&str, &str)> {
     let (id, rest) = text.split_once("doc_id=")?.1.split_once(" (v")?;
     Some((id, rest.split_once(')')?.0))
 }
 
-fn first_line(text: &str) -> &str {
+pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 

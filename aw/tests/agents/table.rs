@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use super::model::Model;
 use super::programs::{self, Program};
 use super::script::{LAST_WORDS, Reply, Script};
-use super::talk::{Talk, data};
+use super::talk::Talk;
 use crate::loops::machine::{Going, Machine, is_gone};
 
 /// Nothing that a story waits for takes nearly so long, however slow the machine.
@@ -30,6 +30,7 @@ pub struct Table {
 
 struct Seat {
     role: Role,
+    by_tools: bool,
     program: Program,
     machine: Machine,
     going: Option<Going>,
@@ -55,7 +56,8 @@ impl Table {
         let everybodys = server.data().to_str().expect("a plain path").to_owned();
         let seat = |(program, script): &(Program, Script)| {
             let machine = Machine::listening_at(&server.listen).with("AWEAVE_HOME", &everybodys);
-            Seat { role: script.role, program: *program, machine, going: None }
+            let (role, by_tools) = (script.role, script.by_tools);
+            Seat { role, by_tools, program: *program, machine, going: None }
         };
         let seats: Vec<Seat> = scripts.iter().map(seat).collect();
         let model = Model::start(scripts.into());
@@ -97,9 +99,21 @@ impl Table {
             let printed = fs::read_to_string(self.seat(*role).printed()).unwrap();
             assert!(printed.contains(LAST_WORDS), "{}", self.story());
             let talk = self.talk(*role);
-            let last = talk.steps.last().expect("it did something").answer().expect("an answer");
-            assert_eq!(data(&last)["action"], "debate_closed", "{}", self.story());
+            let last = talk.steps.last().expect("it did something");
+            assert!(last.is_the_end(), "{}", self.story());
         }
+    }
+
+    /// How what is written in this seat comes to the server.
+    pub fn way(&self, role: Role) -> &'static str {
+        if self.seat(role).by_tools { "mcp" } else { "cli" }
+    }
+
+    /// Lets the program in this seat call the server itself, instead of the `aw mcp` of the kit.
+    pub fn over_http(&self, role: Role) {
+        let seat = self.seat(role);
+        seat.program
+            .call_over_http(&seat.machine, &format!("{}/mcp?role={role}", self.server.url()));
     }
 
     /// The program in this seat.
@@ -181,7 +195,7 @@ impl Table {
         for seat in &self.seats {
             let _ = writeln!(story, "== {} ({})", seat.role, seat.program.name());
             for step in self.talk(seat.role).steps {
-                let _ = writeln!(story, "$ {}\n{:.2000}", step.line, step.result);
+                let _ = writeln!(story, "$ {} {}\n{:.2000}", step.tool, step.line, step.result);
             }
             let reply = self.model.heard(seat.role).pop().map(|(_, reply)| reply);
             let printed = fs::read_to_string(seat.printed()).unwrap_or_default();

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::tools::Told;
+
 /// The conversation that a request carries.
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
@@ -15,6 +17,8 @@ pub struct Talk {
 /// A tool that was called, and what came of it.
 #[derive(Debug, Clone)]
 pub struct Step {
+    /// What the program calls the tool.
+    pub tool: String,
     /// The line that was run; empty when the tool was not the shell.
     pub line: String,
     pub result: String,
@@ -28,6 +32,14 @@ impl Step {
             let object = Some(line).filter(|line| line.starts_with("{\"success\":"));
             serde_json::from_str(object?).ok()
         })
+    }
+
+    /// Whether this has told that the debate is closed.
+    pub fn is_the_end(&self) -> bool {
+        match self.answer() {
+            Some(answer) => data(&answer)["action"] == "debate_closed",
+            None => Told::of(&self.result).is_closed,
+        }
     }
 
     /// Whether this was a `wait` that the host did not let finish.

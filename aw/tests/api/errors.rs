@@ -167,7 +167,7 @@ async fn a_body_that_is_not_json_is_an_unsupported_media_type() {
 
 #[tokio::test]
 async fn a_missing_token_is_auth_failed() {
-    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    let guard = Guard::sharing("secret");
     let world = World::with(guard, Limits::default()).await;
     is(
         &world.get("/debates").await,

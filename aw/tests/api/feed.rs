@@ -159,7 +159,7 @@ async fn feeds_are_counted_and_limited_like_every_socket() {
 
 #[tokio::test]
 async fn a_feed_wants_the_token_and_no_foreign_page() {
-    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    let guard = Guard::sharing("secret");
     let world = World::with(guard, Limits::default()).await;
     let url = format!("ws://{}/ws", by_hand::address(&world));
     let with = |name: &'static str, value: &'static str| {

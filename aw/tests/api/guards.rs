@@ -266,7 +266,7 @@ async fn nothing_allows_other_sites_to_read() {
 async fn a_public_url_is_let_in_under_its_host_and_origin_only() {
     let public = ["https://debates.example.org", "http://intranet:8080"];
     let public = public.iter().map(|url| url.parse().unwrap()).collect();
-    let world = World::with(Guard { token: None, public }, Limits::default()).await;
+    let world = World::with(Guard { public, ..Guard::default() }, Limits::default()).await;
     for (host, origin, status) in [
         ("debates.example.org", None, 200),
         ("Debates.Example.org", None, 200),
@@ -294,7 +294,7 @@ async fn a_public_url_is_let_in_under_its_host_and_origin_only() {
 #[tokio::test]
 async fn a_token_is_wanted_at_every_door_but_health() {
     let token = "a-long-secret";
-    let guard = Guard { token: Some(token.to_owned()), ..Guard::default() };
+    let guard = Guard::sharing(token);
     let world = World::with(guard, Limits::default()).await;
     let doors = every_door(&world, Some(token)).await;
     let own = by_hand::address(&world);
@@ -342,7 +342,7 @@ async fn a_token_is_wanted_at_every_door_but_health() {
 
 #[tokio::test]
 async fn a_token_opens_neither_a_foreign_host_nor_another_site() {
-    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    let guard = Guard::sharing("secret");
     let world = World::with(guard, Limits::default()).await;
     let own = by_hand::address(&world);
     let token = "authorization: Bearer secret".to_owned();

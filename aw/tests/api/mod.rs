@@ -1,15 +1,19 @@
 //! The API, endpoint by endpoint.
 
-mod by_hand;
+pub mod by_hand;
 mod debate;
 mod documents;
 mod errors;
 mod feed;
 mod guards;
+pub mod house;
 mod input;
 mod lists;
 mod old_clients;
 mod pages;
 mod presence;
 mod records;
+pub mod seen;
+mod signing_in;
+mod verify;
 mod waiting;

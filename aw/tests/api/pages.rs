@@ -1,70 +1,15 @@
 //! The pages over plain HTTP: what surrounds them, and who gets in.
 
 use reqwest::Method;
-use reqwest::header::{HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::header::{LOCATION, SET_COOKIE};
 use serde_json::json;
 
+use super::seen::{see, seen, send};
 use crate::world::{World, new_id};
 use aw::server::{Guard, Limits};
 
-/// What came back, as a browser would see it.
-struct Seen {
-    status: u16,
-    headers: HeaderMap,
-    body: String,
-}
-
-impl Seen {
-    fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
-
-    /// The cookies it sets, as a browser would send them back.
-    fn cookies(&self) -> String {
-        let all = self.headers.get_all(SET_COOKIE).iter();
-        let pairs = all.map(|value| value.to_str().unwrap().split(';').next().unwrap().to_owned());
-        pairs.collect::<Vec<_>>().join("; ")
-    }
-
-    /// What its forms carry.
-    fn seal(&self) -> String {
-        let rest = self.body.split("name=\"seal\" value=\"").nth(1).expect("there is a form");
-        rest.split('"').next().unwrap().to_owned()
-    }
-
-    /// What the page's own form, the last one, carries in this field.
-    fn hidden(&self, name: &str) -> String {
-        let rest = self.body.split(&format!("name=\"{name}\" value=\"")).skip(1).last();
-        rest.unwrap_or_else(|| panic!("no {name}")).split('"').next().unwrap().to_owned()
-    }
-}
-
-async fn see(world: &World, path: &str, headers: &[(&str, &str)]) -> Seen {
-    let request =
-        headers.iter().fold(world.request(Method::GET, path), |request, (name, value)| {
-            request.header(*name, *value)
-        });
-    seen(request).await
-}
-
-async fn send(world: &World, path: &str, cookies: &str, fields: &[(&str, &str)]) -> Seen {
-    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    let request = world
-        .request(Method::POST, path)
-        .header("content-type", "application/x-www-form-urlencoded")
-        .header("cookie", cookies)
-        .body(body);
-    seen(request).await
-}
-
-async fn seen(request: reqwest::RequestBuilder) -> Seen {
-    let response = request.send().await.unwrap();
-    let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Seen { status, headers, body: response.text().await.unwrap() }
-}
-
 async fn with_token() -> World {
-    let guard = Guard { token: Some("secret".to_owned()), ..Guard::default() };
+    let guard = Guard::sharing("secret");
     World::with(guard, Limits::default()).await
 }
 

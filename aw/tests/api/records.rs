@@ -53,7 +53,7 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
                 "id": motion, "debate_id": debate, "parent_id": null, "type": "MOTION",
                 "role": "proposer", "author": "An", "content": "Giữ một tệp.",
                 "client_request_id": request, "seq": 1, "parked": false, "close": null,
-                "automatic": false, "via": "api", "hash": hash,
+                "automatic": false, "via": "api", "seat": null, "hash": hash,
                 "created_at": "2026-01-01T00:00:00.000Z",
             },
             "replayed": false,
@@ -73,6 +73,7 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
         "id": claimed["argument"]["id"], "debate_id": debate, "parent_id": motion, "type": "CLAIM",
         "role": "opponent", "author": null, "content": "Không.", "client_request_id": request,
         "seq": 2, "parked": false, "close": null, "automatic": false, "via": "api",
+        "seat": null,
         "hash": claimed["argument"]["hash"], "created_at": "2026-01-01T00:00:01.234Z",
     });
     assert_eq!(claimed["argument"], expected);
@@ -628,6 +629,9 @@ fn link(previous: &str, argument: &Value) -> String {
     hash.update(canonical(&json!(previous)));
     for field in FIELDS {
         hash.update(canonical(&argument[field]));
+    }
+    if !argument["seat"].is_null() {
+        hash.update(canonical(&argument["seat"]));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -525,6 +525,7 @@ async fn a_held_wait_reads_nothing_while_nothing_happens() {
     }
     // Behind the server's back: whoever looked now would find the debate gone.
     let hide = "update debates set deleted_at = ?1";
+    world.database().execute_batch("drop trigger debates_stay_deleted").unwrap();
     world.database().execute(hide, [Some(1)]).unwrap();
     assert!(timeout(Duration::from_millis(400), &mut waiter).await.is_err(), "it looked");
     world.database().execute(hide, [None::<i64>]).unwrap();

@@ -3,9 +3,10 @@
 use serde_json::json;
 
 use super::find::{button, css, field, role};
-use super::gallery::{APPEAL, hang};
+use super::gallery::{APPEAL, hang, hang_by_seat};
 use super::sight::{Theme, WIDTHS};
 use super::{Browser, Page};
+use crate::api::house::House;
 use crate::world::{World, text};
 
 #[tokio::test]
@@ -36,6 +37,29 @@ async fn no_page_in_any_state_keeps_anybody_out() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[tokio::test]
+async fn no_page_of_any_seat_keeps_anybody_out() {
+    let Some(browser) = Browser::start().await else { return };
+    let house = House::open().await;
+    let page = browser.page().await;
+    for exhibit in hang_by_seat(&house).await {
+        let path = match &exhibit.token {
+            Some(token) => house.link(token, &exhibit.path).await,
+            None => exhibit.path,
+        };
+        page.goto(&format!("{}{path}", house.world.url)).await;
+        lets_everybody_in(&page, exhibit.name).await;
+        // What a seat may not do is a 403, which the browser notes.
+        page.complaints();
+    }
+    // As somebody sees it who follows the link with a browser that says nothing of itself.
+    let other = browser.page().await;
+    other.headers(json!({"Sec-Purpose": "prefetch"})).await;
+    other.goto(&format!("{}{}", house.world.url, house.link("secret", "/").await)).await;
+    other.see(button("Sign in")).await;
+    lets_everybody_in(&other, "a link with a button").await;
 }
 
 /// Asserts that nobody is kept out of the page as it is now, in both themes.

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::api::house::House;
 use crate::world::{DebateFor, World, new_id, text};
 
 /// An APPEAL as the proposer's command prescribes it.
@@ -170,4 +172,57 @@ async fn long<'a>(world: &'a World, plan: &str) -> (DebateFor<'a>, String) {
 
 fn id_of(written: &Value) -> String {
     text(&written["argument"]["id"])
+}
+
+/// A page as somebody sees it who has signed in with this token; without one, a stranger.
+pub struct Seated {
+    pub name: &'static str,
+    pub token: Option<String>,
+    pub path: String,
+}
+
+/// The pages that look different from seat to seat.
+pub async fn hang_by_seat(house: &House) -> Vec<Seated> {
+    let long = "The laptop of An, which stands in the kitchen and argues with everybody who comes";
+    let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
+    let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
+    let (named, _) = house.seat(json!({"role": "arbitrator", "name": &long[..80]})).await;
+    let (proposer, _) = house.seat(json!({"role": "proposer", "name": "Bo"})).await;
+    let owed = house.appealed("May the import stop the server?").await;
+    let ruled = house.appealed("Whose hand was it?").await;
+    let stop = json!({"content": "You argue about the wrong thing."});
+    let fields = json!({"role": "observer", "name": "Dung", "debate_id": ruled});
+    let (observer, _) = house.seat(fields).await;
+
+    let page = format!("/debate/{ruled}");
+    let guest = house.guest(&an).await;
+    let target = guest.sees(&page).await.hidden("target");
+    let ruling = [("content", "Option A."), ("request", &new_id()), ("target", &target)];
+    assert_eq!(guest.sends(&format!("{page}/rule"), &ruling).await.status, 303);
+    for (what, body) in
+        [("intervention", stop), ("ruling", json!({"content": "Then argue about X."}))]
+    {
+        house.ask(&codex, Method::POST, &format!("/debates/{ruled}/{what}"), body).await.created();
+    }
+    let mut body =
+        json!({"client_request_id": new_id(), "content": "Done.", "author": "codex 0.166"});
+    let newest = guest.sees(&format!("/debates/{ruled}/export?format=json")).await.body;
+    let newest: Value = serde_json::from_str(&newest).unwrap();
+    body["target_id"] = newest["arguments"].as_array().unwrap().last().unwrap()["id"].clone();
+    let resolution = format!("/debates/{ruled}/resolution");
+    house.ask(&proposer, Method::POST, &resolution, body).await.created();
+
+    let seated =
+        |name, token: Option<&String>, path: String| Seated { name, token: token.cloned(), path };
+    vec![
+        seated("link-used-up", None, "/sign-in/link?code=x".to_owned()),
+        seated("seat-arbitrator-owes", Some(&an), format!("/debate/{owed}")),
+        seated("seat-arbitrator-list", Some(&named), "/".to_owned()),
+        seated("seat-hands", Some(&named), page.clone()),
+        seated("seat-proposer-new", Some(&proposer), "/new".to_owned()),
+        seated("seat-proposer-owed", Some(&proposer), format!("/debate/{owed}")),
+        seated("seat-observer-debate", Some(&observer), page),
+        seated("seat-observer-list", Some(&observer), "/".to_owned()),
+        seated("seat-observer-forbidden", Some(&observer), "/new".to_owned()),
+    ]
 }

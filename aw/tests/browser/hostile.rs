@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::find::{css, role};
 use super::payloads::payloads;
 use super::{Browser, Page};
+use crate::api::house::House;
 use crate::world::{World, new_id, text};
 
 /// How many texts a debate has. A page shows 200 arguments.
@@ -213,5 +214,48 @@ async fn the_options_of_an_appeal_are_harmless() {
             page.see(css("#preview .words")).await;
         }
         is_harmless(&page, &format!("appeal {number}"), &world.url).await;
+    }
+}
+
+#[tokio::test]
+async fn names_of_seats_are_harmless_live_and_loaded() {
+    let Some(browser) = Browser::start().await else { return };
+    let house = House::open().await;
+    let (debate, _) = house.debate("Names").await;
+    let path = format!("/debate/{debate}");
+    let to = |link: String| format!("{}{link}", house.world.url);
+    let page = phone(&browser, &to(house.link("secret", &path).await)).await;
+    let all = lines(80);
+    let (mut written, mut observers) = (1, Vec::new());
+    for name in all.iter().step_by(all.len().div_ceil(BATCH)) {
+        let seat = |role: &str| json!({"role": role, "name": name});
+        let made = house.ask("secret", Method::POST, "/tokens", seat("arbitrator")).await;
+        if !made.status.is_success() {
+            made.refused(400, "INVALID_INPUT");
+            continue;
+        }
+        let what = ["ruling", "intervention"][written % 2];
+        let move_of = format!("/debates/{debate}/{what}");
+        let token = text(&made.created()["token"]);
+        house.ask(&token, Method::POST, &move_of, json!({"content": "So."})).await.created();
+        written += 1;
+        if written % 12 == 0 {
+            observers.push(house.seat(seat("observer")).await.0);
+        }
+    }
+    assert!(written > 100 && observers.len() > 8, "{written}");
+    page.see(css(&format!("#a-{written}"))).await;
+    is_harmless(&page, "names, live", &house.world.url).await;
+    page.reload().await;
+    is_harmless(&page, "names, loaded", &house.world.url).await;
+    // Whoever is called so is told so.
+    for observer in observers {
+        for path in ["/", &path] {
+            // Who signs in anew has left the seat before, and a page that is open would say so.
+            page.goto("about:blank").await;
+            page.goto(&to(house.link(&observer, path).await)).await;
+            page.reads("You can read along").await;
+            is_harmless(&page, "a name of one's own", &house.world.url).await;
+        }
     }
 }

@@ -97,6 +97,13 @@ impl Page {
         .await;
     }
 
+    /// Every address in the history of the tab.
+    pub async fn addresses_so_far(&self) -> Vec<String> {
+        let history = self.call("Page.getNavigationHistory", json!({})).await;
+        let entries = history["entries"].as_array().expect("a list").iter();
+        entries.map(|entry| entry["url"].as_str().expect("an address").to_owned()).collect()
+    }
+
     /// Does this and returns when it has led to another document, which is loaded.
     pub(super) async fn turns_to_another(&self, what: &str, act: impl AsyncFnOnce()) {
         let before = self.seen.loaded();

@@ -1,9 +1,10 @@
 //! Pictures of every page for those who look at them: `scripts/screenshots`.
 
-use super::Browser;
-use super::gallery::hang;
+use super::gallery::{hang, hang_by_seat};
 use super::process::target;
 use super::sight::{Theme, WIDTHS};
+use super::{Browser, Page};
+use crate::api::house::House;
 use crate::world::World;
 
 #[tokio::test]
@@ -21,16 +22,29 @@ async fn every_page_has_its_picture_taken_when_asked() {
     }
     let page = browser.page().await;
     for (name, url) in pages {
-        for theme in Theme::BOTH {
-            page.prefers(theme, true).await;
-            for width in WIDTHS {
-                page.width(width).await;
-                page.goto(&url).await;
-                let file = format!("screenshots/{name}-{width}-{}.png", theme.name());
-                page.whole_screenshot(&target().join(file)).await;
-            }
-        }
-        // A page that says that something is missing is a 404, which the browser notes.
-        page.complaints();
+        take(&page, name, &url).await;
     }
+    let house = House::open().await;
+    for exhibit in hang_by_seat(&house).await {
+        if let Some(token) = &exhibit.token {
+            let link = house.link(token, &exhibit.path).await;
+            page.goto(&format!("{}{link}", house.world.url)).await;
+        }
+        take(&page, exhibit.name, &format!("{}{}", house.world.url, exhibit.path)).await;
+    }
+}
+
+/// The pictures of one page.
+async fn take(page: &Page, name: &str, url: &str) {
+    for theme in Theme::BOTH {
+        page.prefers(theme, true).await;
+        for width in WIDTHS {
+            page.width(width).await;
+            page.goto(url).await;
+            let file = format!("screenshots/{name}-{width}-{}.png", theme.name());
+            page.whole_screenshot(&target().join(file)).await;
+        }
+    }
+    // A page that says that something is missing is a 404, which the browser notes.
+    page.complaints();
 }

@@ -189,6 +189,7 @@ async fn two_thousand_arguments_open_within_a_second() {
             id: new_id().parse().unwrap(),
             author: None,
             via: Via::Api,
+            seat: None,
             ask: Ask::Play {
                 role: [Role::Opponent, Role::Proposer][turn % 2],
                 play: Move::Claim { target },

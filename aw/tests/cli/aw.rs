@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -79,6 +79,13 @@ impl Aw {
         fs::write(self.home().join("config.toml"), text).unwrap();
     }
 
+    /// Puts a program of this name into the PATH, which does this on the desk.
+    pub fn program(&self, name: &str, script: &str) {
+        let path = self.folder.path().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
     /// From now on the transcript calls this id so.
     pub fn call_it(&self, name: &str, id: &str) {
         self.names.borrow_mut().push((id.to_owned(), name.to_owned()));
@@ -116,6 +123,13 @@ impl Aw {
         command.spawn().unwrap()
     }
 
+    /// Starts `aw` with a pipe at each end and leaves it running.
+    pub fn converse(&self, arguments: &[&str]) -> Child {
+        let mut command = self.aw(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.spawn().unwrap()
+    }
+
     fn aw(&self, arguments: &[&str]) -> Command {
         let mut command = self.settled(env!("CARGO_BIN_EXE_aw"));
         command.args(arguments);
@@ -123,7 +137,7 @@ impl Aw {
     }
 
     /// A command on the desk, with nothing in its environment that was not put there.
-    fn settled(&self, program: &str) -> Command {
+    pub fn settled(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let path = format!("{}:{SYSTEM}", self.folder.path().join("bin").display());
         command

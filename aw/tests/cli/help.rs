@@ -18,7 +18,9 @@ const COMMANDS: &[&str] = &[
     "debate list",
     "debate types",
     "debate open",
+    "debate invite",
     "debate export",
+    "debate verify",
     "debate delete",
     "docs create",
     "docs submit",
@@ -40,7 +42,11 @@ const COMMANDS: &[&str] = &[
     "server status",
     "server logs",
     "server backup",
+    "token create",
+    "token list",
+    "token revoke",
     "serve",
+    "mcp",
     "doctor",
     "demo",
     "completions",
@@ -50,7 +56,7 @@ const COMMANDS: &[&str] = &[
 #[test]
 fn the_pages_of_help_that_come_first() {
     let aw = Aw::new();
-    for family in [&[][..], &["debate"], &["docs"], &["agent"], &["server"]] {
+    for family in [&[][..], &["debate"], &["docs"], &["agent"], &["server"], &["token"]] {
         let mut typed = family.to_vec();
         typed.push("--help");
         let long = aw.run(&typed);
@@ -80,7 +86,7 @@ fn every_command_has_help_with_an_example() {
 #[test]
 fn half_a_command_names_the_rest() {
     let aw = Aw::new();
-    for typed in [&[][..], &["debate"], &["docs"], &["agent"], &["server"]] {
+    for typed in [&[][..], &["debate"], &["docs"], &["agent"], &["server"], &["token"]] {
         let refused = aw.run(typed).refused(4, "INVALID_INPUT");
         let suggestion = refused["error"]["suggestion"].as_str().unwrap();
         assert_eq!(aw.sh(suggestion).code, 0, "{suggestion}");

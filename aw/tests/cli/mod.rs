@@ -13,4 +13,6 @@ mod next;
 mod seeds;
 mod servers;
 mod settings;
+mod tokens;
+mod verify;
 mod words;

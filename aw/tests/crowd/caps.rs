@@ -1,14 +1,18 @@
 //! More than the server takes on: told so, and let in when others have left.
 
+use std::process::{Command, Stdio};
+
 use aw::server::{Guard, Limits};
 use reqwest::Method;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use super::held;
-use crate::world::{Answer, World, eventually, in_time};
+use super::{Holder, SHARED, held, opening};
+use crate::world::{Answer, ServerProcess, World, eventually, in_time, new_id, text};
 
 #[tokio::test]
 async fn a_wait_too_many_is_told_to_come_back_and_can() {
@@ -52,7 +56,7 @@ async fn a_socket_too_many_is_told_to_come_back_and_can() {
     };
     assert_eq!(busy.status(), 503);
     assert_eq!(busy.headers()["retry-after"], "1");
-    let body: serde_json::Value = serde_json::from_slice(busy.body().as_ref().unwrap()).unwrap();
+    let body: Value = serde_json::from_slice(busy.body().as_ref().unwrap()).unwrap();
     assert_eq!(body["error"]["code"], "SERVER_BUSY");
 
     drop(first);
@@ -83,7 +87,7 @@ async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
         assert!(head.starts_with("HTTP/1.1 503"), "{head}");
         assert!(head.contains("retry-after: 1"), "{head}");
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}: {body:?}");
-        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
         assert_eq!(body["success"], false);
         assert_eq!(body["error"]["code"], "SERVER_BUSY");
     }
@@ -94,6 +98,262 @@ async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
     }
     drop(open.pop());
     eventually("another is let in", async || world.get("/health").await.status.is_success()).await;
+}
+
+#[tokio::test]
+async fn one_seat_cannot_take_all_the_places_to_wait() {
+    let limits = Limits { held_waits: 5, waits_per_token: 2, ..Limits::default() };
+    let world = World::with(Guard::sharing(SHARED), limits).await;
+    let shared = Holder::shared(&world);
+    let body = opening("Room for others?");
+    let motion = text(&shared.post("/debates", &body).await.created()["argument"]["id"]);
+    let debate = text(&body["debate_id"]);
+    let path = format!("/debates/{debate}/wait?role=proposer&argument_id={motion}");
+    let amber = Holder::seated(&world, "proposer", "amber").await;
+    let wait = |holder: &Holder<'_>| tokio::spawn(Answer::to(holder.request(Method::GET, &path)));
+    let are_held = async |number| {
+        eventually("so many waits are held", async || held(&world).await.0 == number).await;
+    };
+
+    let first = wait(&amber);
+    let second = wait(&amber);
+    are_held(2).await;
+    let busy = amber.get(&path).await;
+    assert_eq!(busy.headers["retry-after"], "1");
+    assert_eq!(
+        busy.refused(503, "SERVER_BUSY"),
+        json!({
+            "code": "SERVER_BUSY",
+            "message": "as many waits are held with the token \"amber\" as one token may have: 2",
+            "suggestion": "End one and try again in a second; whoever runs the server can allow \
+                more (AW_MAX_WAITS_PER_TOKEN)",
+        })
+    );
+    for _ in 0..20 {
+        amber.get(&path).await.refused(503, "SERVER_BUSY");
+    }
+    // Whoever only looks is not held, and others have places of their own.
+    amber.get(&format!("{path}&wait=0")).await.ok();
+    let other = Holder::seated(&world, "proposer", "other").await;
+    let others = [wait(&other), wait(&other), wait(&shared)];
+    are_held(5).await;
+    // Without a share or without a place in all: neither takes anything.
+    for holder in [&amber, &other, &shared] {
+        holder.get(&path).await.refused(503, "SERVER_BUSY");
+    }
+    assert_eq!(held(&world).await.0, 5);
+
+    first.abort();
+    are_held(4).await;
+    let third = wait(&amber);
+    are_held(5).await;
+    shared.post(&format!("/debates/{debate}/arguments"), &claim(&motion)).await.created();
+    for waiter in [second, third].into_iter().chain(others) {
+        in_time("everybody held is woken", waiter).await.unwrap().ok();
+    }
+    assert_eq!(held(&world).await.0, 0);
+
+    // Whoever was answered has their places again, and so has whoever was killed.
+    let path = format!("/debates/{debate}/wait?role=opponent");
+    let again = Holder::seated(&world, "opponent", "again").await;
+    for _ in 0..3 {
+        let mut killed: Vec<_> = (0..2).map(|_| waits_as_a_command(&again, &debate)).collect();
+        are_held(2).await;
+        again.get(&path).await.refused(503, "SERVER_BUSY");
+        for child in &mut killed {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        are_held(0).await;
+    }
+}
+
+/// `aw debate wait` in a process of its own.
+fn waits_as_a_command(holder: &Holder<'_>, debate: &str) -> std::process::Child {
+    Command::new(env!("CARGO_BIN_EXE_aw"))
+        .args(["debate", "wait", "--debate-id", debate, "--role", "opponent"])
+        .env_clear()
+        .env("AWEAVE_HOME", holder.world.folder.path().join("nobody"))
+        .env("DEBATE_SERVER_URL", &holder.world.url)
+        .env("DEBATE_AUTH_TOKEN", &holder.token)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_place_to_wait_is_free_again_when_the_token_was_taken_back() {
+    let limits = Limits { waits_per_token: 1, ..Limits::default() };
+    let world = World::with(Guard::sharing(SHARED), limits).await;
+    let shared = Holder::shared(&world);
+    let body = opening("Who is still there?");
+    let motion = text(&shared.post("/debates", &body).await.created()["argument"]["id"]);
+    let debate = format!("/debates/{}", text(&body["debate_id"]));
+    let path = format!("{debate}/wait?role=proposer&argument_id={motion}");
+    let amber = Holder::seated(&world, "proposer", "amber").await;
+    let waiting = tokio::spawn(Answer::to(amber.request(Method::GET, &path)));
+    eventually("it waits", async || held(&world).await.0 == 1).await;
+    let revoke = shared.request(Method::DELETE, &format!("/tokens/{}", amber.token_id));
+    Answer::to(revoke).await.ok();
+    shared.post(&format!("{debate}/arguments"), &claim(&motion)).await.created();
+    in_time("it is told", waiting).await.unwrap().refused(401, "AUTH_FAILED");
+    assert_eq!(held(&world).await.0, 0);
+}
+
+#[tokio::test]
+async fn one_seat_cannot_take_all_the_sockets() {
+    let limits = Limits { sockets: 4, sockets_per_token: 2, ..Limits::default() };
+    let world = World::with(Guard::sharing(SHARED), limits).await;
+    let shared = Holder::shared(&world);
+    let body = opening("Room for others?");
+    shared.post("/debates", &body).await.created();
+    let of_debate = format!("/ws?debate_id={}", text(&body["debate_id"]));
+    let amber = Holder::seated(&world, "observer", "amber").await;
+    let other = Holder::seated(&world, "observer", "other").await;
+    let are_open = async |number| {
+        eventually("so many sockets are open", async || held(&world).await.1 == number).await;
+    };
+    // A handshake that fails, or whose maker leaves at once, takes no place.
+    for _ in 0..20 {
+        amber.get("/ws").await.refused(400, "INVALID_INPUT");
+        leaves_at_once(&amber).await;
+    }
+    are_open(0).await;
+
+    for _ in 0..3 {
+        let (one, _) = connect_async(amber.socket("/ws")).await.unwrap();
+        let (two, _) = connect_async(amber.socket(&of_debate)).await.unwrap();
+        let busy = too_many(amber.socket("/ws")).await;
+        assert_eq!(
+            busy,
+            json!({
+                "code": "SERVER_BUSY",
+                "message":
+                    "as many sockets are open with the token \"amber\" as one token may have: 2",
+                "suggestion": "End one and try again in a second; whoever runs the server can \
+                    allow more (AW_MAX_SOCKETS_PER_TOKEN)",
+            })
+        );
+        too_many(amber.socket(&of_debate)).await;
+        let (three, _) = connect_async(other.socket("/ws")).await.unwrap();
+        let (four, _) = connect_async(shared.socket("/ws")).await.unwrap();
+        let busy = too_many(other.socket("/ws")).await;
+        assert_eq!(busy["message"], "as many sockets are open as this server takes on");
+        are_open(4).await;
+        drop((one, two, three, four));
+        are_open(0).await;
+    }
+}
+
+/// What a socket is refused with.
+async fn too_many(handshake: Request) -> Value {
+    let Err(Error::Http(busy)) = connect_async(handshake).await else {
+        panic!("a socket too many was let in");
+    };
+    assert_eq!(busy.status(), 503);
+    assert_eq!(busy.headers()["retry-after"], "1");
+    let mut body: Value = serde_json::from_slice(busy.body().as_ref().unwrap()).unwrap();
+    assert_eq!(body["success"], false);
+    body["error"].take()
+}
+
+/// Asks for a socket and is gone before it could open.
+async fn leaves_at_once(holder: &Holder<'_>) {
+    let mut stream = connect(holder.world).await;
+    let handshake = format!(
+        "GET /ws HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {}\r\n\
+         connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
+         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        holder.token
+    );
+    stream.write_all(handshake.as_bytes()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_debate_too_many_is_refused_and_what_was_written_can_be_sent_again() {
+    let world = World::with(Guard::default(), Limits { debates: 2, ..Limits::default() }).await;
+    let (first, second, third) = (opening("First"), opening("Second"), opening("Third"));
+    world.post("/debates", first.clone()).await.created();
+    world.post("/debates", second.clone()).await.created();
+    let before = world.written();
+    assert_eq!(
+        world.post("/debates", third.clone()).await.refused(507, "STORAGE_FULL"),
+        json!({
+            "code": "STORAGE_FULL",
+            "message": "as many debates are kept as this server takes on: 2",
+            "suggestion": "Delete what is no longer needed, or start the server with a higher \
+                limit (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",
+        })
+    );
+    let again = world.post("/debates", first.clone()).await.ok();
+    assert_eq!(again["debate"]["id"], first["debate_id"]);
+    let mut others_id = opening("Other words");
+    others_id["debate_id"] = first["debate_id"].clone();
+    world.post("/debates", others_id).await.refused(400, "INVALID_INPUT");
+    assert_eq!(world.written(), before);
+    // Debates go on, and documents have room of their own.
+    let motion = text(&again["argument"]["id"]);
+    let arguments = format!("/debates/{}/arguments", text(&first["debate_id"]));
+    world.post(&arguments, claim(&motion)).await.created();
+    world.post("/documents", json!({"summary": "s", "content": "c"})).await.created();
+
+    world.delete(&format!("/debates/{}", text(&second["debate_id"]))).await.ok();
+    world.post("/debates", third.clone()).await.created();
+    world.post("/debates", third).await.ok();
+    world.post("/debates", opening("Fourth")).await.refused(507, "STORAGE_FULL");
+}
+
+#[tokio::test]
+async fn a_document_too_many_is_refused_and_what_was_written_can_be_sent_again() {
+    let world = World::with(Guard::default(), Limits { documents: 1, ..Limits::default() }).await;
+    let new =
+        |summary: &str| json!({"summary": summary, "content": "c", "client_request_id": new_id()});
+    let (first, second) = (new("First"), new("Second"));
+    let kept = world.post("/documents", first.clone()).await.created();
+    let before = world.written();
+    let full = world.post("/documents", second.clone()).await.refused(507, "STORAGE_FULL");
+    assert_eq!(full["message"], "as many documents are kept as this server takes on: 1");
+    let again = world.post("/documents", first).await.ok();
+    assert_eq!(again["document_id"], kept["document_id"]);
+    assert_eq!(world.written(), before);
+    // Another version is not another document.
+    let document = format!("/documents/{}", text(&kept["document_id"]));
+    world.post(&format!("{document}/versions"), new("First, later")).await.created();
+    world.delete(&document).await.ok();
+    world.post("/documents", second).await.created();
+}
+
+#[tokio::test]
+async fn a_server_started_with_no_room_takes_nothing_and_shows_what_there_is() {
+    let home = tempfile::tempdir().unwrap();
+    let client = reqwest::Client::new();
+    let post = |server: &ServerProcess, path: &str, body: &Value| {
+        Answer::to(client.post(format!("{}{path}", server.url)).json(body))
+    };
+    let body = opening("Before");
+    let mut server = ServerProcess::start(home.path());
+    post(&server, "/debates", &body).await.created();
+    server.kill();
+    let full = |command: &mut Command| {
+        command.env("AW_MAX_DEBATES", "0").env("AW_MAX_DOCUMENTS", "0");
+    };
+    let mut server = ServerProcess::start_with(home.path(), full);
+    post(&server, "/debates", &opening("After")).await.refused(507, "STORAGE_FULL");
+    let document = json!({"summary": "s", "content": "c"});
+    post(&server, "/documents", &document).await.refused(507, "STORAGE_FULL");
+    post(&server, "/debates", &body).await.ok();
+    let there = Answer::to(client.get(format!("{}/debates", server.url))).await.ok();
+    assert_eq!(there["total"], 1, "{there}");
+    server.kill();
+}
+
+/// The opponent's answer to this.
+fn claim(target: &str) -> Value {
+    json!({
+        "role": "opponent", "target_id": target, "content": "Yes.", "client_request_id": new_id(),
+    })
 }
 
 async fn connect(world: &World) -> TcpStream {

@@ -160,5 +160,8 @@ async fn claim(engine: &Engine, motion: &Receipt) {
 
 async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
     let id = Uuid::new_v4().into();
-    engine.execute(Request { debate, id, author: None, via: Via::Api, ask }).await.unwrap()
+    engine
+        .execute(Request { debate, id, author: None, via: Via::Api, seat: None, ask })
+        .await
+        .unwrap()
 }

@@ -2,14 +2,72 @@
 
 mod caps;
 mod feeds;
+mod rates;
 mod rivals;
 mod sockets;
 mod waiters;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use reqwest::RequestBuilder;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use crate::world::{Answer, World, in_time};
+use crate::world::{Answer, World, in_time, new_id, text};
+
+/// The token that everybody may share who is asked for one.
+const SHARED: &str = "our shared secret";
+
+/// Somebody with a token.
+#[derive(Clone)]
+struct Holder<'a> {
+    world: &'a World,
+    token: String,
+    token_id: String,
+}
+
+impl<'a> Holder<'a> {
+    /// Whoever has the shared one.
+    fn shared(world: &'a World) -> Self {
+        Holder { world, token: SHARED.to_owned(), token_id: String::new() }
+    }
+
+    /// Whoever has that of a new seat.
+    async fn seated(world: &'a World, role: &str, name: &str) -> Self {
+        let body = json!({"role": role, "name": name});
+        let seat = Holder::shared(world).post("/tokens", &body).await.created();
+        Holder { world, token: text(&seat["token"]), token_id: text(&seat["token_id"]) }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.world.request(method, path).bearer_auth(&self.token)
+    }
+
+    async fn get(&self, path: &str) -> Answer {
+        Answer::to(self.request(Method::GET, path)).await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Answer {
+        Answer::to(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// The handshake of a socket.
+    fn socket(&self, path: &str) -> Request {
+        let url = format!("{}{path}", self.world.url.replace("http", "ws"));
+        let mut request = url.into_client_request().unwrap();
+        let bearer = format!("Bearer {}", self.token).parse().unwrap();
+        request.headers_mut().insert("authorization", bearer);
+        request
+    }
+}
+
+/// What opens a debate.
+fn opening(title: &str) -> Value {
+    json!({
+        "debate_id": new_id(), "title": title, "debate_type": "general_debate",
+        "motion_content": "Motion.", "client_request_id": new_id(),
+    })
+}
 
 /// Sends all of these at the same time.
 async fn all_at_once(requests: Vec<RequestBuilder>) -> Vec<Answer> {

@@ -219,7 +219,10 @@ async fn play(engine: &Engine, of: &Receipt, role: Role, play: Move<ArgumentId>)
 
 async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
     let id = Uuid::new_v4().into();
-    engine.execute(Request { debate, id, author: None, via: Via::Api, ask }).await.unwrap()
+    engine
+        .execute(Request { debate, id, author: None, via: Via::Api, seat: None, ask })
+        .await
+        .unwrap()
 }
 
 async fn listened_to(world: &World) -> usize {

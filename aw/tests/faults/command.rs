@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 use rusqlite::Connection;
 
 use super::{Caller, ended, new_debate, signal};
-use crate::world::{CEILING, ServerProcess, free_listener, new_id};
+use crate::world::{Answer, CEILING, ServerProcess, free_listener, new_id};
 
 #[tokio::test]
 async fn port_zero_takes_a_free_one_and_says_which() {
@@ -87,12 +87,24 @@ fn a_file_that_is_no_database_is_refused_and_left_as_it_was() {
     }
 }
 
-#[test]
-fn listening_to_the_network_without_a_token_is_refused() {
+#[tokio::test]
+async fn listening_to_the_network_wants_tokens_and_makes_the_administrators() {
     let home = tempfile::tempdir().unwrap();
-    let refused = refused(serve(home.path(), &["--listen", "0.0.0.0:0"]), 4);
-    assert!(refused.contains("AW_AUTH_TOKEN"), "{refused}");
-    assert!(!home.path().join("db").exists(), "a database was made");
+    let port = free_listener().local_addr().unwrap().port();
+    let mut server = start(serve(home.path(), &["--listen", &format!("0.0.0.0:{port}")]));
+    server.url = format!("http://127.0.0.1:{port}");
+    let caller = Caller::of(&server);
+    assert_eq!(caller.get("/health").await.ok()["status"], "ok");
+    for path in ["/debates", "/metrics", "/openapi.json", "/tokens"] {
+        let asked = caller.get(path).await;
+        let code = &asked.body["error"]["code"];
+        assert_eq!((asked.status.as_u16(), code), (401, &"AUTH_FAILED".into()), "{path}");
+    }
+    let file = home.path().join("admin_token");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let token = fs::read_to_string(file).unwrap();
+    let request = caller.client.get(format!("{}/debates", server.url)).bearer_auth(token);
+    assert_eq!(Answer::to(request).await.ok()["total"], 0);
 }
 
 #[tokio::test]
@@ -138,7 +150,7 @@ fn serve(home: &Path, arguments: &[&str]) -> Command {
 
 fn settle(mut command: Command, home: &Path) -> Command {
     command.env("AWEAVE_HOME", home).stdin(Stdio::null()).stderr(Stdio::null());
-    for name in ["AW_AUTH_TOKEN", "AW_DATABASE_URL", "AW_LISTEN", "AW_PUBLIC_URL"] {
+    for name in ["AW_AUTH", "AW_AUTH_TOKEN", "AW_DATABASE_URL", "AW_LISTEN", "AW_PUBLIC_URL"] {
         command.env_remove(name);
     }
     command

@@ -30,6 +30,7 @@ async fn a_damaged_debate_stops_nobody_else() {
         );
         let damaged = damaged.refused(500, "RECORD_DAMAGED");
         assert!(damaged["request_id"].is_string(), "{damaged}");
+        assert_eq!((&damaged["debate_id"], &damaged["seq"]), (&opening["debate_id"], &json!(1)));
         target = claim["argument"]["id"].as_str().unwrap().to_owned();
     }
     assert_eq!(world.get("/health").await.ok()["status"], "ok");

@@ -1,11 +1,11 @@
-//! `aw agent doctor`: whether each host is there, has the kit, and reaches the server from where it
-//! runs its commands; and what mends each thing that is not so.
+//! `aw agent doctor`: whether each host is there, has the kit, can use the tools, and reaches the
+//! server from where it runs its commands; and what mends each thing that is not so.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::home::{HOSTS, Home, same};
 use crate::cli::aw::Ran;
@@ -17,8 +17,19 @@ const OPEN: &str = "[ \"$1 $2\" = 'sandbox --' ] || exit 64\nshift 2\nexec \"$@\
 /// The same where nothing can be reached.
 const CLOSED: &str = "shift 2\nDEBATE_SERVER_URL=http://127.0.0.1:9 exec \"$@\"";
 
-/// Every host is on this machine, and `aw` is found by a login shell too.
+/// Every host is on this machine and trusts the project, and a login shell finds `aw` too.
 fn equipped() -> Home {
+    let home = untrusting();
+    let project = home.aw().desk().display().to_string();
+    home.write(".claude/settings.local.json", r#"{"enabledMcpjsonServers": ["aw"]}"#);
+    let trusted = format!("\n[projects.{project:?}]\ntrust_level = \"trusted\"\n");
+    home.append("~/dotfiles/codex.toml", &trusted);
+    home.write("~/.gemini/trustedFolders.json", json!({project: "TRUST_FOLDER"}).to_string());
+    home
+}
+
+/// The same where no host has been told anything about the project.
+fn untrusting() -> Home {
     let home = Home::lived_in();
     for program in ["claude", "cursor-agent", "gemini", "opencode"] {
         home.program(program, "exit 0");
@@ -84,11 +95,12 @@ fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
     let all = found(&home, "");
     for host in HOSTS {
         all.is(&format!("{host} program"), "ok").is(&format!("{host} kit"), "ok");
+        all.is(&format!("{host} tools"), "ok").says(&format!("{host} tools"), &["aw mcp", "12"]);
         // Cursor's sandbox cannot be tried from outside.
         let server = if host == "cursor" { "warning" } else { "ok" };
         all.is(&format!("{host} server"), server);
     }
-    assert_eq!(all.0.len(), 3 * HOSTS.len(), "{all:?}");
+    assert_eq!(all.0.len(), 4 * HOSTS.len(), "{all:?}");
     assert!(all.fix("cursor server").contains("Shell(aw)"), "{all:?}");
     same(&home.tree(), &tree);
     assert_eq!(home.stamps(), stamps);
@@ -119,7 +131,7 @@ fn a_host_that_is_not_there_is_only_looked_at_when_named() {
 fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
     let home = equipped();
     type Harm = fn(&Home);
-    let harms: [(Harm, &str, &[&str]); 5] = [
+    let harms: [(Harm, &str, &[&str]); 6] = [
         (|_| {}, "failed", &["not installed"]),
         (
             |home| home.remove(".gemini/commands/debate-proposer.toml"),
@@ -127,6 +139,7 @@ fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
             &["debate-proposer.toml", "missing"],
         ),
         (|home| home.write("GEMINI.md", "Mine.\n"), "failed", &["GEMINI.md", "missing"]),
+        (|home| home.write(".gemini/settings.json", "{}"), "failed", &["settings.json", "missing"]),
         (|home| home.aw().config("debate_language = 'German'"), "failed", &["another version"]),
         (
             |home| home.append(".agents/skills/debate-opponent/SKILL.md", "Be kind.\n"),
@@ -327,4 +340,120 @@ fn a_server_that_cannot_be_had_is_told_of_for_every_host() {
         all.is(&format!("{host} server"), "failed").is(&format!("{host} kit"), "ok");
         assert!(all.fix(&format!("{host} server")).starts_with("aw "), "{all:?}");
     }
+}
+
+#[test]
+fn tools_that_a_host_was_not_told_of_are_had_by_the_line_it_prints() {
+    let home = equipped();
+    for host in HOSTS {
+        let name = format!("{host} tools");
+        let missing = found(&home, host);
+        missing.is(&name, "failed").says(&name, &["no entry aw"]);
+        home.aw().sh(&missing.fix(&name)).ok();
+        found(&home, host).is(&name, "ok");
+    }
+    // What is there for the user serves every project.
+    home.does("uninstall");
+    home.does("install all --user");
+    let all = found(&home, "");
+    for host in HOSTS {
+        all.is(&format!("{host} tools"), "ok");
+    }
+}
+
+#[test]
+fn what_a_host_still_wants_to_be_asked_is_told_of() {
+    let home = untrusting();
+    home.does("install all");
+    let all = found(&home, "");
+    for (host, words) in [
+        ("claude", "asks before it uses the servers of a project"),
+        ("codex", "before it trusts the project"),
+        ("gemini", "a folder that it does not trust"),
+    ] {
+        let name = format!("{host} tools");
+        all.is(&name, "warning").says(&name, &["`aw mcp` offers", words]);
+        assert!(all.fix(&name).contains(&format!("Start {host}")), "{all:?}");
+    }
+    all.is("cursor tools", "ok").is("opencode tools", "ok");
+    // As the line says.
+    let fix = all.fix("claude tools");
+    home.write(".claude/settings.local.json", fix.split_once(": ").unwrap().1);
+    found(&home, "claude").is("claude tools", "ok");
+    // Claude Code and Codex look at their user's own entries without asking.
+    home.remove(".claude/settings.local.json");
+    home.does("install claude --user");
+    home.does("install codex --user");
+    let both = found(&home, "");
+    both.is("claude tools", "ok").is("codex tools", "ok").is("gemini tools", "warning");
+}
+
+#[test]
+fn trust_in_a_folder_is_read_as_gemini_reads_it() {
+    let home = untrusting();
+    home.does("install gemini");
+    let project = home.aw().desk().display().to_string();
+    let above = home.root().display().to_string();
+    for (known, status) in [
+        (json!({&project: "TRUST_PARENT"}), "ok"),
+        (json!({&above: "TRUST_FOLDER"}), "ok"),
+        (json!({&above: "TRUST_FOLDER", &project: "DO_NOT_TRUST"}), "warning"),
+        (json!({"/elsewhere": "TRUST_FOLDER"}), "warning"),
+    ] {
+        home.write("~/.gemini/trustedFolders.json", known.to_string());
+        assert_eq!(found(&home, "gemini").0["gemini tools"]["status"], status, "{known}");
+    }
+    home.write("~/.gemini/settings.json", r#"{"security": {"folderTrust": {"enabled": false}}}"#);
+    found(&home, "gemini").is("gemini tools", "ok");
+}
+
+#[test]
+fn an_entry_of_somebodys_own_is_tried_as_it_stands() {
+    let home = equipped();
+    home.program("mute", "exit 7");
+    home.program("loud", "echo 'cannot open the door' >&2; exit 7");
+    home.program("chatty", "echo Welcome; cat >/dev/null");
+    home.program("other", r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"sing"}]}}\n' "$id"
+    done"#);
+    for (entry, status, words) in [
+        (json!({"command": "aw", "args": ["mcp", "--role", "opponent"]}), "ok", "--role opponent"),
+        (json!({"command": "mute"}), "failed", "ended without an answer"),
+        (json!({"command": "loud"}), "failed", "cannot open the door"),
+        (json!({"command": "chatty"}), "failed", "Welcome"),
+        (json!({"command": "other"}), "failed", "no debate_wait"),
+        (json!({"command": "nowhere"}), "failed", "No such file"),
+        (json!({"url": "https://example.org/mcp"}), "warning", "not tried"),
+    ] {
+        home.write(".mcp.json", json!({"mcpServers": {"aw": entry}}).to_string());
+        let found = found(&home, "claude");
+        found.is("claude tools", status).says("claude tools", &[words]);
+    }
+    let off = json!({"mcp": {"aw": {"type": "local", "command": ["aw", "mcp"], "enabled": false}}});
+    home.write("opencode.json", off.to_string());
+    found(&home, "opencode").is("opencode tools", "warning").says("opencode tools", &["off"]);
+}
+
+#[test]
+fn codex_passes_on_only_what_its_entry_names() {
+    let home = equipped().set("AW_AUTHOR", "Ann").set("OTHER", "x");
+    home.does("install codex");
+    let bin = home.root().join("bin");
+    fs::rename(bin.join("aw"), bin.join("real-aw")).unwrap();
+    home.program("aw", "[ \"$1\" = mcp ] && env >\"$HOME/passed\"\nexec real-aw \"$@\"");
+    found(&home, "codex").is("codex tools", "ok");
+    let passed = home.read("~/passed");
+    assert!(passed.contains("AW_AUTHOR=Ann") && passed.contains("AW_LISTEN="), "{passed}");
+    assert!(!passed.contains("OTHER="), "{passed}");
+}
+
+#[test]
+fn tools_that_no_path_leads_to_are_told_of() {
+    let home = equipped();
+    home.does("install all");
+    let home = home.set("PATH", "/usr/bin:/bin");
+    let lost = found(&home, "opencode");
+    lost.is("opencode tools", "failed").says("opencode tools", &["aw mcp", "does not answer"]);
+    assert!(lost.fix("opencode tools").contains("PATH that opencode"), "{lost:?}");
 }

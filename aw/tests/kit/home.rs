@@ -80,6 +80,7 @@ impl Home {
         home.mode("~/dotfiles/codex.toml", 0o600);
         home.mode("~/.gemini/GEMINI.md", 0o640);
         home.mode("~/.codex", 0o700);
+        home.mode("~/.claude.json", 0o600);
         home.mode("AGENTS.md", 0o664);
         fs::create_dir_all(home.at(".cursor/rules")).unwrap();
         home
@@ -287,12 +288,16 @@ pub fn files_of(host: &str, user: bool) -> BTreeSet<String> {
         _ => skills(".agents"),
     };
     let more: &[&str] = match (host, user) {
+        ("claude", false) => &[".mcp.json"],
+        ("claude", true) => &["~/.claude.json"],
         ("codex", false) => &["AGENTS.md", ".codex/config.toml"],
         ("codex", true) => &["~/.codex/AGENTS.md", "~/.codex/config.toml"],
-        ("cursor" | "opencode", false) => &["AGENTS.md"],
-        ("opencode", true) => &["~/.config/opencode/AGENTS.md"],
-        ("gemini", false) => &["GEMINI.md"],
-        ("gemini", true) => &["~/.gemini/GEMINI.md"],
+        ("cursor", false) => &["AGENTS.md", ".cursor/mcp.json"],
+        ("cursor", true) => &["~/.cursor/mcp.json"],
+        ("opencode", false) => &["AGENTS.md", "opencode.json"],
+        ("opencode", true) => &["~/.config/opencode/AGENTS.md", "~/.config/opencode/opencode.json"],
+        ("gemini", false) => &["GEMINI.md", ".gemini/settings.json"],
+        ("gemini", true) => &["~/.gemini/GEMINI.md", "~/.gemini/settings.json"],
         _ => &[],
     };
     files.extend(more.iter().map(|name| (*name).to_owned()));
@@ -331,6 +336,7 @@ const LIVED_IN: &[(&str, &str)] = &[
         "---\nname: other\ndescription: Something else\n---\n\nBe other.\n",
     ),
     (".claude/commands/deploy.md", "Deploy it.\n"),
+    (".mcp.json", "{\r\n\t\"mcpServers\": {\r\n\t\t\"docs\": {\"command\": \"npx\"}\r\n\t}\r\n}"),
     (
         ".agents/skills/other/SKILL.md",
         "---\nname: other\ndescription: Something else\n---\r\nBe other.",
@@ -347,13 +353,17 @@ const LIVED_IN: &[(&str, &str)] = &[
     ("~/.codex/AGENTS.md", "Answer briefly.\n"),
     ("~/.codex/rules/default.rules", "prefix_rule(pattern=[\"ls\"], decision=\"allow\")\n"),
     ("~/.claude/settings.json", "{\"model\": \"opus\"}"),
+    (
+        "~/.claude.json",
+        "{\n  \"numStartups\": 7,\n  \"projects\": {\n    \"/srv/x\": {\n      \"mcpServers\": {}\n    }\n  }\n}",
+    ),
     ("~/.claude/CLAUDE.md", "Always write tests.\n"),
     ("~/.claude/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n"),
     ("~/.agents/skills/other/SKILL.md", "---\nname: other\ndescription: x\n---\n"),
     ("~/.gemini/settings.json", "{\"ui\": {\"theme\": \"GitHub\"}}\n"),
     ("~/.gemini/GEMINI.md", "\u{feff}## Gemini Added Memories\n- I like tea"),
     ("~/.gemini/commands/review.toml", "prompt = '''Review {{args}}'''"),
-    ("~/.config/opencode/opencode.jsonc", "{\n  // mine\n  \"theme\": \"system\",\n}\n"),
+    ("~/.config/opencode/opencode.json", "{\n  // mine\n  \"theme\": \"system\",\n}\n"),
     ("~/.config/opencode/AGENTS.md", "  \n\t\n"),
     ("~/.cursor/mcp.json", "{\"mcpServers\": {}}\n"),
     ("~/.cursor/sandbox.json", "{\"type\":\"workspace_readwrite\"}"),

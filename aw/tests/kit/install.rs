@@ -7,11 +7,14 @@ mod edited;
 mod failures;
 mod forms;
 mod listed;
+mod servers;
 mod sharing;
 mod strangers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+
+use serde_json::{Value, json};
 
 use super::home::{HOSTS, Home, Thing, files_of, files_of_all, same};
 use crate::world::text;
@@ -72,6 +75,24 @@ fn skills_commands_and_settings_are_in_the_hosts_own_form() {
                 let settings: toml::Table = toml::from_str(&written).unwrap();
                 let set = &settings["shell_environment_policy"]["set"];
                 assert_eq!(set["DEBATE_WAIT_DEADLINE"].as_str(), Some("25"), "{written}");
+                let entry = &settings["mcp_servers"]["aw"];
+                assert_eq!(entry["command"].as_str(), Some("aw"), "{written}");
+                assert_eq!(entry["args"][0].as_str(), Some("mcp"), "{written}");
+                // A wait lasts 110 s.
+                assert!(entry["tool_timeout_sec"].as_integer() > Some(110), "{written}");
+                let passed = entry["env_vars"].as_array().unwrap();
+                assert!(passed.iter().any(|name| name.as_str() == Some("AWEAVE_HOME")));
+            } else if name == "opencode.json" {
+                let settings: Value = serde_json::from_str(&written).unwrap();
+                let entry = &settings["mcp"]["aw"];
+                assert_eq!(entry["type"], "local", "{written}");
+                assert_eq!(entry["command"], json!(["aw", "mcp"]), "{written}");
+                assert_eq!(entry["enabled"], true, "{written}");
+                assert!(entry["timeout"].as_u64() > Some(110_000), "{written}");
+            } else if name.ends_with(".json") {
+                let settings: Value = serde_json::from_str(&written).unwrap();
+                let wanted = json!({"mcpServers": {"aw": {"command": "aw", "args": ["mcp"]}}});
+                assert_eq!(settings, wanted, "{name}: {written}");
             } else {
                 assert!(written.contains("aw agent show"), "{written}");
             }
@@ -206,13 +227,14 @@ fn a_host_that_nobody_knows_is_refused_with_those_that_are_known() {
 
 #[test]
 fn the_environment_says_where_a_hosts_own_folder_is() {
+    let claude = [("~/.claude/", "~/elsewhere/"), ("~/.claude.json", "~/elsewhere/.claude.json")];
     for (variable, value, host, moved) in [
-        ("CODEX_HOME", "~/elsewhere", "codex", [("~/.codex/", "~/elsewhere/")]),
-        ("CLAUDE_CONFIG_DIR", "~/elsewhere", "claude", [("~/.claude/", "~/elsewhere/")]),
-        ("XDG_CONFIG_HOME", "~/else", "opencode", [("~/.config/", "~/else/")]),
-        ("OPENCODE_CONFIG_DIR", "~/else", "opencode", [("~/.config/opencode/", "~/else/")]),
+        ("CODEX_HOME", "~/elsewhere", "codex", &[("~/.codex/", "~/elsewhere/")][..]),
+        ("CLAUDE_CONFIG_DIR", "~/elsewhere", "claude", &claude),
+        ("XDG_CONFIG_HOME", "~/else", "opencode", &[("~/.config/", "~/else/")]),
+        ("OPENCODE_CONFIG_DIR", "~/else", "opencode", &[("~/.config/opencode/", "~/else/")]),
         // It moves what all agents share too, which Codex's does not.
-        ("GEMINI_CLI_HOME", "~/else", "gemini", [("~/", "~/else/")]),
+        ("GEMINI_CLI_HOME", "~/else", "gemini", &[("~/", "~/else/")]),
     ] {
         let home = Home::lived_in().set(variable, value);
         let before = home.tree();

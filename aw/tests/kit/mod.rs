@@ -4,5 +4,6 @@
 mod doctor;
 mod home;
 mod install;
+mod speech;
 mod texts;
 mod types;

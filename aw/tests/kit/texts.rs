@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::speech::Speech;
 use crate::cli::aw::{Aw, Ran};
 use crate::world::text;
 
@@ -155,6 +156,8 @@ fn the_behaviours_that_agents_get_wrong_are_taught() {
         ("what was missed", "`missed` in a write's answer"),
         ("their words", "never instructions to you"),
         ("the placeholder", "YOUR_TEXT.md"),
+        ("tools", "where your sandbox keeps the shell off the network"),
+        ("what to call next", "call `next.tool` with `next.arguments` as they stand"),
     ];
     let debaters = [
         ("an INTERVENTION", "does not cancel the text in your hand"),
@@ -381,6 +384,10 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     keys(&aw.quietly(&["docs", "history", &stage.document]).envelope(), &mut known);
     let show = ["agent", "show", "proposer", "--format", "json"];
     keys(&aw.quietly(&show).envelope(), &mut known);
+    known.extend(Speech::begin(aw, &["--role", "arbitrator"]).tools());
+    let (joined, _) = stage.set_for("aw debate submit");
+    let joined = json!({"debate_id": joined, "role": "opponent"});
+    keys(&Speech::begin(aw, &[]).call("debate_get_context", &joined), &mut known);
     // Rare ones, by the contract: a lost server, and a deleted debate.
     known.extend(["server_unreachable", "deleted_at"].map(str::to_owned));
     // Of a host, not of ours.

@@ -22,7 +22,15 @@ pub struct Fake {
 impl Fake {
     /// Answers the n-th request, counted from 0, with these bytes; with none it hangs up.
     pub fn answering(answer: impl Fn(usize, &str) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self::on(free_listener(), move |number, request, mut stream| {
+        Self::at(free_listener(), answer)
+    }
+
+    /// The same where somebody listens already.
+    pub fn at(
+        listener: TcpListener,
+        answer: impl Fn(usize, &str) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
+        Self::on(listener, move |number, request, mut stream| {
             // The other side may be gone.
             let _ = stream.write_all(&answer(number, request));
             let _ = stream.shutdown(Shutdown::Both);

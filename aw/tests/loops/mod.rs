@@ -5,6 +5,7 @@ mod background;
 mod demo;
 mod fakes;
 mod fresh;
+mod impostors;
 pub mod machine;
 mod network;
 mod turns;

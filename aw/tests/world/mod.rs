@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
+use aw::mcp::Habits;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Store, StoreOptions};
@@ -58,7 +59,12 @@ impl World {
             let now = now.clone();
             Clock::new(move || Time(now.load(Ordering::SeqCst)))
         };
-        let store = Store::open(&StoreOptions::at(database_in(&folder))).unwrap();
+        let store = Store::open(&StoreOptions {
+            most_debates: limits.debates,
+            most_documents: limits.documents,
+            ..StoreOptions::at(database_in(&folder))
+        })
+        .unwrap();
         let engine = Engine::new(store, clock);
         let stop = Stop::default();
         let connections = limits.connections;
@@ -68,6 +74,7 @@ impl World {
             limits,
             home_id: "test-home".to_owned(),
             stopping: stop.told(),
+            habits: Habits::default(),
         });
         let listener = free_listener();
         let url = format!("http://{}", listener.local_addr().unwrap());

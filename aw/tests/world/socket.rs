@@ -3,8 +3,10 @@
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::http::HeaderName;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::{World, in_time};
@@ -31,6 +33,22 @@ impl Socket {
         Self::on(TcpStream::connect(host).await.unwrap(), host, path).await
     }
 
+    /// One at this path for whoever sends these headers, or the status of the refusal.
+    pub async fn with(world: &World, path: &str, headers: &[(&str, &str)]) -> Result<Self, u16> {
+        let host = world.url.strip_prefix("http://").unwrap();
+        let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
+        for (name, value) in headers {
+            let name: HeaderName = name.parse().unwrap();
+            request.headers_mut().append(name, value.parse().unwrap());
+        }
+        let stream = TcpStream::connect(host).await.unwrap();
+        match in_time("a socket is opened or refused", client_async(request, stream)).await {
+            Ok((socket, _)) => Ok(Socket(socket)),
+            Err(Error::Http(refused)) => Err(refused.status().as_u16()),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
     /// A feed with little room for what was sent and not read.
     pub async fn narrow_feed(world: &World) -> Self {
         let narrow = TcpSocket::new_v4().unwrap();
@@ -46,6 +64,11 @@ impl Socket {
 
     pub async fn says(&mut self, text: &str) {
         self.0.send(Message::text(text)).await.unwrap();
+    }
+
+    /// The same where the other end may be gone.
+    pub async fn tries_to_say(&mut self, text: &str) {
+        let _ = self.0.send(Message::text(text)).await;
     }
 
     /// The next message.

@@ -145,6 +145,7 @@ fn no_request_scans() {
                         pending_first_opponent,
                         needs_arbitrator,
                         search: None,
+                        only: None,
                         limit: 5,
                         offset: 0,
                         before,
@@ -164,8 +165,13 @@ fn no_request_scans() {
             }
         }
     }
+    same_cost("a list for a seat of one debate", &|db, file| {
+        let filter = Filter { only: Some(file.debate), limit: 5, ..Filter::default() };
+        list::debates(db, &filter)?;
+        Ok(())
+    });
     same_cost("a page of documents", &|db, _| {
-        list::documents(db, None, false, 5, 0)?;
+        list::documents(db, None, false, 5, 0, None)?;
         Ok(())
     });
     same_cost("a document", &|db, file| {
@@ -193,7 +199,7 @@ fn open(db: &Connection, number: u64) -> DebateId {
         debate: Debate { policy: aw_core::ResolutionPolicy::Auto, standing: Standing::opened() },
         motion: new_argument(number, 1),
     };
-    debates::open(db, &new).unwrap();
+    debates::open(db, &new, u64::MAX).unwrap();
     debate
 }
 
@@ -233,14 +239,16 @@ fn new_argument(number: u64, seq: u64) -> NewArgument {
         content: Content::recorded(format!("Argument {seq} of {number}")),
         author: None,
         via: Via::Api,
+        seat: None,
         at: Time(i64::try_from(number % 1_000).unwrap()),
     }
 }
 
 fn create_document(db: &Connection, number: u64) -> Result<(), Failure> {
     let request: RequestId = id(2, number).into();
-    let new = NewDocument { request, version: new_version(number) };
-    documents::create(db, id(3, number).into(), &new, Time(i64::try_from(number).unwrap()))?;
+    let new = NewDocument { request, seat: None, version: new_version(number) };
+    let at = Time(i64::try_from(number).unwrap());
+    documents::create(db, id(3, number).into(), &new, at, u64::MAX)?;
     Ok(())
 }
 

@@ -2,13 +2,14 @@
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
-    Move, Refusal, RequestId, Role, Seq, Standing, State, Target, Time, Title, Via, mentions,
+    Move, Refusal, RequestId, Role, SeatName, Seq, Standing, State, Target, Time, Title, Via,
+    mentions,
 };
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
-use super::{damaged, in_order};
+use super::{damaged, in_order, seals};
 use crate::{DebateHead, Failure, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
@@ -22,6 +23,7 @@ pub(crate) struct NewArgument {
     pub(crate) content: Content,
     pub(crate) author: Option<Author>,
     pub(crate) via: Via,
+    pub(crate) seat: Option<SeatName>,
     pub(crate) at: Time,
 }
 
@@ -35,9 +37,9 @@ impl NewArgument {
         parent: Option<ArgumentId>,
         at: Time,
     ) -> Argument {
-        let NewArgument { id, request, content, author, via, .. } = self;
+        let NewArgument { id, request, content, author, via, seat, .. } = self;
         let hash = Hash::NONE;
-        Argument { id, debate, seq, parent, event, content, author, request, via, at, hash }
+        Argument { id, debate, seq, parent, event, content, author, request, via, seat, at, hash }
     }
 }
 
@@ -74,9 +76,14 @@ pub(crate) struct Written {
     pub(crate) parked_for: Option<ArgumentId>,
 }
 
-pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure> {
+pub(super) fn open(db: &Connection, new: &NewDebate, most: u64) -> Result<Written, Failure> {
     if let Some(known) = find(db, new.id)? {
         return replay_opening(db, new, known);
+    }
+    if total(db)? >= most {
+        return Err(Failure::NoRoom(format!(
+            "as many debates are kept as this server takes on: {most}"
+        )));
     }
     let motion = &new.motion;
     let head = DebateHead {
@@ -94,6 +101,7 @@ pub(super) fn open(db: &Connection, new: &NewDebate) -> Result<Written, Failure>
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
+    seals::keep_debate(db, key)?;
     Ok(Written { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
 }
 
@@ -223,6 +231,7 @@ pub(super) fn delete(db: &Connection, debate: DebateId, at: Time) -> Result<(), 
     let known = live(db, debate)?;
     db.prepare_cached("update debates set deleted_at = ?2 where key = ?1")?
         .execute(params![known.key, at.0])?;
+    seals::keep_debate_deleted(db, known.key, at)?;
     db.prepare_cached("delete from debate_titles where rowid = ?1")?.execute([known.key])?;
     count(db, &known.head.debate_type, Some(known.head.state()), None)
 }
@@ -235,13 +244,11 @@ fn of_request(
     let sql = format!(
         "select {ARGUMENT} from arguments where debate_key = ?1 and client_request_id = ?2"
     );
-    let written = db
-        .prepare_cached(&sql)?
-        .query_row(params![known.key, request.uuid()], |row| {
-            Ok((rows::argument(row, known.head.id)?, rows::parked_for(row)?))
-        })
-        .optional()?;
-    Ok(written)
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut written = statement.query_and_then(params![known.key, request.uuid()], |row| {
+        Ok((rows::placed_argument(row, known.head.id)?, rows::parked_for(row)?))
+    })?;
+    written.next().transpose()
 }
 
 /// Finds a move's target, and for a RULING whether it was ruled on: the next RULING settles what
@@ -343,6 +350,13 @@ fn update_standing(db: &Connection, known: &Known) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How many debates there are.
+fn total(db: &Connection) -> Result<u64, Failure> {
+    let sql = "select coalesce(sum(awaiting_opponent + awaiting_proposer + awaiting_arbitrator
+         + intervention_pending + closed), 0) from debate_counts where debate_type = ''";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
 /// Moves a debate from one state's count to another's, under its own type and under all of them.
 fn count(
     db: &Connection,
@@ -394,10 +408,10 @@ pub(super) fn append(
     db.prepare_cached(
         "insert into arguments (debate_key, seq, id, parent_id, type, role, parked_for, close,
              automatic, via, author, client_request_id, created_at, proposer_count, opponent_count,
-             previous_hash, hash, content)
+             previous_hash, hash, content, seat)
          values (:key, :seq, :id, :parent_id, :type, :role, :parked_for, :close,
              :automatic, :via, :author, :request, :created_at, :proposer_count, :opponent_count,
-             :previous_hash, :hash, :content)",
+             :previous_hash, :hash, :content, :seat)",
     )?
     .execute(named_params! {
         ":key": key,
@@ -418,6 +432,7 @@ pub(super) fn append(
         ":previous_hash": previous.0,
         ":hash": argument.hash.0,
         ":content": argument.content.as_str(),
+        ":seat": argument.seat.as_ref().map(SeatName::as_str),
     })?;
     cite(db, key, &argument, known)?;
     Ok(argument)
@@ -439,6 +454,7 @@ fn cite(
     argument: &Argument,
     known: KnownVersions,
 ) -> Result<(), Failure> {
+    let mut cites = false;
     for mention in mentions(argument.content.as_str()) {
         let document = db
             .prepare_cached(
@@ -471,6 +487,7 @@ fn cite(
              on conflict (debate_key, document_key) do update set version = ?4, seq = ?2",
         )?
         .execute(citation)?;
+        cites = true;
     }
-    Ok(())
+    if cites { seals::keep_citations(db, key, argument.seq) } else { Ok(()) }
 }

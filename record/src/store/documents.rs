@@ -4,8 +4,9 @@ use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use uuid::Uuid;
 
+use super::seals;
 use crate::{
-    Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
+    Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
     VersionListed,
 };
 
@@ -23,6 +24,7 @@ pub(super) fn create(
     id: DocumentId,
     new: &NewDocument,
     at: Time,
+    most: u64,
 ) -> Result<KeptVersion, Failure> {
     let known = db
         .prepare_cached("select id from documents where client_request_id = ?1")?
@@ -32,7 +34,20 @@ pub(super) fn create(
         let known = live(db, first.into())?;
         return replay(db, &known, new.request, &new.version);
     }
+    let kept: u64 =
+        db.prepare_cached("select live from document_counts")?.query_row([], |row| row.get(0))?;
+    if kept >= most {
+        return Err(Failure::NoRoom(format!(
+            "as many documents are kept as this server takes on: {most}"
+        )));
+    }
     let key = insert(db, id, new.request, &new.version, 1, at, None)?;
+    if let Some(seat) = new.seat {
+        db.prepare_cached(
+            "update documents set seat_key = (select key from seats where id = ?2) where key = ?1",
+        )?
+        .execute(params![key, seat])?;
+    }
     let version = insert_version(db, key, 1, new.request, &new.version, at)?;
     Ok(KeptVersion { version, document: id, replayed: false })
 }
@@ -90,6 +105,7 @@ pub(super) fn delete(db: &Connection, document: DocumentId, at: Time) -> Result<
     let known = live(db, document)?;
     db.prepare_cached("update documents set deleted_at = ?2 where key = ?1")?
         .execute(params![known.key, at.0])?;
+    seals::keep_document_deleted(db, known.key, known.newest, at)?;
     db.prepare_cached("update document_counts set live = live - 1, deleted = deleted + 1")?
         .execute([])?;
     Ok(())
@@ -146,8 +162,14 @@ fn version_of(db: &Connection, known: &Known, number: u64) -> Result<DocumentVer
          from document_versions where document_key = ?1 and version = ?2",
     )?
     .query_row(params![known.key, stored], whole)
-    .optional()?
-    .ok_or(missing)
+    .optional()
+    .map_err(|error| Failure::from(error).placed(|damage| damage.at_version(number)))?
+    .ok_or_else(|| match number {
+        number if (1..=known.newest).contains(&number) => {
+            Damage::new("it is missing").at_version(number).into()
+        }
+        _ => missing,
+    })
 }
 
 fn any(db: &Connection, id: DocumentId) -> Result<Known, Failure> {
@@ -229,6 +251,7 @@ pub(super) fn insert_version(
         ":created_at": at.0,
         ":content": new.content.as_str(),
     })?;
+    seals::keep_version(db, key, number)?;
     Ok(VersionListed {
         number,
         summary: new.summary.clone(),

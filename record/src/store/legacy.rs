@@ -24,7 +24,7 @@ use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, Row};
 use uuid::Uuid;
 
-use super::{OpenError, connection, debates, documents};
+use super::{OpenError, connection, debates, documents, seals};
 use crate::{DebateHead, Failure, NewVersion};
 
 /// Problems beyond this many are not listed.
@@ -171,7 +171,7 @@ impl OldDebate {
             )?
             .hash;
         }
-        Ok(())
+        seals::keep_debate(db, key)
     }
 }
 
@@ -187,7 +187,10 @@ impl OldDocument {
         for (number, (request, version, at)) in (1..).zip(&self.versions) {
             documents::insert_version(db, key, number, *request, version, *at)?;
         }
-        Ok(())
+        match self.deleted_at {
+            Some(at) => seals::keep_document_deleted(db, key, count, at),
+            None => Ok(()),
+        }
     }
 }
 
@@ -315,6 +318,7 @@ fn read_debate(row: &Row<'_>, own: Vec<OldArgument>) -> Result<OldDebate, String
             author: None,
             request: old.request,
             via: Via::Api,
+            seat: None,
             at: old.at.max(not_before),
             hash: Hash::NONE,
         };

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params, params_from_iter};
 use uuid::Uuid;
 
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
-use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter};
+use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// A search looks at so many matches; beyond that it stops counting.
 const SEARCHED: u64 = 2_000;
@@ -35,7 +35,7 @@ pub(super) fn debates(db: &Connection, filter: &Filter) -> Result<DebateList, Fa
             };
             (searched(&everything, &states, search).count(db)?, looked_at < SEARCHED)
         }
-        None if filter.pending_first_opponent => {
+        None if filter.pending_first_opponent || filter.only.is_some() => {
             let total = runs(&everything, &states, SEARCHED).count(db)?;
             (total, total < SEARCHED)
         }
@@ -95,13 +95,16 @@ impl Chosen {
         self.params.extend([number(filter.limit), number(filter.offset)]);
         let debates = db
             .prepare_cached(&sql)?
-            .query_map(params_from_iter(&self.params), |row| {
-                Ok(DebateListed {
-                    debate: rows::known(row)?.head,
-                    last: rows::last(row, HEAD_COLUMNS)?,
-                })
+            .query_and_then(params_from_iter(&self.params), |row| {
+                let listed = || -> rusqlite::Result<DebateListed> {
+                    Ok(DebateListed {
+                        debate: rows::known(row)?.head,
+                        last: rows::last(row, HEAD_COLUMNS)?,
+                    })
+                };
+                listed().map_err(|error| rows::in_debate(row, error))
             })?
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, Failure>>()?;
         Ok(debates)
     }
 }
@@ -160,6 +163,10 @@ fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String 
         sql += " and debate_type = ?";
         params.push(Value::Text(debate_type.as_str().to_owned()));
     }
+    if let Some(only) = filter.only {
+        sql += " and id = ?";
+        params.push(Value::Blob(only.uuid().as_bytes().to_vec()));
+    }
     match filter.before {
         Some((Time(at), Some(id))) => {
             sql += " and updated_at <= ? and (updated_at < ? or id > ?)";
@@ -175,16 +182,29 @@ fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String 
     sql
 }
 
-/// A page of documents.
+/// A page of documents; for a seat of one debate, of those that it may see.
 pub(super) fn documents(
     db: &Connection,
     search: Option<&str>,
     include_deleted: bool,
     limit: u64,
     offset: u64,
+    seen_by: Option<&Seat>,
 ) -> Result<DocumentList, Failure> {
     let short = search.is_some_and(is_short);
     let live = if include_deleted { "true" } else { "deleted_at is null" };
+    let live = match seen_by.and_then(|seat| Some((seat, seat.debate?))) {
+        Some((seat, debate)) => format!(
+            "{live} and key in (
+                 select document_key from debate_documents
+                 where debate_key = (select key from debates where id = x'{}')
+                 union select key from documents
+                 where seat_key = (select key from seats where id = x'{}'))",
+            debate.uuid().simple(),
+            seat.id.simple()
+        ),
+        None => live.to_owned(),
+    };
     let columns = "id, version, summary, updated_at, deleted_at";
     let (chosen, search) = match search {
         None => (format!("select {columns} from documents where {live}"), Value::Null),
@@ -210,7 +230,10 @@ pub(super) fn documents(
         .prepare_cached("select live, deleted from document_counts")?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let all = if include_deleted { kept + deleted } else { kept };
-    let (total, total_is_exact) = if search == Value::Null {
+    let (total, total_is_exact) = if search == Value::Null && seen_by.is_some() {
+        let sql = format!("select count(*) from ({chosen})");
+        (db.prepare_cached(&sql)?.query_row([], |row| row.get(0))?, true)
+    } else if search == Value::Null {
         (all, true)
     } else {
         let sql = format!("select count(*) from ({chosen})");

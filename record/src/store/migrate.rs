@@ -7,15 +7,22 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::{OpenError, connection, legacy};
+use super::{OpenError, connection, legacy, seals};
 use crate::Failure;
 
 /// "awdb": tells our files from others'.
 const APPLICATION_ID: i64 = 0x6177_6462;
 
 /// The nth one leads to schema n.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_record.sql"), include_str!("migrations/0002_type_texts.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_record.sql"),
+    include_str!("migrations/0002_type_texts.sql"),
+    include_str!("migrations/0003_seats.sql"),
+    include_str!("migrations/0004_seals.sql"),
+];
+
+/// The schema that brought seals: what was there before must be sealed too.
+const SEALS: i64 = 4;
 
 /// What lies at the path.
 enum Found {
@@ -90,6 +97,9 @@ fn migrate(path: &Path, schema: i64, import: &legacy::Import) -> Result<(), Open
         for (number, sql) in (1i64..).zip(MIGRATIONS) {
             if number > schema {
                 changes.execute_batch(sql)?;
+                if number == SEALS {
+                    seals::keep_all(&changes)?;
+                }
                 changes.pragma_update(None, "user_version", number)?;
             }
         }

@@ -17,7 +17,10 @@ mod list;
 mod migrate;
 mod reading;
 mod rows;
+mod seals;
+mod seats;
 mod sheet;
+mod verify;
 mod writer;
 
 use std::fs;
@@ -26,20 +29,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Argument, ArgumentId, Debate, DebateId, DebateType, DocumentId, Entry, Move, Refusal,
+    Argument, ArgumentId, Debate, DebateId, DebateType, DocumentId, Entry, Hash, Move, Refusal,
     RequestId, Role, Seq, Standing, Target, Time,
 };
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
+use uuid::Uuid;
 
 pub use backup::backup;
 pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
 pub(crate) use reading::Look;
+pub(crate) use verify::Walk;
 
 use crate::{
-    Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion, Failure,
-    Fault, Filter, KeptVersion, NewDocument, NewVersion, Sheet, Stretch, TypeTexts, VersionList,
+    Citation, Context, Damage, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
+    Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, Pass, Seat, Sheet,
+    Stretch, TypeTexts, Verified, VersionList,
 };
+use verify::{Budget, DebateWalk};
 use writer::Writer;
 
 /// How to open a [`Store`].
@@ -49,12 +56,17 @@ pub struct StoreOptions {
     pub path: PathBuf,
     /// How many writes may wait before the next one is turned away.
     pub queue: usize,
+    /// How many debates are kept, besides deleted ones.
+    pub most_debates: u64,
+    /// How many documents are kept, besides deleted ones.
+    pub most_documents: u64,
 }
 
 impl StoreOptions {
     /// The usual settings for this file.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        StoreOptions { path: path.into(), queue: 4096 }
+        let most = i64::MAX as u64;
+        StoreOptions { path: path.into(), queue: 4096, most_debates: most, most_documents: most }
     }
 }
 
@@ -132,7 +144,11 @@ struct Inner {
     readers: Mutex<Vec<Connection>>,
     /// Reads that may take long are few at a time, and off the threads that serve everybody.
     long_reads: Arc<Semaphore>,
+    /// However many ask for it, one at a time verifies.
+    verifying: Arc<Semaphore>,
     writer: Writer,
+    most_debates: u64,
+    most_documents: u64,
     /// Held for as long as the store is open: two writers would not hear each other's bell.
     _lock: fs::File,
 }
@@ -163,7 +179,10 @@ impl Store {
                 path: path.clone(),
                 readers: Mutex::new(vec![reader]),
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
+                verifying: Arc::new(Semaphore::new(1)),
                 writer,
+                most_debates: options.most_debates,
+                most_documents: options.most_documents,
                 _lock: lock,
             }),
         })
@@ -182,7 +201,8 @@ impl Store {
     }
 
     pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<Written, Failure> {
-        self.write(move |db| debates::open(db, &new)).await
+        let most = self.inner.most_debates;
+        self.write(move |db| about(new.id, debates::open(db, &new, most))).await
     }
 
     /// Makes a move: finds the debate and the target, asks the rule, and writes what it says.
@@ -191,11 +211,11 @@ impl Store {
         new: NewMove,
         rule: impl FnOnce(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
     ) -> Result<Written, Failure> {
-        self.write(move |db| debates::play(db, &new, rule)).await
+        self.write(move |db| about(new.debate, debates::play(db, &new, rule))).await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
-        self.write(move |db| debates::delete(db, debate, at)).await
+        self.write(move |db| about(debate, debates::delete(db, debate, at))).await
     }
 
     pub(crate) async fn create_document(
@@ -204,7 +224,8 @@ impl Store {
         new: NewDocument,
         at: Time,
     ) -> Result<KeptVersion, Failure> {
-        self.write(move |db| documents::create(db, id, &new, at)).await
+        let most = self.inner.most_documents;
+        self.write(move |db| documents::create(db, id, &new, at, most)).await
     }
 
     pub(crate) async fn add_version(
@@ -214,7 +235,10 @@ impl Store {
         new: NewVersion,
         at: Time,
     ) -> Result<KeptVersion, Failure> {
-        self.write(move |db| documents::add_version(db, document, request, &new, at)).await
+        self.write(move |db| {
+            about_document(document, documents::add_version(db, document, request, &new, at))
+        })
+        .await
     }
 
     pub(crate) async fn delete_document(
@@ -222,7 +246,7 @@ impl Store {
         document: DocumentId,
         at: Time,
     ) -> Result<(), Failure> {
-        self.write(move |db| documents::delete(db, document, at)).await
+        self.write(move |db| about_document(document, documents::delete(db, document, at))).await
     }
 
     /// What a waiter would learn now. `ends` says whether its wait is over, given the standing and
@@ -234,17 +258,17 @@ impl Store {
         after: Option<ArgumentId>,
         ends: impl FnOnce(&Standing, bool) -> bool,
     ) -> Result<Look, Failure> {
-        self.read(|db| reading::look(db, debate, role, after, ends))
+        self.read(|db| about(debate, reading::look(db, debate, role, after, ends)))
     }
 
     /// The debate with its newest arguments: few enough to be read in passing.
     pub(crate) fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
-        self.read(|db| reading::context(db, debate, Some(limit)))
+        self.read(|db| about(debate, reading::context(db, debate, Some(limit))))
     }
 
     /// The debate with all its arguments.
     pub(crate) async fn whole(&self, debate: DebateId) -> Result<Context, Failure> {
-        self.read_long(move |db| reading::context(db, debate, None)).await
+        self.read_long(move |db| about(debate, reading::context(db, debate, None))).await
     }
 
     /// At most `limit` arguments after `after`.
@@ -254,12 +278,13 @@ impl Store {
         after: Seq,
         limit: u64,
     ) -> Result<Stretch, Failure> {
-        self.read(|db| reading::stretch(db, debate, after, limit))
+        self.read(|db| about(debate, reading::stretch(db, debate, after, limit)))
     }
 
     /// All arguments after `after`.
     pub(crate) async fn rest(&self, debate: DebateId, after: Seq) -> Result<Stretch, Failure> {
-        self.read_long(move |db| reading::stretch(db, debate, after, i64::MAX as u64)).await
+        let all = i64::MAX as u64;
+        self.read_long(move |db| about(debate, reading::stretch(db, debate, after, all))).await
     }
 
     /// What a page of a debate is drawn from.
@@ -269,7 +294,7 @@ impl Store {
         before: Option<Seq>,
         limit: u64,
     ) -> Result<Sheet, Failure> {
-        self.read_long(move |db| sheet::read(db, debate, before, limit)).await
+        self.read_long(move |db| about(debate, sheet::read(db, debate, before, limit))).await
     }
 
     pub(crate) fn place(
@@ -277,22 +302,29 @@ impl Store {
         debate: DebateId,
         argument: ArgumentId,
     ) -> Result<Option<Seq>, Failure> {
-        self.read(|db| find::seq_of(db, &find::live(db, debate)?, argument))
+        self.read(|db| about(debate, find::seq_of(db, &find::live(db, debate)?, argument)))
     }
 
     pub(crate) fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
-        self.read(|db| sheet::cited_by(db, debate, seq))
+        self.read(|db| about(debate, sheet::cited_by(db, debate, seq)))
     }
 
     pub(crate) fn type_texts(
         &self,
         debate: DebateId,
     ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
-        self.read(|db| reading::type_texts(db, debate))
+        self.read(|db| about(debate, reading::type_texts(db, debate)))
+    }
+
+    pub(crate) fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.read(|db| {
+            let known = find::live(db, debate)?;
+            about(debate, seals::Seal::Opening(known.key).kept(db))
+        })
     }
 
     pub(crate) fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
-        self.read(|db| reading::listed(db, debate))
+        self.read(|db| about(debate, reading::listed(db, debate)))
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
@@ -305,7 +337,10 @@ impl Store {
         version: Option<u64>,
         include_deleted: bool,
     ) -> Result<Document, Failure> {
-        self.read_long(move |db| documents::get(db, id, version, include_deleted)).await
+        self.read_long(move |db| {
+            about_document(id, documents::get(db, id, version, include_deleted))
+        })
+        .await
     }
 
     pub(crate) async fn two_versions(
@@ -314,7 +349,8 @@ impl Store {
         from: Option<u64>,
         to: Option<u64>,
     ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
-        self.read_long(move |db| documents::two_versions(db, id, from, to)).await
+        self.read_long(move |db| about_document(id, documents::two_versions(db, id, from, to)))
+            .await
     }
 
     pub(crate) fn versions(
@@ -324,7 +360,9 @@ impl Store {
         limit: u64,
         offset: u64,
     ) -> Result<VersionList, Failure> {
-        self.read(|db| documents::versions(db, id, include_deleted, limit, offset))
+        self.read(|db| {
+            about_document(id, documents::versions(db, id, include_deleted, limit, offset))
+        })
     }
 
     pub(crate) fn list_documents(
@@ -333,8 +371,82 @@ impl Store {
         include_deleted: bool,
         limit: u64,
         offset: u64,
+        seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        self.read(|db| list::documents(db, search, include_deleted, limit, offset))
+        self.read(|db| list::documents(db, search, include_deleted, limit, offset, seen_by))
+    }
+
+    pub(crate) async fn make_seat(
+        &self,
+        id: Uuid,
+        new: NewSeat,
+        at: Time,
+    ) -> Result<Seat, Failure> {
+        self.write(move |db| seats::make(db, id, &new, at)).await
+    }
+
+    pub(crate) async fn revoke_seat(&self, id: Uuid, at: Time) -> Result<Seat, Failure> {
+        self.write(move |db| seats::revoke(db, id, at)).await
+    }
+
+    pub(crate) fn seats(&self) -> Result<Vec<Seat>, Failure> {
+        self.read(seats::all)
+    }
+
+    pub(crate) fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
+        self.read(|db| seats::of_token(db, token))
+    }
+
+    pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
+        self.write(move |db| seats::give(db, pass, now)).await
+    }
+
+    pub(crate) fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
+        self.read(|db| seats::holder(db, session, now))
+    }
+
+    pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
+        self.write(move |db| seats::redeem(db, link, now)).await
+    }
+
+    pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
+        self.write(move |db| seats::end(db, session)).await
+    }
+
+    pub(crate) fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
+        self.read(|db| seats::sees(db, seat, document))
+    }
+
+    /// Verifies a debate, in short reads.
+    pub(crate) async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
+        let mut walk = self.read(|db| DebateWalk::of(db, debate))?;
+        loop {
+            let (verified, gone_on) = self
+                .verify_on(move |db| {
+                    let verified = walk.go_on(db, &mut Budget::of_a_step())?;
+                    Ok((verified, walk))
+                })
+                .await?;
+            if let Some(verified) = verified {
+                return Ok(verified);
+            }
+            walk = gone_on;
+        }
+    }
+
+    /// Goes a step on a walk over the whole record.
+    pub(crate) async fn walk(&self, mut walk: Walk, last: bool) -> Result<Walk, Failure> {
+        self.verify_on(move |db| walk.step(db, last).map(|()| walk)).await
+    }
+
+    async fn verify_on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = self.inner.verifying.acquire().await.expect("it is never closed");
+        let verified = self.read_long(work).await;
+        drop(turn);
+        verified
     }
 
     async fn write<T: Send + 'static>(
@@ -411,9 +523,19 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// Says which debate it is about, should it turn out to be damaged.
+fn about<T>(debate: DebateId, outcome: Result<T, Failure>) -> Result<T, Failure> {
+    outcome.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
+}
+
+/// The same of a document.
+fn about_document<T>(document: DocumentId, outcome: Result<T, Failure>) -> Result<T, Failure> {
+    outcome.map_err(|failure| failure.placed(|damage| damage.of_document(document)))
+}
+
 /// A missing argument where the record promises one.
 fn damaged(what: &str) -> Failure {
-    Fault::Damaged(what.to_owned()).into()
+    Damage::new(what).into()
 }
 
 /// Puts what was read newest first into the record's order.

@@ -10,7 +10,9 @@ use uuid::Uuid;
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
-use crate::{CitedDocument, Context, DebateHead, DebateListed, Failure, Stretch, TypeTexts};
+use crate::{
+    CitedDocument, Context, Damage, DebateHead, DebateListed, Failure, Stretch, TypeTexts,
+};
 
 /// A wait shows so many unseen arguments, besides the RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
@@ -73,13 +75,18 @@ fn unseen_count(
             "select proposer_count, opponent_count from arguments
              where debate_key = ?1 and seq = ?2",
         )?
-        .query_row(params![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let own = match role {
-        Role::Proposer => proposer,
-        Role::Opponent => opponent,
-        Role::Arbitrator => from.0 - proposer - opponent,
+        .query_row(params![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .map_err(rows::at_seq(from))?;
+    let after = || {
+        let own = match role {
+            Role::Proposer => proposer,
+            Role::Opponent => opponent,
+            Role::Arbitrator => from.0.checked_sub(proposer)?.checked_sub(opponent)?,
+        };
+        let all = standing.last.0.checked_sub(from.0)?;
+        all.checked_sub(standing.count.get(role).checked_sub(own)?)
     };
-    Ok((standing.last.0 - from.0) - (standing.count.get(role) - own))
+    after().ok_or_else(|| Damage::new("the counts beside it are not its own").at_seq(from).into())
 }
 
 fn show(
@@ -117,7 +124,7 @@ fn show(
     };
     Ok(Found {
         argument,
-        omitted: unseen_count - unseen.len() as u64,
+        omitted: unseen_count.saturating_sub(unseen.len() as u64),
         unseen,
         newest: id_at(db, known.key, standing.last)?,
         pending: standing.pending().map(|seq| id_at(db, known.key, seq)).transpose()?,
@@ -178,7 +185,7 @@ fn rulings(
         "select {ARGUMENT} from arguments
          where debate_key = ?1 and seq > ?2 and seq < ?3 and type = 'RULING' order by seq"
     );
-    Ok(rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])?)
+    rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])
 }
 
 pub(super) fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {

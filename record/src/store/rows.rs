@@ -4,14 +4,14 @@ use std::error::Error;
 use std::str::FromStr;
 
 use aw_core::{
-    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Role, Seq,
-    Standing, Time, Title,
+    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Role,
+    SeatName, Seq, Standing, Time, Title,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row, params};
 use uuid::Uuid;
 
-use crate::{DebateHead, LastArgument};
+use crate::{DebateHead, Failure, LastArgument};
 
 /// A debate's row.
 #[derive(Debug)]
@@ -35,10 +35,13 @@ pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     let seq = |column| row.get::<_, Option<u64>>(column).map(|seq| seq.map(Seq));
     let last = Seq(row.get(6)?);
     let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);
+    let others = proposer.checked_add(opponent).and_then(|others| last.0.checked_sub(others));
+    let arbitrator =
+        others.ok_or_else(|| unreadable(6, "its roles wrote more than there is".to_owned()))?;
     let standing = Standing {
         state: word(row, 5)?,
         last,
-        count: ByRole { proposer, opponent, arbitrator: last.0 - proposer - opponent },
+        count: ByRole { proposer, opponent, arbitrator },
         newest: ByRole { proposer: seq(9)?, opponent: seq(10)?, arbitrator: seq(11)? },
         interrupted: ByRole { proposer: seq(12)?, opponent: seq(13)?, arbitrator: None },
     };
@@ -58,7 +61,7 @@ pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
 
 /// The columns that [`argument`] reads.
 pub(super) const ARGUMENT: &str = "seq, id, parent_id, type, role, parked_for, close, automatic, \
-     via, author, client_request_id, created_at, hash, content";
+     via, author, client_request_id, created_at, hash, content, seat";
 
 pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> rusqlite::Result<Argument> {
     let kind: Kind = word(row, 3)?;
@@ -77,8 +80,20 @@ pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> rusqlite::Result<Argu
         author: row.get::<_, Option<String>>(9)?.map(Author::recorded),
         request: row.get::<_, Uuid>(10)?.into(),
         via: word(row, 8)?,
+        seat: row.get::<_, Option<String>>(14)?.map(SeatName::recorded),
         at: Time(row.get(11)?),
         hash: Hash(row.get(12)?),
+    })
+}
+
+/// The same, and where it is when it cannot be read.
+pub(super) fn placed_argument(row: &Row<'_>, debate: DebateId) -> Result<Argument, Failure> {
+    argument(row, debate).map_err(|error| {
+        let failure = match row.get(0).map(Seq) {
+            Ok(seq) => at_seq(seq)(error),
+            Err(error) => error.into(),
+        };
+        failure.placed(|damage| damage.of_debate(debate))
     })
 }
 
@@ -92,8 +107,8 @@ pub(super) fn arguments(
     debate: DebateId,
     sql: &str,
     params: impl Params,
-) -> rusqlite::Result<Vec<Argument>> {
-    db.prepare_cached(sql)?.query_map(params, |row| argument(row, debate))?.collect()
+) -> Result<Vec<Argument>, Failure> {
+    db.prepare_cached(sql)?.query_and_then(params, |row| placed_argument(row, debate))?.collect()
 }
 
 /// The columns that [`last`] reads.
@@ -113,9 +128,22 @@ pub(super) fn last(row: &Row<'_>, first: usize) -> rusqlite::Result<LastArgument
     })
 }
 
-pub(super) fn last_argument(db: &Connection, key: i64, seq: Seq) -> rusqlite::Result<LastArgument> {
+pub(super) fn last_argument(db: &Connection, key: i64, seq: Seq) -> Result<LastArgument, Failure> {
     let sql = format!("select {LAST} from arguments where debate_key = ?1 and seq = ?2");
-    db.prepare_cached(&sql)?.query_row(params![key, seq.0], |row| last(row, 0))
+    db.prepare_cached(&sql)?.query_row(params![key, seq.0], |row| last(row, 0)).map_err(at_seq(seq))
+}
+
+/// Says which debate it is about, of a row that begins like [`HEAD`].
+pub(super) fn in_debate(row: &Row<'_>, error: rusqlite::Error) -> Failure {
+    Failure::from(error).placed(|damage| match row.get::<_, Uuid>(1) {
+        Ok(debate) => damage.of_debate(debate.into()),
+        Err(_) => damage,
+    })
+}
+
+/// Says which argument it is about, should it turn out to be damaged.
+pub(super) fn at_seq(seq: Seq) -> impl FnOnce(rusqlite::Error) -> Failure {
+    move |error| Failure::from(error).placed(|damage| damage.at_seq(seq))
 }
 
 /// Reads one of the protocol's words.

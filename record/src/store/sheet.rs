@@ -81,17 +81,20 @@ fn moments(db: &Connection, key: i64) -> Result<Vec<Moment>, Failure> {
         "select seq, type, role, parked_for, close, automatic, created_at
          from arguments where debate_key = ?1 order by seq",
     )?;
-    let found = statement.query_map([key], moment)?;
-    Ok(found.collect::<Result<_, _>>()?)
+    let found = statement.query_and_then([key], |row| {
+        let seq = Seq(row.get(0)?);
+        moment(row, seq).map_err(rows::at_seq(seq))
+    })?;
+    found.collect()
 }
 
-fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
+fn moment(row: &Row<'_>, seq: Seq) -> rusqlite::Result<Moment> {
     let kind: Kind = word(row, 1)?;
     let role: Role = word(row, 2)?;
     let parked = row.get::<_, Option<u64>>(3)?.is_some();
     let event = Event::recorded(kind, role, parked, row.get(4)?, row.get(5)?);
     Ok(Moment {
-        seq: Seq(row.get(0)?),
+        seq,
         // What the rules do not know was refused when it was read whole.
         event: event.unwrap_or(Event::Motion),
         at: Time(row.get(6)?),

@@ -14,7 +14,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection;
-use crate::{Failure, Fault};
+use crate::{Damage, Failure, Fault};
 
 /// The most requests that share a commit.
 const BATCH: usize = 512;
@@ -178,7 +178,7 @@ impl Desk {
         if self.trouble != Some(Fault::StorageFull) {
             let verdict: String = db.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
             if verdict != "ok" {
-                return Err(Fault::Damaged(verdict));
+                return Err(Fault::Damaged(Damage::new(verdict)));
             }
         }
         pulse(&db)?;

@@ -1,5 +1,5 @@
-//! `aw agent doctor`: whether each host is there, has the kit, and reaches the server from where it
-//! runs its commands.
+//! `aw agent doctor`: whether each host is there, has the kit, can use the tools, and reaches the
+//! server from where it runs its commands.
 
 use std::fs;
 use std::io::Read;
@@ -16,8 +16,10 @@ use super::super::debate::Shape;
 use super::super::page;
 use super::super::session::Session;
 use super::install::{Standing, known, states};
+use super::tools::tools;
 use super::{hosts, project, surroundings};
 use crate::kit::host::{Host, Places, program};
+use crate::kit::json;
 use crate::kit::ledger::Part;
 
 /// How long a host may take to run one command.
@@ -54,6 +56,7 @@ impl Doctor {
             checks.push(is_there(*host, &places));
             checks.push(has_kit(*host, &kit, &project));
             checks.extend(doubled(*host, &kit));
+            checks.push(tools(*host, &places, &project));
             checks.push(match &server {
                 Ok(()) => reaches(*host, &places, &project),
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),
@@ -82,15 +85,15 @@ fn check(host: Host, what: &str, status: &str, message: &str, fix: Option<&str>)
     check
 }
 
-fn ok(host: Host, what: &str, message: &str) -> Value {
+pub(super) fn ok(host: Host, what: &str, message: &str) -> Value {
     check(host, what, "ok", message, None)
 }
 
-fn warning(host: Host, what: &str, message: &str, fix: &str) -> Value {
+pub(super) fn warning(host: Host, what: &str, message: &str, fix: &str) -> Value {
     check(host, what, "warning", message, Some(fix))
 }
 
-fn failed(host: Host, what: &str, message: &str, fix: &str) -> Value {
+pub(super) fn failed(host: Host, what: &str, message: &str, fix: &str) -> Value {
     check(host, what, "failed", message, Some(fix))
 }
 
@@ -295,37 +298,8 @@ fn allowed_by_rule(folder: &Path) -> bool {
 }
 
 /// What a file of settings says. Some hosts allow comments in theirs.
-fn json_in(file: &Path) -> Value {
-    let Ok(text) = fs::read_to_string(file) else { return Value::Null };
-    serde_json::from_str(&without_comments(&text)).unwrap_or_default()
-}
-
-fn without_comments(json: &str) -> String {
-    let mut left = String::new();
-    let mut rest = json;
-    while let Some(at) = rest.find(['"', '/']) {
-        left.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else {
-            // To the quote that ends it, if it is a text.
-            let mut escaped = false;
-            let end = rest.char_indices().skip(1).find(|(_, c)| {
-                let ends = *c == '"' && !escaped;
-                escaped = *c == '\\' && !escaped;
-                ends
-            });
-            let length =
-                if rest.starts_with('"') { end.map_or(rest.len(), |end| end.0 + 1) } else { 1 };
-            left.push_str(&rest[..length]);
-            length
-        };
-        rest = &rest[length..];
-    }
-    left + rest
+pub(super) fn json_in(file: &Path) -> Value {
+    fs::read_to_string(file).map(|text| json::value(&text)).unwrap_or_default()
 }
 
 /// Whether the command reached the server.

@@ -1,7 +1,10 @@
 //! `aw agent install`, `uninstall` and `list`.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind::WouldBlock;
 use std::slice;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -11,8 +14,8 @@ use super::super::debate::Shape;
 use super::super::line::Line;
 use super::super::page;
 use super::{Whom, project, surroundings};
-use crate::kit::host::{Host, Piece, Places, Scope};
-use crate::kit::ledger::{Entry, Held, Ledger};
+use crate::kit::host::{Host, Piece, Places, Scope, grafts_of};
+use crate::kit::ledger::{Entry, Held, Ledger, Part};
 use crate::kit::plan::{self, CannotPlan, Change, Fate, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
 use crate::settings::ClientSettings;
@@ -128,16 +131,30 @@ impl Uninstall {
 fn planned(
     settings: &ClientSettings,
     dry_run: bool,
-    plan: impl FnOnce(&mut Ledger) -> Result<Plan, CannotPlan>,
+    mut plan: impl FnMut(&mut Ledger) -> Result<Plan, CannotPlan>,
 ) -> Result<Plan, Problem> {
     if dry_run {
         return plan(&mut read(settings)?).map_err(|cannot| problem(&cannot));
     }
-    let mut held = take(settings)?;
-    let plan = plan(&mut held.ledger).map_err(|cannot| problem(&cannot))?;
-    plan.carry_out(&held).map_err(|cannot| problem(&cannot))?;
-    Ok(plan)
+    let mut tries = 0;
+    loop {
+        let mut held = take(settings)?;
+        let plan = plan(&mut held.ledger).map_err(|cannot| problem(&cannot))?;
+        tries += 1;
+        match plan.carry_out(&held) {
+            Ok(()) => return Ok(plan),
+            // Claude Code writes its own file whenever it likes.
+            Err(CannotPlan::Io(_, busy)) if busy.kind() == WouldBlock && tries < TRIES => {
+                thread::sleep(PAUSE);
+            }
+            Err(cannot) => return Err(problem(&cannot)),
+        }
+    }
 }
+
+/// How often, and after what pause, a file is tried that another program is just changing.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What somebody else installed, in a project that came with it, is recognised by its words.
 fn recognise(
@@ -252,10 +269,11 @@ pub(super) fn states(ledger: &Ledger, settings: &ClientSettings, places: &Places
     all
 }
 
-/// Whether what was put into a file is not there any more.
+/// Whether something that was put into a file is not there any more.
 fn is_gone(entry: &Entry) -> bool {
-    std::fs::read_to_string(&entry.path)
-        .is_ok_and(|now| !now.contains(&entry.text) && !now.contains("aw:begin"))
+    let grafts = grafts_of(&entry.path);
+    let now = std::fs::read_to_string(&entry.path).unwrap_or_default();
+    entry.part == Part::Inserted && grafts.iter().any(|graft| !graft.is_in(&now))
 }
 
 fn data(

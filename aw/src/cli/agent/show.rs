@@ -4,11 +4,10 @@ use aw_core::{DebateType, Role};
 use serde_json::{Value, json};
 
 use super::super::answer::{Answer, Format, Problem, Shown};
-use super::super::debate::encoded;
 use super::super::page;
 use super::super::session::{self, Session};
 use super::shelves;
-use crate::client::Call;
+use crate::client::{Call, encoded};
 use crate::kit::texts::{BuiltIn, Language, Voice};
 use crate::kit::types::Shelves;
 

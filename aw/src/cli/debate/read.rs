@@ -2,18 +2,18 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::agent::shelves;
 use super::super::answer::{Answer, Problem, Shown};
+use super::super::browser;
 use super::super::line::Line;
 use super::super::page;
 use super::super::session::{self, Session};
 use super::{Deadline, Habits, Shape, next_lines};
-use crate::client::Call;
+use crate::client::{Call, encoded};
 use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
@@ -255,27 +255,39 @@ impl List {
 impl Open {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let url = match &self.debate_id {
+        let to = match &self.debate_id {
             Some(debate) => {
                 session
                     .call(Call::Get(&format!("/debates/{}?limit=0", encoded(debate))))
                     .map_err(|problem| problem.with("debate_id", debate.as_str()))?;
-                session.url_of(debate)
+                format!("/debate/{}", encoded(debate))
             }
-            None => format!("{}/", session.client.base()),
+            None => "/".to_owned(),
         };
-        let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-        let opened = Command::new(program)
-            .arg(&url)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .is_ok();
-        let message =
-            if opened { "Opened in the browser" } else { "Open this address in a browser" };
-        let answer = Answer::new(json!({"url": url, "opened": opened}), page::fields);
-        Ok(Shown::Answer(session.checked(answer.message(message))))
+        let link = session.call(Call::Post("/links", &json!({"to": to})))?;
+        let url = format!("{}{}", session.client.base(), link["path"].as_str().unwrap_or(&to));
+        let signs_in = link["expires_at"].is_string();
+        let opened = if signs_in {
+            browser::open_secretly(&url, &session.settings.home)
+        } else {
+            browser::open(&url)
+        };
+        let message = match (opened, signs_in) {
+            (true, false) => "Opened in the browser",
+            (false, false) => "Open this address in a browser",
+            (true, true) => {
+                "Opened in the browser and signed in there; if it shows nothing, open this address, \
+                 which works once and for 10 minutes"
+            }
+            (false, true) => {
+                "Open this address in a browser, which signs it in: it works once and for 10 minutes"
+            }
+        };
+        let mut data = json!({"url": url, "opened": opened});
+        if signs_in {
+            data["expires_at"] = link["expires_at"].clone();
+        }
+        Ok(Shown::Answer(session.checked(Answer::new(data, page::fields).message(message))))
     }
 }
 
@@ -328,16 +340,4 @@ impl Delete {
         let answer = Answer::new(data, page::fields).message("Debate deleted");
         Ok(Shown::Answer(session.checked(answer)))
     }
-}
-
-/// A text as a part of a URL.
-pub(in crate::cli) fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect()
 }

@@ -17,9 +17,9 @@ use signal_hook::iterator::Signals;
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
-use super::read::encoded;
 use super::{Deadline, Habits, Shape, next_lines, wait_line};
-use crate::client::{Call, Client, Trouble};
+use crate::client::{Call, Client, Trouble, encoded};
+use crate::next::awaited;
 
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
@@ -176,7 +176,7 @@ impl Wait {
         let path =
             format!("/debates/{}/poll?role={}", encoded(&self.debate_id), encoded(&self.role));
         let now = session.client.once(Call::Get(&path), Duration::ZERO).unwrap_or_default();
-        let who = awaited_role(now["debate_state"].as_str());
+        let who = awaited(now["debate_state"].as_str());
         match now["waiting_since"].as_str() {
             Some(since) => format!("{who}, last move {}", page::ago(since)),
             None => who.to_owned(),
@@ -208,7 +208,7 @@ impl Wait {
             patience.as_secs().saturating_sub(spent)
         });
         let seconds = waited.as_secs();
-        let who = awaited_role(nothing["debate_state"].as_str());
+        let who = awaited(nothing["debate_state"].as_str());
         let message = match (known.unreachable, left) {
             (true, _) => format!(
                 "No response after {seconds}s: the server is gone. Wait again when it is back."
@@ -240,15 +240,6 @@ impl Wait {
             data["action"] = nothing["action"].clone();
         }
         Answer::new(data, page::waited).next(retry)
-    }
-}
-
-fn awaited_role(state: Option<&str>) -> &'static str {
-    match state {
-        Some("AWAITING_OPPONENT") => "the opponent",
-        Some("AWAITING_PROPOSER") => "the proposer",
-        Some(_) => "the arbitrator",
-        None => "the server",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The commands that write into a debate.
 
-use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
+use aw_core::{Kind, RequestId, Role};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -11,9 +11,8 @@ use super::super::line::{Line, YOUR_TEXT};
 use super::super::page;
 use super::super::session::{Session, settings};
 use super::super::text::Text;
-use super::read::encoded;
 use super::{Deadline, Habits, Shape, wait_line};
-use crate::client::Call;
+use crate::client::{Call, derived_id, encoded};
 use crate::kit::texts::Language;
 
 /// The longest text that is repeated on a command line.
@@ -139,7 +138,7 @@ impl Create {
         let debate = self.debate_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let request = self
             .signature
-            .request_id(|| derived(&debate, Role::Proposer, Kind::Motion, None, &content));
+            .request_id(|| derived_id(&debate, Role::Proposer, Kind::Motion, None, &content));
         // The same command again, should it fail: with the ids that were made for it.
         let again = made.then(|| {
             let line = Line::new("debate create")
@@ -211,7 +210,7 @@ impl Submit {
             .read()
             .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| {
-            derived(
+            derived_id(
                 &self.debate_id,
                 self.role.parse().ok()?,
                 Kind::Claim,
@@ -252,7 +251,7 @@ impl Ask {
             .read()
             .map_err(|problem| self.signature.on_problem(problem, Some(&self.debate_id)))?;
         let request = self.signature.request_id(|| {
-            derived(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content)
+            derived_id(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content)
         });
         let session = Session::open(self.shape.verbose)
             .map_err(|problem| identified(problem, &self.debate_id, &request))?;
@@ -282,7 +281,7 @@ impl Ruling {
         let request = self.signature.request_id(|| {
             // Without a target the same words may mean the next dispute.
             let target = self.target_id.as_deref()?;
-            derived(&self.debate_id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
+            derived_id(&self.debate_id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
         });
         let session = Session::open(self.shape.verbose)
             .map_err(|problem| identified(problem, &self.debate_id, &request))?;
@@ -362,20 +361,6 @@ impl Signature {
     fn habits(&self, shape: Shape) -> Habits<'_> {
         Habits { deadline: self.deadline.as_ref(), format: shape.format }
     }
-}
-
-/// The request id that these words to this target always have; none when an id cannot be read,
-/// which the server will say.
-fn derived(
-    debate: &str,
-    role: Role,
-    kind: Kind,
-    target: Option<&str>,
-    content: &str,
-) -> Option<RequestId> {
-    let debate: DebateId = debate.parse().ok()?;
-    let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
-    Some(RequestId::derived(debate, role, kind, target, content))
 }
 
 /// A write on its way.

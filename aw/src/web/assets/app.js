@@ -61,4 +61,4 @@ setInterval(() => {
 const page = document.body.dataset.page;
 if (page === "list") (await import("./list.js")).start();
 if (page === "debate") (await import("./debate.js")).start();
-if (!location.pathname.startsWith("/sign-in")) feed.start();
+if (document.body.dataset.known) feed.start();

@@ -25,8 +25,8 @@ pub(crate) struct Seat {
 
 /// The three roles of a debate.
 pub(crate) fn seats(app: &App, w: &'static Words, debate: &DebateHead) -> Vec<Seat> {
-    let now = app.engine.now().0;
-    let presence = app.engine.presence(debate.id);
+    let now = app.record.now().0;
+    let presence = app.record.presence(debate.id);
     let floor = debate.state().floor();
     let closed = debate.state() == State::Closed;
     let seat = |role: Role| {

@@ -35,6 +35,10 @@ fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
     let begun: Spoil = |home, name| home.write(name, "x\n<!-- aw:begin: once -->\n");
     let ended: Spoil = |home, name| home.write(name, "x\n<!-- aw:end -->\n");
     let odd: Spoil = |home, name| home.write(name, "shell_environment_policy = 3\n");
+    let no_table: Spoil = |home, name| home.write(name, "mcp_servers = 3\n");
+    let unclosed: Spoil = |home, name| home.write(name, "{\n\"a\": 1");
+    let no_list: Spoil = |home, name| home.write(name, "{\"mcpServers\": [], \"mcp\": 1}");
+    let no_object: Spoil = |home, name| home.write(name, "[]\n");
     for (name, spoil, word) in [
         ("AGENTS.md", read_only, "read-only"),
         (".codex/config.toml", read_only, "read-only"),
@@ -50,6 +54,15 @@ fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
         ("GEMINI.md", begun, "aw:begin"),
         ("GEMINI.md", ended, "aw:end"),
         (".codex/config.toml", odd, "shell_environment_policy"),
+        (".codex/config.toml", no_table, "mcp_servers"),
+        (".mcp.json", read_only, "read-only"),
+        (".mcp.json", not_text, "UTF-8"),
+        (".mcp.json", pipe, "regular file"),
+        (".gemini/settings.json", unclosed, "not valid JSON (line 2"),
+        ("opencode.json", unclosed, "not valid JSON"),
+        (".mcp.json", no_list, "mcpServers yourself"),
+        ("opencode.json", no_list, "to mcp yourself"),
+        (".gemini/settings.json", no_object, "mcpServers yourself"),
     ] {
         let home = Home::lived_in();
         spoil(&home, name);
@@ -115,7 +128,7 @@ fn on_a_small_disk(home: &Home, blocks: u32, line: &str) -> crate::cli::aw::Ran 
 #[test]
 fn a_full_disk_leaves_everything_as_it_was() {
     let home = Home::lived_in();
-    // The last thing that is written, and larger than all that aw writes for itself.
+    // Almost the last thing that is written, and larger than all that aw writes for itself.
     home.write("~/.config/opencode/AGENTS.md", "Mine. ".repeat(200_000));
     for blocks in [0, 1, 8, 20, 24, 28, 40, 100, 200, 400, 1_000] {
         let before = home.state();

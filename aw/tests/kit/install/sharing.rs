@@ -11,7 +11,7 @@ use crate::world::Dice;
 fn have_theirs(home: &Home, hosts: &[&str], user: bool) {
     for name in files_of_all(hosts, user) {
         let written = home.read(&name);
-        let ours = ["aw agent show", "aw debate", "DEBATE_WAIT_DEADLINE"];
+        let ours = ["aw agent show", "aw debate", "[mcp_servers.aw]", "\"aw\": {"];
         assert!(ours.iter().any(|word| written.contains(word)), "{name} for {hosts:?}: {written}");
     }
 }

@@ -1,0 +1,277 @@
+//! Whether a host can use the tools of `aw mcp`: its entry for them, whether what the entry starts
+//! answers when it is started as the host would, and what the host still wants to be asked.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::doctor::{failed, json_in, ok, warning};
+use crate::kit::host::{Host, Places, Scope};
+use crate::kit::json;
+use crate::kit::splice::NAME;
+
+/// How long a server of tools may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long what it has said may take to arrive after it was ended.
+const LEFTOVERS: Duration = Duration::from_millis(200);
+
+/// Said of a program that is gone.
+const ENDED: &str = "it ended without an answer";
+
+/// A tool without which nobody can debate.
+const NEEDED: &str = "debate_wait";
+
+/// What Codex passes on to a server of tools without being told.
+const PASSED: [&str; 10] =
+    ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+
+/// Whether this host can use the tools in this project.
+pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
+    let name = host.as_str();
+    let install = format!("aw agent install {name}");
+    let scopes = [Scope::Project(project.to_owned()), Scope::User];
+    let all: Vec<Entry> =
+        scopes.iter().filter_map(|scope| Entry::of(host, places, scope)).collect();
+    // An entry that the host does not look at yet is better than none.
+    let seen = all.iter().find(|entry| entry.wants(host, places, project).is_none());
+    let Some(entry) = seen.or(all.first()) else {
+        let message = format!("{} has no entry {NAME} among its MCP servers", host.title());
+        return failed(host, "tools", &message, &install);
+    };
+    let file = entry.file.display();
+    let theirs =
+        format!("Nothing to do if that is meant; else remove {NAME} there and run {install}");
+    if entry.said["enabled"] == false {
+        return warning(host, "tools", &format!("{file} switches them off"), &theirs);
+    }
+    let Some(mut command) = entry.command(host, project) else {
+        return warning(
+            host,
+            "tools",
+            &format!("the entry {NAME} in {file} starts no program, so it was not tried"),
+            &theirs,
+        );
+    };
+    let typed = entry.typed().join(" ");
+    match offered(&mut command) {
+        Ok(tools) if tools.iter().any(|tool| tool == NEEDED) => {
+            let message = format!("`{typed}` offers {} tools", tools.len());
+            match entry.wants(host, places, project) {
+                Some((wanted, fix)) => {
+                    warning(host, "tools", &format!("{message}; {wanted}"), &fix)
+                }
+                None => ok(host, "tools", &message),
+            }
+        }
+        Ok(_) => {
+            let message = format!("`{typed}`, which {file} starts, offers no {NEEDED}");
+            failed(host, "tools", &message, &format!("Remove {NAME} there and run {install}"))
+        }
+        Err(why) => {
+            let message = format!("`{typed}`, which {file} starts, does not answer: {why}");
+            let path = host.title();
+            let fix = format!(
+                "Put aw into a folder of the PATH that {path} is started with, then try `{typed}`"
+            );
+            failed(host, "tools", &message, &fix)
+        }
+    }
+}
+
+/// An entry `aw` among a host's servers.
+struct Entry {
+    file: PathBuf,
+    for_project: bool,
+    said: Value,
+}
+
+impl Entry {
+    /// The one in the settings of this scope, whoever wrote it.
+    fn of(host: Host, places: &Places, scope: &Scope) -> Option<Self> {
+        let file = places.settings(host, scope);
+        let text = fs::read_to_string(&file).ok()?;
+        let (settings, list) = match host {
+            Host::Codex => (toml::from_str(&text).unwrap_or_default(), "mcp_servers"),
+            Host::Opencode => (json::value(&text), "mcp"),
+            Host::Claude | Host::Cursor | Host::Gemini => (json::value(&text), "mcpServers"),
+        };
+        let said = settings.get(list)?.get(NAME)?.clone();
+        Some(Entry { file, for_project: scope.project().is_some(), said })
+    }
+
+    /// The program and its arguments.
+    fn typed(&self) -> Vec<&str> {
+        let command = &self.said["command"];
+        let program = command.as_str().into_iter();
+        let listed = command.as_array().into_iter().flatten().filter_map(Value::as_str);
+        let more = self.said["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        program.chain(listed).chain(more).collect()
+    }
+
+    /// What the host starts, in the environment that it gives it.
+    fn command(&self, host: Host, project: &Path) -> Option<Command> {
+        let typed = self.typed();
+        let (program, arguments) = typed.split_first()?;
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(project);
+        if host == Host::Codex {
+            let told = self.said["env_vars"].as_array().into_iter().flatten();
+            let names = PASSED.into_iter().chain(told.filter_map(Value::as_str));
+            let kept: BTreeMap<&str, String> =
+                names.filter_map(|name| Some((name, std::env::var(name).ok()?))).collect();
+            command.env_clear().envs(kept);
+        }
+        for set in ["env", "environment"] {
+            let set = self.said[set].as_object().into_iter().flatten();
+            command.envs(set.filter_map(|(name, value)| Some((name, value.as_str()?))));
+        }
+        Some(command)
+    }
+
+    /// What the host still wants of its user before it uses the entry, and how to give it.
+    fn wants(&self, host: Host, places: &Places, project: &Path) -> Option<(String, String)> {
+        let start = format!("Start {} in this project once and say yes", host.as_str());
+        match host {
+            Host::Claude if self.for_project && !claude_agrees(places, project) => Some((
+                "Claude Code asks before it uses the servers of a project".to_owned(),
+                format!(
+                    "{start}, or write into .claude/settings.local.json: {{\"enabledMcpjsonServers\": [\"{NAME}\"]}}"
+                ),
+            )),
+            Host::Codex if self.for_project && !codex_trusts(places, project) => Some((
+                format!("Codex does not read {} before it trusts the project", self.file.display()),
+                start,
+            )),
+            Host::Gemini if !gemini_trusts(places, project) => Some((
+                "Gemini CLI starts no servers in a folder that it does not trust".to_owned(),
+                start,
+            )),
+            Host::Claude | Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode => None,
+        }
+    }
+}
+
+/// Whether Claude Code was told to use the server that a project names.
+fn claude_agrees(places: &Places, project: &Path) -> bool {
+    let own = project.join(".claude");
+    let settings = [places.claude.join("settings.json"), own.join("settings.json")];
+    let settings = settings.into_iter().chain([own.join("settings.local.json")]);
+    let known = json_in(&places.settings(Host::Claude, &Scope::User));
+    let answered = known["projects"][project.to_string_lossy().as_ref()].clone();
+    settings.map(|file| json_in(&file)).chain([answered]).any(|said| {
+        let named = said["enabledMcpjsonServers"].as_array();
+        said["enableAllProjectMcpServers"] == true
+            || named.is_some_and(|all| all.iter().any(|one| one == NAME))
+    })
+}
+
+/// Whether Codex reads the settings of a project.
+fn codex_trusts(places: &Places, project: &Path) -> bool {
+    let text = fs::read_to_string(places.settings(Host::Codex, &Scope::User)).unwrap_or_default();
+    let settings: Value = toml::from_str(&text).unwrap_or_default();
+    let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
+    [project, &real].into_iter().any(|root| {
+        settings["projects"][root.to_string_lossy().as_ref()]["trust_level"] == "trusted"
+    })
+}
+
+/// Whether Gemini CLI trusts a project, or is told not to ask.
+fn gemini_trusts(places: &Places, project: &Path) -> bool {
+    let user = json_in(&places.gemini.join("settings.json"));
+    let told = std::env::var("GEMINI_CLI_TRUST_WORKSPACE").is_ok_and(|said| said == "true");
+    if told || user["security"]["folderTrust"]["enabled"] == false {
+        return true;
+    }
+    let known = json_in(&places.gemini.join("trustedFolders.json"));
+    let rules = known.as_object().into_iter().flatten().filter_map(|(folder, level)| {
+        let folder = Path::new(folder);
+        let folder = if level == "TRUST_PARENT" { folder.parent()? } else { folder };
+        project.starts_with(folder).then_some((folder.as_os_str().len(), level))
+    });
+    // The rule that is nearest to the project counts.
+    rules.max_by_key(|(length, _)| *length).is_some_and(|(_, level)| level != "DO_NOT_TRUST")
+}
+
+/// The tools that a server offers over its stdin and stdout.
+fn offered(command: &mut Command) -> Result<Vec<String>, String> {
+    let spawned =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| error.to_string())?;
+    let answers = lines_of(child.stdout.take());
+    let words = lines_of(child.stderr.take());
+    let asked = child.stdin.take().map(|mut stdin| {
+        let hello = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "aw agent doctor", "version": env!("CARGO_PKG_VERSION")},
+        });
+        // Who is gone hears nothing.
+        let mut say = |message: Value| {
+            let said = writeln!(stdin, "{message}").and_then(|()| stdin.flush());
+            said.map_err(|_| ENDED.to_owned())
+        };
+        let ends = Instant::now() + PATIENCE;
+        say(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}))?;
+        answer(&answers, 1, ends)?;
+        say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+        say(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))?;
+        answer(&answers, 2, ends)
+    });
+    // It is ours, so it can be killed.
+    let _ = child.kill();
+    let _ = child.wait();
+    match asked.unwrap_or_else(|| Err("it cannot be asked".to_owned())) {
+        Ok(list) => {
+            let tools = list["tools"].as_array().into_iter().flatten();
+            Ok(tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect())
+        }
+        Err(why) => {
+            // Something that it left running may still hold the pipe open.
+            let mut last = why;
+            while let Ok(line) = words.recv_timeout(LEFTOVERS) {
+                if !line.trim().is_empty() {
+                    line.trim().clone_into(&mut last);
+                }
+            }
+            Err(last)
+        }
+    }
+}
+
+/// What is answered to a request.
+fn answer(answers: &Receiver<String>, request: u64, ends: Instant) -> Result<Value, String> {
+    loop {
+        let left = ends.saturating_duration_since(Instant::now());
+        let line = answers.recv_timeout(left).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!("nothing came within {} s", PATIENCE.as_secs()),
+            RecvTimeoutError::Disconnected => ENDED.to_owned(),
+        })?;
+        let mut message: Value = serde_json::from_str(&line)
+            .map_err(|_| format!("it printed what is no message: {line}"))?;
+        // It may say other things in between.
+        if message["id"] == request {
+            let error = message["error"]["message"].as_str().map(str::to_owned);
+            return error.map_or_else(|| Ok(message["result"].take()), Err);
+        }
+    }
+}
+
+/// The lines that a program prints, as they come.
+fn lines_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        let Some(pipe) = pipe else { return };
+        let read = BufReader::new(pipe).lines().map_while(Result::ok);
+        // Whoever asked may have gone.
+        let _ = read.map(|line| sender.send(line)).find(Result::is_err);
+    });
+    lines
+}

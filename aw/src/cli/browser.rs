@@ -1,0 +1,71 @@
+//! A page in the browser of whoever typed the command.
+//!
+//! Everybody on a machine can read what its programs were started with. So the browser is not given
+//! an address that signs it in, but a file of the data folder that leads there: only its owner can
+//! read it, and what it says works once.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use crate::home::Home;
+
+/// After this a file that leads somewhere leads nowhere any more.
+const LINK_LASTS: Duration = Duration::from_secs(10 * 60);
+
+/// Opens an address that tells nothing; whether there is a program for it.
+pub(super) fn open(address: &str) -> bool {
+    start(address.as_ref())
+}
+
+/// Opens an address that signs in.
+pub(super) fn open_secretly(address: &str, home: &Home) -> bool {
+    leading_to(address, home).is_ok_and(|file| start(file.as_os_str()))
+}
+
+fn start(what: &OsStr) -> bool {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    Command::new(program)
+        .arg(what)
+        .env_remove("DEBATE_AUTH_TOKEN")
+        .env_remove("AW_AUTH_TOKEN")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .is_ok()
+}
+
+/// A new file that leads to this address.
+fn leading_to(address: &str, home: &Home) -> io::Result<PathBuf> {
+    let folder = home.path().join("links");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    forget_old(&folder);
+    let to = address.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <title>aw</title><meta http-equiv=\"refresh\" content=\"0;url={to}\"><a href=\"{to}\">aw</a>\n"
+    );
+    let path = folder.join(format!("{}.html", Uuid::new_v4()));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    file.write_all(page.as_bytes())?;
+    Ok(path)
+}
+
+/// Removes what leads nowhere any more. What stays does no harm.
+fn forget_old(folder: &Path) {
+    let Ok(files) = fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let made = file.metadata().and_then(|about| about.modified());
+        let age = made.ok().and_then(|made| made.elapsed().ok());
+        if age.is_some_and(|age| age > LINK_LASTS) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}

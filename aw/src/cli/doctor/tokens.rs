@@ -1,0 +1,55 @@
+//! Whether the server asks for tokens, and takes the one that this user has.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::super::answer::Problem;
+use super::super::reach::{Brought, Reached};
+use super::{failed, ok, warning};
+use crate::client::{Call, Client, Trouble};
+use crate::settings::ClientSettings;
+
+const NAME: &str = "tokens";
+
+/// Looks at the file that has the administrator's, and asks the server with and without a token.
+pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
+    let file = settings.home.admin_token_file();
+    let shown = file.display();
+    if fs::metadata(&file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0) {
+        return warning(NAME, &format!("others can read {shown}"), &format!("chmod 600 {shown}"));
+    }
+    let Reached { client, brought } = reached;
+    let said = |trouble| {
+        let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
+        failed(NAME, &problem.message, &problem.suggestion.unwrap_or_default())
+    };
+    let is = |trouble: &Trouble, code: &str| matches!(trouble, Trouble::Refused(error) if error["code"] == code);
+    let nobody = Client::of_stranger(client.base());
+    match nobody.once(Call::Get("/debates?limit=0"), Duration::ZERO) {
+        Ok(_) => {
+            return ok(
+                NAME,
+                "the server asks nobody for one: whoever is on this machine may do everything",
+            );
+        }
+        Err(trouble) if is(&trouble, "AUTH_FAILED") => {}
+        Err(trouble) => return said(trouble),
+    }
+    // The list is for whoever runs the server.
+    match client.once(Call::Get("/tokens"), Duration::ZERO) {
+        Ok(_) if *brought == Brought::Administrators => ok(
+            NAME,
+            &format!(
+                "everybody needs one; yours is the administrator's, in {shown}, which only you can read"
+            ),
+        ),
+        Ok(_) => ok(NAME, "everybody needs one; the one that is set may do everything"),
+        Err(trouble) if is(&trouble, "FORBIDDEN") => {
+            ok(NAME, "everybody needs one; the one that is set is for a seat")
+        }
+        Err(trouble) => said(trouble),
+    }
+}

@@ -1,0 +1,199 @@
+//! `aw mcp`: the tools over stdin and stdout, for agents whose shell cannot reach the network.
+//!
+//! Only the protocol goes to stdout. The server is looked for, or started, when the first tool needs
+//! it, and found again when it was restarted meanwhile.
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use aw_core::Role;
+use jiff::Timestamp;
+use rmcp::ServiceExt;
+use rmcp::model::Extensions;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::stdio_pipes;
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::SERVER;
+use super::agent::shelves;
+use super::answer::Problem;
+use super::page;
+use super::session::{self, Session};
+use crate::client::{self, Trouble};
+use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
+use crate::settings::ClientSettings;
+
+/// The longest message that is read: the longest document, every letter of it escaped.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Mcp {
+    /// proposer, opponent or arbitrator: offer only what this role may use
+    ///
+    /// Without it everything but the arbitrator's moves is offered.
+    #[arg(long)]
+    role: Option<Role>,
+}
+
+impl Mcp {
+    pub(super) fn run(self) -> ExitCode {
+        let filter = EnvFilter::try_from_env("AW_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+        tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(io::stderr)
+            .with_ansi(io::stderr().is_terminal())
+            .init();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let outcome = match runtime {
+            Ok(runtime) => {
+                let outcome = runtime.block_on(serve(self.role));
+                // A call that is held has nobody to answer any more.
+                runtime.shutdown_background();
+                outcome
+            }
+            Err(error) => Err(error.into()),
+        };
+        match outcome {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                page::note(&format!("error: {error:#}"));
+                SERVER.into()
+            }
+        }
+    }
+}
+
+/// Speaks until stdin is closed or the host says that it is enough.
+async fn serve(role: Option<Role>) -> anyhow::Result<()> {
+    let (mut terminated, mut interrupted) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let door =
+        Stdio { server: Arc::new(Found::default()), scope: role.map_or(Scope::Open, Scope::Role) };
+    let (stdin, stdout) = stdio_pipes();
+    let line = AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(LONGEST);
+    let speaking = async {
+        match mcp::Mcp::new(door, habits()).serve(line).await {
+            Ok(served) => served.waiting().await.map(drop).map_err(anyhow::Error::from),
+            // It was closed before anything was said, as hosts do that only look whether it starts.
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    };
+    tokio::select! {
+        outcome = speaking => outcome,
+        _ = terminated.recv() => Ok(()),
+        _ = interrupted.recv() => Ok(()),
+    }
+}
+
+/// What the settings say; where they cannot be read, the usual, and each call says what is wrong.
+fn habits() -> Habits {
+    let Ok(settings) = session::settings() else { return Habits::default() };
+    let types = shelves(&settings).map_or(Types::BuiltIn, Types::OfProject);
+    let ClientSettings { debate_language, patience, author, .. } = settings;
+    Habits { debate_language, patience, author, types }
+}
+
+/// The one caller at the other end of the pipe.
+struct Stdio {
+    server: Arc<Found>,
+    scope: Scope,
+}
+
+impl Door for Stdio {
+    fn visit(&self, _: &Extensions) -> Visit {
+        Visit { way: Way::Out(self.server.clone()), scope: self.scope, session: None }
+    }
+
+    fn now(&self) -> i64 {
+        Timestamp::now().as_millisecond()
+    }
+}
+
+/// The server, once it was found.
+#[derive(Default)]
+struct Found(Mutex<Option<Arc<Session>>>);
+
+impl Found {
+    /// The server that was found, or else is found or started now.
+    fn session(&self) -> Result<Arc<Session>, Problem> {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match found.as_ref() {
+            Some(session) => Ok(session.clone()),
+            None => Ok(found.insert(Arc::new(Session::for_tools()?)).clone()),
+        }
+    }
+
+    /// Looks for it anew, unless somebody else has done so meanwhile.
+    fn session_after(&self, lost: &Arc<Session>) -> Result<Arc<Session>, Problem> {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.as_ref().is_some_and(|known| Arc::ptr_eq(known, lost)) {
+            *found = None;
+        }
+        drop(found);
+        self.session()
+    }
+}
+
+impl Server for Found {
+    fn call(&self, call: &Call) -> Result<Value, Refusal> {
+        let call = asked(call);
+        let session = self.session().map_err(refusal)?;
+        match session.client.call(call) {
+            Err(Trouble::Unreachable(_)) if session.settings.server_url.is_none() => {
+                // It went after it was found. The request carries its id, so asking again is safe.
+                let session = self.session_after(&session).map_err(refusal)?;
+                let answer = session.client.call(call);
+                answer.map_err(|trouble| refusal(session.problem(trouble)))
+            }
+            answer => answer.map_err(|trouble| refusal(session.problem(trouble))),
+        }
+    }
+
+    fn call_again(&self, call: &Call) -> Result<Value, Refusal> {
+        let call = asked(call);
+        let session = self.session().map_err(refusal)?;
+        let answer = session.client.once(call, Duration::ZERO);
+        let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
+        match answer {
+            Err(Trouble::Unreachable(_)) if session.settings.server_url.is_none() && runs() => {
+                let session = self.session_after(&session).map_err(refusal)?;
+                let answer = session.client.once(call, Duration::ZERO);
+                answer.map_err(|trouble| refusal(session.problem(trouble)))
+            }
+            answer => answer.map_err(|trouble| refusal(session.problem(trouble))),
+        }
+    }
+
+    fn url(&self) -> Option<String> {
+        let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        found.as_ref().map(|session| session.client.base().to_owned())
+    }
+}
+
+fn asked(call: &Call) -> client::Call<'_> {
+    match call {
+        Call::Get(path) => client::Call::Get(path),
+        Call::Post(path, body) => client::Call::Post(path, body),
+    }
+}
+
+/// A problem as it is told to somebody who calls tools.
+fn refusal(problem: Problem) -> Refusal {
+    if let Some(error) = problem.server_error {
+        return Refusal::of(*error);
+    }
+    let refusal = Refusal::new(&problem.code, problem.message);
+    match problem.suggestion {
+        Some(line) if line.starts_with("aw ") => {
+            refusal.suggest(format!("Ask your user to run: {line}"))
+        }
+        Some(suggestion) => refusal.suggest(suggestion),
+        None => refusal,
+    }
+}

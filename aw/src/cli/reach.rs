@@ -1,0 +1,194 @@
+//! Where the server is, and whether it is told a token.
+//!
+//! A token that was set is for the server that was named, or for the one that the lock of this data
+//! folder proves to be ours; the administrator's is for the latter only. Whoever merely listens on
+//! the port may say anything of itself: it is told nothing.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use super::answer::Problem;
+use super::background;
+use super::page;
+use crate::client::{Call, Client};
+use crate::home::Home;
+use crate::settings::{ClientSettings, reachable};
+
+/// How long a stranger on the port may take to be noticed.
+const KNOCK: Duration = Duration::from_millis(300);
+
+/// How often, and after which pause, a server is looked for that is dying or hangs.
+const LAST_BREATHS: u32 = 100;
+const BREATH: Duration = Duration::from_millis(20);
+
+/// A server, and the way to it.
+pub(super) struct Reached {
+    pub(super) client: Client,
+    pub(super) brought: Brought,
+}
+
+/// Which token goes along, or why none does.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Brought {
+    /// The one that was set.
+    Set,
+    /// The one of whoever runs the server, from the data folder.
+    Administrators,
+    /// None: the server was named, and is not known to be ours.
+    NoneForNamed,
+    /// None: it is not there, or for this reason could not be read.
+    NoneFound(Option<String>),
+}
+
+/// A server that was found.
+struct Found {
+    url: String,
+    named: bool,
+    /// Whether the lock of this folder is held by it.
+    ours: bool,
+}
+
+impl Reached {
+    /// Finds the server, or starts it.
+    pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, Problem> {
+        Ok(Self::of(locate(settings, verbose)?, settings))
+    }
+
+    /// The way to the server at this URL, which was named or runs on this folder.
+    pub(super) fn at(url: &str, settings: &ClientSettings) -> Self {
+        let named = settings.server_url.as_deref() == Some(url);
+        Self::of(Found { url: url.to_owned(), named, ours: settings.home.serves(url) }, settings)
+    }
+
+    fn of(found: Found, settings: &ClientSettings) -> Self {
+        let Found { url, named, ours } = found;
+        let (token, brought) = match &settings.token {
+            Some(set) => (Some(set.clone()), Brought::Set),
+            None if ours => match settings.home.admin_token() {
+                Ok(Some(token)) => (Some(token), Brought::Administrators),
+                Ok(None) => (None, Brought::NoneFound(None)),
+                Err(error) => (None, Brought::NoneFound(Some(error.to_string()))),
+            },
+            None => (None, Brought::NoneForNamed),
+        };
+        let proof_wanted = match brought {
+            // Who names both the server and the token means the one for the other.
+            Brought::Set => !named,
+            Brought::Administrators => true,
+            Brought::NoneForNamed | Brought::NoneFound(_) => false,
+        };
+        let mut client = Client::new(&url, token);
+        if proof_wanted {
+            let home = settings.home.clone();
+            client = client.only_while(move || home.serves(&url));
+        }
+        Reached { client, brought }
+    }
+}
+
+impl Brought {
+    /// A refusal for want of a good token, with what to do about it here.
+    pub(super) fn explained(&self, problem: Problem, home: &Home) -> Problem {
+        if problem.code != "AUTH_FAILED" {
+            return problem;
+        }
+        let file = home.admin_token_file();
+        let there = file.exists();
+        let file = file.display();
+        // Whoever has the file may wonder why it was not used.
+        let aside = |words: &str| if there { format!(". {file} {words}") } else { String::new() };
+        problem.suggest(match self {
+            Brought::Set => format!(
+                "The token that is set (DEBATE_AUTH_TOKEN, AW_AUTH_TOKEN, or auth_token in config.toml) is wrong, \
+                 expired or revoked: ask whoever runs the server for another{}",
+                aside("is used where none is set")
+            ),
+            Brought::Administrators => {
+                format!("The token in {file} is not the server's: aw server restart")
+            }
+            Brought::NoneForNamed => format!(
+                "Set DEBATE_AUTH_TOKEN to a token of this server, which whoever runs it makes with aw token create{}",
+                aside("is sent to the server of that folder only")
+            ),
+            Brought::NoneFound(None) => format!(
+                "Set DEBATE_AUTH_TOKEN, or have the server make a token of yours in {file}: aw server restart"
+            ),
+            Brought::NoneFound(Some(why)) => {
+                format!("Set DEBATE_AUTH_TOKEN: {file} cannot be read ({why})")
+            }
+        })
+    }
+}
+
+fn locate(settings: &ClientSettings, verbose: bool) -> Result<Found, Problem> {
+    let home = &settings.home;
+    if let Some(url) = &settings.server_url {
+        return Ok(Found { url: url.clone(), named: true, ours: home.serves(url) });
+    }
+    let ours = |url: String| Found { url, named: false, ours: true };
+    if let Some(url) = answering(home)? {
+        return Ok(ours(url));
+    }
+    if let Some(url) = known_on_port(settings)? {
+        return Ok(ours(url));
+    }
+    if !settings.autostart {
+        return Err(Problem::connection(format!("no server runs on {}", home.path().display()))
+            .suggest("aw server start"));
+    }
+    if verbose {
+        page::note("no server yet: starting one in the background");
+    }
+    Ok(ours(background::start(settings, false)?.url))
+}
+
+/// The server of this folder, if it is there and takes connections. One that was killed may keep
+/// its lock for a moment longer than its port.
+fn answering(home: &Home) -> Result<Option<String>, Problem> {
+    let failed = |error: io::Error| {
+        Problem::connection(format!("{}: {error}", home.path().display()))
+            .suggest("Make the folder yours, or set DEBATE_SERVER_URL and DEBATE_AUTH_TOKEN")
+    };
+    for _ in 0..LAST_BREATHS {
+        let Some(running) = home.running().map_err(failed)? else { return Ok(None) };
+        let address = running.url.trim_start_matches("http://").parse::<SocketAddr>();
+        let there = address.is_ok_and(|at| TcpStream::connect_timeout(&at, KNOCK).is_ok());
+        if there {
+            return Ok(Some(running.url));
+        }
+        thread::sleep(BREATH);
+    }
+    Err(Problem::connection("a server has the lock of this folder, but does not take connections")
+        .suggest("aw server restart"))
+}
+
+/// Whoever listens where our server would: ours, which has come meanwhile, or a stranger that is
+/// left alone. What it says of itself proves nothing: everybody can ask our server for its id.
+pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
+    let address = reachable(settings.listen);
+    if TcpStream::connect_timeout(&address, KNOCK).is_err() {
+        return Ok(None);
+    }
+    let url = format!("http://{address}");
+    let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
+    let health = Client::of_stranger(&url).once(Call::Get("/health"), Duration::ZERO);
+    if let Ok(Some(running)) = settings.home.running() {
+        return Ok(Some(running.url));
+    }
+    let who = match health {
+        Ok(health) if health["home_id"] == own.as_str() => {
+            "a program that says it is the server of this data folder, but does not hold its lock"
+        }
+        Ok(health) if health["home_id"].is_string() => {
+            "an aw server of another data folder or user"
+        }
+        Ok(_) | Err(_) => "another program",
+    };
+    Err(Problem::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
+        .suggest(format!(
+            "Choose a free address, for instance AW_LISTEN=127.0.0.1:{}, or set DEBATE_SERVER_URL to talk to that server",
+            settings.listen.port().wrapping_add(1).max(1024)
+        )))
+}

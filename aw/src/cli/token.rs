@@ -1,0 +1,256 @@
+//! `aw token`: seats for others, given out and taken back.
+
+use std::str::FromStr;
+
+use clap::Subcommand;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Format, Problem, Shown};
+use super::debate::Shape;
+use super::line::Line;
+use super::page;
+use super::session::Session;
+use crate::client::{Call, encoded};
+
+pub(super) const HELP: &str = "\
+Give out tokens, and take them back: who may take part, where the server asks
+
+Usage: aw token <command>
+
+  create    Make a token for a role; it is shown this once
+  list      List who has one and how long it is good; no token is shown
+  revoke    Take a token back: from then on it opens nothing
+
+For instance
+  aw token create --role opponent --debate 93d8… --name \"Codex at An's\" --expires 30d
+  aw debate invite --debate-id 93d8… --role opponent
+
+The second makes a token too, and prints all that another person needs with it.
+A server asks for tokens when it was started with --auth, or with auth = \"required\" in its
+config.toml, and always when it can be reached from other machines. Whoever runs it needs none:
+aw finds theirs in the data folder.
+aw token <command> --help has its flags and an example.
+";
+
+/// What to do about a server that asks nobody who they are.
+const ASKS_NOBODY: &str = "this server asks nobody for a token, so whoever reaches it needs none: run aw server restart --auth";
+
+/// Give out tokens, and take them back
+#[derive(Debug, Subcommand)]
+#[command(override_help = HELP)]
+pub(super) enum Token {
+    /// Make a token for a role; it is shown this once
+    #[command(
+        after_help = "Example:\n  aw token create --role opponent --debate 93d81b1a-0e66-4510-abfd-aa33b26cb82e --expires 30d"
+    )]
+    Create(Create),
+    /// List who has a token and how long it is good; no token is shown
+    #[command(after_help = "Example:\n  aw token list --format markdown")]
+    List(Shape),
+    /// Take a token back: from then on it opens nothing
+    #[command(after_help = "Example:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55")]
+    Revoke(Revoke),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Create {
+    /// proposer, opponent, arbitrator, or observer, who only reads
+    #[arg(long)]
+    role: String,
+    /// Only for this debate; without it for all of them
+    #[arg(long, visible_alias = "debate-id", value_name = "UUID")]
+    debate: Option<String>,
+    /// What it is called, which everybody sees on what is written with it [default: its role]
+    #[arg(long)]
+    name: Option<String>,
+    /// How long it is good, for instance 45m, 12h or 30d; without it until it is revoked
+    #[arg(long, value_name = "TIME")]
+    expires: Option<Lasts>,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Revoke {
+    /// Its id, from aw token list; not the token itself
+    token_id: String,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+/// How long a token is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lasts {
+    seconds: u64,
+}
+
+/// The longest that a token may be good, in seconds.
+const LONGEST: u64 = 36_500 * 24 * 60 * 60;
+
+impl FromStr for Lasts {
+    type Err = &'static str;
+
+    fn from_str(typed: &str) -> Result<Self, Self::Err> {
+        let unit = match typed.chars().last() {
+            Some('s') => Some(1),
+            Some('m') => Some(60),
+            Some('h') => Some(60 * 60),
+            Some('d') => Some(24 * 60 * 60),
+            Some(_) | None => None,
+        };
+        let count = unit.and_then(|_| typed[..typed.len() - 1].parse::<u64>().ok());
+        let seconds = unit.zip(count).and_then(|(unit, count)| count.checked_mul(unit));
+        match seconds {
+            Some(seconds @ 1..=LONGEST) => Ok(Lasts { seconds }),
+            Some(_) | None => Err(
+                "it must be a number with a unit (s, m, h or d), for instance 45m, 12h or 30d, and at most 36500d",
+            ),
+        }
+    }
+}
+
+/// A token to be made.
+pub(super) struct Wish<'a> {
+    pub(super) role: &'a str,
+    pub(super) debate: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
+    pub(super) lasts: Option<Lasts>,
+}
+
+impl Wish<'_> {
+    /// The token with its seat, whether the server asks for it, and where others reach the server.
+    pub(super) fn granted(&self, session: &Session) -> Result<Value, Problem> {
+        let body = json!({
+            "role": self.role,
+            "debate_id": self.debate,
+            "name": self.name,
+            "expires_in": self.lasts.map(|lasts| lasts.seconds),
+        });
+        session.call(Call::Post("/tokens", &body)).map_err(|problem| match self.debate {
+            Some(debate) => problem.with("debate_id", debate),
+            None => problem,
+        })
+    }
+}
+
+/// Warns where the token that was made is not asked for.
+pub(super) fn cautioned(answer: Answer, granted: &Value) -> Answer {
+    if granted["wanted"] == false { answer.warn(ASKS_NOBODY) } else { answer }
+}
+
+/// How to take this token back.
+pub(super) fn revoking(granted: &Value) -> String {
+    let id = granted["token_id"].as_str().unwrap_or_default();
+    format!("to take it back: {}", Line::new("token revoke").word(id).into_string())
+}
+
+impl Token {
+    pub(super) fn format(&self) -> Format {
+        match self {
+            Token::Create(command) => command.shape.format,
+            Token::List(shape) => shape.format,
+            Token::Revoke(command) => command.shape.format,
+        }
+    }
+
+    pub(super) fn run(self) -> Result<Shown, Problem> {
+        match self {
+            Token::Create(command) => command.run(),
+            Token::List(shape) => list(shape),
+            Token::Revoke(command) => command.run(),
+        }
+    }
+}
+
+impl Create {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let wish = Wish {
+            role: &self.role,
+            debate: self.debate.as_deref(),
+            name: self.name.as_deref(),
+            lasts: self.expires,
+        };
+        let granted = wish.granted(&session)?;
+        let hint = revoking(&granted);
+        let answer = Answer::new(granted.clone(), page::new_token)
+            .message(
+                "Token created. It is not shown again: whoever it is for sets DEBATE_AUTH_TOKEN to it, \
+                 in the environment and not on a command line",
+            )
+            .with("hint", hint);
+        Ok(Shown::Answer(session.checked(cautioned(answer, &granted))))
+    }
+}
+
+fn list(shape: Shape) -> Result<Shown, Problem> {
+    let session = Session::open(shape.verbose)?;
+    let mut data = session.call(Call::Get("/tokens"))?;
+    let now = Timestamp::now();
+    for seat in data["tokens"].as_array_mut().into_iter().flatten() {
+        seat["state"] = state(seat, now).into();
+    }
+    let total = data["total"].as_u64().unwrap_or(0);
+    let answer = Answer::new(data.clone(), page::tokens).of_total(total, false);
+    Ok(Shown::Answer(session.checked(cautioned(answer, &data))))
+}
+
+/// How it stands with a token.
+fn state(seat: &Value, now: Timestamp) -> &'static str {
+    let ended = |end: &str| end.parse::<Timestamp>().is_ok_and(|end| end <= now);
+    match (seat["revoked_at"].as_str(), seat["expires_at"].as_str()) {
+        (Some(_), _) => "revoked",
+        (None, Some(end)) if ended(end) => "expired",
+        (None, _) => "open",
+    }
+}
+
+impl Revoke {
+    fn run(self) -> Result<Shown, Problem> {
+        let session = Session::open(self.shape.verbose)?;
+        let path = format!("/tokens/{}", encoded(&self.token_id));
+        let data = session.call(Call::Delete(&path))?;
+        let since = data["revoked_at"].as_str().unwrap_or_default();
+        let message = format!("Token revoked: it opens nothing since {since}");
+        let answer = Answer::new(data, page::fields).message(message);
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_with_a_unit() {
+        let seconds = |typed: &str| typed.parse::<Lasts>().map(|lasts| lasts.seconds);
+        for (typed, meant) in
+            [("90s", 90), ("45m", 2_700), ("12h", 43_200), ("30d", 2_592_000), ("1d", 86_400)]
+        {
+            assert_eq!(seconds(typed), Ok(meant), "{typed}");
+        }
+        for wrong in ["", "d", "30", "0d", "-1d", "1.5h", "30 d", "30D", "é", "3é"] {
+            let said = seconds(wrong).unwrap_err();
+            assert!(said.contains("30d"), "{wrong}: {said}");
+        }
+        assert_eq!(seconds("36500d"), Ok(LONGEST));
+        for long in ["36501d", "999999999999999999d", "99999999999999999999d"] {
+            assert!(seconds(long).unwrap_err().contains("36500d"), "{long}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_open_until_it_ends_or_is_revoked() {
+        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+        let at = |expires: Option<&str>, revoked: Option<&str>| {
+            state(&json!({"expires_at": expires, "revoked_at": revoked}), now)
+        };
+        let (before, after) = (Some("2026-11-15T12:00:00.000Z"), Some("2026-11-15T12:00:00.001Z"));
+        assert_eq!(at(None, None), "open");
+        assert_eq!(at(after, None), "open");
+        assert_eq!(at(before, None), "expired");
+        assert_eq!(at(before, before), "revoked");
+        assert_eq!(at(after, before), "revoked");
+    }
+}

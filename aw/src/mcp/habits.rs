@@ -1,0 +1,106 @@
+//! What agents are told that does not depend on what they ask: languages, patience, types of debate.
+
+use std::time::Duration;
+
+use aw_core::Role;
+use serde_json::{Value, json};
+
+use super::refusal::Refusal;
+use crate::kit::texts::{BuiltIn, Language};
+use crate::kit::types::{Shelves, Type};
+use crate::settings::USUAL_PATIENCE;
+
+/// What the settings of whoever runs this say.
+#[derive(Debug, Clone)]
+pub struct Habits {
+    /// The language that agents debate in, by its name.
+    pub debate_language: String,
+    /// How long an agent should go on waiting.
+    pub patience: Duration,
+    /// A label on what is written.
+    pub author: Option<String>,
+    /// Which types of debate there are.
+    pub types: Types,
+}
+
+/// Which types of debate are known.
+#[derive(Debug, Clone)]
+pub enum Types {
+    /// The built-in ones; there may be others elsewhere.
+    BuiltIn,
+    /// Those of a user too; there may be others, in projects.
+    OfUser(Shelves),
+    /// Those of a project too, which is all there are for it.
+    OfProject(Shelves),
+}
+
+impl Default for Habits {
+    fn default() -> Self {
+        Habits {
+            debate_language: "English".to_owned(),
+            patience: USUAL_PATIENCE,
+            author: None,
+            types: Types::BuiltIn,
+        }
+    }
+}
+
+impl Habits {
+    /// What goes with a debate of this type that not everybody has.
+    pub(super) fn type_texts(&self, name: &str) -> Result<Option<Value>, Refusal> {
+        let kind = match (self.find(name, Language::English)?, &self.types) {
+            (Some(kind), _) => kind,
+            (None, Types::OfProject(_)) => return Err(self.unknown(name)),
+            // It is for the API to say what cannot be the name of one.
+            (None, Types::BuiltIn | Types::OfUser(_)) => return Ok(None),
+        };
+        Ok(kind.texts().map(|texts| {
+            json!({
+                "title": texts.title.as_str(),
+                "description": texts.description.as_str(),
+                "proposer": texts.rules.proposer.as_str(),
+                "opponent": texts.rules.opponent.as_str(),
+                "arbitrator": texts.rules.arbitrator.as_str(),
+            })
+        }))
+    }
+
+    /// What a role goes by in debates of this type, as far as it is known here.
+    pub(super) fn rules(
+        &self,
+        name: &str,
+        role: Role,
+        language: Language,
+    ) -> Result<String, Refusal> {
+        if let Some(kind) = self.find(name, language)? {
+            return Ok(kind.rules_of(role).to_owned());
+        }
+        match BuiltIn::ALL.into_iter().find(|known| known.name() == name) {
+            Some(known) => Ok(known.rules(language).get(role).to_string()),
+            None => Err(self.unknown(name)),
+        }
+    }
+
+    fn find(&self, name: &str, language: Language) -> Result<Option<Type>, Refusal> {
+        match &self.types {
+            Types::BuiltIn => Ok(None),
+            Types::OfUser(shelves) | Types::OfProject(shelves) => shelves
+                .find(name, language)
+                .map_err(|unusable| Refusal::input("type", unusable.to_string())),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let known = match &self.types {
+            Types::BuiltIn => BuiltIn::ALL.map(BuiltIn::name).join(", "),
+            Types::OfUser(shelves) | Types::OfProject(shelves) => {
+                let known: Vec<String> = shelves.all(Language::English).into_keys().collect();
+                known.join(", ")
+            }
+        };
+        let message = format!("the debate type {name:?} is not known here; known are {known}");
+        Refusal::input("type", message).suggest(
+            "Use one of those, or ask your user to add it; for rules that came with a debate, give its id",
+        )
+    }
+}

@@ -1,0 +1,143 @@
+//! The prompts: what an agent in a role must know, as `aw agent show` prints it, with a word before
+//! it about the tools.
+
+use aw_core::Role;
+use rmcp::model::{
+    GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
+    Role as Speaker,
+};
+use serde_json::Value;
+
+use super::Hand;
+use super::refusal::Refusal;
+use super::tools::Scope;
+use crate::client::encoded;
+use crate::kit::texts::{BuiltIn, Language, Voice, skill_name};
+use crate::wire::TypeOfDebate;
+
+const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
+
+impl Scope {
+    /// The roles that somebody of this scope can take up.
+    pub(super) fn roles(self) -> Vec<Role> {
+        match self {
+            Scope::Role(role) => vec![role],
+            Scope::Open => ROLES.to_vec(),
+            Scope::Observer => Vec::new(),
+        }
+    }
+}
+
+/// The prompts for somebody of this scope.
+pub(super) fn listed(scope: Scope) -> Vec<Prompt> {
+    let voice = Voice { language: Language::English, debate_language: "" };
+    let listed = |role: Role| {
+        let argument = |name: &str, what: &str| {
+            PromptArgument::new(name).with_description(what).with_required(false)
+        };
+        let arguments = vec![
+            argument("debate_id", "The debate to join or resume; its own rules are included"),
+            argument("type", "The type of debate whose rules are included: coding_plan_debate, …"),
+            argument("lang", "The language of the text: en or vi"),
+        ];
+        Prompt::new(skill_name(role), Some(voice.description(role)), Some(arguments))
+            .with_title(format!("Be the {role} in a debate"))
+    };
+    scope.roles().into_iter().map(listed).collect()
+}
+
+impl Hand {
+    pub(super) async fn prompt(
+        &self,
+        asked: GetPromptRequestParams,
+    ) -> Result<GetPromptResult, Refusal> {
+        let roles = self.scope.roles();
+        let role = ROLES.into_iter().find(|role| skill_name(*role) == asked.name);
+        let Some(role) = role else {
+            let known: Vec<String> = roles.into_iter().map(skill_name).collect();
+            let message =
+                format!("there is no prompt {:?}; there are {}", asked.name, known.join(", "));
+            return Err(Refusal::input("name", message));
+        };
+        if !roles.contains(&role) {
+            let message =
+                format!("{} is not for these tools, which are another role's", asked.name);
+            return Err(Refusal::role(message));
+        }
+        let given = asked.arguments.unwrap_or_default();
+        let language = match word(&given, "lang")? {
+            None => Language::default(),
+            Some(text) => text
+                .parse()
+                .map_err(|why| Refusal::input("lang", format!("`lang` is {text:?}: {why}")))?,
+        };
+        let voice = Voice { language, debate_language: &self.habits.debate_language };
+        let debate = word(&given, "debate_id")?;
+        let rules = match (debate, word(&given, "type")?) {
+            (Some(debate), _) => self.rules_of_debate(debate, role, voice).await?,
+            (None, Some(kind)) => self.habits.rules(kind, role, language)?,
+            (None, None) => voice.built_in_rules(role),
+        };
+        let guide = voice.guide(role, &rules);
+        let text = format!("{}\n\n{guide}", opening(language, role, self.scope, debate));
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Speaker::User, text)])
+            .with_description(voice.description(role)))
+    }
+
+    /// The rules that came with a debate, or those of its type.
+    pub(super) async fn rules_of_debate(
+        &self,
+        debate: &str,
+        role: Role,
+        voice: Voice<'_>,
+    ) -> Result<String, Refusal> {
+        let path = format!("/debates/{}/type", encoded(debate));
+        let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
+        let kind: TypeOfDebate = self.way.get(path).await.map_err(named)?;
+        match kind.type_texts {
+            Some(texts) => Ok(voice.kept_rules(match role {
+                Role::Proposer => &texts.proposer,
+                Role::Opponent => &texts.opponent,
+                Role::Arbitrator => &texts.arbitrator,
+            })),
+            // Without texts of its own it was opened with the built-in ones.
+            None => match BuiltIn::ALL.into_iter().find(|known| known.name() == kind.debate_type) {
+                Some(known) => Ok(known.rules(voice.language).get(role).to_string()),
+                None => self.habits.rules(&kind.debate_type, role, voice.language),
+            },
+        }
+    }
+}
+
+/// A text that may be left out.
+fn word<'a>(given: &'a JsonObject, name: &str) -> Result<Option<&'a str>, Refusal> {
+    match given.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+        Some(_) => Err(Refusal::input(name, format!("`{name}` must be a text"))),
+    }
+}
+
+/// What stands before the text, which speaks of commands and says how to find them among the tools.
+fn opening(language: Language, role: Role, scope: Scope, debate: Option<&str>) -> String {
+    let tools = scope.tools().filter(|tool| tool.policy().is_for(role));
+    let tools: Vec<String> = tools.map(|tool| format!("`{}`", tool.name())).collect();
+    let tools = tools.join(", ");
+    let mut text = match language {
+        Language::English => format!(
+            "You have these tools, so use them instead of the shell, as \"Tools instead of commands\" \
+             below says: {tools}."
+        ),
+        Language::Vietnamese => format!(
+            "Bạn có các tool sau, nên hãy dùng chúng thay cho shell, như mục \"Tools instead of commands\" \
+             bên dưới hướng dẫn: {tools}."
+        ),
+    };
+    if let Some(debate) = debate {
+        text.push_str(&match language {
+            Language::English => format!("\n\nThe debate to join or resume: {debate}"),
+            Language::Vietnamese => format!("\n\nDebate cần join hoặc resume: {debate}"),
+        });
+    }
+    text
+}

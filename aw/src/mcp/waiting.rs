@@ -1,0 +1,256 @@
+//! `debate_wait`: held on the server, woken by push, and never silent for long where the caller can
+//! be told that it still waits.
+
+use std::time::Duration;
+
+use aw_core::Time;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::{Peer, RoleServer};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::Hand;
+use super::arguments::Arguments;
+use super::quoting::Answer;
+use super::refusal::Refusal;
+use super::shape::{QUOTED, Said, Status, Waited};
+use super::step::{NextCall, NextCalls};
+use super::way::{Call, Way};
+use crate::client::encoded;
+use crate::next::awaited;
+use crate::wire::{ActionText, ArgumentIdText, AvailableText, Stamp, StateText};
+
+/// How often somebody who wants to know is told that the wait goes on.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// How long a wait lasts when its host hears that it goes on, and when it does not: hosts end silent
+/// calls after a minute and more.
+const WITH_PROGRESS: Duration = Duration::from_secs(110);
+const SILENT: Duration = Duration::from_secs(50);
+
+/// The pause before a server that was lost or is busy is asked again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Whoever wants to hear that the wait goes on.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub(super) token: ProgressToken,
+    pub(super) peer: Peer<RoleServer>,
+}
+
+/// What the API answers when there is news.
+#[derive(Debug, Deserialize)]
+struct News {
+    action: ActionText,
+    debate_state: StateText,
+    argument: Said,
+    arguments: Vec<Said>,
+    omitted: u64,
+    next_argument_id_to_wait: ArgumentIdText,
+    pending_argument_id: Option<ArgumentIdText>,
+    available_actions: Vec<AvailableText>,
+}
+
+/// What the API answers when there is none.
+#[derive(Debug, Deserialize)]
+struct Nothing {
+    debate_state: StateText,
+    action: ActionText,
+    waiting_since: Stamp,
+}
+
+/// A wait, as it was asked for.
+struct Wait<'a> {
+    debate: &'a str,
+    role: &'a str,
+    after: Option<&'a str>,
+    deadline: Option<f64>,
+}
+
+impl Hand {
+    pub(super) async fn wait(
+        &self,
+        given: &Arguments,
+        listener: Option<Listener>,
+    ) -> Result<Answer, Refusal> {
+        let role = given.own_role(self.scope)?;
+        let deadline: Option<f64> = given.number("deadline", "a number of seconds, 0 or more")?;
+        let patience = match deadline {
+            Some(seconds) => Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|time| *time < Duration::from_secs(1_000_000_000))
+                .ok_or_else(|| {
+                    Refusal::input("deadline", "`deadline` must be a number of seconds, 0 or more")
+                        .suggest("Leave deadline out, or give for instance 50")
+                })?,
+            None if listener.is_some() => WITH_PROGRESS,
+            None => SILENT,
+        };
+        let wait = Wait {
+            debate: given.text("debate_id")?,
+            role: role.as_str(),
+            after: given.optional("argument_id")?,
+            deadline,
+        };
+        let began = Instant::now();
+        let ends = began + patience;
+        let mut told = began;
+        let mut known: Option<Nothing> = None;
+        let mut lost;
+        // The first question is answered at once: it tells whether the server is there at all.
+        let mut hold = Duration::ZERO;
+        loop {
+            let asked = Instant::now();
+            let mut pause = Duration::ZERO;
+            let question = Call::Get(wait.path(hold));
+            let answer = match known {
+                None => self.way.call(question).await,
+                Some(_) => self.way.call_again(question).await,
+            };
+            match answer {
+                Ok(news) if news["has_new_argument"] == true => return self.news(&wait, news),
+                Ok(nothing) => {
+                    let nothing = serde_json::from_value(nothing);
+                    known = Some(nothing.map_err(|bad| Refusal::stranger(&bad.to_string()))?);
+                    lost = false;
+                    // A server that is about to stop holds nothing any more.
+                    if asked.elapsed() + Duration::from_millis(100) < hold {
+                        if let Way::Inside(_) = self.way {
+                            return Ok(self.timeout(&wait, known.as_ref(), lost, began.elapsed()));
+                        }
+                        pause = PAUSE;
+                    }
+                }
+                // Once it was there it may come back.
+                Err(refusal) if refusal.is_passing() && known.is_some() => {
+                    lost = true;
+                    pause = PAUSE;
+                }
+                Err(refusal) => return Err(refusal.with_id("debate_id", wait.debate)),
+            }
+            if Instant::now() >= ends {
+                return Ok(self.timeout(&wait, known.as_ref(), lost, began.elapsed()));
+            }
+            sleep(pause.min(ends - Instant::now())).await;
+            if let Some(listener) = &listener
+                && told.elapsed() >= PROGRESS
+            {
+                told = Instant::now();
+                let state = known.as_ref().map(|nothing| nothing.debate_state.0.as_str());
+                listener.hears(began.elapsed(), patience, awaited(state)).await;
+            }
+            let left = ends.saturating_duration_since(Instant::now());
+            hold = left.min(self.way.slice());
+            if listener.is_some() {
+                hold = hold.min(PROGRESS.saturating_sub(told.elapsed()));
+            }
+        }
+    }
+
+    fn news(&self, wait: &Wait<'_>, news: Value) -> Result<Answer, Refusal> {
+        let calls = NextCalls::after(&news, wait.debate, wait.role, wait.deadline);
+        let news: News =
+            serde_json::from_value(news).map_err(|bad| Refusal::stranger(&bad.to_string()))?;
+        let (arguments, what) = match news.arguments.len() {
+            0 => (vec![news.argument], "Nothing is new; the newest argument follows.".to_owned()),
+            1 => (news.arguments, "One new argument follows.".to_owned()),
+            many => (news.arguments, format!("{many} new arguments follow, the oldest first.")),
+        };
+        let more = match news.omitted {
+            0 => String::new(),
+            omitted => format!(" {omitted} older ones are left out: see debate_get_context."),
+        };
+        let message = format!("{what}{more}");
+        let words = format!(
+            "{message}\nAction: {}. The debate is {}.\n{}",
+            news.action.0,
+            news.debate_state.0,
+            calls.words(),
+        );
+        let waited = Waited {
+            status: Status::NewArgument,
+            message,
+            action: Some(news.action),
+            next: calls.next,
+            alternatives: calls.others,
+            debate_id: wait.debate.to_owned(),
+            debate_state: Some(news.debate_state),
+            available_actions: news.available_actions,
+            next_argument_id_to_wait: Some(news.next_argument_id_to_wait),
+            pending_argument_id: news.pending_argument_id,
+            omitted: news.omitted,
+            url: self.way.url_of(wait.debate),
+            arguments,
+            quoted: QUOTED,
+            ..Waited::default()
+        };
+        Ok(Answer::new(&waited, words).quoting_all(&waited.arguments))
+    }
+
+    /// A time-out is not a failure: it says how to go on, and when to stop.
+    fn timeout(
+        &self,
+        wait: &Wait<'_>,
+        known: Option<&Nothing>,
+        lost: bool,
+        waited: Duration,
+    ) -> Answer {
+        let seconds = waited.as_secs();
+        let since = known.map(|nothing| nothing.waiting_since);
+        let left = since.map(|Stamp(Time(since))| {
+            let spent = (self.door.now() - since).max(0).unsigned_abs() / 1_000;
+            self.habits.patience.as_secs().saturating_sub(spent)
+        });
+        let who = awaited(known.map(|nothing| nothing.debate_state.0.as_str()));
+        let next = NextCall::wait(wait.debate, wait.role, wait.after, wait.deadline);
+        let message = match (lost, left) {
+            (true, _) => format!(
+                "No response after {seconds}s: the server is gone. Wait again when it is back."
+            ),
+            (false, Some(0)) => format!(
+                "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited \
+                 since {} and that the same debate_wait resumes, then stop.",
+                since.map_or("long ago".to_owned(), |since| since.to_string())
+            ),
+            (false, _) => {
+                format!("No response after {seconds}s. Still waiting for {who}: wait again.")
+            }
+        };
+        let words = format!("{message}\nNext: {}", next.words());
+        let waited = Waited {
+            status: Status::Timeout,
+            message,
+            action: known.map(|nothing| nothing.action),
+            next: Some(next),
+            debate_id: wait.debate.to_owned(),
+            debate_state: known.map(|nothing| nothing.debate_state),
+            waiting_since: since,
+            patience_left_s: left,
+            server_unreachable: lost,
+            url: self.way.url_of(wait.debate),
+            quoted: QUOTED,
+            ..Waited::default()
+        };
+        Answer::new(&waited, words)
+    }
+}
+
+impl Wait<'_> {
+    fn path(&self, hold: Duration) -> String {
+        let after = self.after.map_or(String::new(), |id| format!("&argument_id={}", encoded(id)));
+        let (debate, role) = (encoded(self.debate), encoded(self.role));
+        format!("/debates/{debate}/poll?role={role}{after}&wait={}", hold.as_secs_f64())
+    }
+}
+
+impl Listener {
+    async fn hears(&self, waited: Duration, patience: Duration, who: &str) {
+        let progress = ProgressNotificationParam::new(self.token.clone(), waited.as_secs_f64())
+            .with_total(patience.as_secs_f64())
+            .with_message(format!("still waiting for {who}"));
+        if let Err(gone) = self.peer.notify_progress(progress).await {
+            tracing::debug!(%gone, "nobody hears that the wait goes on");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `/mcp`: the Model Context Protocol over HTTP.
+//!
+//! The guard has let the caller in before anything here sees a request. A tool's calls go to the
+//! server's own routes, in this process, as that same caller: what a seat may not do it may not do
+//! here either.
+//!
+//! No session is kept, in neither revision of the protocol, so whoever calls does not notice that
+//! the server was restarted. Clients of the older revision are given a session id all the same: it
+//! tells their calls apart, so that one of them can be cancelled.
+
+use std::sync::Arc;
+
+use aw_core::Role;
+use aw_record::SeatRole;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use rmcp::model::{Extensions, RequestId};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use tower::ServiceExt;
+use uuid::Uuid;
+
+use super::App;
+use super::caller::Caller;
+use super::desk::Record;
+use super::error::Problem;
+use super::guard::Guard;
+use super::input;
+use crate::mcp::{Door, Habits, Inside, Mcp, Scope, Visit, Way};
+
+/// Tells the calls of one client of the older revision from those of another.
+const SESSION: &str = "mcp-session-id";
+
+/// What of a message matters before it is answered.
+#[derive(Debug, Deserialize)]
+struct Message {
+    method: Option<String>,
+    #[serde(default)]
+    params: Option<Cancelled>,
+}
+
+/// The parameters of a cancellation, as far as there are any.
+#[derive(Debug, Deserialize)]
+struct Cancelled {
+    #[serde(default, rename = "requestId")]
+    request: Option<RequestId>,
+}
+
+/// The route, whose tools call these routes.
+pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<App> {
+    let http = Http { routes, guard: app.guard.clone(), record: app.record.clone() };
+    let mcp = Mcp::new(http, habits);
+    // Its own look at Host and Origin is coarser than the guard's, which has been passed.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_legacy_session_mode(false)
+        .with_max_request_body_bytes(usize::MAX);
+    let made = mcp.clone();
+    let manager = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(made.clone()), manager, config);
+    let longest = app.limits.document_bytes;
+    post(move |request: Request| async move {
+        let (mut parts, body) = request.into_parts();
+        scope(&parts)?;
+        let body = input::read_body(Request::from_parts(parts.clone(), body), longest).await?;
+        let message: Message = input::from_json(&body)?;
+        let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
+        if message.method.as_deref() == Some("notifications/cancelled")
+            && let Some(session) = session
+            && let Some(request) = message.params.and_then(|cancelled| cancelled.request)
+        {
+            mcp.cancel(session, &request);
+        }
+        // Whoever asks without saying so can read what comes all the same.
+        let every = HeaderValue::from_static("application/json, text/event-stream");
+        parts.headers.insert(ACCEPT, every);
+        let answered = service.oneshot(Request::from_parts(parts, Body::from(body))).await;
+        let mut response: Response = match answered {
+            Ok(response) => response.map(Body::new),
+            Err(never) => match never {},
+        };
+        if !response.status().is_success() && !speaks_json(&response) {
+            return Err(Problem::no_message(response.status()));
+        }
+        if message.method.as_deref() == Some("initialize")
+            && let Ok(id) = HeaderValue::from_str(&Uuid::new_v4().to_string())
+        {
+            response.headers_mut().insert(SESSION, id);
+        }
+        Ok::<_, Problem>(response)
+    })
+}
+
+/// Whether a refusal is one of the protocol's own.
+fn speaks_json(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("application/json"))
+}
+
+/// Callers over HTTP, as the guard has found out who they are.
+struct Http {
+    routes: Router,
+    guard: Arc<Guard>,
+    record: Record,
+}
+
+impl Door for Http {
+    fn visit(&self, call: &Extensions) -> Visit {
+        let mut caller = axum::http::Extensions::new();
+        let mut url = String::new();
+        let mut allowed = Scope::Open;
+        let mut session = None;
+        if let Some(parts) = call.get::<Parts>() {
+            caller.insert(Caller::of(parts));
+            url = self.guard.url_for(&parts.headers);
+            // It was looked at before the call was taken.
+            allowed = scope(parts).unwrap_or(Scope::Open);
+            session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        }
+        let inside = Inside { routes: self.routes.clone(), caller, url };
+        Visit { way: Way::Inside(inside), scope: allowed, session }
+    }
+
+    fn now(&self) -> i64 {
+        self.record.now().0
+    }
+}
+
+/// What whoever sent this may call: as the role of their seat, else as the one in the URL.
+fn scope(parts: &Parts) -> Result<Scope, Problem> {
+    let query = parts.uri.query().unwrap_or_default();
+    let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "role");
+    let asked = asked.map(|(_, role)| input::value::<Role>("role", &role)).transpose()?;
+    let caller = Caller::of(parts);
+    if let Some(role) = asked {
+        caller.may_be(role)?;
+    }
+    Ok(match (caller.seat().map(|seat| seat.role), asked) {
+        (Some(SeatRole::Observer), _) => Scope::Observer,
+        (Some(SeatRole::Plays(role)), _) | (None, Some(role)) => Scope::Role(role),
+        (None, None) => Scope::Open,
+    })
+}

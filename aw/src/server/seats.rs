@@ -1,0 +1,129 @@
+//! `/tokens`: the seats of this server. `/links`: signing in without typing a token.
+
+use aw_core::{SeatName, Time};
+use aw_record::{NewSeat, Pass, SeatRole};
+use axum::Json;
+use axum::http::StatusCode;
+use uuid::Uuid;
+
+use super::desk::{About, Desk};
+use super::error::Problem;
+use super::input::{self, Body, Segment};
+use super::refused::{ReadRefused, WriteRefused};
+use crate::token::Token;
+use crate::web;
+use crate::wire::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
+
+/// How long a link may lie about, in milliseconds.
+const LINK_LASTS: i64 = 10 * 60 * 1000;
+
+/// The longest that a token may be good, in seconds: a hundred years.
+const LONGEST: u64 = 100 * 365 * 24 * 60 * 60;
+
+type Answer<T> = Result<Json<Success<T>>, Problem>;
+
+/// Makes a seat and its token, which is shown this once.
+#[utoipa::path(
+    post,
+    path = "/tokens",
+    request_body = CreateToken,
+    responses(
+        (status = 201, body = Success<NewToken>),
+        WriteRefused,
+    )
+)]
+pub(super) async fn create(
+    desk: Desk,
+    Body(body): Body<CreateToken>,
+) -> Result<(StatusCode, Json<Success<NewToken>>), Problem> {
+    let role: SeatRole = input::value("role", &body.role)?;
+    let debate = body
+        .debate_id
+        .filter(|id| !id.is_empty())
+        .map(|id| input::id("debate_id", &id))
+        .transpose()?;
+    let name = body.name.filter(|name| !name.is_empty()).unwrap_or_else(|| role.to_string());
+    let name = SeatName::parse(name).map_err(|bad| Problem::text("name", bad))?;
+    let engine = desk.administers()?;
+    let end = |seconds: u64| {
+        let fits = i64::try_from(seconds).ok().filter(|_| (1..=LONGEST).contains(&seconds));
+        let seconds = fits.ok_or_else(|| {
+            Problem::input("expires_in", format!("`expires_in` must be 1 to {LONGEST} seconds"))
+        })?;
+        Ok::<_, Problem>(Time(engine.now().0 + seconds * 1000))
+    };
+    let expires_at = body.expires_in.map(end).transpose()?;
+    let token = Token::new();
+    let new = NewSeat { name, role, debate, expires_at, token: token.digest() };
+    let seat = engine.make_seat(new).await?;
+    let answer = NewToken {
+        token: token.as_str().to_owned(),
+        seat: (&seat).into(),
+        wanted: desk.app.guard.wants_token,
+        public_url: desk.app.guard.public.first().map(|url| url.origin().to_owned()),
+    };
+    Ok((StatusCode::CREATED, Json(Success::new(answer))))
+}
+
+/// Lists the seats, the newest first, without their tokens.
+#[utoipa::path(
+    get,
+    path = "/tokens",
+    responses(
+        (status = 200, body = Success<TokenList>),
+        ReadRefused,
+    )
+)]
+pub(super) async fn list(desk: Desk) -> Answer<TokenList> {
+    let seats = desk.administers()?.seats()?;
+    let tokens: Vec<Seat> = seats.iter().map(Seat::from).collect();
+    let (total, wanted) = (tokens.len() as u64, desk.app.guard.wants_token);
+    Ok(Json(Success::new(TokenList { tokens, total, wanted })))
+}
+
+/// Takes a token back.
+#[utoipa::path(
+    delete,
+    path = "/tokens/{id}",
+    params(("id" = String, Path, format = Uuid)),
+    responses(
+        (status = 200, body = Success<Seat>),
+        WriteRefused,
+    )
+)]
+pub(super) async fn revoke(desk: Desk, Segment(id): Segment) -> Answer<Seat> {
+    let id: Uuid = input::id("token_id", &id)?;
+    desk.administers()?;
+    let seat = desk.app.record.revoke_seat(id).await?;
+    Ok(Json(Success::new((&seat).into())))
+}
+
+/// Makes a link that signs a browser in as whoever asks for it, once.
+#[utoipa::path(
+    post,
+    path = "/links",
+    request_body = CreateLink,
+    responses(
+        (status = 201, body = Success<Link>),
+        WriteRefused,
+    )
+)]
+pub(super) async fn link(
+    desk: Desk,
+    Body(body): Body<CreateLink>,
+) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
+    let to = web::own(body.to.as_deref().unwrap_or("/")).to_owned();
+    // Whoever may read may do so in a browser.
+    desk.engine("debate list", About::Everything)?;
+    let (path, expires_at) = match desk.caller.holder() {
+        None => (to, None),
+        Some(holder) => {
+            let link = Token::new();
+            let expires_at = Time(desk.app.record.now().0 + LINK_LASTS);
+            let pass = Pass { hash: link.digest(), holder, once: true, expires_at };
+            desk.app.record.give_pass(pass).await?;
+            (web::link(&link, &to), Some(Stamp(expires_at)))
+        }
+    };
+    Ok((StatusCode::CREATED, Json(Success::new(Link { path, expires_at }))))
+}

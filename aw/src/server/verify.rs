@@ -1,0 +1,97 @@
+//! `/debates/{id}/verify`, `/verify`: is the record as it was written?
+
+use aw_record as record;
+use axum::Json;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::desk::{About, Desk};
+use super::error::Problem;
+use super::input::{self, Params, Segment};
+use super::refused::ReadRefused;
+use crate::wire::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
+
+type Answer<T> = Result<Json<Success<T>>, Problem>;
+
+/// Verifies a debate, from its MOTION to its newest argument.
+#[utoipa::path(
+    get,
+    path = "/debates/{id}/verify",
+    params(("id" = String, Path, format = Uuid)),
+    responses(
+        (status = 200, body = Success<VerifiedDebate>),
+        ReadRefused,
+    )
+)]
+pub(super) async fn debate(desk: Desk, Segment(debate): Segment) -> Answer<VerifiedDebate> {
+    let id = input::id("debate_id", &debate)?;
+    let verified = desk.engine("debate verify", About::Debate(id))?.verify(id).await?;
+    Ok(Json(Success::new((&verified).into())))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PieceParams {
+    /// The `next` of the piece before; without it the walk begins.
+    #[param(pattern = "^(debates|documents)-[0-9]{1,18}$")]
+    after: Option<String>,
+}
+
+/// Verifies a piece of the whole record, the newest first, for whoever runs the server.
+#[utoipa::path(
+    get,
+    path = "/verify",
+    params(PieceParams),
+    responses(
+        (status = 200, body = Success<VerifiedPiece>),
+        ReadRefused,
+    )
+)]
+pub(super) async fn piece(
+    desk: Desk,
+    Params(params): Params<PieceParams>,
+) -> Answer<VerifiedPiece> {
+    let engine = desk.administers()?;
+    let after = input::optional("after", params.after.as_deref())?;
+    let piece = engine.verify_on(after).await?;
+    Ok(Json(Success::new((&piece).into())))
+}
+
+impl From<&record::Verified> for VerifiedDebate {
+    fn from(verified: &record::Verified) -> Self {
+        VerifiedDebate {
+            ok: true,
+            debate_id: Text(verified.debate),
+            arguments: verified.arguments,
+            first_hash: Text(verified.first),
+            head_hash: Text(verified.head),
+            seal: Text(verified.seal),
+        }
+    }
+}
+
+impl From<&record::Damage> for Damaged {
+    fn from(damage: &record::Damage) -> Self {
+        Damaged {
+            debate_id: damage.debate.map(Text),
+            seq: damage.seq.map(|seq| seq.0),
+            document_id: damage.document.map(Text),
+            version: damage.version,
+            what: damage.what.clone(),
+        }
+    }
+}
+
+impl From<&record::VerifiedPiece> for VerifiedPiece {
+    fn from(piece: &record::VerifiedPiece) -> Self {
+        VerifiedPiece {
+            verified_debates: piece.debates,
+            verified_arguments: piece.arguments,
+            verified_documents: piece.documents,
+            verified_versions: piece.versions,
+            damaged: piece.damages.iter().map(Into::into).collect(),
+            left: piece.left,
+            next: piece.next.map(|mark| mark.to_string()),
+        }
+    }
+}

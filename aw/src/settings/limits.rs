@@ -1,0 +1,95 @@
+//! How much a server takes on, as it was set.
+//!
+//! A `max` of 0 lets nothing in; a rate of 0 lets everything through.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use super::{BadSetting, Config, Environment, parsed};
+use crate::server::{Limits, Pace, Rates};
+
+/// Settles how much a server takes on.
+pub(super) fn settle(config: &Config, set: Environment<'_>) -> Result<Limits, BadSetting> {
+    let usual = Limits::default();
+    Ok(Limits {
+        content_bytes: one(set, "AW_CONTENT_LIMIT", config.content_limit, usual.content_bytes)?,
+        document_bytes: one(set, "AW_DOCUMENT_LIMIT", config.document_limit, usual.document_bytes)?,
+        debates: one(set, "AW_MAX_DEBATES", config.max_debates, usual.debates)?,
+        documents: one(set, "AW_MAX_DOCUMENTS", config.max_documents, usual.documents)?,
+        held_waits: one(set, "AW_MAX_WAITS", config.max_waits, usual.held_waits)?,
+        waits_per_token: one(
+            set,
+            "AW_MAX_WAITS_PER_TOKEN",
+            config.max_waits_per_token,
+            usual.waits_per_token,
+        )?,
+        sockets: one(set, "AW_MAX_SOCKETS", config.max_sockets, usual.sockets)?,
+        sockets_per_token: one(
+            set,
+            "AW_MAX_SOCKETS_PER_TOKEN",
+            config.max_sockets_per_token,
+            usual.sockets_per_token,
+        )?,
+        connections: one(set, "AW_MAX_CONNECTIONS", config.max_connections, usual.connections)?,
+        rates: Rates {
+            token: Pace {
+                per_second: rate(set, "AW_TOKEN_RATE", config.token_rate, Rates::USUAL.token)?,
+                burst: one(set, "AW_TOKEN_BURST", config.token_burst, Rates::USUAL.token.burst)?,
+            },
+            address: Pace {
+                per_second: rate(
+                    set,
+                    "AW_ADDRESS_RATE",
+                    config.address_rate,
+                    Rates::USUAL.address,
+                )?,
+                burst: one(
+                    set,
+                    "AW_ADDRESS_BURST",
+                    config.address_burst,
+                    Rates::USUAL.address.burst,
+                )?,
+            },
+            wrong_token: Pace {
+                per_second: rate(
+                    set,
+                    "AW_WRONG_TOKEN_RATE",
+                    config.wrong_token_rate,
+                    Rates::USUAL.wrong_token,
+                )?,
+                burst: one(
+                    set,
+                    "AW_WRONG_TOKEN_BURST",
+                    config.wrong_token_burst,
+                    Rates::USUAL.wrong_token.burst,
+                )?,
+            },
+        },
+    })
+}
+
+fn one<T: FromStr<Err: Display>>(
+    set: Environment<'_>,
+    name: &str,
+    in_file: Option<T>,
+    usual: T,
+) -> Result<T, BadSetting> {
+    match set(name) {
+        Some(text) => parsed(name, &text),
+        None => Ok(in_file.unwrap_or(usual)),
+    }
+}
+
+fn rate(
+    set: Environment<'_>,
+    name: &str,
+    in_file: Option<f64>,
+    usual: Pace,
+) -> Result<f64, BadSetting> {
+    let rate = one(set, name, in_file, usual.per_second)?;
+    if rate == 0.0 || (0.001..=1e6).contains(&rate) {
+        return Ok(rate);
+    }
+    let why = "must be how many a second, from 0.001 to 1000000, or 0 for no limit".to_owned();
+    Err(BadSetting::Value { name: name.to_owned(), why })
+}

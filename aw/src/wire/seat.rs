@@ -1,0 +1,99 @@
+//! Seats and their tokens.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{DebateIdText, Stamp, Text};
+
+/// Asks for a seat.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreateToken {
+    /// `proposer`, `opponent`, `arbitrator` or `observer`.
+    pub role: String,
+    /// The only debate that it is for; without it any.
+    pub debate_id: Option<String>,
+    /// What it is called: at most 80 characters, which everybody sees on what is written with it.
+    pub name: Option<String>,
+    /// Seconds for which it is good; without it until it is revoked.
+    pub expires_in: Option<u64>,
+}
+
+/// A seat, without its token.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Seat {
+    /// Names it for whoever revokes it.
+    #[schema(format = Uuid)]
+    pub token_id: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is for.
+    pub role: String,
+    /// The only debate that it is for.
+    #[schema(required = true)]
+    pub debate_id: Option<DebateIdText>,
+    /// When it was made.
+    pub created_at: Stamp,
+    /// When it ceases to be good.
+    #[schema(required = true)]
+    pub expires_at: Option<Stamp>,
+    /// When it was taken back.
+    #[schema(required = true)]
+    pub revoked_at: Option<Stamp>,
+}
+
+impl From<&aw_record::Seat> for Seat {
+    fn from(seat: &aw_record::Seat) -> Self {
+        Seat {
+            token_id: seat.id.to_string(),
+            name: seat.name.as_str().to_owned(),
+            role: seat.role.as_str().to_owned(),
+            debate_id: seat.debate.map(Text),
+            created_at: Stamp(seat.created_at),
+            expires_at: seat.expires_at.map(Stamp),
+            revoked_at: seat.revoked_at.map(Stamp),
+        }
+    }
+}
+
+/// A new seat with its token, which is shown this once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct NewToken {
+    /// The token itself.
+    pub token: String,
+    /// Its seat.
+    #[serde(flatten)]
+    pub seat: Seat,
+    /// Whether this server asks for tokens at all.
+    pub wanted: bool,
+    /// Where others reach the server, if it was told.
+    #[schema(required = true)]
+    pub public_url: Option<String>,
+}
+
+/// All seats, the newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TokenList {
+    /// The seats.
+    pub tokens: Vec<Seat>,
+    /// How many there are.
+    pub total: u64,
+    /// Whether this server asks for tokens at all.
+    pub wanted: bool,
+}
+
+/// Asks for a link that signs a browser in.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct CreateLink {
+    /// The page to come to, for instance `/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e`.
+    pub to: Option<String>,
+}
+
+/// A link that signs a browser in, once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Link {
+    /// Path and query, to be put behind the server's address.
+    pub path: String,
+    /// When it ceases to be good.
+    #[schema(required = true)]
+    pub expires_at: Option<Stamp>,
+}

@@ -1,0 +1,64 @@
+//! Whether the record is as it was written.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{DebateIdText, DocumentIdText, HashText};
+
+/// `GET /debates/{id}/verify`: a debate that is as it was written. One that is not is
+/// `RECORD_DAMAGED`.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VerifiedDebate {
+    /// Always true.
+    pub ok: bool,
+    /// The debate.
+    pub debate_id: DebateIdText,
+    /// How many arguments it has.
+    pub arguments: u64,
+    /// The hash of its MOTION.
+    pub first_hash: HashText,
+    /// The hash of its newest argument, which stands for all of them: noted elsewhere, it also
+    /// tells when all of them were rewritten.
+    pub head_hash: HashText,
+    /// The seal over its title, type, policy, date and rules.
+    pub seal: HashText,
+}
+
+/// `GET /verify`: a piece of the whole record, deleted debates and documents included.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VerifiedPiece {
+    /// So many debates were looked at.
+    pub verified_debates: u64,
+    /// So many of their arguments are as they were written.
+    pub verified_arguments: u64,
+    /// So many documents were looked at.
+    pub verified_documents: u64,
+    /// So many of their versions are as they were kept.
+    pub verified_versions: u64,
+    /// What is not as it was written: of each debate and document the first.
+    pub damaged: Vec<Damaged>,
+    /// So many debates and documents are still to be looked at.
+    pub left: u64,
+    /// The `after` of the next piece, unless this was the last.
+    #[schema(required = true)]
+    pub next: Option<String>,
+}
+
+/// Something that is not as it was written.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Damaged {
+    /// In this debate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debate_id: Option<DebateIdText>,
+    /// The first bad argument.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// In this document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_id: Option<DocumentIdText>,
+    /// The first bad version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
+    /// What is wrong there.
+    pub what: String,
+}

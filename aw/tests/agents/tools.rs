@@ -1,0 +1,231 @@
+//! What a model says that has no shell: the same careful agent as in [`script`](super::script), who
+//! goes by what the tools of MCP answer.
+//!
+//! It knows only what its program passes on, and programs differ: Codex passes on the structured part
+//! of a result, opencode the words. So everything that is needed must be in both.
+
+use aw_core::Role;
+use serde_json::{Value, json};
+
+use super::moves::{Kind, Pause};
+use super::script::{LAST_WORDS, Reply, Script, cited, first_line};
+use super::talk::{Step, Talk};
+
+/// The tools that add to the record.
+const MOVES: [&str; 4] =
+    ["debate_submit", "debate_appeal", "debate_request_completion", "debate_ruling"];
+
+/// A call to make.
+#[derive(Debug, Clone)]
+struct Call {
+    tool: String,
+    arguments: Value,
+}
+
+/// What a result tells to do.
+#[derive(Debug, Default)]
+pub struct Told {
+    next: Option<Call>,
+    others: Vec<Call>,
+    pub is_closed: bool,
+}
+
+impl Told {
+    /// From what a program has passed on of a result.
+    pub fn of(result: &str) -> Self {
+        match structured(result) {
+            Some(answer) => {
+                let others = answer["alternatives"].as_array().into_iter().flatten();
+                Told {
+                    next: call(&answer["next"]),
+                    others: others.filter_map(call).collect(),
+                    is_closed: answer["action"] == "debate_closed",
+                }
+            }
+            None => {
+                let calls = |start: &str| {
+                    let lines = result.lines().filter_map(|line| line.strip_prefix(start));
+                    lines.filter_map(in_words).collect::<Vec<_>>()
+                };
+                // Were there two, somebody's words would have been taken for the tool's own.
+                let mut next = calls("Next: ");
+                let next = if next.len() == 1 { next.pop() } else { None };
+                Told {
+                    next,
+                    others: calls("Or: "),
+                    is_closed: result
+                        .lines()
+                        .any(|line| line.starts_with("Action: debate_closed.")),
+                }
+            }
+        }
+    }
+
+    /// Whether it asks for a text.
+    fn is_a_turn(&self) -> bool {
+        self.next.as_ref().is_some_and(|next| MOVES.contains(&next.tool.as_str()))
+    }
+}
+
+impl Script {
+    /// The next step of somebody who has read the skill.
+    pub fn next_call(&self, talk: &Talk) -> Reply {
+        let Some(last) = talk.steps.last().filter(|_| talk.steps.len() > 1) else {
+            return self.begin_with(talk);
+        };
+        if name(last) == "docs_create" {
+            let text = format!("{}\n\nPlan: {}", self.opening, citation(&last.result));
+            let title = first_line(self.plan);
+            let motion = json!({"title": title, "type": "general_debate", "content": text});
+            return calls("debate_create", motion);
+        }
+        // A document was written or read for the turn in hand.
+        let mut newest_first = talk.steps.iter().enumerate().rev();
+        let turn = newest_first.find(|(_, step)| !name(step).starts_with("docs_"));
+        let Some((number, step)) = turn else { return stuck("there was no turn", last) };
+        let told = Told::of(&step.result);
+        match &told.next {
+            Some(_) if told.is_a_turn() => self.answer(talk, number, &told),
+            Some(next) => calls(&next.tool, next.arguments.clone()),
+            None if told.is_closed => Reply::Say(LAST_WORDS.to_owned()),
+            None => stuck("it does not say what to do next", step),
+        }
+    }
+
+    fn begin_with(&self, talk: &Talk) -> Reply {
+        match (self.role, talk.named_debate()) {
+            (role, Some(debate)) => {
+                let who = json!({"debate_id": debate, "role": role.as_str(), "limit": 20});
+                calls("debate_get_context", who)
+            }
+            (Role::Proposer, None) => {
+                calls("docs_create", json!({"summary": "The plan", "content": self.plan}))
+            }
+            (Role::Opponent, None) => calls("debate_list", json!({"pending_first_opponent": true})),
+            (Role::Arbitrator, None) => calls("debate_list", json!({"needs_arbitrator": true})),
+        }
+    }
+
+    /// Makes the next move in answer to the turn of this step, and what has to come before it.
+    fn answer(&self, talk: &Talk, turn: usize, told: &Told) -> Reply {
+        let made = talk.steps.iter().filter(|step| MOVES.contains(&name(step))).count();
+        let Some(own) = self.moves.get(made) else {
+            return stuck("no move is left", &talk.steps[turn]);
+        };
+        let usual = told.next.as_ref().expect("it is a turn");
+        let target = usual.arguments["target_id"].as_str().unwrap_or_default();
+        let said = talk.steps.iter().find_map(|step| content_of(&step.result, target));
+        let Some(answered) = said else { return stuck("nobody said that", &talk.steps[turn]) };
+        let since = |tool: &str| talk.steps[turn..].iter().find(|step| name(step) == tool);
+
+        let mut text = format!("{}\n\nIn answer to: {}", own.words, first_line(&answered));
+        if self.role == Role::Opponent
+            && let Some((document, version)) = cited(&answered)
+        {
+            let Some(read) = since("docs_get") else {
+                let version: u64 = version.parse().unwrap_or_default();
+                return calls("docs_get", json!({"document_id": document, "version": version}));
+            };
+            let plan = content_of(&read.result, document).unwrap_or_default();
+            text.push_str(&format!("\n\nRead: {}", first_line(&plan)));
+        }
+        if let Some(plan) = own.plan {
+            let Some(written) = since("docs_submit") else {
+                let created = talk.steps.iter().find(|step| name(step) == "docs_create");
+                let id = created.and_then(|step| cited(&step.result)).map(|(id, _)| id);
+                let summary = first_line(own.words);
+                let version = json!({"document_id": id, "summary": summary, "content": plan});
+                return calls("docs_submit", version);
+            };
+            text.push_str(&format!("\n\nPlan: {}", citation(&written.result)));
+        }
+
+        let tool = match own.kind {
+            Kind::Usual | Kind::Close => &usual.tool,
+            Kind::Appeal => "debate_appeal",
+            Kind::Completion => "debate_request_completion",
+        };
+        let mut open = told.others.iter().chain(&told.next);
+        let Some(call) = open.find(|call| call.tool == tool) else {
+            return stuck("that is not among the choices", &talk.steps[turn]);
+        };
+        let mut arguments = call.arguments.clone();
+        arguments["content"] = json!(text);
+        Reply::Call { tool: call.tool.clone(), arguments, pause: own.pause.clone() }
+    }
+}
+
+/// The tool of a step by our name for it.
+fn name(step: &Step) -> &str {
+    step.tool.strip_prefix("aw_").unwrap_or(&step.tool)
+}
+
+/// The structured part of a result, if that is what the program passes on.
+fn structured(result: &str) -> Option<Value> {
+    let mut lines = result.lines().filter(|line| line.starts_with('{'));
+    lines.find_map(|line| serde_json::from_str(line).ok())
+}
+
+fn call(next: &Value) -> Option<Call> {
+    let tool = next["tool"].as_str()?.to_owned();
+    Some(Call { tool, arguments: next["arguments"].clone() })
+}
+
+/// A call in words: the tool, its arguments, and perhaps what is missing.
+fn in_words(words: &str) -> Option<Call> {
+    let (tool, rest) = words.split_once(' ')?;
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter();
+    Some(Call { tool: tool.to_owned(), arguments: values.next()?.ok()? })
+}
+
+/// What an argument or a document says, if this result shows it.
+fn content_of(result: &str, id: &str) -> Option<String> {
+    match structured(result) {
+        Some(answer) => find(&answer, id),
+        None => {
+            // A document's text is the last that is quoted; an argument's has its id in the heading.
+            let heading = format!("(id {id},");
+            let of_document = format!(" of document {id};");
+            let at = match result.find(&heading) {
+                Some(at) => at,
+                None if result.contains(&of_document) => result.rfind("The text, by ")?,
+                None => return None,
+            };
+            let lines = result[at..].lines().skip(1).skip_while(|line| !line.starts_with('>'));
+            let quoted = lines.map_while(|line| line.strip_prefix('>'));
+            let lines: Vec<&str> =
+                quoted.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+            Some(lines.join("\n"))
+        }
+    }
+}
+
+fn find(value: &Value, id: &str) -> Option<String> {
+    match value {
+        Value::Object(fields) => {
+            let named = fields.get("id").or(fields.get("document_id"));
+            match fields.get("content") {
+                Some(Value::String(content)) if named.is_some_and(|named| named == id) => {
+                    Some(content.clone())
+                }
+                _ => fields.values().find_map(|value| find(value, id)),
+            }
+        }
+        Value::Array(all) => all.iter().find_map(|value| find(value, id)),
+        _ => None,
+    }
+}
+
+/// How a document is cited, from the answer to its being kept.
+fn citation(result: &str) -> String {
+    let (id, version) = cited(result).unwrap_or_default();
+    format!("doc_id={id} (v{version})")
+}
+
+fn calls(tool: &str, arguments: Value) -> Reply {
+    Reply::Call { tool: tool.to_owned(), arguments, pause: None::<Pause> }
+}
+
+fn stuck(why: &str, step: &Step) -> Reply {
+    Reply::Say(format!("I do not know how to go on, because {why}: {}", step.result))
+}

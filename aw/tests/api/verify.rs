@@ -1,0 +1,155 @@
+//! Verifying over the API: what is whole, what is not, and where; and an export checked by others.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::world::{World, new_id};
+
+/// A connection to the record that its triggers do not stop.
+fn burglar(world: &World) -> Connection {
+    let db = world.database();
+    let triggers: Vec<String> = db
+        .prepare("select name from sqlite_schema where type = 'trigger'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for trigger in triggers {
+        db.execute_batch(&format!("drop trigger {trigger}")).unwrap();
+    }
+    db
+}
+
+#[tokio::test]
+async fn a_debate_that_is_as_it_was_written_is_told_by_its_hashes() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let claim = debate.claim("opponent", &debate.motion, "No.").await;
+    let export = world.get(&format!("/debates/{}/export?format=json", debate.id)).await.body;
+    let verified = world.get(&format!("/debates/{}/verify", debate.id)).await.ok();
+    assert_eq!(
+        verified,
+        json!({
+            "ok": true,
+            "debate_id": debate.id,
+            "arguments": 2,
+            "first_hash": export["arguments"][0]["hash"],
+            "head_hash": claim["argument"]["hash"],
+            "seal": export["seal"],
+        })
+    );
+    let all = world.get("/verify").await.ok();
+    assert_eq!(
+        all,
+        json!({
+            "verified_debates": 1, "verified_arguments": 2, "verified_documents": 0,
+            "verified_versions": 0, "damaged": [], "left": 0, "next": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_changed_argument_is_named_with_its_debate_and_its_place() {
+    let world = World::start().await;
+    let sound = world.debate("Sound").await;
+    let damaged = world.debate("Damaged").await;
+    let claim = damaged.claim("opponent", &damaged.motion, "Once so.").await;
+    let target = claim["argument"]["id"].as_str().unwrap();
+    damaged.claim("proposer", target, "Answered.").await;
+    burglar(&world)
+        .execute("update arguments set content = 'Now so.' where content = 'Once so.'", [])
+        .unwrap();
+
+    let path = format!("/debates/{}/verify", damaged.id);
+    let error = world.get(&path).await.refused(500, "RECORD_DAMAGED");
+    assert_eq!((&error["debate_id"], &error["seq"]), (&json!(damaged.id), &json!(2)));
+    let told = |value: &Value, words: &str| value.as_str().unwrap().contains(words);
+    assert!(told(&error["message"], "argument 2"), "{error}");
+    assert!(told(&error["suggestion"], "aw debate verify"), "{error}");
+    assert!(told(&error["suggestion"], "aw server backup"), "{error}");
+    let all = world.get("/verify").await.ok();
+    assert_eq!(all["verified_debates"], 2);
+    let named = &all["damaged"][0];
+    assert_eq!((&named["debate_id"], &named["seq"]), (&json!(damaged.id), &json!(2)));
+    assert_eq!(all["damaged"].as_array().unwrap().len(), 1);
+    world.get(&format!("/debates/{}/verify", sound.id)).await.ok();
+}
+
+#[tokio::test]
+async fn a_changed_version_is_named_with_its_document() {
+    let world = World::start().await;
+    let body = json!({"summary": "Plan", "content": "One.", "client_request_id": new_id()});
+    let kept = world.post("/documents", body).await.created();
+    burglar(&world).execute("update document_versions set content = 'Two.'", []).unwrap();
+    let all = world.get("/verify").await.ok();
+    let named = &all["damaged"][0];
+    assert_eq!(named["document_id"], kept["document_id"]);
+    assert_eq!((&named["version"], named.get("seq")), (&json!(1), None));
+}
+
+#[tokio::test]
+async fn what_is_not_there_cannot_be_verified() {
+    let world = World::start().await;
+    let debate = world.debate("Never mind").await;
+    let path = format!("/debates/{}/verify", debate.id);
+    world.delete(&format!("/debates/{}", debate.id)).await.ok();
+    assert!(world.get(&path).await.refused(404, "DEBATE_NOT_FOUND")["deleted_at"].is_string());
+    assert_eq!(world.get("/verify").await.ok()["verified_debates"], 1, "the walk goes over it");
+    world.get(&format!("/debates/{}/verify", new_id())).await.refused(404, "DEBATE_NOT_FOUND");
+    let wrong = world.get("/verify?after=yesterday").await.refused(400, "INVALID_INPUT");
+    assert_eq!(wrong["field"], "after");
+}
+
+#[tokio::test]
+async fn an_export_is_checked_by_the_program_in_the_documents() {
+    let world = World::start().await;
+    let texts = json!({
+        "title": "Contract", "description": "Clause by clause",
+        "proposer": "Đề xuất.", "opponent": "Phản biện.", "arbitrator": "Phân xử.",
+    });
+    let own = json!({"debate_type": "legal", "type_texts": texts, "author": "An \u{1f600}"});
+    let debate = world.debate_with("Ký \"hợp đồng\"?", own).await;
+    let claim = debate.claim("opponent", &debate.motion, "Đang viết dở.\nDòng hai.").await;
+    let target = claim["argument"]["id"].as_str().unwrap();
+    debate.ask("resolution", target, "Agreed.").await.created();
+    let path = format!("/debates/{}/export?format=json", debate.id);
+    let export = world.get(&path).await.body;
+    let verified = world.get(&format!("/debates/{}/verify", debate.id)).await.ok();
+    let (whole, said) = checked(&export);
+    assert!(whole, "{said}");
+    assert!(said.contains(verified["head_hash"].as_str().unwrap()), "{said}");
+
+    for (place, value) in [
+        ("/arguments/1/content", json!("x")),
+        ("/arguments/2/seat", json!("x")),
+        ("/arguments/3/close", json!(false)),
+        ("/debate/title", json!("x")),
+        ("/type_texts/opponent", json!("x")),
+    ] {
+        let mut changed = export.clone();
+        *changed.pointer_mut(place).unwrap() = value;
+        let (whole, said) = checked(&changed);
+        assert!(!whole, "{place}: {said}");
+    }
+}
+
+/// Whether the program in `docs/record.md` finds an export to be whole, and what it says.
+fn checked(export: &Value) -> (bool, String) {
+    let page = include_str!("../../../docs/record.md");
+    let program = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let mut python = Command::new("python3")
+        .args(["-c", program])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    python.stdin.take().unwrap().write_all(export.to_string().as_bytes()).unwrap();
+    let ended = python.wait_with_output().unwrap();
+    let said = [ended.stdout, ended.stderr].concat();
+    (ended.status.success(), String::from_utf8(said).unwrap())
+}

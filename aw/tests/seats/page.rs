@@ -1,0 +1,137 @@
+//! A browser without a window: it keeps its cookies and sends forms with our seal.
+
+use reqwest::header::SET_COOKIE;
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method, RequestBuilder, Response};
+
+use crate::world::World;
+
+/// A server that can be called.
+pub trait Served {
+    /// A request that is still to be sent.
+    fn request(&self, method: Method, path: &str) -> RequestBuilder;
+}
+
+impl Served for World {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        World::request(self, method, path)
+    }
+}
+
+/// A server that is a process of its own.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    url: String,
+    client: Client,
+}
+
+impl Remote {
+    /// The one at this address.
+    pub fn at(url: &str) -> Self {
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        Remote { url: url.to_owned(), client }
+    }
+}
+
+impl Served for Remote {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.url))
+    }
+}
+
+/// Somebody's browser.
+#[derive(Debug, Clone)]
+pub struct Browser {
+    /// The cookie that ties forms to it.
+    browser: String,
+    /// What its forms carry.
+    pub seal: String,
+    /// Where the style of its pages is.
+    pub style: String,
+    /// The cookie of whoever has signed in.
+    pub session: Option<String>,
+}
+
+impl Browser {
+    /// One that has just come to the page where one signs in.
+    pub async fn new(world: &impl Served) -> Self {
+        let response = world.request(Method::GET, "/sign-in").send().await.unwrap();
+        let browser = cookie(&response, "aw_browser").expect("every browser is given one");
+        let page = response.text().await.unwrap();
+        let after = |words: &str| {
+            let rest = page.split(words).nth(1).unwrap_or_else(|| panic!("no {words}: {page}"));
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let seal = after("name=\"seal\" value=\"");
+        let style = after("rel=\"stylesheet\" href=\"");
+        Browser { browser, seal, style, session: None }
+    }
+
+    /// Puts on a cookie that it was never given.
+    pub fn wears(&mut self, session: &str) {
+        self.session = Some(session.to_owned());
+    }
+
+    /// Pastes a token, which must be good.
+    pub async fn signs_in(&mut self, world: &impl Served, token: &str) {
+        let session = self.pastes(world, token).await;
+        assert!(session.is_some(), "a good token signs in");
+        self.session = session;
+    }
+
+    /// Pastes a token; the session that comes of it.
+    pub async fn pastes(&self, world: &impl Served, token: &str) -> Option<String> {
+        let response = self.sends(world, "/sign-in", &[("token", token)]).send().await.unwrap();
+        cookie(&response, "aw_session")
+    }
+
+    /// Follows a link that signs in; the session that comes of it.
+    pub async fn comes_by(&self, world: &impl Served, path: &str) -> Option<String> {
+        let visit = self.visits(world, path);
+        let visit = visit.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
+        let response = visit.send().await.unwrap();
+        cookie(&response, "aw_session")
+    }
+
+    /// Presses the button of a link with these fields; the session that comes of it.
+    pub async fn presses(&self, world: &impl Served, fields: &[(&str, &str)]) -> Option<String> {
+        let response = self.sends(world, "/sign-in/link", fields).send().await.unwrap();
+        cookie(&response, "aw_session")
+    }
+
+    /// A visit that is still to be made.
+    pub fn visits(&self, world: &impl Served, path: &str) -> RequestBuilder {
+        world.request(Method::GET, path).header("cookie", self.cookies())
+    }
+
+    /// A form that is still to be sent.
+    pub fn sends(
+        &self,
+        world: &impl Served,
+        path: &str,
+        fields: &[(&str, &str)],
+    ) -> RequestBuilder {
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("seal", &self.seal)
+            .extend_pairs(fields)
+            .finish();
+        world
+            .request(Method::POST, path)
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("cookie", self.cookies())
+            .body(form)
+    }
+
+    /// What it sends with every request.
+    pub fn cookies(&self) -> String {
+        let session = self.session.iter().map(|session| format!("; aw_session={session}"));
+        format!("aw_browser={}{}", self.browser, session.collect::<String>())
+    }
+}
+
+/// The value of a cookie that is set, and not taken away.
+fn cookie(response: &Response, name: &str) -> Option<String> {
+    let set = response.headers().get_all(SET_COOKIE).iter();
+    let mut pairs = set.filter_map(|value| value.to_str().ok()?.split(';').next()?.split_once('='));
+    pairs.find(|(known, value)| *known == name && !value.is_empty()).map(|(_, v)| v.to_owned())
+}

@@ -1,0 +1,194 @@
+//! The pages: everybody who has signed in, or has not, at every page and every form in every state.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use reqwest::Method;
+
+use super::api::upgrading;
+use super::grid::{Came, Row, report, rows, walk};
+use super::page::Browser;
+use super::scene::{By, Scene, Who};
+use crate::world::new_id;
+
+/// Whoever had signed in with a token that has ended since is as unknown as whoever never did. What
+/// pages show and follow besides is in the last rows: the rest of the API takes no session.
+const GRID: &str = "
+    GET  /                                                  >>>> ++ +++ +++ +++ +++
+    GET  /needed                                            ???? ++ +++ +++ +++ +++
+    GET  /new                                               >>>> ++ +-- --- --- ---
+    POST /new                                               ???? ++ +-- --- --- ---
+    POST /new                       with a document         ???? ++ +-- --- --- ---
+    GET  /debate/{id}                                       >>>> ++ ++- ++- ++- ++-
+    GET  /debate/{id}               that is none            >>>> 00 0-- 0-- 0-- 0--
+    GET  /debate/{id}/text/{seq}                            >>>> ++ ++- ++- ++- ++-
+    GET  /debate/{id}/rule                                  >>>> ++ +++ +++ +++ +++
+    POST /debate/{id}/rule          RULING                  ???? ++ --- --- ++- ---
+    POST /debate/{id}/rule          to look at first        ???? ++ --- --- ++- ---
+    GET  /debate/{id}/stop                                  >>>> ++ +++ +++ +++ +++
+    POST /debate/{id}/stop          INTERVENTION            ???? ++ --- --- ++- ---
+    GET  /debate/{id}/delete                                >>>> ++ --- --- --- ---
+    POST /debate/{id}/delete                                ???? ++ --- --- --- ---
+    GET  /doc/{id}                  cited here              >>>> ++ ++- ++- ++- ++-
+    GET  /doc/{id}                  cited there             >>>> ++ +-+ +-+ +-+ +-+
+    GET  /doc/{id}                  cited nowhere           >>>> ++ +-- +-- +-- +--
+    POST /preview                                           ???? ++ +++ +++ +++ +++
+    POST /preferences                                       ???? ++ +++ +++ +++ +++
+    GET  /sign-in                                           ++++ ++ +++ +++ +++ +++
+    POST /sign-in                                           ++++ ++ +++ +++ +++ +++
+    GET  /sign-in/link                                      ++++ ++ +++ +++ +++ +++
+    POST /sign-in/link                                      ++++ ++ +++ +++ +++ +++
+    POST /sign-out                                          ???? ++ +++ +++ +++ +++
+    GET  /assets/{folder}/{name}                            ++++ ++ +++ +++ +++ +++
+
+    GET  /ws                        of this                 ???? ++ ++- ++- ++- ++-
+    GET  /ws                        of all                  ???? ++ +++ +++ +++ +++
+    GET  /debates/{id}/export                               ???? ++ ++- ++- ++- ++-
+    GET  /debates                                           ???? ?? ??? ??? ??? ???
+    GET  /debates/{id}                                      ???? ?? ??? ??? ??? ???
+    GET  /documents/{id}            cited here              ???? ?? ??? ??? ??? ???
+    GET  /tokens                                            ???? ?? ??? ??? ??? ???
+    GET  /openapi.json                                      ???? ?? ??? ??? ??? ???
+    GET  /metrics                                           ???? ?? ??? ??? ??? ???
+    POST /debates/{id}/ruling                               ???? ?? ??? ??? ??? ???
+    POST /tokens                                            ???? ?? ??? ??? ??? ???
+    POST /links                                             ???? ?? ??? ??? ??? ???
+    POST /mcp                                               ???? ?? ??? ??? ??? ???
+    DELETE /debates/{id}                                    ???? ?? ??? ??? ??? ???
+";
+
+#[tokio::test]
+async fn everybody_at_every_page_while_the_opponent_is_awaited() {
+    holds("AWAITING_OPPONENT").await;
+}
+
+#[tokio::test]
+async fn everybody_at_every_page_while_the_proposer_is_awaited() {
+    holds("AWAITING_PROPOSER").await;
+}
+
+#[tokio::test]
+async fn everybody_at_every_page_while_the_arbitrator_is_awaited() {
+    holds("AWAITING_ARBITRATOR").await;
+}
+
+#[tokio::test]
+async fn everybody_at_every_page_while_an_intervention_is_pending() {
+    holds("INTERVENTION_PENDING").await;
+}
+
+#[tokio::test]
+async fn everybody_at_every_page_of_a_closed_debate() {
+    holds("CLOSED").await;
+}
+
+async fn holds(state: &str) {
+    let cells = walk(GRID, state, By::Browser, knock).await;
+    report("the pages", state, cells);
+}
+
+#[test]
+fn every_page_that_is_served_has_its_row() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/mod.rs");
+    let source = fs::read_to_string(source).unwrap();
+    let mut served = BTreeSet::new();
+    for route in source.split(".route(\"").skip(1) {
+        let (path, rest) = route.split_once('"').unwrap();
+        let line = rest.lines().next().unwrap();
+        for (call, method) in [("get(", "GET"), ("post(", "POST")] {
+            if line.contains(call) {
+                served.insert(format!("{method} {path}"));
+            }
+        }
+    }
+    assert!(served.len() > 15, "{served:?}");
+    let rows: BTreeSet<String> =
+        rows(GRID).iter().map(|row| format!("{} {}", row.how, row.path)).collect();
+    let missing: Vec<&String> = served.difference(&rows).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
+    let browser = scene.browser(who).await;
+    let (path, method) = (path(scene, row, &browser), row.how.parse::<Method>().unwrap());
+    let request = if method == Method::POST && row.is_form() {
+        let fields = fields(row);
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        browser.sends(scene.world, &path, &fields)
+    } else if row.path == "/ws" {
+        upgrading(browser.visits(scene.world, &path))
+    } else if method == Method::POST {
+        let request = scene.world.request(method, &path).header("cookie", browser.cookies());
+        request.header("content-type", "application/json").body("{}")
+    } else {
+        scene.world.request(method, &path).header("cookie", browser.cookies())
+    };
+    let came = Came::of(request.send().await.unwrap()).await;
+    let is_move = row.note == "RULING" || row.note == "INTERVENTION";
+    match came {
+        // A page that is shown again, with what was typed, says no as well.
+        Came::Shown if is_move => Came::NotNow,
+        Came::Shown => Came::In,
+        // Whoever leaves comes to where one signs in.
+        Came::ToSignIn if row.path == "/sign-out" => Came::In,
+        other => other,
+    }
+}
+
+impl Row {
+    /// Whether it is a form of a page that is sent.
+    fn is_form(&self) -> bool {
+        !matches!(self.path.as_str(), "/tokens" | "/links" | "/mcp")
+            && !self.path.starts_with("/debates")
+    }
+}
+
+fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
+    let none = new_id();
+    let id = match row.note.as_str() {
+        "cited here" => &scene.cited_here,
+        "cited there" => &scene.cited_there,
+        "cited nowhere" => &scene.cited_nowhere,
+        "that is none" => &none,
+        _ => &scene.here,
+    };
+    let path = row.path.replace("{id}", id).replace("{seq}", "1");
+    match path.as_str() {
+        "/ws" if row.note == "of this" => format!("/ws?debate_id={id}"),
+        "/sign-in/link" if row.how == "GET" => "/sign-in/link?code=aw_0123".to_owned(),
+        "/assets/{folder}/{name}" => browser.style.clone(),
+        _ => path,
+    }
+}
+
+/// What a form carries besides the seal.
+fn fields(row: &Row) -> Vec<(&'static str, String)> {
+    let (text, own) = (|text: &str| text.to_owned(), new_id);
+    match row.path.as_str() {
+        "/new" => {
+            let mut fields = vec![
+                ("title", text("Another one?")),
+                ("type", text("general_debate")),
+                ("content", text("Yes.")),
+                ("debate", own()),
+                ("request", own()),
+            ];
+            if row.note == "with a document" {
+                fields.push(("document", text("A plan.")));
+            }
+            fields
+        }
+        "/debate/{id}/rule" if row.note == "to look at first" => {
+            vec![("content", text("So be it.")), ("do", text("preview"))]
+        }
+        "/debate/{id}/rule" => vec![("content", text("So be it.")), ("request", own())],
+        "/debate/{id}/stop" => vec![("content", text("Stop.")), ("request", own())],
+        "/preview" => vec![("content", text("*So* be it."))],
+        "/preferences" => vec![("lang", text("en")), ("to", text("/new"))],
+        "/sign-in" => vec![("token", text("not a token"))],
+        "/sign-in/link" => vec![("code", text("not a code"))],
+        _ => Vec::new(),
+    }
+}

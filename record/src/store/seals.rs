@@ -1,0 +1,231 @@
+//! Seals: the hashes over what the chain of arguments does not cover.
+//!
+//! They are worked out from the rows as they lie in the file, by the same functions when they are
+//! kept and when they are verified, so that what is sealed is what was written.
+
+use aw_core::{DocumentId, Hash, Seq, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use crate::chain::{self, Opening, Version};
+use crate::{Failure, Fault};
+
+/// One seal, by its place in the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seal {
+    /// Over a debate's own words.
+    Opening(i64),
+    /// Over when an imported debate was last touched, which may be after its newest argument.
+    Imported(i64),
+    /// Over when a debate was deleted.
+    DebateDeleted(i64),
+    /// Over the documents that an argument means.
+    Citations(i64, Seq),
+    /// Over a version of a document.
+    Version(i64, u64),
+    /// Over when a document was deleted.
+    DocumentDeleted(i64),
+}
+
+impl Seal {
+    fn place(self) -> (&'static str, i64, u64) {
+        match self {
+            Seal::Opening(debate) => ("debate", debate, 1),
+            Seal::Imported(debate) => ("debate", debate, 2),
+            Seal::DebateDeleted(debate) => ("debate", debate, 0),
+            Seal::Citations(debate, seq) => ("citations", debate, seq.0),
+            Seal::Version(document, number) => ("document", document, number),
+            Seal::DocumentDeleted(document) => ("document", document, 0),
+        }
+    }
+
+    /// As it was kept.
+    pub(super) fn kept(self, db: &Connection) -> Result<Option<Hash>, Failure> {
+        let sql = "select hash from seals where thing = ?1 and key = ?2 and number = ?3";
+        let mut statement = db.prepare_cached(sql)?;
+        Ok(statement.query_row(self.place(), |row| row.get(0).map(Hash)).optional()?)
+    }
+
+    /// As it was kept, for the next one to follow. Where it is missing, verifying says so, and
+    /// nobody is kept from writing.
+    pub(super) fn before(self, db: &Connection) -> Result<Hash, Failure> {
+        Ok(self.kept(db)?.unwrap_or(Hash::NONE))
+    }
+
+    fn keep(self, db: &Connection, hash: Hash) -> Result<(), Failure> {
+        let (thing, key, number) = self.place();
+        db.prepare_cached("insert into seals (thing, key, number, hash) values (?1, ?2, ?3, ?4)")?
+            .execute(params![thing, key, number, hash.0])?;
+        Ok(())
+    }
+}
+
+/// Seals a debate that has just been opened or imported, once its arguments are there.
+pub(super) fn keep_debate(db: &Connection, key: i64) -> Result<(), Failure> {
+    let opening = opening(db, key)?.seal();
+    Seal::Opening(key).keep(db, opening)?;
+    let imported: Option<i64> = db
+        .prepare_cached(
+            "select updated_at from debates where key = ?1 and updated_at > (
+                 select created_at from arguments where debate_key = ?1 order by seq desc limit 1)",
+        )?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    match imported {
+        Some(at) => Seal::Imported(key).keep(db, imported_at(opening, Time(at))),
+        None => Ok(()),
+    }
+}
+
+/// Seals that a debate was deleted, and when.
+pub(super) fn keep_debate_deleted(db: &Connection, key: i64, at: Time) -> Result<(), Failure> {
+    let opening = Seal::Opening(key).before(db)?;
+    Seal::DebateDeleted(key).keep(db, deleted_at(opening, at))
+}
+
+/// Seals which documents an argument means, if it means any.
+pub(super) fn keep_citations(db: &Connection, key: i64, seq: Seq) -> Result<(), Failure> {
+    let cited = cited(db, key, seq)?;
+    if cited.is_empty() {
+        return Ok(());
+    }
+    let hash = super::find::hash_at(db, key, seq)?;
+    Seal::Citations(key, seq).keep(db, chain::citations(hash, &cited))
+}
+
+/// Seals a version of a document.
+pub(super) fn keep_version(db: &Connection, key: i64, number: u64) -> Result<(), Failure> {
+    let previous = match number {
+        1 => Hash::NONE,
+        _ => Seal::Version(key, number - 1).before(db)?,
+    };
+    let sql = format!("select {VERSION} where document_key = ?1 and v.version = ?2");
+    let version = db.prepare_cached(&sql)?.query_row(params![key, number], version)?;
+    Seal::Version(key, number).keep(db, version.link(previous))
+}
+
+/// Seals that a document was deleted, and when.
+pub(super) fn keep_document_deleted(
+    db: &Connection,
+    key: i64,
+    newest: u64,
+    at: Time,
+) -> Result<(), Failure> {
+    let newest = Seal::Version(key, newest).before(db)?;
+    Seal::DocumentDeleted(key).keep(db, deleted_at(newest, at))
+}
+
+/// A debate's own words.
+pub(super) fn opening(db: &Connection, key: i64) -> Result<Opening, Failure> {
+    let mut statement = db.prepare_cached(
+        "select id, debates.title, debate_type, resolution_policy, created_at,
+             texts.title, description, proposer, opponent, arbitrator
+         from debates left join type_texts as texts on debate_key = key where key = ?1",
+    )?;
+    let opening = statement.query_row([key], |row| {
+        let texts = match row.get::<_, Option<String>>(5)? {
+            Some(title) => Some([title, row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
+            None => None,
+        };
+        Ok(Opening {
+            id: row.get::<_, Uuid>(0)?.into(),
+            title: row.get(1)?,
+            debate_type: row.get(2)?,
+            policy: row.get(3)?,
+            created_at: Time(row.get(4)?),
+            texts,
+        })
+    })?;
+    Ok(opening)
+}
+
+/// The documents that an argument means, ordered by their ids.
+fn cited(db: &Connection, key: i64, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Failure> {
+    let mut statement = db.prepare_cached(
+        "select documents.id, citations.version
+         from citations join documents on documents.key = document_key
+         where debate_key = ?1 and seq = ?2 order by documents.id",
+    )?;
+    let cited = statement
+        .query_map(params![key, seq.0], |row| Ok((row.get::<_, Uuid>(0)?.into(), row.get(1)?)))?;
+    Ok(cited.collect::<Result<_, _>>()?)
+}
+
+/// The columns that [`version`] reads, and where they are.
+pub(super) const VERSION: &str = "documents.id, v.version, v.summary, v.author, v.metadata, \
+     v.client_request_id, v.created_at, v.content, seats.id
+     from document_versions as v
+     join documents on documents.key = document_key
+     left join seats on seats.key = documents.seat_key";
+
+pub(super) fn version(row: &Row<'_>) -> rusqlite::Result<Version> {
+    Ok(Version {
+        document: row.get::<_, Uuid>(0)?.into(),
+        number: row.get(1)?,
+        summary: row.get(2)?,
+        author: row.get(3)?,
+        metadata: row.get(4)?,
+        request: row.get::<_, Uuid>(5)?.into(),
+        created_at: Time(row.get(6)?),
+        content: row.get(7)?,
+        seat: row.get::<_, Option<Uuid>>(8)?.map(|seat| seat.to_string()),
+    })
+}
+
+/// The seal over when something with this one was deleted.
+pub(super) fn deleted_at(previous: Hash, at: Time) -> Hash {
+    chain::moment("deleted", previous, at)
+}
+
+/// The seal over when a debate with this one was last touched before its import.
+pub(super) fn imported_at(previous: Hash, at: Time) -> Hash {
+    chain::moment("imported", previous, at)
+}
+
+/// Seals everything that was written before there were seals. What cannot be read stays without
+/// one: a record that is damaged already must open all the same, and verifying it says so.
+pub(super) fn keep_all(db: &Connection) -> Result<(), Failure> {
+    for (key, deleted) in keys(db, "debates")? {
+        tolerate(keep_debate(db, key))?;
+        if let Some(at) = deleted {
+            tolerate(keep_debate_deleted(db, key, at))?;
+        }
+    }
+    for (key, deleted) in keys(db, "documents")? {
+        let mut numbers = db.prepare_cached(
+            "select version from document_versions where document_key = ?1 order by version",
+        )?;
+        let numbers: Vec<u64> =
+            numbers.query_map([key], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        for number in &numbers {
+            tolerate(keep_version(db, key, *number))?;
+        }
+        if let Some((at, newest)) = deleted.zip(numbers.last()) {
+            tolerate(keep_document_deleted(db, key, *newest, at))?;
+        }
+    }
+    let mut citing = db.prepare("select distinct debate_key, seq from citations")?;
+    let mut citing = citing.query([])?;
+    while let Some(row) = citing.next()? {
+        tolerate(keep_citations(db, row.get(0)?, Seq(row.get(1)?)))?;
+    }
+    Ok(())
+}
+
+/// Every key of a table, with when what it stands for was deleted.
+fn keys(db: &Connection, table: &str) -> Result<Vec<(i64, Option<Time>)>, Failure> {
+    let mut all = db.prepare(&format!("select key, deleted_at from {table} order by key"))?;
+    let all =
+        all.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.map(Time))))?;
+    Ok(all.collect::<Result<_, _>>()?)
+}
+
+fn tolerate(sealed: Result<(), Failure>) -> Result<(), Failure> {
+    match sealed {
+        Err(Failure::Fault(Fault::Damaged(damage))) => {
+            tracing::warn!(%damage, "something stays without a seal");
+            Ok(())
+        }
+        sealed => sealed,
+    }
+}

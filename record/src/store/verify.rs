@@ -1,0 +1,214 @@
+//! Verifying: is the record as it was written?
+//!
+//! A [`Walk`] goes over the whole record in steps that are each a short read of their own, so that
+//! a million arguments are verified while everybody else is served. [`debate`] and [`document`]
+//! hold what must be so of each, [`whole`] what must be so of all of them together.
+
+mod debate;
+mod document;
+mod whole;
+
+use rusqlite::{Connection, params};
+
+pub(crate) use debate::DebateWalk;
+use document::DocumentWalk;
+
+use crate::{Damage, Failure, Fault, Mark, VerifiedPiece};
+
+/// How much a step reads before it lets others have a turn.
+#[derive(Debug)]
+pub(super) struct Budget {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(super) fn of_a_step() -> Self {
+        Budget { rows: 2_000, bytes: 8 * 1024 * 1024 }
+    }
+
+    /// Pays for a row with a text of this length.
+    fn pay(&mut self, text: usize) {
+        self.rows = self.rows.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(text);
+    }
+
+    fn is_spent(&self) -> bool {
+        self.rows == 0 || self.bytes == 0
+    }
+}
+
+/// A walk over the whole record.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// Where it goes on; before the first step it is nowhere yet.
+    at: Place,
+    /// What it is in the middle of.
+    inside: Option<Inside>,
+    found: VerifiedPiece,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Beginning,
+    At(Mark),
+    End,
+}
+
+#[derive(Debug)]
+enum Inside {
+    Debate(DebateWalk),
+    Document(DocumentWalk),
+}
+
+impl Walk {
+    /// A walk from the beginning, or from where an earlier one ended.
+    pub(crate) fn from(mark: Option<Mark>) -> Self {
+        let at = mark.map_or(Place::Beginning, Place::At);
+        Walk { at, inside: None, found: VerifiedPiece::default() }
+    }
+
+    /// What was found, unless it is in the middle of something.
+    pub(crate) fn rest(self) -> Result<VerifiedPiece, Box<Self>> {
+        match self.inside {
+            Some(_) => Err(Box::new(self)),
+            None => Ok(self.found),
+        }
+    }
+
+    /// Whether there is nothing left to look at.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!((&self.inside, self.at), (None, Place::End))
+    }
+
+    /// Goes on for a step; one that is to be the last ends with what it is in the middle of.
+    pub(crate) fn step(&mut self, db: &Connection, last: bool) -> Result<(), Failure> {
+        let mut budget = Budget::of_a_step();
+        while !budget.is_spent() && !self.is_over() {
+            match self.inside.take() {
+                Some(Inside::Debate(walk)) => self.go_on_in_debate(db, walk, &mut budget)?,
+                Some(Inside::Document(walk)) => self.go_on_in_document(db, walk, &mut budget)?,
+                None if last => break,
+                None => self.begin_next(db)?,
+            }
+        }
+        let (left, next) = match self.at {
+            Place::Beginning => (0, None),
+            Place::At(mark @ Mark::Debates(before)) => {
+                (before.saturating_sub(1) + newest(db, "documents")?, Some(mark))
+            }
+            Place::At(mark @ Mark::Documents(before)) => (before.saturating_sub(1), Some(mark)),
+            Place::End => (0, None),
+        };
+        (self.found.left, self.found.next) = (left, next);
+        Ok(())
+    }
+
+    fn go_on_in_debate(
+        &mut self,
+        db: &Connection,
+        mut walk: DebateWalk,
+        budget: &mut Budget,
+    ) -> Result<(), Failure> {
+        let before = walk.arguments();
+        let verified = self.noting(|| walk.go_on(db, budget))?;
+        self.found.arguments += walk.arguments() - before;
+        match verified {
+            Some(None) => self.inside = Some(Inside::Debate(walk)),
+            Some(Some(_)) | None => self.found.debates += 1,
+        }
+        Ok(())
+    }
+
+    fn go_on_in_document(
+        &mut self,
+        db: &Connection,
+        mut walk: DocumentWalk,
+        budget: &mut Budget,
+    ) -> Result<(), Failure> {
+        let before = walk.versions();
+        let verified = self.noting(|| walk.go_on(db, budget))?;
+        self.found.versions += walk.versions() - before;
+        match verified {
+            Some(false) => self.inside = Some(Inside::Document(walk)),
+            Some(true) | None => self.found.documents += 1,
+        }
+        Ok(())
+    }
+
+    /// What came of it; nothing when it is damaged, which is noted.
+    fn noting<T>(
+        &mut self,
+        verify: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        match verify() {
+            Ok(verified) => Ok(Some(verified)),
+            Err(Failure::Fault(Fault::Damaged(damage))) => {
+                self.found.damages.push(damage);
+                Ok(None)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn begin_next(&mut self, db: &Connection) -> Result<(), Failure> {
+        match self.at {
+            Place::Beginning => {
+                self.noting(|| whole::debates(db))?;
+                self.noting(|| whole::documents(db))?;
+                self.at = Place::At(Mark::Debates(newest(db, "debates")? + 1));
+            }
+            Place::At(Mark::Debates(before)) => match self.next(db, "debates", before)? {
+                Some(key) => {
+                    self.at = Place::At(Mark::Debates(key));
+                    let walk = self.noting(|| DebateWalk::at(db, signed(key)))?;
+                    self.found.debates += u64::from(walk.is_none());
+                    self.inside = walk.map(Inside::Debate);
+                }
+                None => {
+                    self.at = Place::At(Mark::Documents(newest(db, "documents")? + 1));
+                }
+            },
+            Place::At(Mark::Documents(before)) => match self.next(db, "documents", before)? {
+                Some(key) => {
+                    self.at = Place::At(Mark::Documents(key));
+                    let walk = self.noting(|| DocumentWalk::at(db, signed(key)))?;
+                    self.found.documents += u64::from(walk.is_none());
+                    self.inside = walk.map(Inside::Document);
+                }
+                None => self.at = Place::End,
+            },
+            Place::End => {}
+        }
+        Ok(())
+    }
+
+    /// The newest key below this one. They are given without gaps, and rows are never removed: so
+    /// one that is missing was.
+    fn next(&mut self, db: &Connection, table: &str, before: u64) -> Result<Option<u64>, Failure> {
+        let before = before.min(newest(db, table)? + 1);
+        let sql = format!("select max(key) from {table} where key between 1 and ?1 - 1");
+        let key: Option<u64> =
+            db.prepare_cached(&sql)?.query_row(params![signed(before)], |row| row.get(0))?;
+        let missing = before - key.unwrap_or(0) - 1;
+        if missing > 0 {
+            let what = match missing {
+                1 => format!("number {} of the {table} is missing", before - 1),
+                _ => format!("{missing} of the {table} before number {before} are missing"),
+            };
+            self.found.damages.push(Damage::new(what));
+        }
+        Ok(key)
+    }
+}
+
+/// The greatest key of a table.
+fn newest(db: &Connection, table: &str) -> Result<u64, Failure> {
+    let sql = format!("select max(max(key), 0) from {table}");
+    let newest: Option<u64> = db.prepare_cached(&sql)?.query_row([], |row| row.get(0))?;
+    Ok(newest.unwrap_or(0))
+}
+
+fn signed(key: u64) -> i64 {
+    i64::try_from(key).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,430 @@
+//! One debate against itself: the chain of its arguments, and everything that is kept beside them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aw_core::{ArgumentId, DebateId, DocumentId, Event, Hash, Seq, Standing, Time};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::Budget;
+use crate::store::find;
+use crate::store::rows::{self, ARGUMENT, HEAD, Known};
+use crate::store::seals::{self, Seal};
+use crate::{Damage, Failure, Verified, chain};
+
+/// A walk along a debate, from its MOTION to its newest argument.
+#[derive(Debug)]
+pub(crate) struct DebateWalk {
+    key: i64,
+    id: DebateId,
+    /// What the arguments lead to, as far as it has come.
+    standing: Option<Standing>,
+    first: Hash,
+    newest: Option<Newest>,
+    /// In which version, and where, each document was cited last.
+    cited: BTreeMap<i64, (u64, Seq)>,
+}
+
+/// The argument that the walk has come to.
+#[derive(Debug, Clone, Copy)]
+struct Newest {
+    id: ArgumentId,
+    hash: Hash,
+    at: Time,
+}
+
+impl DebateWalk {
+    /// At the beginning of a debate that was not deleted.
+    pub(crate) fn of(db: &Connection, debate: DebateId) -> Result<Self, Failure> {
+        let known = find::live(db, debate)?;
+        Ok(Self::beginning(known.key, debate))
+    }
+
+    /// At the beginning of the debate with this key.
+    pub(super) fn at(db: &Connection, key: i64) -> Result<Self, Failure> {
+        let id: Uuid = db
+            .prepare_cached("select id from debates where key = ?1")?
+            .query_row([key], |row| row.get(0))?;
+        Ok(Self::beginning(key, id.into()))
+    }
+
+    fn beginning(key: i64, id: DebateId) -> Self {
+        let cited = BTreeMap::new();
+        DebateWalk { key, id, standing: None, first: Hash::NONE, newest: None, cited }
+    }
+
+    /// How many arguments it has found to be as they were written.
+    pub(super) fn arguments(&self) -> u64 {
+        self.standing.map_or(0, |standing| standing.last.0)
+    }
+
+    /// Goes on while the budget lasts. The debate, once it has come to its end; or the first thing
+    /// that is not as it was written.
+    pub(in crate::store) fn go_on(
+        &mut self,
+        db: &Connection,
+        budget: &mut Budget,
+    ) -> Result<Option<Verified>, Failure> {
+        let verified = self.verify(db, budget);
+        verified.map_err(|failure| failure.placed(|damage| damage.of_debate(self.id)))
+    }
+
+    fn verify(
+        &mut self,
+        db: &Connection,
+        budget: &mut Budget,
+    ) -> Result<Option<Verified>, Failure> {
+        let from = self.arguments().cast_signed();
+        let ended = self.follow(db, budget);
+        // Before what the arguments themselves led to: the first that is bad is to be named.
+        self.check_citations(db, from, self.arguments().cast_signed())?;
+        if ended? { self.check_head(db).map(Some) } else { Ok(None) }
+    }
+
+    /// Follows the chain while the budget lasts. Whether it has come to its end.
+    fn follow(&mut self, db: &Connection, budget: &mut Budget) -> Result<bool, Failure> {
+        let sql = format!(
+            "select {ARGUMENT}, previous_hash, proposer_count, opponent_count
+             from arguments where debate_key = ?1 and seq > ?2 order by seq"
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let from = self.arguments().cast_signed();
+        let mut rows = statement.query(params![self.key, from])?;
+        while !budget.is_spent() {
+            let Some(row) = rows.next()? else { return Ok(true) };
+            let seq = self.standing.map_or(Seq::FIRST, |standing| standing.last.next());
+            let length = self
+                .take(db, row, seq)
+                .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
+            budget.pay(length);
+        }
+        Ok(false)
+    }
+
+    /// Takes the next argument, which must be this one. The length of its text.
+    fn take(&mut self, db: &Connection, row: &Row<'_>, seq: Seq) -> Result<usize, Failure> {
+        if Seq(row.get("seq")?) != seq {
+            return bad("it is missing");
+        }
+        let argument = rows::argument(row, self.id)?;
+        let previous = self.newest.map_or(Hash::NONE, |newest| newest.hash);
+        if chain::link(previous, &argument) != argument.hash {
+            return bad("its hash is not that of what it says");
+        }
+        if Hash(row.get("previous_hash")?) != previous {
+            return bad("it does not name its predecessor's hash");
+        }
+        if self.newest.is_some_and(|newest| argument.at < newest.at) {
+            return bad("it is older than its predecessor");
+        }
+        if let Some(parent) = argument.parent
+            && self.newest.is_none_or(|newest| newest.id != parent)
+            && self.place_of(db, parent)?.is_none_or(|parent| parent >= seq)
+        {
+            return bad("it does not answer an earlier argument of its debate");
+        }
+        let event = argument.event;
+        let before = self.standing;
+        let standing = match before {
+            None if event == Event::Motion => Standing::opened(),
+            None => return bad("it is not a MOTION"),
+            Some(mut standing) => {
+                standing.apply(event);
+                standing
+            }
+        };
+        let interrupted = before.and_then(|before| before.interrupted.get(event.role()));
+        if rows::parked_for(row)? != interrupted.filter(|_| event.parked()) {
+            return bad("it was not parked for that INTERVENTION");
+        }
+        let counts: (u64, u64) = (row.get("proposer_count")?, row.get("opponent_count")?);
+        if counts != (standing.count.proposer, standing.count.opponent) {
+            return bad("the counts beside it are not those of the arguments");
+        }
+        // Any other number would be read as true.
+        let is_flag = |value| matches!(value, ValueRef::Integer(0 | 1) | ValueRef::Null);
+        if !is_flag(row.get_ref("close")?) || !is_flag(row.get_ref("automatic")?) {
+            return bad("a flag of it is neither 0 nor 1");
+        }
+        if before.is_none() {
+            self.first = argument.hash;
+        }
+        self.newest = Some(Newest { id: argument.id, hash: argument.hash, at: argument.at });
+        self.standing = Some(standing);
+        Ok(argument.content.as_str().len())
+    }
+
+    /// The place of an argument in this debate.
+    fn place_of(&self, db: &Connection, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
+        let mut statement =
+            db.prepare_cached("select seq from arguments where id = ?1 and debate_key = ?2")?;
+        let place = params![argument.uuid(), self.key];
+        Ok(statement.query_row(place, |row| row.get(0).map(Seq)).optional()?)
+    }
+
+    /// Which documents the arguments between these two mean, against the seals over that.
+    fn check_citations(&mut self, db: &Connection, from: i64, until: i64) -> Result<(), Failure> {
+        let mut sealed = db.prepare_cached(
+            "select number, hash from seals
+             where thing = 'citations' and key = ?1 and number > ?2 and number <= ?3",
+        )?;
+        let sealed: BTreeMap<i64, Hash> = sealed
+            .query_map([self.key, from, until], |row| Ok((row.get(0)?, Hash(row.get(1)?))))?
+            .collect::<Result<_, _>>()?;
+        let mut cited: BTreeMap<i64, Vec<Cited>> = BTreeMap::new();
+        let mut statement = db.prepare_cached(
+            "select seq, citations.document_key, citations.version, documents.id, v.version
+             from citations
+             left join documents on documents.key = citations.document_key
+             left join document_versions as v
+               on v.document_key = citations.document_key and v.version = citations.version
+             where debate_key = ?1 and seq > ?2 and seq <= ?3
+             order by seq, documents.id",
+        )?;
+        let mut rows = statement.query([self.key, from, until])?;
+        while let Some(row) = rows.next()? {
+            let there = row.get::<_, Option<Uuid>>(3)?.zip(row.get::<_, Option<u64>>(4)?);
+            cited.entry(row.get(0)?).or_default().push(Cited {
+                key: row.get(1)?,
+                version: row.get(2)?,
+                there: there.map(|(id, version)| (id.into(), version)),
+            });
+        }
+        let both: BTreeSet<i64> = cited.keys().chain(sealed.keys()).copied().collect();
+        for seq in both {
+            let cited = cited.remove(&seq).unwrap_or_default();
+            let seal = sealed.get(&seq).copied();
+            let seq = Seq(seq.cast_unsigned());
+            self.check_cited(db, seq, &cited, seal)
+                .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
+        }
+        Ok(())
+    }
+
+    fn check_cited(
+        &mut self,
+        db: &Connection,
+        seq: Seq,
+        cited: &[Cited],
+        seal: Option<Hash>,
+    ) -> Result<(), Failure> {
+        let Some(documents) = cited.iter().map(|cited| cited.there).collect::<Option<Vec<_>>>()
+        else {
+            return bad("it cites a document that is not there");
+        };
+        let hash = find::hash_at(db, self.key, seq)?;
+        let worked_out = (!cited.is_empty()).then(|| chain::citations(hash, &documents));
+        if worked_out != seal {
+            return bad("the documents that it cites are not those that it cited");
+        }
+        self.cited.extend(cited.iter().map(|cited| (cited.key, (cited.version, seq))));
+        Ok(())
+    }
+
+    /// The debate's own row, and what else is kept of the debate as a whole.
+    fn check_head(&self, db: &Connection) -> Result<Verified, Failure> {
+        let missing = |seq| Err(Damage::new("it is missing").at_seq(seq).into());
+        let Some((standing, newest)) = self.standing.zip(self.newest) else {
+            return missing(Seq::FIRST);
+        };
+        let sql = format!("select {HEAD} from debates where key = ?1");
+        let Known { head, deleted_at, .. } =
+            db.prepare_cached(&sql)?.query_row([self.key], rows::known)?;
+        let kept = head.debate.standing;
+        if kept.last > standing.last {
+            return missing(standing.last.next());
+        }
+        if kept.last < standing.last {
+            let beyond = Damage::new("it is beyond the end of its debate");
+            return Err(beyond.at_seq(kept.last.next()).into());
+        }
+        if kept != standing {
+            return bad("where it stands is not what its arguments lead to");
+        }
+        let seal = seals::opening(db, self.key)?.seal();
+        if Seal::Opening(self.key).kept(db)? != Some(seal) {
+            return bad("its title, type, policy, date or rules are not those it was opened with");
+        }
+        if head.updated_at != newest.at
+            && Seal::Imported(self.key).kept(db)? != Some(seals::imported_at(seal, head.updated_at))
+        {
+            return bad("it was not updated when its newest argument was written");
+        }
+        let deleted = deleted_at.map(|at| seals::deleted_at(seal, at));
+        if Seal::DebateDeleted(self.key).kept(db)? != deleted {
+            return bad("whether and when it was deleted is not what was kept of it");
+        }
+        let title: Option<String> = db
+            .prepare_cached("select title from debate_titles where rowid = ?1")?
+            .query_row([self.key], |row| row.get(0))
+            .optional()?;
+        let found_by = deleted_at.is_none().then(|| head.title.as_str());
+        if title.as_deref() != found_by {
+            return bad("a search does not find it by its title");
+        }
+        let strays = "select exists (select 1 from arguments where debate_key = ?1 and seq < 1)
+             or exists (select 1 from citations where debate_key = ?1 and seq < 1)
+             or exists (select 1 from citations where debate_key = ?1 and seq > ?2)
+             or exists (select 1 from seals where thing = 'citations' and key = ?1 and number > ?2)";
+        let ends = params![self.key, standing.last.0];
+        if db.prepare_cached(strays)?.query_row(ends, |row| row.get(0))? {
+            return bad("something stands before its MOTION or after its newest argument");
+        }
+        self.check_documents(db)?;
+        let arguments = standing.last.0;
+        Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, seal })
+    }
+
+    /// The list of its documents follows from what its arguments cite.
+    fn check_documents(&self, db: &Connection) -> Result<(), Failure> {
+        let mut statement = db.prepare_cached(
+            "select document_key, version, seq from debate_documents where debate_key = ?1",
+        )?;
+        let listed: BTreeMap<i64, (u64, Seq)> = statement
+            .query_map([self.key], |row| Ok((row.get(0)?, (row.get(1)?, Seq(row.get(2)?)))))?
+            .collect::<Result<_, _>>()?;
+        if listed == self.cited { Ok(()) } else { bad("its documents are not those it cites") }
+    }
+}
+
+/// A document that an argument cites.
+struct Cited {
+    key: i64,
+    version: u64,
+    /// Document and version, if they are there.
+    there: Option<(DocumentId, u64)>,
+}
+
+fn bad<T>(what: &str) -> Result<T, Failure> {
+    Err(Damage::new(what).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use aw_core::{Argument, Content, Debate, DebateType, ResolutionPolicy, Title, Via};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::store::debates::{self, KnownVersions, NewArgument, NewDebate};
+    use crate::store::{connection, migrate};
+    use crate::{Fault, chain};
+
+    /// A file with two debates of three arguments each, which nothing protects.
+    fn unprotected() -> (TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        std::fs::File::create(&path).unwrap();
+        migrate::bring_up_to_date(&path).unwrap();
+        let db = connection::writer(&path).unwrap();
+        for debate in [1, 2] {
+            write(&db, debate);
+        }
+        for trigger in ["arguments_never_change", "arguments_follow_each_other"] {
+            db.execute_batch(&format!("drop trigger {trigger}")).unwrap();
+        }
+        (folder, db)
+    }
+
+    fn new(debate: u128, seq: u64) -> NewArgument {
+        let id = Uuid::from_u128(debate * 100 + u128::from(seq));
+        NewArgument {
+            id: id.into(),
+            request: id.into(),
+            content: Content::recorded("Words.".to_owned()),
+            author: None,
+            via: Via::Api,
+            seat: None,
+            at: Time(10 * i64::try_from(seq).unwrap()),
+        }
+    }
+
+    fn write(db: &Connection, debate: u128) {
+        let policy = ResolutionPolicy::Auto;
+        let opened = NewDebate {
+            id: Uuid::from_u128(debate).into(),
+            title: Title::recorded("T".to_owned()),
+            debate_type: DebateType::recorded("general_debate".to_owned()),
+            texts: None,
+            debate: Debate { policy, standing: Standing::opened() },
+            motion: new(debate, 1),
+        };
+        let mut newest = debates::open(db, &opened, u64::MAX).unwrap().argument;
+        let key = i64::try_from(debate).unwrap();
+        let mut standing = Standing::opened();
+        for event in
+            [Event::OpponentClaim { parked: false }, Event::ProposerClaim { parked: false }]
+        {
+            standing.apply(event);
+            let next = new(debate, standing.last.0);
+            let at = next.at;
+            let next = next.placed(opened.id, standing.last, event, Some(newest.id), at);
+            let now = KnownVersions::Now;
+            newest = debates::append(db, key, next, None, &standing, newest.hash, now).unwrap();
+        }
+        let sql =
+            "update debates set state = 'AWAITING_OPPONENT', last_seq = 3, proposer_count = 2,
+             opponent_count = 1, proposer_newest = 3, opponent_newest = 2, updated_at = 30
+             where key = ?1";
+        db.execute(sql, [key]).unwrap();
+    }
+
+    /// What verifying the first debate says.
+    fn verified(db: &Connection) -> Result<Verified, Damage> {
+        let mut walk = DebateWalk::at(db, 1).unwrap();
+        match walk.go_on(db, &mut Budget::of_a_step()) {
+            Ok(verified) => Ok(verified.unwrap()),
+            Err(Failure::Fault(Fault::Damaged(damage))) => Err(damage),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// Changes the last argument and works its hash out anew.
+    fn forge(db: &Connection, change: impl FnOnce(&mut Argument)) {
+        let debate = Uuid::from_u128(1).into();
+        let known = find::live(db, debate).unwrap();
+        let mut argument = find::argument_at(db, &known, Seq(3)).unwrap();
+        change(&mut argument);
+        let previous = find::hash_at(db, known.key, Seq(2)).unwrap();
+        let hash = chain::link(previous, &argument);
+        let parent = argument.parent.map(ArgumentId::uuid);
+        db.execute(
+            "update arguments set parent_id = ?1, created_at = ?2, hash = ?3
+             where debate_key = 1 and seq = 3",
+            params![parent, argument.at.0, hash.0],
+        )
+        .unwrap();
+        db.execute("update debates set updated_at = ?1 where key = 1", [argument.at.0]).unwrap();
+    }
+
+    /// The rules are held to as well as the hashes, which can be worked out anew.
+    #[test]
+    fn what_was_never_written_is_found_though_its_hashes_are_right() {
+        let (_folder, db) = unprotected();
+        assert_eq!(verified(&db).unwrap().arguments, 3);
+        forge(&db, |argument| argument.at = Time(31));
+        assert_eq!(verified(&db).unwrap().arguments, 3, "a forgery is not found by its hash");
+        for (forgery, what) in [
+            (
+                (|argument| argument.at = Time(19)) as fn(&mut Argument),
+                "it is older than its predecessor",
+            ),
+            (
+                |argument| argument.parent = Some(Uuid::from_u128(202).into()),
+                "it does not answer an earlier argument of its debate",
+            ),
+            (
+                |argument| argument.parent = Some(argument.id),
+                "it does not answer an earlier argument of its debate",
+            ),
+        ] {
+            forge(&db, |argument| {
+                argument.at = Time(30);
+                argument.parent = Some(Uuid::from_u128(102).into());
+                forgery(argument);
+            });
+            let damage = verified(&db).unwrap_err();
+            assert_eq!((damage.seq, damage.what.as_str()), (Some(Seq(3)), what));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What nobody has touched verifies, whatever its shape and wherever it comes from.
+
+use aw_core::{Content, DebateType, Move, ResolutionPolicy, Role, Seq, Title, Via};
+use aw_record::{Ask, Failure, Mark, Request};
+use uuid::Uuid;
+
+use super::shapes::{DEBATES, DOCUMENTS, every_shape, without_seats};
+use super::{burglar, open, walk};
+use crate::schemas::as_of_schema;
+
+#[tokio::test]
+async fn an_untouched_record_of_every_shape_is_whole() {
+    let shapes = every_shape().await;
+    let engine = open(&shapes.path);
+    let found = walk(&engine).await;
+    assert_eq!(found.damages, []);
+    assert_eq!((found.debates, found.documents, found.left), (DEBATES, DOCUMENTS, 0));
+    let eventful = engine.verify(shapes.eventful).await.unwrap();
+    let transcript = engine.transcript(shapes.eventful, 0).await.unwrap().arguments;
+    assert_eq!(eventful.arguments, transcript.len() as u64);
+    assert_eq!(eventful.first, transcript[0].hash);
+    assert_eq!(eventful.head, transcript.last().unwrap().hash);
+    assert!(transcript.iter().any(|argument| argument.event.parked()), "a shape is missing");
+    assert!(transcript.iter().any(|argument| argument.event.automatic()), "a shape is missing");
+}
+
+#[tokio::test]
+async fn a_deleted_debate_is_walked_over_and_otherwise_not_found() {
+    let shapes = every_shape().await;
+    let engine = open(&shapes.path);
+    let asked = engine.verify(shapes.deleted).await.unwrap_err();
+    assert!(matches!(asked, Failure::DebateNotFound { deleted_at: Some(_), .. }), "{asked}");
+}
+
+#[tokio::test]
+async fn a_record_of_an_earlier_schema_is_sealed_when_it_is_opened() {
+    for schema in 1..=3 {
+        let shapes = without_seats().await;
+        let old = as_of_schema(&shapes.path, schema);
+        let engine = open(&old);
+        let found = walk(&engine).await;
+        assert_eq!(found.damages, [], "schema {schema}");
+        assert_eq!((found.debates, found.documents), (DEBATES, DOCUMENTS));
+        engine.close().await;
+        drop(engine);
+        let sealed: i64 =
+            burglar(&old).query_row("select count(*) from seals", [], |row| row.get(0)).unwrap();
+        let as_written: i64 = burglar(&shapes.path)
+            .query_row("select count(*) from seals", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(sealed, as_written, "schema {schema}");
+        drop(shapes.folder);
+    }
+}
+
+#[tokio::test]
+async fn a_walk_goes_on_where_it_rested_and_says_what_is_left() {
+    let shapes = every_shape().await;
+    let engine = open(&shapes.path);
+    let rest = engine.verify_on(Some(Mark::Debates(3))).await.unwrap();
+    assert_eq!((rest.debates, rest.documents), (2, DOCUMENTS));
+    let last = engine.verify_on(Some(Mark::Documents(2))).await.unwrap();
+    assert_eq!((last.debates, last.documents, last.next), (0, 1, None));
+    // However high a mark is, it invents no debates that are missing.
+    let all = engine.verify_on(Some(Mark::Debates(u64::MAX))).await.unwrap();
+    assert_eq!((all.debates, all.damages.len()), (DEBATES, 0));
+}
+
+#[test]
+fn a_mark_survives_being_written_down() {
+    for mark in [Mark::Debates(7), Mark::Documents(0)] {
+        assert_eq!(mark.to_string().parse::<Mark>().unwrap(), mark);
+    }
+    for wrong in ["", "debates", "debates-", "debates--1", "seats-1", "documents-x"] {
+        assert!(wrong.parse::<Mark>().is_err(), "{wrong}");
+    }
+}
+
+/// Long enough for several steps, each of which begins where the one before it ended.
+#[tokio::test]
+async fn a_long_debate_is_verified_in_steps_while_it_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("debate.db");
+    let engine = open(&path);
+    let debate = Uuid::from_u128(1).into();
+    let motion = Ask::Open {
+        title: Title::recorded("Long".to_owned()),
+        debate_type: DebateType::recorded("general_debate".to_owned()),
+        texts: None,
+        policy: ResolutionPolicy::Auto,
+        motion: Content::recorded("We should.".to_owned()),
+    };
+    let write = async |ask| {
+        let id = Uuid::now_v7().into();
+        let request = Request { debate, id, author: None, via: Via::Api, seat: None, ask };
+        engine.execute(request).await.unwrap().argument.id
+    };
+    let mut newest = write(motion).await;
+    let mut roles = [Role::Opponent, Role::Proposer].into_iter().cycle();
+    let mut claim = async || {
+        let (role, play) = (roles.next().unwrap(), Move::Claim { target: newest });
+        let content = Content::recorded("x".repeat(1_000_000));
+        newest = write(Ask::Play { role, play, content }).await;
+    };
+    for _ in 2..=40 {
+        claim().await;
+    }
+    let growing = async {
+        for _ in 0..10 {
+            claim().await;
+        }
+    };
+    let (verified, ()) = tokio::join!(engine.verify(debate), growing);
+    assert!((40..=50).contains(&verified.unwrap().arguments));
+    let found = walk(&engine).await;
+    assert_eq!((found.arguments, found.damages.len()), (50, 0));
+
+    burglar(&path).execute("update arguments set author = 'x' where seq = 37", []).unwrap();
+    let found = walk(&engine).await;
+    assert_eq!(found.damages[0].seq, Some(Seq(37)));
+}
