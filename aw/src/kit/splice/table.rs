@@ -64,10 +64,9 @@ pub(super) fn take_out(file: &str, entry: &Registration, inserted: &[String]) ->
     };
     let Some(now) = in_table(&table, entry) else { return file.to_owned() };
     let wanted = without_entry(&table, entry);
+    let mut ways: Vec<String> = exactly.into_iter().collect();
     // What was added to the entry, such as what its user has allowed Codex, is about it and goes
     // with it: without the rest of the entry Codex would refuse the whole file.
-    let mut ways: Vec<String> = exactly.into_iter().collect();
-    ways.extend(ways.first().map(|_| String::from("=")));
     if ours().filter_map(|text| said(text, entry)).any(|said| says(now, &said)) {
         ways.extend(ours().find_map(|text| without_edited_block(file, text, MARKS)));
         ways.push(without_lines(file, entry));
