@@ -186,7 +186,8 @@ impl Walk {
     /// The newest key below this one. They are given without gaps, and rows are never removed: so
     /// one that is missing was.
     fn next(&mut self, db: &Connection, table: &str, before: u64) -> Result<Option<u64>, Failure> {
-        let before = before.min(newest(db, table)? + 1);
+        // Somebody may ask to go on from anywhere.
+        let before = before.clamp(1, newest(db, table)? + 1);
         let sql = format!("select max(key) from {table} where key between 1 and ?1 - 1");
         let key: Option<u64> =
             db.prepare_cached(&sql)?.query_row(params![signed(before)], |row| row.get(0))?;

@@ -64,6 +64,10 @@ async fn a_walk_goes_on_where_it_rested_and_says_what_is_left() {
     // However high a mark is, it invents no debates that are missing.
     let all = engine.verify_on(Some(Mark::Debates(u64::MAX))).await.unwrap();
     assert_eq!((all.debates, all.damages.len()), (DEBATES, 0));
+    for nothing in [Mark::Debates(0), Mark::Debates(1), Mark::Documents(0), Mark::Documents(1)] {
+        let rest = engine.verify_on(Some(nothing)).await.unwrap();
+        assert_eq!((rest.debates, rest.damages.len(), rest.next), (0, 0, None), "{nothing}");
+    }
 }
 
 #[test]
