@@ -435,6 +435,7 @@ impl Desk {
                 poll = engine.wait(debate, role, after, patience) => poll?,
                 // The server goes; whoever waits is told that there is nothing new.
                 () = stopping.wait() => at_once().await?,
+                () = self.unwelcome() => return Err(Problem::unauthorised(true)),
             }
         };
         if !self.is_still_welcome() {

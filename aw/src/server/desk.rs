@@ -212,6 +212,12 @@ impl Desk {
         }
     }
 
+    /// Returns once somebody has taken the caller's token back or ended their session.
+    pub(crate) async fn unwelcome(&self) {
+        let mut departures = self.app.record.departures();
+        while self.is_still_welcome() && departures.changed().await.is_ok() {}
+    }
+
     fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {
         let Some(seat) = self.caller.seat() else { return Ok(()) };
         if self.app.record.engine.sees(seat, document)? {

@@ -66,6 +66,24 @@ async fn a_wait_whose_token_ends_meanwhile_is_told_nothing() {
 }
 
 #[tokio::test]
+async fn a_wait_whose_token_is_taken_back_ends_at_once() {
+    let world = world().await;
+    let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
+    let (made, other) =
+        (token(&world, "proposer", None).await, token(&world, "arbitrator", None).await);
+    let path = format!("/debates/{}/wait?role=proposer&wait=60", scene.here);
+    let request = world.request(Method::GET, &path).bearer_auth(text(&made["token"]));
+    let waiting = tokio::spawn(Answer::to(request));
+    eventually("the wait is held", async || world.held().await.0 == 1).await;
+    // Somebody else's departure is none of its business.
+    revoke(&world, &other).await;
+    assert_eq!(world.held().await.0, 1);
+    revoke(&world, &made).await;
+    in_time("the wait ends", waiting).await.unwrap().refused(401, "AUTH_FAILED");
+    assert_eq!(world.held().await.0, 0);
+}
+
+#[tokio::test]
 async fn a_socket_whose_token_ends_meanwhile_is_closed_and_told_nothing() {
     for how in WAYS {
         for all in [false, true] {
