@@ -20,6 +20,9 @@ const TRIES: u32 = 3;
 /// The pause before the second try; it doubles after that.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// The longest pause that a busy server may ask for: whoever calls waits for an answer.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -253,7 +256,9 @@ fn tried<T>(mut once: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> 
     for _ in 1..TRIES {
         match once() {
             Err(Trouble::Unreachable(_)) => thread::sleep(jittered(pause)),
-            Err(Trouble::Busy(_, after)) => thread::sleep(jittered(pause).max(after)),
+            Err(Trouble::Busy(_, after)) => {
+                thread::sleep(jittered(pause).max(after.min(LONGEST_PAUSE)));
+            }
             answer => return answer,
         }
         pause *= 2;
