@@ -125,21 +125,25 @@ impl Home {
     pub fn make_admin_token(&self) -> io::Result<String> {
         self.make()?;
         let path = self.admin_token_file();
-        // Written whole under a name of its own first, as the id is.
-        let token = Token::new();
-        let draft = self.path.join(format!("admin_token.{}", Uuid::new_v4()));
-        private().create_new(true).open(&draft)?.write_all(token.as_str().as_bytes())?;
-        let linked = fs::hard_link(&draft, &path);
-        fs::remove_file(&draft)?;
-        match linked {
-            Err(there) if there.kind() == ErrorKind::AlreadyExists => {}
-            linked => linked?,
+        if self.admin_token()?.is_none() {
+            // Whole and on the disk under a name of its own first. An empty one, as a power cut may
+            // leave it behind, is of no use to anybody.
+            let draft = self.path.join(format!("admin_token.{}", Uuid::new_v4()));
+            let mut file = private().create_new(true).open(&draft)?;
+            file.write_all(Token::new().as_str().as_bytes())?;
+            file.sync_all()?;
+            let linked = fs::hard_link(&draft, &path);
+            if linked.is_err() && self.admin_token()?.is_none() {
+                fs::rename(&draft, &path)?;
+            } else {
+                fs::remove_file(&draft)?;
+            }
         }
         let file = File::open(&path)?;
         if file.metadata()?.permissions().mode() & 0o077 != 0 {
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
-        self.admin_token()?.ok_or_else(|| io::Error::other("admin_token is empty: remove it"))
+        self.admin_token()?.ok_or_else(|| io::Error::other("admin_token was taken away"))
     }
 
     /// The token of whoever runs the server of this folder, if it was ever made.
@@ -288,6 +292,27 @@ mod tests {
             asking.into_iter().map(|asked| asked.join().unwrap()).collect()
         });
         assert!(ids.iter().all(|id| *id == ids[0] && id.len() == 36), "{ids:?}");
+    }
+
+    #[test]
+    fn the_administrators_token_stays_and_an_empty_one_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path().join("new"));
+        let tokens: Vec<String> = thread::scope(|scope| {
+            let make = || home.make_admin_token().unwrap();
+            let making: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+            making.into_iter().map(|made| made.join().unwrap()).collect()
+        });
+        assert!(tokens.iter().all(|token| *token == tokens[0]), "{tokens:?}");
+        assert_eq!(home.make_admin_token().unwrap(), tokens[0]);
+        fs::write(home.admin_token_file(), "\n").unwrap();
+        fs::set_permissions(home.admin_token_file(), fs::Permissions::from_mode(0o644)).unwrap();
+        let anew = home.make_admin_token().unwrap();
+        assert_ne!(anew, tokens[0]);
+        assert_eq!(home.admin_token().unwrap(), Some(anew));
+        let mode = fs::metadata(home.admin_token_file()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing else is left");
     }
 
     #[test]
