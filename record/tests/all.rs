@@ -3,5 +3,6 @@
 
 mod guarded;
 mod legacy;
+mod passes;
 mod schemas;
 mod verify;

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0002_type_texts.sql"),
     include_str!("migrations/0003_seats.sql"),
     include_str!("migrations/0004_seals.sql"),
+    include_str!("migrations/0005_passes.sql"),
 ];
 
 /// The schema that brought seals: what was there before must be sealed too.

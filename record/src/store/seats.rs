@@ -8,6 +8,10 @@ use super::find::live;
 use super::rows;
 use crate::{Failure, NewSeat, Pass, Seat, SeatRole};
 
+/// How many sessions, and how many links, one token may have at once: whoever has a token can ask
+/// for them without end.
+const PASSES: usize = 500;
+
 /// The columns that [`seat`] reads.
 const SEAT: &str = "seats.id, name, role, debates.id, seats.created_at, expires_at, revoked_at
      from seats left join debates on debates.key = debate_key";
@@ -73,9 +77,15 @@ pub(super) fn revoke(db: &Connection, id: Uuid, at: Time) -> Result<Seat, Failur
     get(db, id)
 }
 
-/// Keeps a pass, and forgets those that are over.
+/// Keeps a pass, and forgets those that are over, or too many for one token: of those the oldest.
 pub(super) fn give(db: &Connection, pass: Pass, now: Time) -> Result<(), Failure> {
     db.prepare_cached("delete from passes where expires_at <= ?1")?.execute([now.0])?;
+    db.prepare_cached(
+        "delete from passes where hash in (
+             select hash from passes where holder = ?1 and once = ?2
+             order by expires_at desc limit -1 offset ?3)",
+    )?
+    .execute(params![pass.holder.0, pass.once, PASSES - 1])?;
     db.prepare_cached(
         "insert into passes (hash, holder, once, expires_at) values (?1, ?2, ?3, ?4)",
     )?

@@ -1,0 +1,34 @@
+//! What browsers are given instead of a token.
+
+use aw_core::{Hash, Time};
+use aw_record::{Clock, Engine, Pass, Store, StoreOptions};
+
+fn hash(kind: u8, number: u16) -> Hash {
+    let mut bytes = [kind; 32];
+    bytes[..2].copy_from_slice(&number.to_be_bytes());
+    Hash(bytes)
+}
+
+#[tokio::test]
+async fn a_token_that_asks_for_sessions_without_end_keeps_its_newest_five_hundred() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
+    let engine = Engine::new(store, Clock::new(|| Time(0)));
+    let (greedy, modest) = (hash(1, 0), hash(2, 0));
+    let give = async |number: u16, holder, once| {
+        let pass = Pass { hash: hash(9, number), holder, once, expires_at: Time(number.into()) };
+        engine.give_pass(pass).await.unwrap();
+    };
+    // What somebody else holds stays, and links are counted by themselves.
+    give(1, modest, false).await;
+    give(2, greedy, true).await;
+    for number in 3..513 {
+        give(number, greedy, false).await;
+    }
+    let held: Vec<u16> =
+        (1..513).filter(|number| engine.holder(hash(9, *number)).unwrap().is_some()).collect();
+    let expected: Vec<u16> = [1].into_iter().chain(13..513).collect();
+    assert_eq!(held, expected);
+    assert_eq!(engine.redeem(hash(9, 2)).await.unwrap(), Some(greedy));
+    engine.close().await;
+}
