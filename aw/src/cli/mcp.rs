@@ -185,10 +185,12 @@ fn asked(call: &Call) -> client::Call<'_> {
 
 /// A problem as it is told to somebody who calls tools.
 fn refusal(problem: Problem) -> Refusal {
-    if let Some(error) = problem.server_error {
-        return Refusal::of(*error);
-    }
-    let refusal = Refusal::new(&problem.code, problem.message);
+    let refusal = match problem.server_error {
+        // What is said of tokens was said with this machine in mind.
+        Some(error) if problem.code == "AUTH_FAILED" => Refusal::of(*error),
+        Some(error) => return Refusal::of(*error),
+        None => Refusal::new(&problem.code, problem.message),
+    };
     match problem.suggestion {
         Some(line) if line.starts_with("aw ") => {
             refusal.suggest(format!("Ask your user to run: {line}"))
