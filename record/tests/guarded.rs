@@ -149,3 +149,31 @@ fn one_server_at_a_time_has_the_file() {
     drop(first);
     Store::open(&options).unwrap();
 }
+
+#[test]
+fn a_database_whose_first_migration_was_cut_short_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("debate.db");
+    let db = Connection::open(folder.path().join("half.db")).unwrap();
+    // So small a cache that the change is on the disk, with its journal, before it is committed.
+    db.execute_batch(
+        "pragma cache_size = 1; begin; pragma application_id = 0x61776462; create table half (x);
+         insert into half with recursive n(x) as (select 1 union all select x + 1 from n limit 500)
+         select randomblob(2000) from n;",
+    )
+    .unwrap();
+    for (from, to) in [("half.db", "debate.db"), ("half.db-journal", "debate.db-journal")] {
+        fs::copy(folder.path().join(from), folder.path().join(to)).unwrap();
+    }
+    assert!(fs::metadata(&path).unwrap().len() > 500_000, "nothing was written yet");
+    drop(Store::open(&StoreOptions::at(&path)).unwrap());
+    let tables: Vec<String> = Connection::open(&path)
+        .unwrap()
+        .prepare("select name from sqlite_schema where name in ('half', 'debates')")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(tables, ["debates"]);
+}

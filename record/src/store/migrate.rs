@@ -75,7 +75,17 @@ fn inspect(path: &Path) -> Result<Found, OpenError> {
             _ => Found::Foreign,
         })
     };
-    look().or_else(|source| match source.sqlite_error_code() {
+    let looked = look().or_else(|source| match source.sqlite_error_code() {
+        // Somebody died in the middle of a change outside of the log, such as the first migration.
+        // Who may write takes it back before it reads anything.
+        Some(ErrorCode::ReadOnly) => {
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?
+                .pragma_query_value(None, "user_version", |_| Ok(()))?;
+            look()
+        }
+        _ => Err(source),
+    });
+    looked.or_else(|source| match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Ok(Found::Foreign),
         _ => Err(OpenError::Sqlite { path: path.to_owned(), source }),
     })

@@ -501,7 +501,14 @@ fn make(path: &Path) -> std::io::Result<fs::File> {
     }
     let mut private = fs::OpenOptions::new();
     private.read(true).write(true).create(true).truncate(false).mode(0o600);
-    private.open(path)?;
+    if !path.try_exists()? {
+        private.open(path)?;
+        // What is synced in a folder is of no use when a power cut takes the folder. Some file
+        // systems cannot sync one, and some folders above are not ours to open.
+        for folder in std::path::absolute(path)?.ancestors().skip(1) {
+            let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+        }
+    }
     private.open(beside(path, ".lock"))
 }
 
