@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use aw_core::{ByRole, Content, DebateId, DebateType, Summary, Time, Title, Via};
+use aw_core::{ByRole, Content, DebateId, DebateType, Move, Role, Seq, Summary, Time, Title, Via};
 use aw_record::{Ask, Clock, Engine, Request, Store, StoreOptions, TypeTexts};
 use rusqlite::Connection;
 use uuid::Uuid;
@@ -95,5 +95,38 @@ async fn a_record_from_before_types_could_be_kept_goes_on() {
     let db = Connection::open(&path).unwrap();
     for sql in ["update type_texts set opponent = 'x'", "delete from type_texts"] {
         assert!(db.execute(sql, []).is_err(), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_of_every_earlier_schema_opens_and_takes_more() {
+    for schema in 1..=MIGRATIONS.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        let open = |path: &Path| {
+            Engine::new(Store::open(&StoreOptions::at(path)).unwrap(), Clock::new(|| Time(1)))
+        };
+        let engine = open(&path);
+        engine.execute(opening(1, None)).await.unwrap();
+        engine.close().await;
+        drop(engine);
+        let engine = open(&as_of_schema(&path, schema));
+        let old: DebateId = Uuid::from_u128(1).into();
+        let motion = engine.context(old, None).await.unwrap().motion;
+        assert_eq!(motion.content.as_str(), "M", "schema {schema}");
+        let claim = Request {
+            id: Uuid::from_u128(2).into(),
+            ask: Ask::Play {
+                role: Role::Opponent,
+                play: Move::Claim { target: motion.id },
+                content: Content::recorded("C".to_owned()),
+            },
+            ..opening(1, None)
+        };
+        let written = engine.execute(claim.clone()).await.unwrap();
+        assert_eq!((written.argument.seq, written.replayed), (Seq(2), false), "schema {schema}");
+        assert!(engine.execute(claim).await.unwrap().replayed, "schema {schema}");
+        assert_eq!(engine.verify(old).await.unwrap().arguments, 2, "schema {schema}");
+        engine.close().await;
     }
 }

@@ -2,10 +2,7 @@
 
 mod command;
 mod damage;
-mod disk;
-mod kill;
 mod manners;
-mod record;
 mod stop;
 
 use std::process::ExitStatus;

@@ -16,9 +16,10 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use super::record::{self, Kept};
 use super::{Caller, ended, new_claim, new_debate, signal};
 use crate::world::{ServerProcess, database_in, eventually, in_time, new_id, text};
+use aw_trials::record;
+use aw_trials::talk::Kept;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 

@@ -6,18 +6,11 @@ use std::path::Path;
 use aw_core::{ByRole, Event, Seq, Standing, State};
 use rusqlite::{Connection, OpenFlags, Row};
 
-/// An argument as it lies in the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Kept {
-    pub(super) debate: String,
-    pub(super) seq: u64,
-    pub(super) id: String,
-    pub(super) content: String,
-}
+use crate::talk::Kept;
 
 /// Reads every argument. Fails when the file is damaged, a place is missing or taken twice, a hash
 /// does not link, or what is cached beside the arguments does not follow from them.
-pub(super) fn sound(path: &Path) -> Vec<Kept> {
+pub fn sound(path: &Path) -> Vec<Kept> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
     let verdict: String = db.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");

@@ -1,0 +1,258 @@
+//! Those who go on debating whatever happens to the server: they wait, answer, and say again what was
+//! not acknowledged. Afterwards the record is compared with what they were told.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use aw_trials::dice::Dice;
+use aw_trials::line::{CEILING, Line};
+use aw_trials::talk::{Kept, Saying, Talk};
+use hyper::StatusCode;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+/// Where the server is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Away,
+    At(SocketAddr),
+    /// There will be no other.
+    Over,
+}
+
+/// What everybody was promised.
+#[derive(Debug, Default)]
+struct Promises {
+    kept: Mutex<Vec<Kept>>,
+    made: AtomicU64,
+    /// Answers to a retry of what had been written and not acknowledged.
+    replays: AtomicU64,
+    /// Answers that said no, because the server could not.
+    refused: AtomicU64,
+    /// Waits that were answered.
+    heard: AtomicU64,
+    /// Those of them that had been cut off before.
+    resumed: AtomicU64,
+}
+
+/// Debates that are held at the same time: in each, one side writes and the other waits.
+pub struct Crowd {
+    place: watch::Sender<Place>,
+    promises: Arc<Promises>,
+    people: JoinSet<()>,
+    checked: usize,
+}
+
+impl Crowd {
+    pub fn gather(debates: usize, dice: &mut Dice) -> Self {
+        let (place, _) = watch::channel(Place::Away);
+        let (promises, mut people) = (Arc::new(Promises::default()), JoinSet::new());
+        for _ in 0..debates {
+            let (opened, open) = mpsc::unbounded_channel();
+            let side = |role| Side { role, place: place.subscribe(), promises: promises.clone() };
+            people.spawn(side("proposer").propose(opened, dice.another()));
+            people.spawn(side("opponent").oppose(open));
+        }
+        Crowd { place, promises, people, checked: 0 }
+    }
+
+    /// Tells everybody where the server is.
+    pub fn at(&self, server: SocketAddr) {
+        self.place.send_replace(Place::At(server));
+    }
+
+    /// Tells everybody that there is no server for a while.
+    pub fn away(&self) {
+        self.place.send_replace(Place::Away);
+    }
+
+    /// Returns when so much more was acknowledged.
+    pub async fn goes_on(&self, more: u64) {
+        let made = || self.promises.made.load(Ordering::SeqCst);
+        let (enough, began) = (made() + more, Instant::now());
+        while made() < enough {
+            assert!(began.elapsed() < CEILING, "nobody goes on: {} acknowledged", made());
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Everything that was acknowledged so far.
+    pub fn promised(&self) -> Vec<Kept> {
+        self.promises.kept.lock().unwrap().clone()
+    }
+
+    pub fn refused(&self) -> u64 {
+        self.promises.refused.load(Ordering::SeqCst)
+    }
+
+    /// Checks over HTTP what was promised since this was last asked.
+    pub async fn finds_everything(&mut self, line: &mut Line) {
+        let new: Vec<Kept> = self.promises.kept.lock().unwrap()[self.checked..].to_vec();
+        self.checked += new.len();
+        let mut debates: BTreeMap<&str, Vec<&Kept>> = BTreeMap::new();
+        for kept in &new {
+            debates.entry(&kept.debate).or_default().push(kept);
+        }
+        for (debate, promised) in debates {
+            let mut whole = line.get(&format!("/debates/{debate}")).await.unwrap().data();
+            let mut all = vec![whole["motion"].take()];
+            all.extend(whole["arguments"].take().as_array().unwrap().clone());
+            for (place, argument) in all.iter().enumerate() {
+                assert_eq!(
+                    argument["seq"],
+                    place + 1,
+                    "{debate}: a place is missing or taken twice"
+                );
+            }
+            for kept in promised {
+                let there = &all[usize::try_from(kept.seq).unwrap() - 1];
+                assert_eq!(there["id"], kept.id.as_str(), "{debate}: {} is another", kept.seq);
+                assert_eq!(there["content"], kept.content.as_str());
+            }
+        }
+    }
+
+    /// Lets everybody finish what they are about to say, to a server that works.
+    pub async fn leaves(&mut self) {
+        self.goes_on(4 * self.people.len() as u64).await;
+        self.place.send_replace(Place::Over);
+        while let Some(one) = self.people.join_next().await {
+            one.unwrap();
+        }
+    }
+
+    /// Compares what lies in the file with what everybody was told.
+    pub fn account(&self, kept: &[Kept]) -> String {
+        let found: HashMap<&str, &Kept> =
+            kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
+        let promised = self.promises.kept.lock().unwrap();
+        let lost = promised.iter().filter(|one| found.get(one.id.as_str()) != Some(one)).count();
+        assert_eq!(lost, 0, "of {} acknowledged arguments", promised.len());
+        // Every word was said once, so a word that is there twice was doubled.
+        let said = kept.iter().filter(|kept| kept.content != aw_core::AUTOMATIC_RULING);
+        let words: Vec<&str> = said.map(|kept| kept.content.as_str()).collect();
+        let doubled = words.len() - words.iter().collect::<HashSet<_>>().len();
+        assert_eq!(doubled, 0, "of {} words", words.len());
+        assert_eq!(words.len(), promised.len(), "something was written that nobody knows of");
+        let count = |count: &AtomicU64| count.load(Ordering::SeqCst);
+        format!(
+            "{} acknowledged writes ({} of them by a retry, {} refusals), lost {lost}, doubled \
+             {doubled}, out of order 0; {} waits answered ({} of them cut off before), missed 0",
+            promised.len(),
+            count(&self.promises.replays),
+            count(&self.promises.refused),
+            count(&self.promises.heard),
+            count(&self.promises.resumed),
+        )
+    }
+}
+
+/// One side of debates, one after the other, until there is no server any more: it waits for the
+/// other side, then answers.
+struct Side {
+    role: &'static str,
+    place: watch::Receiver<Place>,
+    promises: Arc<Promises>,
+}
+
+impl Side {
+    async fn propose(mut self, opened: mpsc::UnboundedSender<Talk>, mut dice: Dice) {
+        loop {
+            let mut talk = Talk::new(15 + dice.below(20), 0);
+            let other = talk.other_side();
+            if !self.say(&mut talk).await {
+                return;
+            }
+            opened.send(other).expect("somebody opposes");
+            while self.hear(&mut talk).await {
+                if !self.say(&mut talk).await {
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn oppose(mut self, mut opened: mpsc::UnboundedReceiver<Talk>) {
+        while let Some(mut talk) = opened.recv().await {
+            while self.hear(&mut talk).await && self.say(&mut talk).await {}
+        }
+    }
+
+    /// Says what comes next; whether there will be an answer to it.
+    async fn say(&mut self, talk: &mut Talk) -> bool {
+        let saying = talk.next();
+        let Some(written) = self.insist(&saying).await else { return false };
+        let kept = talk.heard(&saying, &written);
+        self.promises.kept.lock().unwrap().push(kept);
+        self.promises.made.fetch_add(1, Ordering::SeqCst);
+        assert_eq!(written["debate"]["state"] == "CLOSED", saying.last);
+        !saying.last
+    }
+
+    /// Says this until a server has acknowledged it; nothing once there is none any more.
+    async fn insist(&mut self, saying: &Saying) -> Option<Value> {
+        let mut sent_before = false;
+        loop {
+            let Some(address) = self.server().await else {
+                // What was sent and never acknowledged may have been written: it must be known.
+                assert!(!sent_before, "the server went without an answer");
+                return None;
+            };
+            match Line::to(address).post(&saying.path, &saying.body).await {
+                Ok(answer) if answer.status.is_success() => {
+                    let replayed = answer.status == StatusCode::OK;
+                    let data = answer.data();
+                    assert_eq!(data["replayed"], replayed);
+                    if replayed {
+                        assert!(sent_before, "a replay of what was never sent: {data}");
+                        self.promises.replays.fetch_add(1, Ordering::SeqCst);
+                    }
+                    return Some(data);
+                }
+                Ok(answer) => {
+                    let code = answer.code();
+                    let faults = ["SERVER_ERROR", "SERVER_BUSY", "STORAGE_FULL"];
+                    assert!(faults.contains(&code), "{}: {}", answer.status, answer.body);
+                    self.promises.refused.fetch_add(1, Ordering::SeqCst);
+                }
+                Err(_) => {}
+            }
+            sent_before = true;
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    /// Waits for what the other side says; whether it is to be answered.
+    async fn hear(&mut self, talk: &mut Talk) -> bool {
+        let mut cut = false;
+        loop {
+            let Some(address) = self.server().await else { return false };
+            let (mut line, path) = (Line::to(address), talk.wait(self.role));
+            let answer = tokio::select! {
+                answer = line.get(&path) => answer,
+                _ = self.place.wait_for(|place| *place == Place::Over) => return false,
+            };
+            if let Ok(answer) = answer
+                && answer.status.is_success()
+            {
+                self.promises.resumed.fetch_add(u64::from(cut), Ordering::SeqCst);
+                self.promises.heard.fetch_add(1, Ordering::SeqCst);
+                return talk.told(&answer.data());
+            }
+            cut = true;
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    async fn server(&mut self) -> Option<SocketAddr> {
+        match *self.place.wait_for(|place| *place != Place::Away).await.unwrap() {
+            Place::At(address) => Some(address),
+            Place::Away | Place::Over => None,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A disk that fails, fills up, or takes only half of what it is given; no file handles; no memory.
+//! The faults are made by libfiu in the real server while eight debates are held.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use aw_trials::line::{CEILING, Line};
+use aw_trials::record;
+use aw_trials::server::{Server, database_in, inside};
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+use crate::crowd::Crowd;
+use crate::{Trial, full, works};
+
+/// What fails, and how.
+struct Fault {
+    what: &'static str,
+    /// As libfiu calls it.
+    point: &'static str,
+    errno: u32,
+    /// How often, of a million, when it fails by chance.
+    chance: u32,
+    /// What happens when it always fails.
+    effect: Effect,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Nothing is acknowledged, `/health` says so, and everything can be read.
+    NoWrites,
+    /// It can be lived with.
+    None,
+    /// The server may end.
+    Death,
+}
+
+const FAULTS: [Fault; 7] = [
+    fault("fsync fails", "posix/io/sync/fsync", 5, 50_000, Effect::NoWrites),
+    fault("write fails", "posix/io/rw/pwrite", 5, 2_000, Effect::NoWrites),
+    fault("no room", "posix/io/rw/pwrite", 28, 2_000, Effect::NoWrites),
+    fault("short writes", "posix/io/rw/pwrite/reduce", 0, 200_000, Effect::None),
+    fault("read fails", "posix/io/rw/pread", 5, 200_000, Effect::None),
+    fault("no file handle", "posix/io/oc/open", 24, 1_000_000, Effect::None),
+    fault("no memory", "libc/mm/malloc", 12, 20, Effect::Death),
+];
+
+const fn fault(
+    what: &'static str,
+    point: &'static str,
+    errno: u32,
+    chance: u32,
+    effect: Effect,
+) -> Fault {
+    Fault { what, point, errno, chance, effect }
+}
+
+pub async fn run(trial: &Trial) -> String {
+    if !works("fiu-run", &["-x", "true"]) {
+        return "skipped, because fiu-run cannot be used here".to_owned();
+    }
+    let rounds = trial.times(1, 40);
+    let mut dice = trial.dice();
+    let mut figures = Vec::new();
+    for fault in FAULTS {
+        let home = tempfile::tempdir().unwrap();
+        let mut crowd = Crowd::gather(8, &mut dice);
+        let mut server = Faulty::start(trial, home.path());
+        let mut deaths = 0;
+        for _ in 0..rounds {
+            crowd.at(server.address());
+            crowd.goes_on(50).await;
+            server.fail(&fault, Some(fault.chance));
+            struggle(&mut crowd, &mut server).await;
+            if !server.process.runs() {
+                assert_eq!(
+                    fault.effect,
+                    Effect::Death,
+                    "{}: it ended: {}",
+                    fault.what,
+                    server.said()
+                );
+                crowd.away();
+                deaths += 1;
+                server = Faulty::start(trial, home.path());
+                crowd.finds_everything(&mut server.process.line()).await;
+                continue;
+            }
+            if fault.effect == Effect::NoWrites {
+                server.fail(&fault, None);
+                let code = if fault.errno == 28 { "STORAGE_FULL" } else { "SERVER_ERROR" };
+                no_writes(&crowd, &server.process, code).await;
+            }
+            server.mend(&fault);
+            healthy(&mut server.process.line()).await;
+            crowd.goes_on(20).await;
+            crowd.finds_everything(&mut server.process.line()).await;
+        }
+        crowd.at(server.address());
+        crowd.leaves().await;
+        assert_eq!(server.process.stop().code(), Some(0), "{}", fault.what);
+        let told = crowd.account(&record::sound(&database_in(home.path())));
+        println!("faults: {}: {told}, {deaths} deaths", fault.what);
+        figures.push(fault.what);
+    }
+    println!("faults: few file handles: {}", few_handles(trial, rounds).await);
+    figures.push("few file handles");
+    let full = full::disk(trial, rounds.min(10) + 1).await;
+    println!("faults: full disk: {full}");
+    figures.push("full disk");
+    format!(
+        "{} ({rounds} times each): nothing acknowledged was lost, every server recovered or was started again",
+        figures.join(", ")
+    )
+}
+
+/// A server that may open 64 files, and three hundred who connect and say nothing.
+async fn few_handles(trial: &Trial, rounds: u64) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start_as(&trial.binary, home.path(), |command| {
+        inside(&command, Command::new("prlimit").arg("--nofile=64:64"))
+    });
+    let mut crowd = Crowd::gather(8, &mut trial.dice());
+    crowd.at(server.address);
+    for _ in 0..rounds {
+        crowd.goes_on(50).await;
+        let mut silent = Vec::new();
+        for _ in 0..300 {
+            silent.extend(TcpStream::connect(server.address).await.ok());
+        }
+        assert!(server.handles() <= 64);
+        sleep(Duration::from_millis(200)).await;
+        drop(silent);
+        healthy(&mut server.line()).await;
+        crowd.goes_on(50).await;
+        crowd.finds_everything(&mut server.line()).await;
+    }
+    crowd.leaves().await;
+    assert_eq!(server.stop().code(), Some(0));
+    crowd.account(&record::sound(&database_in(home.path())))
+}
+
+/// Lets it fail by chance for a while: until much was acknowledged all the same, or refused.
+async fn struggle(crowd: &mut Crowd, server: &mut Faulty) {
+    let (before, began) = (crowd.refused(), Instant::now());
+    while began.elapsed() < Duration::from_millis(400)
+        && crowd.refused() < before + 200
+        && server.process.runs()
+    {
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// What a server does and does not do that cannot write at all.
+pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
+    let mut line = server.line();
+    let began = Instant::now();
+    loop {
+        let health = line.get("/health").await.unwrap();
+        if !health.status.is_success() {
+            assert_eq!(health.code(), code, "{}", health.body);
+            break;
+        }
+        assert!(began.elapsed() < CEILING, "it does not say that it cannot write");
+        sleep(Duration::from_millis(5)).await;
+    }
+    let refused = crowd.refused();
+    while crowd.refused() < refused + 8 {
+        assert!(began.elapsed() < CEILING, "nobody is told");
+        sleep(Duration::from_millis(5)).await;
+    }
+    let list = line.get("/debates?limit=500").await.unwrap().data();
+    for debate in list["debates"].as_array().unwrap().iter().take(20) {
+        let id = debate["id"].as_str().unwrap();
+        line.get(&format!("/debates/{id}")).await.unwrap().data();
+    }
+}
+
+/// Returns when the server says that it can write: by itself, nobody restarts it.
+pub(crate) async fn healthy(line: &mut Line) {
+    let began = Instant::now();
+    loop {
+        if let Ok(answer) = line.get("/health").await
+            && answer.status.is_success()
+        {
+            return;
+        }
+        assert!(began.elapsed() < CEILING, "it does not recover");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A server in which things can be made to fail.
+struct Faulty {
+    process: Server,
+    control: PathBuf,
+}
+
+impl Faulty {
+    fn start(trial: &Trial, home: &Path) -> Self {
+        let control = home.join("fiu");
+        let process = Server::start_as(&trial.binary, home, |command| {
+            inside(&command, Command::new("fiu-run").arg("-x").arg("-f").arg(&control))
+        });
+        Faulty { process, control }
+    }
+
+    fn address(&self) -> std::net::SocketAddr {
+        self.process.address
+    }
+
+    fn said(&self) -> String {
+        self.process.said()
+    }
+
+    /// From now on this fails, by chance or always.
+    fn fail(&self, fault: &Fault, chance: Option<u32>) {
+        let (point, errno) = (fault.point, fault.errno);
+        let command = match chance {
+            Some(chance) => format!(
+                "enable_random name={point},failinfo={errno},probability={}",
+                f64::from(chance) / 1e6
+            ),
+            None => format!("enable name={point},failinfo={errno}"),
+        };
+        self.control(&command);
+    }
+
+    fn mend(&self, fault: &Fault) {
+        self.control(&format!("disable name={}", fault.point));
+    }
+
+    fn control(&self, command: &str) {
+        let done = Command::new("fiu-ctrl")
+            .arg("-f")
+            .arg(&self.control)
+            .args(["-c", command, &self.process.pid.to_string()])
+            .stdout(Stdio::null())
+            .status()
+            .expect("fiu-ctrl is there");
+        // A server that is just dying has no ears.
+        let _ = done.success();
+    }
+}

@@ -1,0 +1,297 @@
+//! Linearizability: many call at once on one debate, and there is an order in which all of it could
+//! have happened one after the other, each at some moment between its question and its answer.
+//!
+//! What was cut off may have happened or not. Each debate is a history of its own; stateright's
+//! tester looks for the order.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aw_core::{Debate, Move, ResolutionPolicy, Role, Seq, Standing, State, Target, Verdict};
+use aw_trials::dice::Dice;
+use aw_trials::line::{Answer, Line, Lost};
+use aw_trials::server::Server;
+use aw_trials::talk::{new_id, text};
+use serde_json::{Value, json};
+use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::Trial;
+
+/// How much each caller does in one debate.
+const EACH: u64 = 12;
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+enum Op {
+    /// The word is its content and its request id: asked again, it is the same.
+    Say {
+        word: u64,
+        role: Role,
+        play: Move<Target>,
+    },
+    Read,
+}
+
+/// What it is told.
+#[derive(Debug, Clone, PartialEq)]
+enum Ret {
+    At(u64),
+    Refused(State),
+    /// The words in order, and where the debate stands.
+    All(Vec<u64>, State),
+}
+
+/// A debate in which one thing happens after the other.
+#[derive(Debug, Clone)]
+struct OneAtATime {
+    debate: Debate,
+    /// The automatic ruling is 0.
+    words: Vec<u64>,
+}
+
+impl SequentialSpec for OneAtATime {
+    type Op = Op;
+    type Ret = Ret;
+
+    fn invoke(&mut self, op: &Op) -> Ret {
+        let Op::Say { word, role, play } = op else {
+            return Ret::All(self.words.clone(), self.debate.standing.state);
+        };
+        if let Some(place) = self.words.iter().position(|said| said == word) {
+            return Ret::At(place as u64 + 1);
+        }
+        let Ok(entries) = self.debate.decide(*role, *play) else {
+            return Ret::Refused(self.debate.standing.state);
+        };
+        for entry in &entries {
+            self.debate.standing.apply(entry.event);
+            self.words.push(if entry.event.automatic() { 0 } else { *word });
+        }
+        Ret::At(self.debate.standing.last.0 + 1 - entries.len() as u64)
+    }
+}
+
+/// A step of a history: what was asked, or what was told.
+enum Step {
+    Asked(usize, Op),
+    Told(usize, Ret),
+}
+
+/// How it went.
+#[derive(Debug, Default)]
+struct Count {
+    operations: u64,
+    unknown: u64,
+    refused: u64,
+}
+
+pub async fn run(trial: &Trial) -> String {
+    let operations = trial.times(6_000, 1_000_000);
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&trial.binary, home.path());
+    let mut dice = trial.dice();
+    let (mut debates, mut running, mut total) = (0, JoinSet::new(), Count::default());
+    loop {
+        while running.len() < 8 && total.operations < operations {
+            running.spawn(history(server.address, dice.another()));
+        }
+        let Some(done) = running.join_next().await else { break };
+        let count = done.unwrap();
+        total.operations += count.operations;
+        total.unknown += count.unknown;
+        total.refused += count.refused;
+        debates += 1;
+        if debates % 2_000 == 0 {
+            println!("histories: {} operations", total.operations);
+        }
+    }
+    assert_eq!(server.stop().code(), Some(0));
+    // A record that forgets, or tells what is not so, must be seen.
+    assert!(is_seen(), "the tester is blind");
+    format!(
+        "{} operations in {debates} debates ({} refused, {} of unknown outcome): all linearizable",
+        total.operations, total.refused, total.unknown
+    )
+}
+
+/// Six callers at once on a debate of their own; then the search for an order.
+async fn history(server: SocketAddr, mut dice: Dice) -> Count {
+    let debate = new_id();
+    let motion = json!({
+        "debate_id": debate, "title": "In which order?", "debate_type": "general_debate",
+        "motion_content": "word 1", "client_request_id": new_id(),
+    });
+    let opened = Line::to(server).post("/debates", &motion).await.unwrap().data();
+    let ids = Arc::new(Mutex::new(vec![text(&opened["argument"]["id"])]));
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let mut callers = JoinSet::new();
+    for number in 0..6 {
+        let caller = Caller {
+            number,
+            debate: debate.clone(),
+            line: Line::to(server),
+            ids: ids.clone(),
+            steps: steps.clone(),
+        };
+        callers.spawn(caller.call(dice.another()));
+    }
+    callers.join_all().await;
+    let steps = Arc::into_inner(steps).unwrap().into_inner().unwrap();
+    tokio::task::spawn_blocking(move || judge(&debate, steps)).await.unwrap()
+}
+
+fn judge(debate: &str, steps: Vec<Step>) -> Count {
+    let mut count = Count::default();
+    let mut tester = LinearizabilityTester::new(opened());
+    let mut told = 0;
+    for step in steps {
+        match step {
+            Step::Asked(caller, op) => {
+                count.operations += 1;
+                tester.on_invoke(caller, op).unwrap();
+            }
+            Step::Told(caller, ret) => {
+                told += 1;
+                count.refused += u64::from(matches!(ret, Ret::Refused(_)));
+                tester.on_return(caller, ret).unwrap();
+            }
+        }
+    }
+    count.unknown = count.operations - told;
+    assert!(tester.is_consistent(), "{debate}: there is no order for {tester:#?}");
+    count
+}
+
+fn opened() -> OneAtATime {
+    let debate = Debate { policy: ResolutionPolicy::Auto, standing: Standing::opened() };
+    OneAtATime { debate, words: vec![1] }
+}
+
+/// Whether two who were both told that they came second are found out.
+fn is_seen() -> bool {
+    let mut tester = LinearizabilityTester::new(opened());
+    let say = |word| Op::Say {
+        word,
+        role: Role::Opponent,
+        play: Move::Claim { target: Target::at(Seq(1)) },
+    };
+    for caller in [0, 1] {
+        tester.on_invoke(caller, say(caller as u64 + 2)).unwrap();
+    }
+    for caller in [0, 1] {
+        tester.on_return(caller, Ret::At(2)).unwrap();
+    }
+    !tester.is_consistent()
+}
+
+struct Caller {
+    number: usize,
+    debate: String,
+    line: Line,
+    /// The id of each argument that was seen, by its place.
+    ids: Arc<Mutex<Vec<String>>>,
+    steps: Arc<Mutex<Vec<Step>>>,
+}
+
+impl Caller {
+    async fn call(mut self, mut dice: Dice) {
+        let role = [Role::Proposer, Role::Opponent, Role::Arbitrator][self.number % 3];
+        let mut again = None;
+        // Who was cut off is somebody else from then on, as far as the order is concerned.
+        let mut lives = 0;
+        for turn in 0..EACH {
+            let name = self.number + 10 * lives;
+            let op = match again.take() {
+                Some(op) => op,
+                None if dice.one_in(3) => Op::Read,
+                None => self.say(role, 1000 * (self.number as u64 + 1) + turn, &mut dice),
+            };
+            self.steps.lock().unwrap().push(Step::Asked(name, op.clone()));
+            let impatient = lives == 0 && dice.one_in(30);
+            let patience =
+                Duration::from_micros(if impatient { dice.below(1500) } else { 60_000_000 });
+            match timeout(patience, self.ask(&op)).await {
+                Ok(answer) => {
+                    let ret = self.understand(&op, answer.unwrap());
+                    self.steps.lock().unwrap().push(Step::Told(name, ret));
+                }
+                Err(_) => {
+                    lives += 1;
+                    again = dice.one_in(2).then_some(op);
+                }
+            }
+        }
+    }
+
+    fn say(&self, role: Role, word: u64, dice: &mut Dice) -> Op {
+        let known = self.ids.lock().unwrap().len() as u64;
+        // Mostly the newest; what is older is no worse for most moves.
+        let target = Target::at(Seq(if dice.one_in(4) { 1 + dice.below(known) } else { known }));
+        let play = match (role, dice.below(10)) {
+            (Role::Proposer, 0) => Move::Appeal { target },
+            (Role::Proposer, 1) if dice.one_in(3) => Move::Resolution { target },
+            (Role::Arbitrator, 0..4) => Move::Intervention,
+            (Role::Arbitrator, 4) if dice.one_in(4) => {
+                Move::Ruling { target: None, verdict: Verdict::Close }
+            }
+            (Role::Arbitrator, _) => Move::Ruling { target: None, verdict: Verdict::Close },
+            _ => Move::Claim { target },
+        };
+        Op::Say { word, role, play }
+    }
+
+    async fn ask(&mut self, op: &Op) -> Result<Answer, Lost> {
+        let debate = format!("/debates/{}", self.debate);
+        let Op::Say { word, role, play } = op else { return self.line.get(&debate).await };
+        let id = |target: &Target| {
+            let place = usize::try_from(target.seq.0).unwrap() - 1;
+            self.ids.lock().unwrap()[place].clone()
+        };
+        let mut body = json!({
+            "content": format!("word {word}"),
+            "client_request_id": format!("00000000-0000-4000-8000-{word:012}"),
+        });
+        let what = match play {
+            Move::Claim { .. } => {
+                body["role"] = role.as_str().into();
+                "arguments"
+            }
+            Move::Appeal { .. } => "appeal",
+            Move::Resolution { .. } => "resolution",
+            Move::Ruling { verdict, .. } => {
+                body["close"] = (*verdict == Verdict::Close).into();
+                "ruling"
+            }
+            Move::Intervention => "intervention",
+        };
+        if let Some(target) = play.target() {
+            body["target_id"] = id(target).into();
+        }
+        self.line.post(&format!("{debate}/{what}"), &body).await
+    }
+
+    fn understand(&self, op: &Op, answer: Answer) -> Ret {
+        if answer.code() == "ACTION_NOT_ALLOWED" {
+            return Ret::Refused(text(&answer.body["error"]["current_state"]).parse().unwrap());
+        }
+        let mut data = answer.data();
+        if matches!(op, Op::Say { .. }) {
+            return Ret::At(data["argument"]["seq"].as_u64().unwrap());
+        }
+        let mut all = vec![data["motion"].take()];
+        all.extend(data["arguments"].take().as_array().unwrap().clone());
+        let word = |argument: &Value| match text(&argument["content"]).strip_prefix("word ") {
+            Some(word) => word.parse().unwrap(),
+            None => 0,
+        };
+        let words = all.iter().map(word).collect();
+        let mut ids = self.ids.lock().unwrap();
+        for argument in all.iter().skip(ids.len()) {
+            ids.push(text(&argument["id"]));
+        }
+        Ret::All(words, text(&data["debate"]["state"]).parse().unwrap())
+    }
+}

@@ -1,0 +1,292 @@
+//! Clients that mean harm, all at once: slow ones, silent ones, greedy ones, liars. Meanwhile others
+//! debate: their submits stay quick, and the server's memory stays bounded.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use aw_trials::dice::Dice;
+use aw_trials::line::Line;
+use aw_trials::record;
+use aw_trials::server::{Server, database_in};
+use aw_trials::talk::{Kept, Talk};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_tungstenite::connect_async;
+
+use crate::Trial;
+
+/// What all of them together may make of the server's memory.
+const MEMORY: u64 = 400 << 20;
+
+/// How slow a submit may become, at the 99th of a hundred.
+const SLOW: Duration = Duration::from_millis(250);
+
+/// What an attacker does with a connection, and how many do it at the same time.
+#[derive(Debug, Clone, Copy)]
+enum Attack {
+    /// Connects and says nothing.
+    Silence,
+    /// A head, a byte at a time.
+    SlowHead,
+    /// A body, a byte at a time.
+    SlowBody,
+    /// A head that does not end.
+    HugeHead,
+    /// A body that is announced as ten gigabytes, and sent as fast as can be.
+    HugeBody,
+    /// A body that is small until it is unpacked.
+    Bomb,
+    /// JSON a hundred thousand levels deep.
+    DeepJson,
+    /// Not HTTP.
+    Noise,
+    /// A wait for a debate in which nothing happens.
+    Wait,
+    /// A socket on the busiest debate, which is never read.
+    DeafSocket,
+    /// A whole long answer is asked for, and not read.
+    DeafReader,
+}
+
+const ATTACKS: [(Attack, usize); 11] = [
+    (Attack::Silence, 300),
+    (Attack::SlowHead, 200),
+    (Attack::SlowBody, 200),
+    (Attack::HugeHead, 8),
+    (Attack::HugeBody, 8),
+    (Attack::Bomb, 4),
+    (Attack::DeepJson, 4),
+    (Attack::Noise, 8),
+    (Attack::Wait, 1000),
+    (Attack::DeafSocket, 300),
+    (Attack::DeafReader, 100),
+];
+
+/// What attackers know and share.
+struct Target {
+    address: SocketAddr,
+    /// A debate in which much is said.
+    busy: String,
+    until: Instant,
+    tries: AtomicU64,
+    bomb: Vec<u8>,
+}
+
+pub async fn run(trial: &Trial) -> String {
+    let siege = trial.seconds(8, 300);
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&trial.binary, home.path());
+    let (mut dice, mut line) = (trial.dice(), server.line());
+    let mut busy = Talk::new(u64::MAX, 2000);
+    let mut kept = Vec::new();
+    for _ in 0..200 {
+        kept.push(say(&mut line, &mut busy).await);
+    }
+    let quiet = submits(server.address, Instant::now() + siege / 8).await;
+    let (memory_before, handles_before) = (server.memory(), server.handles());
+
+    let until = Instant::now() + siege;
+    let bomb = bomb();
+    let target = Arc::new(Target {
+        address: server.address,
+        busy: busy.debate.clone(),
+        until,
+        tries: AtomicU64::new(0),
+        bomb,
+    });
+    let mut attackers = JoinSet::new();
+    for (attack, many) in ATTACKS {
+        for _ in 0..many {
+            attackers.spawn(besiege(attack, target.clone(), dice.another()));
+        }
+    }
+    let mut debaters = JoinSet::new();
+    for _ in 0..4 {
+        debaters.spawn(submits(server.address, until));
+    }
+    let mut memory = 0;
+    while Instant::now() < until {
+        memory = memory.max(server.memory());
+        kept.push(say(&mut line, &mut busy).await);
+        sleep(Duration::from_millis(20)).await;
+    }
+    let mut times: Vec<Duration> = Vec::new();
+    for submitted in debaters.join_all().await {
+        times.extend(submitted.0);
+        kept.extend(submitted.1);
+    }
+    kept.extend(quiet.1);
+    attackers.shutdown().await;
+    let began = Instant::now();
+    while server.handles() > handles_before + 20 {
+        assert!(
+            began.elapsed() < Duration::from_secs(90),
+            "connections stay: {}",
+            server.handles()
+        );
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(server.stop().code(), Some(0));
+    let found = record::sound(&database_in(home.path()));
+    let found: std::collections::HashSet<&str> =
+        found.iter().map(|kept| kept.id.as_str()).collect();
+    assert!(kept.iter().all(|kept| found.contains(kept.id.as_str())), "something is lost");
+
+    let (before, p50, p99) = (at(&quiet.0, 0.99), at(&times, 0.5), at(&times, 0.99));
+    assert!(memory < MEMORY, "memory grew to {} MB", memory >> 20);
+    // A short siege is a few hundred submits on a machine that builds and tests besides.
+    assert!(p99 < if trial.long { SLOW } else { 8 * SLOW }, "the p99 of a submit is {p99:?}");
+    format!(
+        "{} attacks by {} attackers in {} s; {} submits meanwhile: p50 {:.1} ms, p99 {:.1} ms \
+         ({:.1} ms before); memory {} MB before, at most {} MB; lost 0",
+        target.tries.load(Ordering::Relaxed),
+        ATTACKS.iter().map(|(_, many)| many).sum::<usize>(),
+        siege.as_secs(),
+        times.len(),
+        p50.as_secs_f64() * 1e3,
+        p99.as_secs_f64() * 1e3,
+        before.as_secs_f64() * 1e3,
+        memory_before >> 20,
+        memory >> 20,
+    )
+}
+
+async fn say(line: &mut Line, talk: &mut Talk) -> Kept {
+    let saying = talk.next();
+    let written = line.post(&saying.path, &saying.body).await.unwrap().data();
+    talk.heard(&saying, &written)
+}
+
+/// Debates until then; how long each submit took, and what was acknowledged.
+async fn submits(server: SocketAddr, until: Instant) -> (Vec<Duration>, Vec<Kept>) {
+    let (mut line, mut talk) = (Line::to(server), Talk::new(u64::MAX, 500));
+    let (mut times, mut kept) = (Vec::new(), Vec::new());
+    while Instant::now() < until {
+        let began = Instant::now();
+        kept.push(say(&mut line, &mut talk).await);
+        times.push(began.elapsed());
+        sleep(Duration::from_millis(5)).await;
+    }
+    (times, kept)
+}
+
+fn at(times: &[Duration], part: f64) -> Duration {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times[((times.len() - 1) as f64 * part) as usize]
+}
+
+/// Attacks again as soon as it is thrown out.
+async fn besiege(attack: Attack, target: Arc<Target>, mut dice: Dice) {
+    while Instant::now() < target.until {
+        target.tries.fetch_add(1, Ordering::Relaxed);
+        // What comes of it, and how the server ends it, is its own affair.
+        let _ = attempt(attack, &target, &mut dice).await;
+        sleep(Duration::from_millis(20 + dice.below(200))).await;
+    }
+}
+
+async fn attempt(attack: Attack, target: &Target, dice: &mut Dice) -> std::io::Result<()> {
+    let busy = &target.busy;
+    if let Attack::DeafSocket = attack {
+        let url = format!("ws://{}/ws?debate_id={busy}&html=1", target.address);
+        if let Ok((_deaf, _)) = connect_async(url).await {
+            sleep(target.until.saturating_duration_since(Instant::now())).await;
+        }
+        return Ok(());
+    }
+    let mut stream = TcpStream::connect(target.address).await?;
+    let host = format!("host: {}\r\n", target.address);
+    let post = format!(
+        "POST /debates/{busy}/arguments HTTP/1.1\r\n{host}content-type: application/json\r\n"
+    );
+    match attack {
+        Attack::Silence => {}
+        Attack::SlowHead => {
+            for byte in format!("{post}content-length: 1000000\r\n\r\n").bytes() {
+                stream.write_all(&[byte]).await?;
+                sleep(Duration::from_millis(500)).await;
+            }
+        }
+        Attack::SlowBody => {
+            stream
+                .write_all(
+                    format!("{post}content-length: 100000\r\n\r\n{{\"content\":\"").as_bytes(),
+                )
+                .await?;
+            loop {
+                stream.write_all(b"x").await?;
+                sleep(Duration::from_millis(500)).await;
+            }
+        }
+        Attack::HugeHead => {
+            stream.write_all(b"GET / HTTP/1.1\r\nx: ").await?;
+            for _ in 0..10_000 {
+                stream.write_all(&[b'x'; 4096]).await?;
+            }
+        }
+        Attack::HugeBody => {
+            stream
+                .write_all(format!("{post}content-length: 10000000000\r\n\r\n").as_bytes())
+                .await?;
+            for _ in 0..10_000 {
+                stream.write_all(&[b'x'; 65536]).await?;
+            }
+        }
+        Attack::Bomb => {
+            let head = format!(
+                "{post}content-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+                target.bomb.len()
+            );
+            stream.write_all(head.as_bytes()).await?;
+            stream.write_all(&target.bomb).await?;
+        }
+        Attack::DeepJson => {
+            let body = ["[", "{\"content\":"][dice.index(2)].repeat(100_000);
+            stream
+                .write_all(format!("{post}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())
+                .await?;
+        }
+        Attack::Noise => {
+            let noise: Vec<u8> = (0..65536).map(|_| dice.below(256) as u8).collect();
+            stream.write_all(&noise).await?;
+        }
+        Attack::Wait => {
+            let wait =
+                format!("GET /debates/{busy}/wait?role=arbitrator&wait=60 HTTP/1.1\r\n{host}\r\n");
+            stream.write_all(wait.as_bytes()).await?;
+        }
+        Attack::DeafReader => {
+            for _ in 0..50 {
+                stream
+                    .write_all(format!("GET /debates/{busy} HTTP/1.1\r\n{host}\r\n").as_bytes())
+                    .await?;
+            }
+            sleep(target.until.saturating_duration_since(Instant::now())).await;
+        }
+        Attack::DeafSocket => {}
+    }
+    // Whatever it says, until it hangs up.
+    let mut heard = [0; 4096];
+    let left = target.until.saturating_duration_since(Instant::now());
+    let _ =
+        timeout(left, async { while !matches!(stream.read(&mut heard).await, Ok(0) | Err(_)) {} })
+            .await;
+    Ok(())
+}
+
+/// Fifty kilobytes that would become fifty megabytes.
+fn bomb() -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let piece = vec![b' '; 1 << 20];
+    for _ in 0..50 {
+        std::io::Write::write_all(&mut packed, &piece).unwrap();
+    }
+    packed.finish().unwrap()
+}

@@ -1,0 +1,37 @@
+//! `kill -9` in the middle of writing, again and again, while in eight debates one side writes and
+//! the other waits.
+
+use std::time::Duration;
+
+use aw_trials::record;
+use aw_trials::server::{Server, database_in};
+
+use crate::Trial;
+use crate::crowd::Crowd;
+
+pub async fn run(trial: &Trial) -> String {
+    let kills = trial.times(40, 5000);
+    let home = tempfile::tempdir().unwrap();
+    let mut dice = trial.dice();
+    let mut crowd = Crowd::gather(8, &mut dice);
+    for killed in 0..kills {
+        let server = Server::start(&trial.binary, home.path());
+        crowd.finds_everything(&mut server.line()).await;
+        crowd.at(server.address);
+        crowd.goes_on(1 + dice.below(60)).await;
+        // At any moment between two answers, or two steps of a commit.
+        tokio::time::sleep(Duration::from_micros(dice.below(3_000))).await;
+        server.kill();
+        crowd.away();
+        if killed % 500 == 499 {
+            println!("kill: {} kills", killed + 1);
+        }
+    }
+    // Once more everybody says what it could not say, and the server may leave in peace.
+    let server = Server::start(&trial.binary, home.path());
+    crowd.finds_everything(&mut server.line()).await;
+    crowd.at(server.address);
+    crowd.leaves().await;
+    assert_eq!(server.stop().code(), Some(0));
+    format!("{kills} kills, {}", crowd.account(&record::sound(&database_in(home.path()))))
+}

@@ -1,0 +1,118 @@
+//! A line to a server: one HTTP connection at a time, which may break.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Longer than anything takes that is not stuck.
+pub const CEILING: Duration = Duration::from_secs(100);
+
+/// The answer did not arrive: whether the server has heard the question is not known.
+#[derive(Debug)]
+pub struct Lost;
+
+/// What a server answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub body: Value,
+}
+
+impl Answer {
+    /// The data of a success.
+    #[track_caller]
+    pub fn data(mut self) -> Value {
+        assert!(self.status.is_success(), "{}: {}", self.status, self.body);
+        self.body["data"].take()
+    }
+
+    /// The code of a refusal.
+    pub fn code(&self) -> &str {
+        self.body["error"]["code"].as_str().unwrap_or_default()
+    }
+}
+
+/// One caller's connection, made anew when it has broken.
+#[derive(Debug)]
+pub struct Line {
+    address: SocketAddr,
+    open: Option<SendRequest<Full<Bytes>>>,
+}
+
+impl Line {
+    pub fn to(address: SocketAddr) -> Self {
+        Line { address, open: None }
+    }
+
+    pub async fn get(&mut self, path: &str) -> Result<Answer, Lost> {
+        self.ask(Method::GET, path, None).await
+    }
+
+    pub async fn post(&mut self, path: &str, body: &Value) -> Result<Answer, Lost> {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    /// The bytes of a page, which must be there.
+    pub async fn look(&mut self, path: &str) -> Result<Bytes, Lost> {
+        let (status, bytes) = self.exchange(Method::GET, path, None).await?;
+        assert!(status.is_success(), "{path}: {status}");
+        Ok(bytes)
+    }
+
+    async fn ask(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Answer, Lost> {
+        let (status, bytes) = self.exchange(method, path, body).await?;
+        let body = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| panic!("not JSON: {}", String::from_utf8_lossy(&bytes)));
+        Ok(Answer { status, body })
+    }
+
+    async fn exchange(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, Bytes), Lost> {
+        // Taken: if this is given up half way, nobody reads its answer as that to something else.
+        let mut open = match self.open.take() {
+            Some(open) if open.is_ready() => open,
+            _ => connect(self.address).await?,
+        };
+        let mut request =
+            Request::builder().method(method).uri(path).header("host", self.address.to_string());
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
+        let request = request.body(Full::new(body)).expect("a request");
+        let answer = async {
+            let response = open.send_request(request).await.map_err(|_| Lost)?;
+            let status = response.status();
+            let bytes = response.into_body().collect().await.map_err(|_| Lost)?.to_bytes();
+            Ok((status, bytes))
+        };
+        let answer = timeout(CEILING, answer).await.expect("the server answers in time")?;
+        self.open = Some(open);
+        Ok(answer)
+    }
+}
+
+async fn connect(address: SocketAddr) -> Result<SendRequest<Full<Bytes>>, Lost> {
+    let stream = TcpStream::connect(address).await.map_err(|_| Lost)?;
+    stream.set_nodelay(true).map_err(|_| Lost)?;
+    let (open, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Lost)?;
+    tokio::spawn(connection);
+    Ok(open)
+}

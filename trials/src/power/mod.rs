@@ -1,0 +1,227 @@
+//! Power cuts: what a real server writes and syncs is recorded, and thousands of disks are made on
+//! which the power went at some moment. On each of them everything that had been acknowledged by then
+//! is there, and nothing is broken.
+
+mod disk;
+mod trace;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::net::SocketAddr;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
+
+use aw_record::{Store, StoreOptions};
+use aw_trials::dice::Dice;
+use aw_trials::line::Line;
+use aw_trials::record;
+use aw_trials::server::{Server, database_in};
+use aw_trials::talk::Talk;
+use tokio::task::JoinSet;
+
+use crate::{Trial, works};
+use disk::{Disk, Loss};
+use trace::Event;
+
+/// What was on the disk of a machine when it lost its power, and what had been acknowledged.
+struct Image {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    acknowledged: usize,
+    loss: Loss,
+    moment: usize,
+}
+
+pub async fn run(trial: &Trial) -> String {
+    if !works("strace", &["-f", "-o", "/dev/null", "true"]) {
+        return "skipped, because strace cannot be used here".to_owned();
+    }
+    let images = usize::try_from(trial.times(300, 20_000)).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let events = live(trial, home.path()).await;
+    let acknowledged = events.iter().filter(|event| matches!(event, Event::Acknowledge { .. }));
+    let syncs = events.iter().filter(|event| matches!(event, Event::Sync { .. })).count();
+    let told: Vec<(String, String)> = acknowledged
+        .filter_map(|event| match event {
+            Event::Acknowledge { id, content } => Some((id.clone(), content.clone())),
+            _ => None,
+        })
+        .collect();
+    let mut dice = trial.dice();
+    let broken = cut(&events, home.path(), &told, images, &mut dice);
+    if let Some(first) = broken.first() {
+        panic!("{} of {images} disks broke the promise; the first: {first}", broken.len());
+    }
+
+    // The rig must be able to see a loss: the same run with the syncs left out that
+    // `synchronous=NORMAL` would leave out.
+    let fewer: Vec<Event> = without_commit_syncs(&events);
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let checks = images.min(100);
+    let seen = cut(&fewer, home.path(), &told, checks, &mut dice).len();
+    panic::set_hook(hook);
+    assert!(seen > checks / 4, "the rig is blind: without syncs it saw only {seen} losses");
+    format!(
+        "{images} disks after a power cut ({} writes and syncs seen, {syncs} of them syncs, {} \
+         acknowledged arguments): lost 0, corrupt 0; without the syncs of commits {seen} of \
+         {checks} lose something",
+        events.len() - told.len(),
+        told.len(),
+    )
+}
+
+/// A server's life under strace: new, stopped, started again, killed, started again.
+async fn live(trial: &Trial, home: &Path) -> Vec<Event> {
+    let traces = tempfile::tempdir().unwrap();
+    let words = if trial.long { 400 } else { 60 };
+    let mut events: Vec<Event> = Vec::new();
+    for (life, killed) in [false, true, false].into_iter().enumerate() {
+        let trace = traces.path().join(life.to_string());
+        let server =
+            Server::start_as(&trial.binary, home, |command| trace::traced(&command, &trace));
+        let mut talks = JoinSet::new();
+        for number in 0..4 {
+            talks.spawn(talk(server.address, words, number * 300));
+        }
+        talks.join_all().await;
+        if killed {
+            server.kill();
+        } else {
+            assert_eq!(server.stop().code(), Some(0));
+        }
+        let before = events.len();
+        events.extend(trace::read(&trace).into_iter().map(|event| match event {
+            Event::Sync { path, since } => Event::Sync { path, since: since + before },
+            other => other,
+        }));
+    }
+    events
+}
+
+/// Says so many words, in one debate after the other.
+async fn talk(server: SocketAddr, words: u64, weight: usize) {
+    let mut line = Line::to(server);
+    let mut said = 0;
+    while said < words {
+        let mut talk = Talk::new(9, weight);
+        loop {
+            let saying = talk.next();
+            let written = line.post(&saying.path, &saying.body).await.unwrap().data();
+            talk.heard(&saying, &written);
+            said += 1;
+            if saying.last {
+                break;
+            }
+        }
+    }
+}
+
+/// Cuts the power at so many moments; what was wrong afterwards.
+fn cut(
+    events: &[Event],
+    home: &Path,
+    told: &[(String, String)],
+    images: usize,
+    dice: &mut Dice,
+) -> Vec<String> {
+    let mut moments: Vec<usize> = (0..images).map(|_| dice.index(events.len()) + 1).collect();
+    moments.sort_unstable();
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let done = AtomicUsize::new(0);
+    let (images, queue) = mpsc::sync_channel::<Image>(threads);
+    let queue = Mutex::new(queue);
+    std::thread::scope(|scope| {
+        let checks: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut wrong = Vec::new();
+                    loop {
+                        let next = queue.lock().unwrap().recv();
+                        let Ok(image) = next else { return wrong };
+                        wrong.extend(check(&image, home, told).err());
+                        if done.fetch_add(1, Ordering::Relaxed) % 1000 == 999 {
+                            println!("power: {} disks", done.load(Ordering::Relaxed));
+                        }
+                    }
+                })
+            })
+            .collect();
+        let (mut disk, mut happened, mut acknowledged) = (Disk::default(), 0, 0);
+        for moment in moments {
+            for event in &events[happened..moment] {
+                disk.happens(event);
+                acknowledged += usize::from(matches!(event, Event::Acknowledge { .. }));
+            }
+            happened = moment;
+            let loss = Loss::KINDS[dice.index(Loss::KINDS.len())];
+            let files = disk.after_a_cut(home, loss, dice);
+            images.send(Image { files, acknowledged, loss, moment }).expect("somebody checks");
+        }
+        drop(images);
+        checks.into_iter().flat_map(|check| check.join().unwrap()).collect()
+    })
+}
+
+/// Starts on such a disk, as the server would after the machine is up again.
+fn check(image: &Image, home: &Path, told: &[(String, String)]) -> Result<(), String> {
+    let Image { files, acknowledged, loss, moment } = image;
+    let folder = tempfile::tempdir_in(memory()).unwrap();
+    for (path, bytes) in files {
+        let place = folder.path().join(path.strip_prefix(home).expect("below the home"));
+        fs::create_dir_all(place.parent().expect("a folder")).unwrap();
+        fs::write(place, bytes).unwrap();
+    }
+    let database = database_in(folder.path());
+    let found = panic::catch_unwind(AssertUnwindSafe(|| {
+        fs::create_dir_all(database.parent().expect("a folder")).unwrap();
+        drop(Store::open(&StoreOptions::at(&database)).expect("the server starts"));
+        record::sound(&database)
+    }))
+    .map_err(|broken| format!("at event {moment}, {loss:?} lost: {}", said(&*broken)))?;
+    let found: HashMap<&str, &str> =
+        found.iter().map(|kept| (kept.id.as_str(), kept.content.as_str())).collect();
+    let (before, _) = told.split_at(*acknowledged);
+    let lost =
+        before.iter().filter(|(id, content)| found.get(id.as_str()) != Some(&content.as_str()));
+    let lost = lost.count();
+    if lost > 0 {
+        return Err(format!(
+            "at event {moment}, {loss:?} lost: {lost} of {acknowledged} arguments are gone"
+        ));
+    }
+    Ok(())
+}
+
+/// A file system in memory, where there is one: disks are made and thrown away.
+fn memory() -> PathBuf {
+    let shm = PathBuf::from("/dev/shm");
+    if shm.is_dir() { shm } else { std::env::temp_dir() }
+}
+
+/// With `synchronous=NORMAL` the log is synced before a checkpoint, and not at a commit.
+fn without_commit_syncs(events: &[Event]) -> Vec<Event> {
+    let is_log = |path: &Path| path.extension().is_some_and(|end| end == "db-wal");
+    let mut kept = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        if let Event::Sync { path, .. } = event {
+            let next = events[place + 1..].iter().find_map(|event| match event {
+                Event::Write { path, .. } | Event::Sync { path, .. } => Some(path),
+                _ => None,
+            });
+            if is_log(path) && next.is_none_or(|next| is_log(next)) {
+                // Something happens, so that the count of events stays.
+                kept.push(Event::Sync { path: PathBuf::new(), since: 0 });
+                continue;
+            }
+        }
+        kept.push(event.clone());
+    }
+    kept
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}

@@ -1,0 +1,100 @@
+//! A storm of retries: each write is sent three to five times at once, and is there once.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aw_trials::dice::Dice;
+use aw_trials::line::Line;
+use aw_trials::record;
+use aw_trials::server::{Server, database_in};
+use aw_trials::talk::{Talk, new_id, text};
+use futures_util::future::join_all;
+use hyper::StatusCode;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::Trial;
+
+/// Those who write at the same time.
+const WRITERS: u64 = 16;
+
+/// What was sent and answered.
+#[derive(Debug, Default)]
+struct Storm {
+    sent: AtomicU64,
+    arguments: AtomicU64,
+    documents: AtomicU64,
+}
+
+pub async fn run(trial: &Trial) -> String {
+    let writes = trial.times(800, 20_000);
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&trial.binary, home.path());
+    let (storm, mut dice) = (Arc::new(Storm::default()), trial.dice());
+    let mut writers = JoinSet::new();
+    for number in 0..WRITERS {
+        let share = writes / WRITERS + u64::from(number < writes % WRITERS);
+        writers.spawn(write(server.address, share, storm.clone(), dice.another()));
+    }
+    writers.join_all().await;
+    assert_eq!(server.stop().code(), Some(0));
+    let count = |count: &AtomicU64| count.load(Ordering::SeqCst);
+    let kept = record::sound(&database_in(home.path()));
+    let said = kept.iter().filter(|kept| kept.content != aw_core::AUTOMATIC_RULING).count() as u64;
+    let db = Connection::open(database_in(home.path())).unwrap();
+    let versions: u64 =
+        db.query_row("select count(*) from document_versions", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, count(&storm.arguments), "arguments");
+    assert_eq!(versions, count(&storm.documents), "documents");
+    assert_eq!(said + versions, writes);
+    format!(
+        "{writes} writes, sent {} times: {} rows, doubled 0",
+        count(&storm.sent),
+        said + versions
+    )
+}
+
+/// Writes its share, in one debate after the other, and now and then a document.
+async fn write(server: SocketAddr, share: u64, storm: Arc<Storm>, mut dice: Dice) {
+    let mut lines: Vec<Line> = (0..5).map(|_| Line::to(server)).collect();
+    let mut talk = Talk::new(31, 0);
+    for _ in 0..share {
+        let copies = 3 + dice.index(3);
+        if dice.one_in(10) {
+            let body =
+                json!({"summary": "A plan", "content": new_id(), "client_request_id": new_id()});
+            once(&mut lines[..copies], "/documents", &body, "document_id").await;
+            storm.documents.fetch_add(1, Ordering::SeqCst);
+        } else {
+            let saying = talk.next();
+            let written = once(&mut lines[..copies], &saying.path, &saying.body, "argument").await;
+            talk.heard(&saying, &written);
+            storm.arguments.fetch_add(1, Ordering::SeqCst);
+            if saying.last {
+                talk = Talk::new(31, 0);
+            }
+        }
+        storm.sent.fetch_add(copies as u64, Ordering::SeqCst);
+    }
+}
+
+/// Sends this on all the lines at once. One of them writes it, and all are told the same.
+async fn once(lines: &mut [Line], path: &str, body: &Value, what: &str) -> Value {
+    let answers = join_all(lines.iter_mut().map(|line| line.post(path, body))).await;
+    let (mut first, mut ids) = (Vec::new(), Vec::new());
+    for answer in answers {
+        let answer = answer.unwrap();
+        let written = answer.status == StatusCode::CREATED;
+        let data = answer.data();
+        assert_eq!(data["replayed"], !written, "{data}");
+        ids.push(data[what]["id"].as_str().map_or_else(|| text(&data[what]), str::to_owned));
+        if written {
+            first.push(data);
+        }
+    }
+    assert_eq!(first.len(), 1, "written once: {path}");
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    first.remove(0)
+}
