@@ -110,7 +110,8 @@ impl Crowd {
                 );
             }
             for kept in promised {
-                let there = &all[usize::try_from(kept.seq).unwrap() - 1];
+                let there = all.get(usize::try_from(kept.seq).unwrap() - 1);
+                let there = there.unwrap_or_else(|| panic!("{debate}: {} is lost", kept.seq));
                 assert_eq!(there["id"], kept.id.as_str(), "{debate}: {} is another", kept.seq);
                 assert_eq!(there["content"], kept.content.as_str());
             }

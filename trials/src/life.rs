@@ -94,7 +94,7 @@ pub async fn run(trial: &Trial) -> String {
     // warming up.
     let grown = memory[0] / 10 + if trial.long { 8 << 20 } else { 64 << 20 };
     assert!(memory[1] <= memory[0] + grown, "memory grew: {memory:?}");
-    assert!(handles[1] <= handles[0] + 16, "file handles grew: {handles:?}");
+    assert!(handles[1] <= handles[0] + 8, "file handles grew: {handles:?}");
     assert!(log <= LOG, "the log grew to {log} bytes");
     format!(
         "{} requests in {} s; memory {:.1} MB in the second quarter, {:.1} MB in the last; file \
