@@ -22,6 +22,7 @@ use super::desk::{About, Desk};
 use super::error::Problem;
 use super::feed;
 use super::input::{self, Params};
+use super::long::Held;
 use super::refused::ReadRefused;
 use super::serve::Stopping;
 use crate::web::{self, Tongue};
@@ -110,6 +111,7 @@ pub(super) async fn follow(
                         seen: after,
                         html,
                         told,
+                        held: None,
                         socket: &mut socket,
                     };
                     follower.run().await
@@ -139,6 +141,8 @@ pub(super) enum End {
     Unwelcome,
     /// More has happened than the client can be told.
     TooSlow,
+    /// Too much is on its way to others who do not read it.
+    Busy,
     /// The server stops.
     Stopping,
     /// Something failed here.
@@ -169,6 +173,9 @@ struct Follower<'a> {
     html: Option<Tongue>,
     /// Who it was told to be waiting.
     told: ByRole<bool>,
+    /// The room that its first message took. A socket keeps a buffer as long as its longest message,
+    /// so it counts as long as the socket is open.
+    held: Held,
     socket: &'a mut Socket,
 }
 
@@ -203,6 +210,7 @@ impl Follower<'_> {
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
         welcome(&self.desk)?;
+        let turn = self.desk.app.long.turn().await;
         let whole = self.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
         self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
         let presence = self.engine.presence(self.debate);
@@ -212,7 +220,10 @@ impl Follower<'_> {
             arguments.push(self.with_html(argument).await);
         }
         let debate = (&whole.debate).into();
-        self.socket.tell(&Told::InitialState { debate, arguments, presence: presence.into() }).await
+        let text = written(&Told::InitialState { debate, arguments, presence: presence.into() })?;
+        self.held = self.desk.app.long.hold(text.len()).map_err(|_| End::Busy)?;
+        drop((whole, turn));
+        self.socket.send(Message::Text(text)).await
     }
 
     /// Sends everything that is new.
@@ -393,6 +404,7 @@ impl Socket {
             End::Deleted => (close_code::NORMAL, "the debate was deleted"),
             End::Unwelcome => (close_code::POLICY, "the token is no longer good"),
             End::TooSlow => (close_code::AGAIN, "too much has happened: connect and read anew"),
+            End::Busy => (close_code::AGAIN, "too many long answers are not read yet: try again"),
             End::Stopping => (close_code::AWAY, "the server is stopping"),
             End::Failed => (close_code::ERROR, "the server failed"),
         };

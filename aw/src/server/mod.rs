@@ -15,6 +15,7 @@ mod guard;
 mod health;
 pub(crate) mod input;
 mod live;
+mod long;
 mod mcp;
 mod places;
 mod rates;
@@ -38,6 +39,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use guard::{Guard, Key, PublicUrl};
+use long::LongAnswers;
 use places::Places;
 use rates::Meters;
 pub use rates::{Pace, Rates};
@@ -73,6 +75,8 @@ pub struct Limits {
     pub sockets_per_token: usize,
     /// How many connections may be open at once.
     pub connections: usize,
+    /// How many bytes of long answers may be on their way to whoever asked.
+    pub long_answers: usize,
     /// How often somebody may ask, where tokens are wanted.
     pub rates: Rates,
 }
@@ -89,6 +93,7 @@ impl Default for Limits {
             sockets: 5_000,
             sockets_per_token: 200,
             connections: 30_000,
+            long_answers: 128 * 1024 * 1024,
             rates: Rates::FREE,
         }
     }
@@ -104,6 +109,7 @@ pub(crate) struct App {
     pub(crate) meters: Arc<Meters>,
     waits: Places,
     sockets: Places,
+    long: LongAnswers,
     told: Arc<feed::Messages>,
     telemetry: Arc<Telemetry>,
     home_id: Arc<str>,
@@ -148,6 +154,7 @@ pub fn router(setup: Setup) -> Router {
         guard: Arc::new(guard),
         waits: Places::for_waits(limits.held_waits, limits.waits_per_token),
         sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
+        long: LongAnswers::within(limits.long_answers),
         limits: Arc::new(limits),
         seal: Arc::default(),
         told: Arc::default(),
@@ -196,6 +203,7 @@ pub fn router(setup: Setup) -> Router {
         .route("/mcp", mcp::route(own, &app, habits))
         .merge(web::routes())
         .fallback(unknown)
+        .layer(from_fn_with_state(app.clone(), long::bound))
         .layer(from_fn_with_state(app.clone(), guard::stand))
         .layer(from_fn_with_state(app.clone(), telemetry::observe))
         .with_state(app)

@@ -6,7 +6,7 @@ use aw::server::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::handshake::client::Request;
@@ -366,4 +366,44 @@ async fn ask(stream: &mut TcpStream) -> String {
     let mut answer = vec![0; 4096];
     let read = in_time("it is answered", stream.read(&mut answer)).await.unwrap();
     String::from_utf8_lossy(&answer[..read]).into_owned()
+}
+
+/// Asks for this many times on one connection, and reads nothing of it.
+async fn deaf(world: &World, path: &str) -> TcpStream {
+    let address = world.url.strip_prefix("http://").unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    stream.write_all(request.repeat(4).as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn long_answers_that_nobody_reads_take_the_room_there_is_for_them_and_no_more() {
+    let limits = Limits { long_answers: 6 << 20, ..Limits::default() };
+    let world = World::with(Guard::default(), limits).await;
+    let debate = world.debate("Who reads all this?").await;
+    let body = json!({"summary": "Long", "content": "A long line of a plan. ".repeat(220_000)});
+    let document = text(&world.post("/documents", body).await.created()["document_id"]);
+    let path = format!("/documents/{document}");
+    assert_eq!(world.get(&path).await.ok()["version"], 1);
+
+    let stream = deaf(&world, &path).await;
+    eventually("the room is taken", async || world.get(&path).await.status == 503).await;
+    let busy = world.get(&path).await;
+    assert_eq!(busy.headers["retry-after"], "1");
+    busy.refused(503, "SERVER_BUSY");
+    let page =
+        world.request(Method::GET, &format!("/doc/{document}")).header("accept", "text/html");
+    let page = page.send().await.unwrap();
+    assert_eq!(page.status(), 503);
+    assert!(page.text().await.unwrap().contains("<!doctype html>"), "a person is shown a page");
+    // What agents live on goes on.
+    let claimed = debate.claim("opponent", &debate.motion, "I do.").await;
+    let polled = debate.poll("proposer", Some(&debate.motion)).await.ok();
+    assert_eq!(polled["argument"]["id"], claimed["argument"]["id"]);
+
+    drop(stream);
+    eventually("the room is free again", async || world.get(&path).await.status == 200).await;
 }
