@@ -3,7 +3,7 @@
 //! Each input finds the same scene, so that what went wrong once goes wrong again: whatever an
 //! earlier one has written is left behind in debates that nobody names any more.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::env;
 use std::net::{SocketAddr, TcpListener};
 use std::panic;
@@ -93,7 +93,8 @@ pub(crate) struct World {
     stop: Stop,
     address: Option<SocketAddr>,
     database: Connection,
-    version: i64,
+    /// As it was when the scene was set; none when that no longer matters.
+    version: Cell<Option<i64>>,
     counts: Vec<i64>,
     scenes: u32,
     names: Vec<(&'static str, String)>,
@@ -137,7 +138,7 @@ impl World {
             stop,
             address: None,
             database,
-            version: -1,
+            version: Cell::new(None),
             counts: Vec::new(),
             scenes: 0,
             names: Vec::new(),
@@ -163,7 +164,7 @@ impl World {
 
     /// Sets the scene, unless it stands as it was set.
     fn set(&mut self) {
-        if self.version == self.data_version() {
+        if self.version.get() == Some(self.data_version()) {
             return;
         }
         self.scenes += 1;
@@ -277,16 +278,20 @@ impl World {
         let answered =
             self.runtime.block_on(async { tokio::time::timeout(patience, answered).await });
         assert!(answered.is_ok() || patience < CEILING, "there was no answer");
+        if answered.is_err() {
+            // What was cut off may still be written, so the next input needs another scene.
+            self.version.set(None);
+        }
         answered.ok()
     }
 
     /// Asserts that nothing was written since the scene was set.
     pub(crate) fn is_untouched(&mut self, why: &str) {
-        if self.data_version() != self.version {
+        if self.version.get() != Some(self.data_version()) {
             let counts = self.counts();
             assert_eq!(counts, self.counts, "{why}, and something was written");
             // A write that found out that writing works, most likely.
-            self.version = self.data_version();
+            self.version.set(Some(self.data_version()));
         }
     }
 
@@ -296,7 +301,7 @@ impl World {
     }
 
     fn remember(&mut self) {
-        self.version = self.data_version();
+        self.version.set(Some(self.data_version()));
         self.counts = self.counts();
     }
 

@@ -2,6 +2,7 @@
 //!
 //! The mutations are the same in every run, so a failure here is one everywhere. What libFuzzer
 //! finds (`scripts/fuzz`) is kept as one more seed.
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod mutator;
 
