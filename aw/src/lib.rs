@@ -13,5 +13,5 @@ pub mod policy;
 pub mod server;
 pub mod settings;
 pub mod token;
-mod web;
+pub mod web;
 pub mod wire;

@@ -4,8 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where our Rust is.
-const EVERYTHING: &[&str] =
-    &["core/src", "record/src", "aw/src", "core/tests", "record/tests", "aw/tests"];
+const EVERYTHING: &[&str] = &[
+    "core/src",
+    "record/src",
+    "aw/src",
+    "fuzz/src",
+    "core/tests",
+    "record/tests",
+    "aw/tests",
+    "fuzz/tests",
+];
 
 /// A source file of the product, without its unit tests.
 struct Source {

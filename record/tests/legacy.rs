@@ -271,6 +271,15 @@ fn what_cannot_be_read_is_named_and_the_file_is_left_untouched() {
         ("update debates set id = 'mine' where state = 'CLOSED'", "mine"),
         ("delete from debates where state = 'CLOSED'", CLOSED),
         ("delete from arguments where debate_id like '1%'", "no MOTION"),
+        (
+            "update arguments set parent_id = (select id from arguments where debate_id like '1%')
+             where seq = 2 and debate_id like '2%'",
+            "argument 2 does not answer an earlier one",
+        ),
+        (
+            "update arguments set parent_id = id where seq = 2 and debate_id like '2%'",
+            "argument 2 does not answer an earlier one",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = old_files(&folder);

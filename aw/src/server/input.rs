@@ -86,7 +86,10 @@ pub(super) async fn read_body(request: Request, text: usize) -> Result<Bytes, Pr
 
 /// Reads JSON and says which field is wrong.
 pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    // A field that nobody reads would be passed over unseen, whatever its bytes are.
+    let text = str::from_utf8(bytes)
+        .map_err(|error| Problem::input("body", format!("the body is not UTF-8: {error}")))?;
+    let mut json = serde_json::Deserializer::from_str(text);
     let read = serde_path_to_error::deserialize(&mut json).and_then(|value| {
         json.end().map(|()| value).map_err(|error| {
             serde_path_to_error::Error::new(serde_path_to_error::Track::new().path(), error)

@@ -44,7 +44,7 @@ const NAME: usize = 1_000;
 
 /// The HTML of an agent's text. `links` has the version that was meant by each document which the
 /// text mentions; an id that it does not know stays text.
-pub(crate) fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
+pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
     let (drawn, rest) = text.split_at(end_of_drawn(text));
     let mut named = visible::NAMED;
     let (mut html, rest) = match draw(drawn, links, &mut named) {

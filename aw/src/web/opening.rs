@@ -1,8 +1,11 @@
 //! `/new`: starting a debate, for two agents to take up.
 
 use askama::Template;
-use aw_core::{Content, DebateType, ResolutionPolicy, Summary, Title, Via};
-use aw_record::{Ask, NewDocument, NewVersion, Request};
+use aw_core::{
+    Argument, Content, DebateId, DebateType, DocumentId, RequestId, ResolutionPolicy, Summary,
+    Title, Via,
+};
+use aw_record::{Ask, Failure, NewDocument, NewVersion, Request};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use uuid::Uuid;
@@ -119,17 +122,38 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
     if motion.is_empty() && !draft.document.trim().is_empty() {
         motion = draft.title.clone();
     }
+    let debate: DebateId = input::id("debate_id", &draft.debate)?;
+    let request: RequestId = input::id("client_request_id", &draft.request)?;
+    let max = app.limits.content_bytes;
     // Checked before the document is kept: nothing is left behind by a form that is refused.
-    input::content("motion", motion.clone(), app.limits.content_bytes)?;
+    input::content("motion", motion.clone(), max)?;
     if !draft.document.trim().is_empty() {
+        let citing = |document: DocumentId| format!("{motion}\n\ndoc_id={document} (v1)");
+        input::content("motion", citing(Uuid::nil().into()), max)?;
         let text = draft.document.clone();
         let content = Content::parse(text, app.limits.document_bytes)
             .map_err(|bad| Problem::text("document", bad))?;
         let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
         let engine = desk.engine("docs create", About::Everything)?;
+        match engine.stretch(debate, 0, 1) {
+            // The same form once more finds its document again; any other would bring a new one.
+            Ok(there) => {
+                let cites = format!("{motion}\n\ndoc_id=");
+                let by_it = |opened: &Argument| {
+                    opened.request == request && opened.content.as_str().starts_with(&cites)
+                };
+                if !there.arguments.first().is_some_and(by_it) {
+                    return Err(Failure::RequestIdReused.into());
+                }
+            }
+            Err(Failure::DebateNotFound { deleted_at: Some(_), id }) => {
+                return Err(Failure::DebateIdTaken { id }.into());
+            }
+            Err(_) => {}
+        }
         let new = NewDocument {
             seat: desk.caller.seat().map(|seat| seat.id),
-            request: input::id("client_request_id", &draft.request)?,
+            request,
             version: NewVersion {
                 summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
                 content,
@@ -138,11 +162,11 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
             },
         };
         let kept = engine.create_document(new).await?;
-        motion = format!("{motion}\n\ndoc_id={} (v1)", kept.document);
+        motion = citing(kept.document);
     }
     let request = Request {
-        debate: input::id("debate_id", &draft.debate)?,
-        id: input::id("client_request_id", &draft.request)?,
+        debate,
+        id: request,
         author: None,
         via: Via::Page,
         seat: None,
@@ -154,7 +178,7 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
                 true => ResolutionPolicy::Arbitrator,
                 false => ResolutionPolicy::Auto,
             },
-            motion: input::content("motion", motion, app.limits.content_bytes)?,
+            motion: input::content("motion", motion, max)?,
         },
     };
     Ok(desk.execute(request).await?.debate.id.to_string())

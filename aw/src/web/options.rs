@@ -15,29 +15,29 @@ const MOST: usize = 12;
 
 /// One option of an APPEAL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// What the APPEAL calls it: "Option A", "Phương án 2", or its number alone.
-    pub(crate) name: String,
+    pub name: String,
     /// What it says, without Markdown; may have several lines.
-    pub(crate) words: String,
+    pub words: String,
     /// Whether it stands for any other way, which the arbitrator has to put into words. Only the last
     /// one can.
-    pub(crate) is_free: bool,
+    pub is_free: bool,
 }
 
 /// The parts of an APPEAL that were recognised, as Markdown, without their headings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sections<'a> {
+pub struct Sections<'a> {
     /// What the dispute is about.
-    pub(crate) context: Option<&'a str>,
+    pub context: Option<&'a str>,
     /// What the proposer wants.
-    pub(crate) proposer: Option<&'a str>,
+    pub proposer: Option<&'a str>,
     /// What the opponent wants.
-    pub(crate) opponent: Option<&'a str>,
+    pub opponent: Option<&'a str>,
 }
 
 /// The options that an APPEAL lists; none if it is not clear that there are some.
-pub(crate) fn choices(appeal: &str) -> Vec<Choice> {
+pub fn choices(appeal: &str) -> Vec<Choice> {
     let outline = Outline::of(appeal);
     // Where several places could be meant, the last is: context comes first.
     let under_heading =
@@ -65,7 +65,7 @@ pub(crate) fn choices(appeal: &str) -> Vec<Choice> {
 }
 
 /// The parts of an APPEAL, for a panel that shows both sides beside each other.
-pub(crate) fn sections(appeal: &str) -> Sections<'_> {
+pub fn sections(appeal: &str) -> Sections<'_> {
     let outline = Outline::of(appeal);
     let part = |topic| {
         let block = outline.blocks.iter().find(|block| block.topic == Some(topic))?;

@@ -82,6 +82,20 @@ async fn a_body_that_is_not_the_right_json_is_invalid_input_on_every_route() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_not_utf_8_is_refused_even_where_nobody_reads_it() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let path = format!("/debates/{}/intervention", debate.id);
+    let before = world.written();
+    for body in [&b"{\"x\":\"\xff\"}"[..], b"{\"\xc3\":1}", b"{\"x\":[{\"y\":\"\xed\xa0\x80\"}]}"] {
+        let refused = send(&world, &path, body).await.refused(400, "INVALID_INPUT");
+        assert_eq!(refused["field"], "body", "{refused}");
+    }
+    assert_eq!(world.written(), before);
+    send(&world, &path, "{\"x\":\"ế\"}").await.created();
+}
+
+#[tokio::test]
 async fn a_missing_null_or_mistyped_field_is_named() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;

@@ -292,6 +292,51 @@ async fn a_new_debate_opened_twice_by_one_form_is_one_debate_with_its_document()
 }
 
 #[tokio::test]
+async fn a_new_debate_that_is_refused_leaves_no_document_behind() {
+    let world =
+        World::with(Guard::default(), Limits { content_bytes: 100, ..Limits::default() }).await;
+    let taken = world.debate("T").await;
+    let deleted = world.debate("T").await;
+    world.delete(&format!("/debates/{}", deleted.id)).await.ok();
+    let form = see(&world, "/new", &[]).await;
+    let (seal, debate, request) = (form.seal(), form.hidden("debate"), form.hidden("request"));
+    let before = world.written();
+    // With the words that cite its document this MOTION is too long by one.
+    let long = "x".repeat(100 - "\n\ndoc_id=".len() - 36 - " (v1)".len() + 1);
+    for (debate, request, content) in [
+        ("x", request.as_str(), "We should."),
+        (&debate, "x", "We should."),
+        (&debate, &request, &long),
+        (&taken.id, &request, "We should."),
+        (&deleted.id, &request, "We should."),
+    ] {
+        let fields = [
+            ("seal", seal.as_str()),
+            ("debate", debate),
+            ("request", request),
+            ("title", "Keep one file?"),
+            ("type", "general_debate"),
+            ("content", content),
+            ("document", "# Plan"),
+        ];
+        let refused = send(&world, "/new", &form.cookies(), &fields).await;
+        assert!(refused.status == 200 && refused.body.contains("# Plan"), "{}", refused.body);
+        assert_eq!(world.written(), before, "{debate} {request} {content}");
+    }
+    let fits = [
+        ("seal", seal.as_str()),
+        ("debate", &debate),
+        ("request", &request),
+        ("title", "Keep one file?"),
+        ("type", "general_debate"),
+        ("content", &long[1..]),
+        ("document", "# Plan"),
+    ];
+    let opened = send(&world, "/new", &form.cookies(), &fits).await;
+    assert_eq!(opened.status, 303, "{}", opened.body);
+}
+
+#[tokio::test]
 async fn a_transcript_in_html_needs_nothing_else_and_runs_nothing() {
     let world = World::start().await;
     let debate = world.debate("A <b>title</b>").await;

@@ -6,7 +6,7 @@
 //! the way is named. Ids, order, times and texts are kept, also where today's limits would not
 //! allow them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use aw_core::{
-    AUTOMATIC_RULING, Argument, Author, Content, Debate, DebateId, DebateType, DocumentId, Event,
-    Hash, Kind, RequestId, ResolutionPolicy, Role, Seq, Standing, State, Summary, Time, Title, Via,
+    AUTOMATIC_RULING, Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType,
+    DocumentId, Event, Hash, Kind, RequestId, ResolutionPolicy, Role, Seq, Standing, State,
+    Summary, Time, Title, Via,
 };
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -285,11 +286,18 @@ fn read_debate(row: &Row<'_>, own: Vec<OldArgument>) -> Result<OldDebate, String
     let id: DebateId = parsed(row, "id")?;
     let state: State = parsed(row, "state")?;
     let mut arguments: Vec<(Argument, Standing)> = Vec::with_capacity(own.len());
+    let mut earlier: BTreeSet<ArgumentId> = BTreeSet::new();
     let count = own.len() as u64;
     for (seq, old) in (1..).zip(own) {
         if old.seq != seq {
             return Err(format!("argument {seq} is missing, {} comes next", old.seq));
         }
+        // Whoever verifies the record would find it damaged.
+        let parent: Option<ArgumentId> = old.parent.map(Into::into);
+        if parent.is_some_and(|parent| !earlier.contains(&parent)) {
+            return Err(format!("argument {seq} does not answer an earlier one of its debate"));
+        }
+        earlier.insert(old.id.into());
         let previous = arguments.last().map(|(argument, standing)| (argument, *standing));
         // The older system did not record that a RULING closed the debate, nor that it was its own.
         let closes = old.kind == Kind::Ruling && seq == count && state == State::Closed;
@@ -312,7 +320,7 @@ fn read_debate(row: &Row<'_>, own: Vec<OldArgument>) -> Result<OldDebate, String
             id: old.id.into(),
             debate: id,
             seq: Seq(seq),
-            parent: old.parent.map(Into::into),
+            parent,
             event,
             content: Content::recorded(old.content),
             author: None,

@@ -1,0 +1,272 @@
+//! The agent kit, put into whatever somebody's files say and taken out again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aw::kit::host::{
+    CODEX_DEADLINE, CODEX_TOOLS, Host, OPENCODE_TOOLS, Places, Scope, TOOLS, grafts_of,
+};
+use aw::kit::json;
+use aw::kit::ledger::Held;
+use aw::kit::plan::{self, CannotPlan, Owner, Plan};
+use aw::kit::splice::{Graft, Grafted, without_grafts};
+use aw::kit::texts::{Language, Voice};
+use serde_json::Value;
+use toml::Table;
+
+use crate::files::parts;
+use crate::scene::folder;
+
+/// Parts a file from what comes after it.
+const NEXT: &[u8] = b"\n--8<--\n";
+
+const VOICE: Voice<'static> = Voice { language: Language::English, debate_language: "English" };
+
+/// Anything as JSON with comments.
+///
+/// - Whatever is JSON is read, and says here what it says to everybody.
+/// - Everything stands where it is said to stand.
+pub fn json(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let plain = serde_json::from_str::<Value>(text);
+    let read = match (json::read(text), plain) {
+        (Ok(Some(node)), Ok(plain)) => {
+            assert_eq!(node.value(), plain, "{text:?}");
+            node
+        }
+        (Ok(Some(node)), Err(_)) => node,
+        (Ok(None), Err(_)) => return,
+        (Err(why), Err(_)) => return assert!(why.starts_with("line ")),
+        (other, Ok(plain)) => panic!("{plain} is {other:?}"),
+    };
+    stands(text, &read);
+}
+
+fn stands(text: &str, node: &json::Node) {
+    let part = &text[node.span.clone()];
+    assert_eq!(json::value(part), node.value(), "{part:?} in {text:?}");
+    for member in node.members().unwrap_or_default() {
+        let name = &text[member.start..member.value.span.start];
+        let name = json::value(&format!("{{{name}0}}"));
+        assert!(name.get(&member.name).is_some(), "{name} in {text:?}");
+        assert!(member.comma.is_none_or(|at| text[at..].starts_with(',')), "{text:?}");
+    }
+}
+
+/// Anything as a file of a host, and as what somebody does to it afterwards. The first byte says
+/// which kind of file it is, the next three where it is edited.
+///
+/// - What is put in comes out again without a trace, or nothing is put in at all.
+/// - What is put in twice is there once.
+/// - A file that is valid stays valid, and keeps all its other values; also when it was edited
+///   before ours is taken out.
+pub fn grafts(data: &[u8]) {
+    let [kind, high, low, length, rest @ ..] = data else { return };
+    let parts = parts(rest, NEXT);
+    let Ok(file) = str::from_utf8(parts[0]) else { return };
+    let (grafts, says): (Vec<Graft>, Says) = match kind % 4 {
+        0 => (vec![Graft::Block(VOICE.notice().to_owned())], Says::Anything),
+        1 => (vec![CODEX_DEADLINE, CODEX_TOOLS], Says::Toml),
+        2 => (vec![TOOLS], Says::Json("mcpServers")),
+        _ => (vec![OPENCODE_TOOLS], Says::Json("mcp")),
+    };
+    let Ok(put) = Grafted::of(&grafts, file, &[]) else { return };
+    says.keeps(file, &put.file);
+    if !grafts.iter().any(|graft| graft.is_in(file)) {
+        assert!(grafts.iter().all(|graft| graft.is_in(&put.file)), "{file:?} became {put:?}");
+        let left = without_grafts(&grafts, &put.file, &put.texts);
+        assert_eq!(left, file, "it went by {put:?}");
+    }
+    let again = Grafted::of(&grafts, &put.file, &put.texts).expect("it was put in before");
+    assert_eq!((&again.file, &again.texts), (&put.file, &put.texts), "{file:?}");
+    let Some(Ok(typed)) = parts.get(1).map(|typed| str::from_utf8(typed)) else { return };
+    let at = usize::from(*high) << 8 | usize::from(*low);
+    let edited = edited(&put.file, at, usize::from(*length), typed);
+    let left = without_grafts(&grafts, &edited, &put.texts);
+    says.keeps(&edited, &left);
+    // And it can be put in again, or is in the way in words.
+    let _ = Grafted::of(&grafts, &edited, &put.texts);
+}
+
+/// The file with something typed in the place of some of it.
+fn edited(file: &str, at: usize, length: usize, typed: &str) -> String {
+    let boundary = |at: usize| (0..=at.min(file.len())).rev().find(|at| file.is_char_boundary(*at));
+    let from = boundary(at).unwrap_or(0);
+    let to = boundary(from + length).unwrap_or(from).max(from);
+    format!("{}{typed}{}", &file[..from], &file[to..])
+}
+
+/// What a file of a host says, whoever wrote it.
+enum Says {
+    Anything,
+    Toml,
+    Json(&'static str),
+}
+
+impl Says {
+    /// Asserts that a file that was valid is so still, and says the same apart from what is ours.
+    fn keeps(&self, before: &str, after: &str) {
+        match self {
+            Says::Anything => {}
+            Says::Toml => {
+                let Ok(before) = toml::from_str::<Table>(before) else { return };
+                let now = toml::from_str::<Table>(after);
+                let now = now.unwrap_or_else(|bad| panic!("{bad}: {after:?}"));
+                let own = |table: &Table| {
+                    let mut table = table.clone();
+                    without(
+                        &mut table,
+                        &["shell_environment_policy", "set", "DEBATE_WAIT_DEADLINE"],
+                    );
+                    without(&mut table, &["mcp_servers", "aw"]);
+                    table
+                };
+                assert_eq!(own(&before), own(&now), "{after:?}");
+            }
+            Says::Json(list) => {
+                if json::read(before).is_err() {
+                    return;
+                }
+                assert!(json::read(after).is_ok(), "{before:?} became {after:?}");
+                let own = |text: &str| {
+                    let mut value = json::value(text);
+                    if let Some(root) = value.as_object_mut() {
+                        if let Some(servers) = root.get_mut(*list).and_then(Value::as_object_mut) {
+                            servers.remove("aw");
+                            if servers.is_empty() {
+                                root.remove(*list);
+                            }
+                        }
+                        // A file that is made for the entry says what it is.
+                        if json::value(before).is_null() || json::value(after).is_null() {
+                            root.remove("$schema");
+                        }
+                    }
+                    if value == serde_json::json!({}) { Value::Null } else { value }
+                };
+                assert_eq!(own(before), own(after), "{before:?} became {after:?}");
+                let plain = before.trim_start_matches('\u{feff}');
+                if serde_json::from_str::<Value>(plain).is_ok() && !after.trim().is_empty() {
+                    let after = after.trim_start_matches('\u{feff}');
+                    assert!(
+                        serde_json::from_str::<Value>(after).is_ok(),
+                        "{before:?} became {after:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Takes what stands there out of a table, and the tables that only held it.
+fn without(table: &mut Table, path: &[&str]) {
+    let [first, rest @ ..] = path else { return };
+    if rest.is_empty() {
+        table.remove(*first);
+    } else if let Some(inner) = table.get_mut(*first).and_then(toml::Value::as_table_mut) {
+        without(inner, rest);
+        if inner.is_empty() {
+            table.remove(*first);
+        }
+    }
+}
+
+/// The files that hosts keep and the kit writes into.
+const FILES: [&str; 12] = [
+    "desk/AGENTS.md",
+    "desk/.codex/config.toml",
+    "desk/.mcp.json",
+    "desk/opencode.jsonc",
+    "desk/GEMINI.md",
+    "desk/.gemini/settings.json",
+    "home/.codex/AGENTS.md",
+    "home/.codex/config.toml",
+    "home/.claude.json",
+    "home/.cursor/mcp.json",
+    "home/.gemini/GEMINI.md",
+    "home/.config/opencode/opencode.json",
+];
+
+/// A part that says this is a file that is not there.
+const NONE: &[u8] = b"-";
+
+/// Anything as the files of all hosts, in a project and at home, with the whole kit installed into
+/// them and uninstalled. The first byte says whether for the project or for the user.
+///
+/// - It is installed, or refused with every file as it was.
+/// - Installing it once more changes nothing.
+/// - Uninstalled, every file and every folder is as it was.
+pub fn install(data: &[u8]) {
+    let Some((kind, data)) = data.split_first() else { return };
+    let folder = folder();
+    let root = folder.path();
+    for place in ["desk/.git", "home"] {
+        fs::create_dir_all(root.join(place)).expect("a folder is made");
+    }
+    let mut ours = false;
+    for (name, bytes) in FILES.iter().zip(parts(data, NEXT)) {
+        if bytes != NONE {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().expect("it is in a folder"))
+                .expect("a folder is made");
+            fs::write(&path, bytes).expect("a file is written");
+            let text = String::from_utf8_lossy(bytes);
+            ours |= grafts_of(&path).iter().any(|graft| graft.is_in(&text));
+        }
+    }
+    let before = snapshot(root);
+    let scope = if kind % 2 == 0 { Scope::Project(root.join("desk")) } else { Scope::User };
+    let installs = || {
+        carried_out(root, |places, ledger| {
+            let owner = Owner { project: scope.project(), lang: "en" };
+            plan::install(&places.pieces(&Host::ALL, &scope, VOICE), owner, ledger)
+        })
+    };
+    if let Err(refused) = installs() {
+        assert!(!refused.to_string().is_empty());
+        assert_eq!(snapshot(root), before, "{refused}");
+        return;
+    }
+    let with = snapshot(root);
+    let again = installs().expect("it was installed before");
+    assert!(again.is_empty(), "{:?}", again.changes);
+    assert_eq!(snapshot(root), with);
+    carried_out(root, |_, ledger| plan::uninstall(&Host::ALL, scope.project(), ledger))
+        .expect("what was put in comes out");
+    if !ours {
+        assert_eq!(snapshot(root), before);
+    }
+}
+
+fn carried_out(
+    root: &Path,
+    work: impl FnOnce(&Places, &mut aw::kit::ledger::Ledger) -> Result<Plan, CannotPlan>,
+) -> Result<Plan, CannotPlan> {
+    let home = root.join("home").display().to_string();
+    let environment = |name: &str| (name == "HOME").then(|| home.clone());
+    let places = Places::of(&environment).expect("there is a home");
+    let mut held = Held::take(&root.join("data")).expect("nobody else has the ledger");
+    let plan = work(&places, &mut held.ledger)?;
+    plan.carry_out(&held)?;
+    Ok(plan)
+}
+
+/// Every file with what it says, and every folder, besides those of `aw` itself.
+fn snapshot(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.join("desk"), root.join("home")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder can be read") {
+            let path = entry.expect("an entry can be read").path();
+            if path.is_dir() {
+                folders.push(path.clone());
+                found.insert(path, None);
+            } else {
+                let bytes = fs::read(&path).expect("a file can be read");
+                found.insert(path, Some(bytes));
+            }
+        }
+    }
+    found
+}
