@@ -113,9 +113,12 @@ async fn a_link_from_anywhere_leads_to_a_page_and_nothing_else_does() {
     let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
     assert_eq!(see(&world, "/", &link).await.status, 200);
     assert_eq!(see(&world, "/debates", &link).await.status, 403, "the API is not a page");
-    for dest in ["iframe", "image", "script", "empty", "style"] {
-        let asked = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", dest)];
-        assert_eq!(see(&world, "/", &asked).await.status, 403, "{dest}");
+    for (site, dest) in ["cross-site", "same-site"]
+        .into_iter()
+        .flat_map(|site| ["iframe", "image", "script", "empty", "style"].map(|dest| (site, dest)))
+    {
+        let asked = [("sec-fetch-site", site), ("sec-fetch-dest", dest)];
+        assert_eq!(see(&world, "/", &asked).await.status, 403, "{site} {dest}");
     }
 }
 
