@@ -183,6 +183,11 @@ impl Guard {
         if from_another && !by_link {
             return Err(Problem::forbidden_origin());
         }
+        // A browser that comes by a link keeps our cookies back. Given another one, it could not send the
+        // forms any more that are open in it.
+        if from_elsewhere && uri.path() != web::LINK && !web::shows_cookies(headers) {
+            return Ok(Verdict::ComesAgain);
+        }
         if !self.wants_token {
             return Ok(Verdict::ComesIn(Caller::Anybody, Session(None)));
         }

@@ -123,6 +123,22 @@ async fn a_link_from_anywhere_leads_to_a_page_and_nothing_else_does() {
 }
 
 #[tokio::test]
+async fn a_link_from_elsewhere_leaves_the_forms_that_are_open_as_they_are() {
+    for world in [World::start().await, with_token().await] {
+        // Browsers keep our cookies back on such a link. Whoever seems to have none is given none here.
+        let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
+        for path in ["/", "/new", "/sign-in"] {
+            let page = see(&world, path, &link).await;
+            assert_eq!((page.status, page.cookies().as_str()), (200, ""), "{path}");
+            assert!(page.body.contains("http-equiv=\"refresh\""), "{path}: {}", page.body);
+        }
+        let from_here = [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "document")];
+        let page = see(&world, "/sign-in", &from_here).await;
+        assert!(page.cookies().contains("aw_browser="), "{}", page.body);
+    }
+}
+
+#[tokio::test]
 async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_first() {
     let world = World::start().await;
     let debate = world.debate("T").await;
