@@ -60,6 +60,7 @@ pub(super) struct ListParams {
 #[utoipa::path(
     get,
     path = "/debates",
+    operation_id = "list_debates",
     params(ListParams),
     responses(
         (status = 200, body = Success<DebateList>),
@@ -105,6 +106,7 @@ pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
 #[utoipa::path(
     post,
     path = "/debates",
+    operation_id = "create_debate",
     request_body = CreateDebate,
     responses(
         (status = 201, body = Success<Written>),
@@ -162,6 +164,7 @@ fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
 #[utoipa::path(
     get,
     path = "/debates/{id}/type",
+    operation_id = "type_of_debate",
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<TypeOfDebate>),
@@ -189,6 +192,7 @@ pub(super) struct ContextParams {
 #[utoipa::path(
     get,
     path = "/debates/{id}",
+    operation_id = "get_debate",
     params(("id" = String, Path, format = Uuid), ContextParams),
     responses(
         (status = 200, body = Success<DebateContext>),
@@ -217,6 +221,7 @@ pub(super) async fn context(
 #[utoipa::path(
     delete,
     path = "/debates/{id}",
+    operation_id = "delete_debate",
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
@@ -295,6 +300,7 @@ pub(super) async fn appeal(
 #[utoipa::path(
     post,
     path = "/debates/{id}/resolution",
+    operation_id = "request_completion",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitRequest,
     responses(
@@ -316,6 +322,7 @@ pub(super) async fn resolution(
 #[utoipa::path(
     post,
     path = "/debates/{id}/ruling",
+    operation_id = "rule",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitRuling,
     responses(
@@ -337,6 +344,7 @@ pub(super) async fn ruling(
 #[utoipa::path(
     post,
     path = "/debates/{id}/intervention",
+    operation_id = "intervene",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitIntervention,
     responses(

@@ -33,6 +33,7 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
 #[utoipa::path(
     post,
     path = "/documents",
+    operation_id = "create_document",
     request_body = SubmitDocument,
     responses(
         (status = 201, body = Success<KeptVersion>),
@@ -124,6 +125,7 @@ pub(super) struct ListParams {
 #[utoipa::path(
     get,
     path = "/documents",
+    operation_id = "list_documents",
     params(ListParams),
     responses(
         (status = 200, body = Success<DocumentList>),
@@ -156,6 +158,7 @@ pub(super) struct ReadParams {
 #[utoipa::path(
     get,
     path = "/documents/{id}",
+    operation_id = "get_document",
     params(("id" = String, Path, format = Uuid), ReadParams),
     responses(
         (status = 200, body = Success<Document>),
@@ -179,6 +182,7 @@ pub(super) async fn read(
 #[utoipa::path(
     delete,
     path = "/documents/{id}",
+    operation_id = "delete_document",
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
@@ -209,6 +213,7 @@ pub(super) struct VersionParams {
 #[utoipa::path(
     get,
     path = "/documents/{id}/versions",
+    operation_id = "list_versions",
     params(("id" = String, Path, format = Uuid), VersionParams),
     responses(
         (status = 200, body = Success<VersionList>),
@@ -245,6 +250,7 @@ pub(super) struct DiffParams {
 #[utoipa::path(
     get,
     path = "/documents/{id}/diff",
+    operation_id = "diff_versions",
     params(("id" = String, Path, format = Uuid), DiffParams),
     responses(
         (status = 200, body = Success<Diff>),

@@ -29,6 +29,7 @@ pub(super) struct ExportParams {
 #[utoipa::path(
     get,
     path = "/debates/{id}/export",
+    operation_id = "export_debate",
     params(("id" = String, Path, format = Uuid), ExportParams),
     responses(
         (status = 200, content(

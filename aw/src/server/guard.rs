@@ -176,10 +176,17 @@ impl Guard {
         let says = |name: &str, word: &str| headers.get(name).is_some_and(|said| said == word);
         let page = web::is_page(uri.path());
         let from_elsewhere = says("sec-fetch-site", "cross-site");
+        // Another port of this machine is the same site to a browser, and another's all the same.
+        let from_another = from_elsewhere || says("sec-fetch-site", "same-site");
         // A link may lead a person here from anywhere; nothing else may.
         let by_link = page && method == Method::GET && says("sec-fetch-dest", "document");
-        if from_elsewhere && !by_link {
+        if from_another && !by_link {
             return Err(Problem::forbidden_origin());
+        }
+        // A browser that comes by a link keeps our cookies back. Given another one, it could not send the
+        // forms any more that are open in it.
+        if from_elsewhere && uri.path() != web::LINK && !web::shows_cookies(headers) {
+            return Ok(Verdict::ComesAgain);
         }
         if !self.wants_token {
             return Ok(Verdict::ComesIn(Caller::Anybody, Session(None)));

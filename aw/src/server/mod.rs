@@ -14,6 +14,7 @@ mod feed;
 mod guard;
 mod health;
 pub(crate) mod input;
+mod links;
 mod live;
 mod long;
 mod mcp;
@@ -192,7 +193,7 @@ pub fn router(setup: Setup) -> Router {
         .layer(from_fn_with_state(app.clone(), telemetry::observe))
         .with_state(app.clone());
     let description: Arc<str> =
-        description.to_json().expect("the description is plain data").into();
+        links::linked(description).to_json().expect("the description is plain data").into();
     router
         .route(
             "/openapi.json",

@@ -26,6 +26,7 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
 #[utoipa::path(
     post,
     path = "/tokens",
+    operation_id = "create_token",
     request_body = CreateToken,
     responses(
         (status = 201, body = Success<NewToken>),
@@ -69,6 +70,7 @@ pub(super) async fn create(
 #[utoipa::path(
     get,
     path = "/tokens",
+    operation_id = "list_tokens",
     responses(
         (status = 200, body = Success<TokenList>),
         ReadRefused,
@@ -85,6 +87,7 @@ pub(super) async fn list(desk: Desk) -> Answer<TokenList> {
 #[utoipa::path(
     delete,
     path = "/tokens/{id}",
+    operation_id = "revoke_token",
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Seat>),
@@ -102,6 +105,7 @@ pub(super) async fn revoke(desk: Desk, Segment(id): Segment) -> Answer<Seat> {
 #[utoipa::path(
     post,
     path = "/links",
+    operation_id = "create_link",
     request_body = CreateLink,
     responses(
         (status = 201, body = Success<Link>),

@@ -17,6 +17,7 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
 #[utoipa::path(
     get,
     path = "/debates/{id}/verify",
+    operation_id = "verify_debate",
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<VerifiedDebate>),
@@ -41,6 +42,7 @@ pub(super) struct PieceParams {
 #[utoipa::path(
     get,
     path = "/verify",
+    operation_id = "verify_record",
     params(PieceParams),
     responses(
         (status = 200, body = Success<VerifiedPiece>),

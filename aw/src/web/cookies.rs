@@ -49,6 +49,11 @@ impl Jar {
     }
 }
 
+/// Whether a browser that has cookies of ours shows them.
+pub(crate) fn shows_cookies(headers: &HeaderMap) -> bool {
+    cookie(headers, BROWSER).is_some()
+}
+
 /// The SHA-256 of the session that whoever sends this claims to have.
 pub(crate) fn session_of(headers: &HeaderMap) -> Option<Hash> {
     cookie(headers, SESSION).map(|session| digest(&session))

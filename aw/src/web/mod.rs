@@ -30,8 +30,8 @@ use axum::Router;
 use axum::routing::{get, post};
 
 pub(crate) use argument::{fragment, hand, transcript};
-pub(crate) use cookies::session_of;
-pub(crate) use sign_in::{ask_again, link, own, to_sign_in};
+pub(crate) use cookies::{session_of, shows_cookies};
+pub(crate) use sign_in::{LINK, ask_again, link, own, to_sign_in};
 pub(crate) use trouble::{page_of as trouble_page, wants_page};
 pub(crate) use visitor::{off_the_way, tongue};
 pub(crate) use words::Tongue;
@@ -77,5 +77,5 @@ pub(crate) fn is_page(path: &str) -> bool {
 
 /// Whether this is shown to whoever has not signed in.
 pub(crate) fn is_open(path: &str) -> bool {
-    matches!(path, "/sign-in" | "/sign-in/link") || path.starts_with("/assets/")
+    matches!(path, "/sign-in" | LINK) || path.starts_with("/assets/")
 }

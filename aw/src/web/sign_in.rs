@@ -72,13 +72,16 @@ pub(super) struct Came {
     to: String,
 }
 
+/// Where a link leads that signs in.
+pub(crate) const LINK: &str = "/sign-in/link";
+
 /// The address that signs a browser in, once.
 pub(crate) fn link(code: &Token, to: &str) -> String {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("code", code.as_str())
         .append_pair("to", to)
         .finish();
-    format!("/sign-in/link?{query}")
+    format!("{LINK}?{query}")
 }
 
 #[derive(Template)]

@@ -2,6 +2,7 @@
 
 pub mod by_hand;
 mod debate;
+mod description;
 mod documents;
 mod errors;
 mod feed;

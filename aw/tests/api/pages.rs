@@ -113,9 +113,28 @@ async fn a_link_from_anywhere_leads_to_a_page_and_nothing_else_does() {
     let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
     assert_eq!(see(&world, "/", &link).await.status, 200);
     assert_eq!(see(&world, "/debates", &link).await.status, 403, "the API is not a page");
-    for dest in ["iframe", "image", "script", "empty", "style"] {
-        let asked = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", dest)];
-        assert_eq!(see(&world, "/", &asked).await.status, 403, "{dest}");
+    for (site, dest) in ["cross-site", "same-site"]
+        .into_iter()
+        .flat_map(|site| ["iframe", "image", "script", "empty", "style"].map(|dest| (site, dest)))
+    {
+        let asked = [("sec-fetch-site", site), ("sec-fetch-dest", dest)];
+        assert_eq!(see(&world, "/", &asked).await.status, 403, "{site} {dest}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_from_elsewhere_leaves_the_forms_that_are_open_as_they_are() {
+    for world in [World::start().await, with_token().await] {
+        // Browsers keep our cookies back on such a link. Whoever seems to have none is given none here.
+        let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
+        for path in ["/", "/new", "/sign-in"] {
+            let page = see(&world, path, &link).await;
+            assert_eq!((page.status, page.cookies().as_str()), (200, ""), "{path}");
+            assert!(page.body.contains("http-equiv=\"refresh\""), "{path}: {}", page.body);
+        }
+        let from_here = [("sec-fetch-site", "same-origin"), ("sec-fetch-dest", "document")];
+        let page = see(&world, "/sign-in", &from_here).await;
+        assert!(page.cookies().contains("aw_browser="), "{}", page.body);
     }
 }
 

@@ -8,6 +8,7 @@
 //! say so.
 
 mod access;
+mod attack;
 mod axe;
 mod connection;
 mod devtools;
@@ -41,7 +42,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread::panicking;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use devtools::DevTools;
 use page::Page;
@@ -80,6 +81,11 @@ impl Browser {
         page
     }
 
+    /// A new tab for somebody who does harm, and may complain.
+    pub async fn strangers_page(&self) -> Page {
+        Page::open_unwatched(&self.tools, &self.context).await
+    }
+
     /// A new tab that shows this address.
     pub async fn open(&self, url: &str) -> Page {
         let page = self.page().await;
@@ -106,10 +112,49 @@ impl Browser {
 
     /// Every address that is open in some tab or frame of this browser.
     pub async fn addresses(&self) -> Vec<String> {
-        let targets = self.tools.call(None, "Target.getTargets", json!({})).await;
-        let targets = targets["targetInfos"].as_array().expect("a list").iter();
-        let ours = targets.filter(|target| target["browserContextId"] == *self.context);
-        ours.filter_map(|target| target["url"].as_str().map(str::to_owned)).collect()
+        let targets = self.targets().await;
+        targets.iter().filter_map(|target| target["url"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Every tab of this browser, by its id.
+    pub async fn tabs(&self) -> Vec<String> {
+        let mut tabs = self.targets().await;
+        tabs.retain(|target| target["type"] == "page");
+        tabs.iter().filter_map(|tab| tab["targetId"].as_str().map(str::to_owned)).collect()
+    }
+
+    /// Closes every other tab.
+    pub async fn keep_only(&self, tabs: &[String]) {
+        for tab in self.tabs().await {
+            if !tabs.contains(&tab) {
+                // It may be closing already.
+                let _ =
+                    self.tools.try_call(None, "Target.closeTarget", json!({"targetId": tab})).await;
+            }
+        }
+    }
+
+    async fn targets(&self) -> Vec<Value> {
+        let mut targets = self.tools.call(None, "Target.getTargets", json!({})).await;
+        let Value::Array(mut targets) = targets["targetInfos"].take() else { return Vec::new() };
+        targets.retain(|target| target["browserContextId"] == *self.context);
+        targets
+    }
+
+    /// Every cookie that it keeps, in the order of their hosts and names.
+    pub async fn cookies(&self) -> Vec<String> {
+        let asked = json!({"browserContextId": self.context});
+        let mut kept = self.tools.call(None, "Storage.getCookies", asked).await;
+        let Value::Array(kept) = kept["cookies"].take() else { return Vec::new() };
+        let mut kept: Vec<String> = kept
+            .iter()
+            .map(|cookie| {
+                let said = |what: &str| cookie[what].to_string();
+                ["domain", "name", "value", "httpOnly", "sameSite"].map(said).join(" ")
+            })
+            .collect();
+        kept.sort();
+        kept
     }
 }
 

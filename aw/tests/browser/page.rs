@@ -26,8 +26,20 @@ pub struct Page {
 }
 
 impl Page {
-    /// A new tab in this context of the browser.
+    /// A new tab in this context of the browser, of which everything is noted.
     pub(super) async fn open(tools: &Arc<DevTools>, context: &str) -> Self {
+        let page = Self::open_unwatched(tools, context).await;
+        for domain in ["Runtime", "Network", "Log", "Audits", "DOM", "Accessibility"] {
+            page.call(&format!("{domain}.enable"), json!({})).await;
+        }
+        // Several pages are looked at at once, and each behaves as if it were in front.
+        page.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
+        page.width(1440).await;
+        page
+    }
+
+    /// The same, which nobody looks at more closely: whatever fails there is its own affair.
+    pub(super) async fn open_unwatched(tools: &Arc<DevTools>, context: &str) -> Self {
         let asked = json!({"url": "about:blank", "browserContextId": context, "newWindow": true});
         let target = tools.call(None, "Target.createTarget", asked).await["targetId"].take();
         let asked = json!({"targetId": target, "flatten": true});
@@ -35,15 +47,10 @@ impl Page {
         let session = session.as_str().expect("a session").to_owned();
         let page = Page { tools: tools.clone(), session, seen: Arc::default() };
         page.tools.listen(&page.session, page.seen.clone());
-        for domain in ["Page", "Runtime", "Network", "Log", "Audits", "DOM", "Accessibility"] {
-            page.call(&format!("{domain}.enable"), json!({})).await;
-        }
+        page.call("Page.enable", json!({})).await;
         let tree = page.call("Page.getFrameTree", json!({})).await;
         page.seen.begin(tree["frameTree"]["frame"]["id"].as_str().expect("a frame"));
         page.call("Page.setLifecycleEventsEnabled", json!({"enabled": true})).await;
-        // Several pages are looked at at once, and each behaves as if it were in front.
-        page.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
-        page.width(1440).await;
         page
     }
 

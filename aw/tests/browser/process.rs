@@ -16,13 +16,20 @@ use crate::world::CEILING;
 /// The name that leads to this machine and is not ours: where attackers live.
 pub const ELSEWHERE: &str = "evil.test";
 
+/// Names of attackers that lead to another address of this machine, on which the port of a server may be
+/// theirs for a while.
+pub const REBOUND: [&str; 3] = ["rebound.test", "127.0.0.1.evil.test", "localhost.evil.test"];
+
+/// Where they lead.
+pub const ANOTHER_ADDRESS: &str = "127.0.0.2";
+
 const OVERSEER: &str = r#"folder=$0
 "$@" </dev/null >/dev/null 2>"$folder/log" & browser=$!
 cat >/dev/null
 kill -9 $browser; wait $browser
 until rm -rf "$folder"; do sleep 0.1; done"#;
 
-const FLAGS: [&str; 15] = [
+const FLAGS: [&str; 16] = [
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
@@ -38,6 +45,8 @@ const FLAGS: [&str; 15] = [
     "--disable-renderer-backgrounding",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
+    // An attacker waits for a click, which we need not wait for.
+    "--disable-popup-blocking",
     // What the browser does by itself against attacks on loopback is not ours to count on.
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,BlockInsecurePrivateNetworkRequests,Translate,MediaRouter",
 ];
@@ -79,6 +88,16 @@ fn program() -> Result<PathBuf, String> {
         .ok_or_else(|| "there is no chromium; scripts/browser installs it".to_owned())
 }
 
+/// What every name leads to; ours lead to where they always do.
+fn names() -> String {
+    let own =
+        ["localhost", "*.localhost", "localhost.", "127.0.0.1", "::1", "0.0.0.0", "::ffff:7f00:1"];
+    let rebound = REBOUND.map(|name| format!("MAP {name} {ANOTHER_ADDRESS}"));
+    let own = own.map(|name| format!("EXCLUDE {name}"));
+    let rules = [format!("MAP {ELSEWHERE} 127.0.0.1"), "MAP * ~NOTFOUND".to_owned()];
+    [&rebound[..], &rules, &own].concat().join(", ")
+}
+
 fn start(program: &Path) -> Process {
     let folder = tempfile::Builder::new().prefix("aw-browser-").tempdir().unwrap().keep();
     let profile = folder.join("profile");
@@ -91,9 +110,7 @@ fn start(program: &Path) -> Process {
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg("--remote-debugging-port=0")
         // No name leads anywhere but to this machine.
-        .arg(format!(
-            "--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
-        ))
+        .arg(format!("--host-resolver-rules={}", names()))
         .arg("about:blank")
         .env("HOME", &folder)
         // Whoever stops the tests from the keyboard stops us, not the shell that cleans up.

@@ -9,7 +9,7 @@ use super::grid::{Came, Row, report, rows, walk};
 use super::scene::{By, Scene, Who, answering, by_administrator, opening, world};
 use crate::world::{Socket, new_id};
 
-const GRID: &str = "
+pub const GRID: &str = "
     GET    /health                                          ++++ ++ +++ +++ +++ +++
     GET    /metrics                                         ???? ++ +++ +++ +++ +++
     GET    /openapi.json                                    ???? ++ +++ +++ +++ +++
@@ -149,7 +149,8 @@ pub fn upgrading(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")
 }
 
-fn path(scene: &Scene<'_>, row: &Row) -> String {
+/// Where a row is.
+pub fn path(scene: &Scene<'_>, row: &Row) -> String {
     let none = new_id();
     let debate = if row.note == "that is none" { &none } else { &scene.here };
     let id = match (row.path.split('/').nth(1).unwrap(), row.note.as_str()) {
@@ -171,7 +172,7 @@ fn path(scene: &Scene<'_>, row: &Row) -> String {
 }
 
 /// What a POST brings.
-fn body(scene: &Scene<'_>, row: &Row) -> Value {
+pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
     let role = row.note.rsplit(' ').next().unwrap();
     match row.path.rsplit('/').next().unwrap() {
         "debates" => opening(&new_id(), "Motion"),

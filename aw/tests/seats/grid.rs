@@ -48,8 +48,14 @@ impl Row {
         format!("{} {} {}", self.how, self.path, self.note)
     }
 
+    /// Whether whoever runs the server comes in.
+    pub fn opens(&self) -> bool {
+        let column = CALLERS.iter().position(|who| *who == Who::Administrator).unwrap();
+        self.cells[column] == '+'
+    }
+
     /// Whether what comes in can be accepted in this state.
-    fn is_accepted(&self, state: &str) -> bool {
+    pub fn is_accepted(&self, state: &str) -> bool {
         let column = STATES.iter().position(|known| *known == state).unwrap();
         let mut moves = MOVES.lines().filter_map(|line| line.trim().split_once("  "));
         match moves.find(|(name, _)| *name == self.note) {

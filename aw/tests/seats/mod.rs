@@ -1,13 +1,13 @@
 //! Seats: whoever has no right to something does not get it, however they ask.
 
-mod api;
+pub mod api;
 mod bounds;
-mod forged;
-mod grid;
+pub mod forged;
+pub mod grid;
 mod leaks;
 mod meanwhile;
 mod neighbour;
-mod page;
-mod pages;
-mod scene;
+pub mod page;
+pub mod pages;
+pub mod scene;
 mod tools;

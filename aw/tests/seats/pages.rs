@@ -14,7 +14,7 @@ use crate::world::new_id;
 
 /// Whoever had signed in with a token that has ended since is as unknown as whoever never did. What
 /// pages show and follow besides is in the last rows: the rest of the API takes no session.
-const GRID: &str = "
+pub const GRID: &str = "
     GET  /                                                  >>>> ++ +++ +++ +++ +++
     GET  /needed                                            ???? ++ +++ +++ +++ +++
     GET  /new                                               >>>> ++ +-- --- --- ---
@@ -139,13 +139,14 @@ async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
 
 impl Row {
     /// Whether it is a form of a page that is sent.
-    fn is_form(&self) -> bool {
+    pub fn is_form(&self) -> bool {
         !matches!(self.path.as_str(), "/tokens" | "/links" | "/mcp")
             && !self.path.starts_with("/debates")
     }
 }
 
-fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
+/// Where a row is.
+pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
     let none = new_id();
     let id = match row.note.as_str() {
         "cited here" => &scene.cited_here,
@@ -164,7 +165,7 @@ fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
 }
 
 /// What a form carries besides the seal.
-fn fields(row: &Row) -> Vec<(&'static str, String)> {
+pub fn fields(row: &Row) -> Vec<(&'static str, String)> {
     let (text, own) = (|text: &str| text.to_owned(), new_id);
     match row.path.as_str() {
         "/new" => {

@@ -15,6 +15,7 @@ use aw::mcp::Habits;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Store, StoreOptions};
+use axum::Router;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -54,6 +55,24 @@ impl World {
 
     /// A server on the record in this folder.
     pub async fn on(folder: TempDir, guard: Guard, limits: Limits) -> Self {
+        Self::made(folder, guard, limits, |router| router).await
+    }
+
+    /// A server on a new record, with something before its door.
+    pub async fn behind(
+        guard: Guard,
+        limits: Limits,
+        before: impl FnOnce(Router) -> Router,
+    ) -> Self {
+        Self::made(tempfile::tempdir().unwrap(), guard, limits, before).await
+    }
+
+    async fn made(
+        folder: TempDir,
+        guard: Guard,
+        limits: Limits,
+        before: impl FnOnce(Router) -> Router,
+    ) -> Self {
         let now = Arc::new(AtomicI64::new(BEGINNING));
         let clock = {
             let now = now.clone();
@@ -80,7 +99,8 @@ impl World {
         let url = format!("http://{}", listener.local_addr().unwrap());
         listener.set_nonblocking(true).unwrap();
         let listener = TcpListener::from_std(listener).unwrap();
-        let serving = tokio::spawn(server::serve(listener, router, connections, stop.told()));
+        let serving =
+            tokio::spawn(server::serve(listener, before(router), connections, stop.told()));
         // A redirect is an answer like any other.
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         World { url, engine, folder, now, stop, serving: Some(serving), client }
