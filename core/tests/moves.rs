@@ -296,6 +296,8 @@ fn the_standing_of_every_debate_is_what_its_arguments_say() {
         assert_eq!(standing.state, *protocol.states(entries).last().unwrap(), "{entries:?}");
         assert_eq!(standing.pending(), pending(entries), "{entries:?}");
         assert_eq!(standing.last, place(entries.len() - 1));
+        let newest = entries[newest_unparked(entries)].event.kind();
+        assert_eq!(standing.after_ruling(), newest == Kind::Ruling, "{entries:?}");
         for role in Role::ALL {
             let own = entries.iter().filter(|e| e.event.role() == *role).count();
             assert_eq!(standing.count.get(*role), own as u64, "{role} in {entries:?}");
