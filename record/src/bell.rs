@@ -15,14 +15,14 @@ use super::sync::{Mutex, MutexGuard, watch};
 /// Wakes everybody who listens to a debate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell {
-    ropes: Arc<Mutex<HashMap<DebateId, watch::Sender<u64>>>>,
+    ropes: Arc<Mutex<HashMap<DebateId, watch::Sender<()>>>>,
 }
 
 impl Bell {
     /// Tells everybody who listens to this debate to look. Call it after the commit.
     pub(crate) fn ring(&self, debate: DebateId) {
         if let Some(rope) = self.ropes().get(&debate) {
-            rope.send_modify(|rings| *rings += 1);
+            rope.send_replace(());
         }
     }
 
@@ -30,7 +30,7 @@ impl Bell {
     pub(crate) fn listen(&self, debate: DebateId) -> Listening {
         let heard = match self.ropes().entry(debate) {
             Entry::Occupied(rope) => rope.get().subscribe(),
-            Entry::Vacant(free) => free.insert(watch::Sender::new(0)).subscribe(),
+            Entry::Vacant(free) => free.insert(watch::Sender::new(())).subscribe(),
         };
         Listening { debate, heard: Some(heard), bell: self.clone() }
     }
@@ -58,7 +58,7 @@ impl Bell {
         self.ropes().len()
     }
 
-    fn ropes(&self) -> MutexGuard<'_, HashMap<DebateId, watch::Sender<u64>>> {
+    fn ropes(&self) -> MutexGuard<'_, HashMap<DebateId, watch::Sender<()>>> {
         // Nothing that holds the lock can panic half way through a change.
         self.ropes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,7 +69,7 @@ impl Bell {
 pub struct Listening {
     debate: DebateId,
     /// There until it is dropped.
-    heard: Option<watch::Receiver<u64>>,
+    heard: Option<watch::Receiver<()>>,
     bell: Bell,
 }
 

@@ -92,9 +92,9 @@ mod sync {
                 self.0.receiver_count()
             }
 
-            pub(crate) fn send_modify(&self, change: impl FnOnce(&mut T)) {
+            pub(crate) fn send_replace(&self, value: T) -> T {
                 others_first();
-                self.0.send_modify(change);
+                self.0.send_replace(value)
             }
         }
 
