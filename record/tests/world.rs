@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 /// The longest that anything may take before it counts as never.
-pub(crate) const CEILING: Duration = Duration::from_secs(60);
+pub(crate) const CEILING: Duration = Duration::from_secs(10);
 
 /// When the stories begin.
 pub(crate) const BEGINNING: i64 = 1_772_000_000_000;
