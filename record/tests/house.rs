@@ -140,6 +140,7 @@ fn the_machines_own_clock_tells_the_time() {
     let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
     let engine = Engine::new(store, Clock::system());
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(format!("{:?}", Clock::system()), "Clock");
     let told = engine.now();
     assert!(told.0.abs_diff(i64::try_from(now.as_millis()).unwrap()) < 60_000, "{told:?}");
 }
