@@ -308,6 +308,30 @@ fn the_standing_of_every_debate_is_what_its_arguments_say() {
 }
 
 #[test]
+fn an_appeal_a_resolution_and_an_intervention_ask_for_a_ruling_and_nothing_else_does() {
+    let asking = [Kind::Appeal, Kind::Intervention, Kind::Resolution];
+    for kind in Kind::ALL {
+        assert_eq!(kind.asks_for_ruling(), asking.contains(kind), "{kind}");
+    }
+}
+
+#[test]
+fn only_a_ruling_has_a_verdict() {
+    let target = Seq::FIRST;
+    for verdict in [Verdict::GoOn, Verdict::Close] {
+        assert_eq!(Move::Ruling { target: Some(target), verdict }.verdict(), Some(verdict));
+    }
+    for play in [
+        Move::Claim { target },
+        Move::Appeal { target },
+        Move::Resolution { target },
+        Move::Intervention,
+    ] {
+        assert_eq!(play.verdict(), None, "{play:?}");
+    }
+}
+
+#[test]
 fn the_floor_belongs_to_whom_the_protocol_says() {
     for (state, role) in FLOOR {
         assert_eq!(state.floor(), role, "{state}");

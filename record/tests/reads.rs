@@ -145,6 +145,7 @@ async fn the_texts_of_a_type_are_kept_with_the_debate() {
     assert!(world.engine.context(legal, Some(1)).await.unwrap().own_rules);
     let seals = [plain, legal].map(|debate| world.engine.seal(debate).unwrap().unwrap());
     assert_ne!(seals[0], seals[1]);
+    assert_eq!(TypeTexts::MAX_BYTES, 65_536, "64 KiB for the rules of all roles together");
     assert_eq!(world.engine.now(), Time(BEGINNING));
 }
 
