@@ -89,10 +89,10 @@ async fn the_files_are_their_owners_alone() {
     // One that was open to others is closed to them when it is opened.
     let copy = path.with_file_name("copy.db");
     fs::copy(path, &copy).unwrap();
-    for shown in [0o644, 0o640, 0o604] {
+    for (shown, then) in [(0o644, 0o600), (0o640, 0o600), (0o604, 0o600), (0o700, 0o700)] {
         fs::set_permissions(&copy, fs::Permissions::from_mode(shown)).unwrap();
         drop(Store::open(&StoreOptions::at(&copy)).unwrap());
-        assert_eq!(mode(&copy), 0o600);
+        assert_eq!(mode(&copy), then, "{shown:o}");
     }
 }
 

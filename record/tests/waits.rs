@@ -23,7 +23,8 @@ async fn a_waiting_proposer_is_woken_by_the_opponents_claim() {
 
     let Poll::News(news) = waiting.await.unwrap().unwrap() else { panic!("it was not woken") };
     assert_eq!((news.action, news.state), (Action::Respond, State::AwaitingProposer));
-    assert_eq!((&news.argument, news.arguments.as_slice()), (&claim, &[claim.clone()][..]));
+    assert_eq!(news.arguments, std::slice::from_ref(&claim));
+    assert_eq!(news.argument, claim);
     assert_eq!((news.waits_on, news.pending, news.omitted), (claim.id, None, 0));
     let open = [Available::Claim, Available::Appeal, Available::Resolution];
     assert_eq!(news.available, open);

@@ -236,7 +236,7 @@ async fn work_in_hand_is_parked_and_its_author_is_given_what_it_missed() {
         assert_eq!(receipt.argument.event, Event::Appeal { parked: true });
         assert_eq!(receipt.debate.state(), State::InterventionPending);
         assert_eq!((receipt.waits_on, receipt.replayed), (stop.id, replayed));
-        assert_eq!(receipt.missed, [stop.clone()]);
+        assert_eq!(receipt.missed, std::slice::from_ref(&stop));
         assert_eq!(receipt.action, Action::WaitForRuling);
     }
     let parked = world.engine.listed(debate).unwrap().last;
