@@ -1,9 +1,10 @@
 //! Documents: versions that are never changed, found again, hidden but not erased.
 
 use aw_core::{Content, DocumentId, Summary, Time};
-use aw_record::{Failure, NewDocument, NewVersion};
+use aw_record::{Failure, Fault, NewDocument, NewVersion};
 use uuid::Uuid;
 
+use crate::verify::burglar;
 use crate::world::{BEGINNING, World, document, version};
 
 #[tokio::test]
@@ -159,4 +160,16 @@ async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary
     let notes = &list.documents[0];
     assert_eq!((notes.id, notes.version, notes.deleted_at), (ids[2], 1, Some(at)));
     assert_eq!(notes.updated_at, Time(BEGINNING + 2));
+}
+
+#[tokio::test]
+async fn a_version_that_was_taken_away_is_damage_and_not_a_wrong_number() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    world.adds(plan, "Plan, with tests").await;
+    let thief = burglar(&world.path);
+    assert_eq!(thief.execute("delete from document_versions where version = 1", []).unwrap(), 1);
+    let told = world.engine.document(plan, Some(1), false).await.unwrap_err();
+    let Failure::Fault(Fault::Damaged(damage)) = told else { panic!("{told}") };
+    assert_eq!((damage.document, damage.version), (Some(plan), Some(1)));
 }
