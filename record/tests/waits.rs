@@ -111,6 +111,17 @@ async fn without_an_id_unseen_is_what_others_wrote_after_the_roles_newest_that_i
 }
 
 #[tokio::test]
+async fn who_has_only_parked_has_seen_nothing_yet() {
+    let world = World::new();
+    let (debate, motion) = world.opens("Keep one file?").await;
+    let stop = world.plays(debate, Role::Arbitrator, Move::Intervention).await.argument.id;
+    world.claims(debate, Role::Opponent, motion).await;
+    let ruling = world.plays(debate, Role::Arbitrator, GO_ON).await.argument.id;
+    let news = world.news(debate, Role::Opponent, None).await;
+    assert_eq!((ids(&news.arguments), news.omitted), (vec![motion, stop, ruling], 0));
+}
+
+#[tokio::test]
 async fn of_many_unseen_the_newest_20_are_shown_and_every_ruling() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;

@@ -292,7 +292,7 @@ mod tests {
         migrate::bring_up_to_date(&path).unwrap();
         let db = connection::writer(&path).unwrap();
         let numbers = format!(
-            "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < {many})"
+            "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < {many} limit {many})"
         );
         db.execute_batch(&format!(
             "pragma synchronous = off;
@@ -329,5 +329,19 @@ mod tests {
                 assert_eq!(list.total_is_exact, exact, "{words}");
             }
         }
+    }
+
+    #[test]
+    fn a_search_of_three_characters_asks_the_index_and_a_shorter_one_cannot() {
+        let (_folder, db) = with(0);
+        // In the index there is nothing of this one.
+        db.execute(
+            "insert into documents (id, client_request_id, version, summary, updated_at)
+             values (randomblob(16), randomblob(16), 1, 'Plan', 1)",
+            [],
+        )
+        .unwrap();
+        let found = |words| documents(&db, Some(words), false, 5, 0, None).unwrap().total;
+        assert_eq!((found("Pl"), found("Pla"), found("Plan")), (1, 0, 0));
     }
 }
