@@ -200,6 +200,9 @@ async fn a_list_shows_the_most_recently_updated_first_in_pages() {
     assert_eq!(page(&world, &second), (titles(&["two"]), 4));
     let older = Filter { before: Some((Time(BEGINNING + 30), None)), ..filter.clone() };
     assert_eq!(page(&world, &older), (titles(&["three", "two"]), 4));
+    // How many there are in all does not depend on the page.
+    let found = Filter { search: Some("o".to_owned()), ..older };
+    assert_eq!(page(&world, &found), (titles(&["two"]), 3));
 
     let last = world.engine.list(&filter).unwrap().debates.remove(0).last;
     assert_eq!((last.seq, last.role, last.parked), (Seq(2), Role::Opponent, false));
