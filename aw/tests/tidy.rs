@@ -137,6 +137,17 @@ fn loose_ends_are_not_left() {
 }
 
 #[test]
+fn unsafe_code_is_forbidden_in_every_crate() {
+    let workspace = read("Cargo.toml");
+    assert!(workspace.contains("unsafe_code = \"forbid\""), "the lints do not forbid it");
+    let members = workspace.lines().find_map(|line| line.strip_prefix("members = ["));
+    for member in members.expect("the crates are on one line").trim_end_matches(']').split(", ") {
+        let manifest = read(&format!("{}/Cargo.toml", member.trim_matches('"')));
+        assert!(manifest.contains("[lints]\nworkspace = true"), "{member} has lints of its own");
+    }
+}
+
+#[test]
 fn every_source_file_says_what_it_is_for() {
     for source in sources(EVERYTHING) {
         assert!(source.code.starts_with("//!"), "{} does not begin with //!", source.name);

@@ -97,3 +97,32 @@ impl fmt::Debug for Hash {
         fmt::Display::fmt(self, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    /// The SHA-256 of nothing.
+    const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    #[test]
+    fn a_hash_is_written_and_read_as_64_hexadecimal_digits() {
+        let hash: Hash = OF_NOTHING.parse().unwrap();
+        assert_eq!((hash.0[0], hash.0[1], hash.0[31]), (0xe3, 0xb0, 0x55));
+        assert_eq!(hash.to_string(), OF_NOTHING);
+        assert_eq!(alloc::format!("{hash:?}"), OF_NOTHING);
+    }
+
+    #[test]
+    fn nothing_else_is_read_as_a_hash() {
+        let without = |count| &OF_NOTHING[count..];
+        let with = |more| alloc::format!("{}{more}", without(2));
+        for wrong in
+            ["", without(1), &with("5"), &with("000"), &with("0g"), &with("é"), &with("éé")]
+        {
+            assert!(wrong.parse::<Hash>().is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -145,10 +145,9 @@ impl Standing {
 
     /// Whether the newest argument that is not parked is a RULING.
     pub fn after_ruling(&self) -> bool {
-        let newest = self.newest.arbitrator;
+        let ByRole { proposer, opponent, arbitrator } = self.newest;
         self.state != State::InterventionPending
-            && newest > self.newest.proposer
-            && newest > self.newest.opponent
+            && arbitrator.max(proposer).max(opponent) == arbitrator
     }
 
     /// Whether this role's text for this target was in hand when it was interrupted: it is kept

@@ -124,6 +124,13 @@ mod tests {
     }
 
     #[test]
+    fn a_version_further_along_the_line_is_not_beside_the_id() {
+        let after = |spaces: usize| format!("{DOC}{}v2.", " ".repeat(spaces));
+        assert_eq!(versions(&after(BESIDE - "v2.".len())), [Some(2)]);
+        assert_eq!(versions(&after(BESIDE - "v2.".len() + 1)), [None]);
+    }
+
+    #[test]
     fn each_document_is_listed_once_with_its_last_named_version() {
         let text = format!("{DOC} (v1), {OTHER} (v5), again {DOC} (v2), and {DOC}");
         let found = mentions(&text);

@@ -103,3 +103,31 @@ fn article(kind: Kind) -> &'static str {
 }
 
 impl core::error::Error for Refusal {}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_whose_move_it_is_and_what_cannot_be_done() {
+        let (role, state) = (Role::Opponent, State::AwaitingProposer);
+        for (refusal, words) in [
+            (
+                Refusal::NotTheFloor { state, role, kind: Kind::Claim },
+                "the floor belongs to the proposer (state AWAITING_PROPOSER), so the opponent cannot submit a CLAIM",
+            ),
+            (
+                Refusal::NotTheFloor { state: State::Closed, role, kind: Kind::Claim },
+                "the debate is CLOSED, so the opponent cannot submit a CLAIM",
+            ),
+            (
+                Refusal::NotTheRole { state, role, kind: Kind::Appeal },
+                "the opponent never submits an APPEAL",
+            ),
+        ] {
+            assert_eq!(refusal.to_string(), words);
+        }
+    }
+}

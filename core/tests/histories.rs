@@ -65,8 +65,13 @@ fn name(play: Move<Seq>) -> Available {
     }
 }
 
+/// How many histories are told to each test.
+fn cases() -> u32 {
+    std::env::var("AW_HISTORIES").map_or(1_000, |given| given.parse().unwrap())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_standing_applied_step_by_step_is_the_fold_of_the_whole_record(history in history()) {

@@ -296,6 +296,8 @@ fn the_standing_of_every_debate_is_what_its_arguments_say() {
         assert_eq!(standing.state, *protocol.states(entries).last().unwrap(), "{entries:?}");
         assert_eq!(standing.pending(), pending(entries), "{entries:?}");
         assert_eq!(standing.last, place(entries.len() - 1));
+        let newest = entries[newest_unparked(entries)].event.kind();
+        assert_eq!(standing.after_ruling(), newest == Kind::Ruling, "{entries:?}");
         for role in Role::ALL {
             let own = entries.iter().filter(|e| e.event.role() == *role).count();
             assert_eq!(standing.count.get(*role), own as u64, "{role} in {entries:?}");
@@ -303,6 +305,30 @@ fn the_standing_of_every_debate_is_what_its_arguments_say() {
             assert_eq!(standing.interrupted.get(*role), right, "{role} in {entries:?}");
         }
     });
+}
+
+#[test]
+fn an_appeal_a_resolution_and_an_intervention_ask_for_a_ruling_and_nothing_else_does() {
+    let asking = [Kind::Appeal, Kind::Intervention, Kind::Resolution];
+    for kind in Kind::ALL {
+        assert_eq!(kind.asks_for_ruling(), asking.contains(kind), "{kind}");
+    }
+}
+
+#[test]
+fn only_a_ruling_has_a_verdict() {
+    let target = Seq::FIRST;
+    for verdict in [Verdict::GoOn, Verdict::Close] {
+        assert_eq!(Move::Ruling { target: Some(target), verdict }.verdict(), Some(verdict));
+    }
+    for play in [
+        Move::Claim { target },
+        Move::Appeal { target },
+        Move::Resolution { target },
+        Move::Intervention,
+    ] {
+        assert_eq!(play.verdict(), None, "{play:?}");
+    }
 }
 
 #[test]

@@ -201,3 +201,25 @@ impl From<rusqlite::Error> for Failure {
         Failure::Fault(error.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_says_where_it_is_as_far_as_that_is_known() {
+        let (debate, document) = (Uuid::from_u128(1).into(), Uuid::from_u128(2).into());
+        let told = |damage: Damage| damage.to_string();
+        let missing = || Damage::new("it is missing");
+        assert_eq!(told(missing()), "it is missing");
+        assert_eq!(told(missing().at_seq(Seq(3))), "argument 3: it is missing");
+        let there = missing().of_debate(debate);
+        assert_eq!(told(there.clone()), format!("debate {debate}: it is missing"));
+        let named = format!("debate {debate}, argument 3: it is missing");
+        assert_eq!(told(there.at_seq(Seq(3)).at_seq(Seq(9))), named, "the first one counts");
+        let there = missing().of_document(document);
+        assert_eq!(told(there.clone()), format!("document {document}: it is missing"));
+        let named = format!("document {document}, version 3: it is missing");
+        assert_eq!(told(there.at_version(3).at_version(9)), named);
+    }
+}

@@ -425,4 +425,49 @@ mod tests {
         assert_eq!(story.room.debates.len(), 4);
         assert!(story.waits());
     }
+
+    #[test]
+    fn a_debate_without_a_sign_of_life_is_remembered_for_a_day() {
+        let mut story = Story::begin();
+        story.room.wrote(debate(1), Role::Proposer, AT, story.now);
+        story.now += Duration::from_secs(24 * 60 * 60);
+        story.room.wrote(debate(2), Role::Proposer, AT, story.now);
+        assert!(story.room.debates.get(debate(1)).is_some());
+        story.now += Duration::from_millis(1);
+        story.room.wrote(debate(3), Role::Proposer, AT, story.now);
+        assert!(story.room.debates.get(debate(1)).is_none());
+        assert!(story.room.debates.get(debate(2)).is_some());
+    }
+
+    #[tokio::test]
+    async fn who_has_polled_and_does_not_come_back_is_told_to_have_gone() {
+        let presence = Presence::told_to(Feed::default());
+        let mut comes_and_goes = presence.listen(debate(1));
+        let mut heard = async || {
+            let told = tokio::time::timeout(Duration::from_secs(60), comes_and_goes.next());
+            told.await.expect("nobody was told");
+        };
+        let waiting = presence.arrives(debate(1), Role::Opponent, AT);
+        heard().await;
+        let later = Time(8);
+        waiting.answered(false, later);
+        let sign = || presence.of(debate(1)).opponent;
+        assert_eq!(sign(), Sign { waiting: true, last_seen: Some(later) });
+        heard().await;
+        assert_eq!(sign(), Sign { waiting: false, last_seen: Some(later) });
+    }
+
+    #[tokio::test]
+    async fn who_waited_long_and_is_given_news_is_told_to_have_gone_at_once() {
+        let presence = Presence::told_to(Feed::default());
+        let mut waiting = presence.arrives(debate(1), Role::Opponent, AT);
+        waiting.began -= LINGER;
+        waiting.answered(true, AT);
+        assert!(!presence.of(debate(1)).opponent.waiting);
+        // Who leaves without an answer has not been seen since it came.
+        drop(presence.arrives(debate(1), Role::Opponent, AT));
+        assert_eq!(presence.of(debate(1)).opponent.last_seen, Some(AT));
+        presence.forget(debate(1));
+        assert_eq!(presence.of(debate(1)).opponent, Sign::default());
+    }
 }

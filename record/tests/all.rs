@@ -1,8 +1,16 @@
-//! The record as its only door shows it: what the schema guards, and what an import brings over.
+//! The record as its only door shows it: what is written, told and read, what the schema guards, and
+//! what an import brings over.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod guarded;
+mod house;
 mod legacy;
+mod papers;
 mod passes;
+mod reads;
 mod schemas;
+mod seats;
 mod verify;
+mod waits;
+mod world;
+mod writes;

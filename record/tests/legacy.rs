@@ -326,3 +326,39 @@ async fn documents_alone_are_imported_too() {
     let engine = open(&path).unwrap();
     assert_eq!(engine.list_documents(None, false, 10, 0, None).unwrap().total, 1);
 }
+
+#[tokio::test]
+async fn only_the_last_ruling_of_a_closed_debate_closed_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("debate.db");
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(OLD_SCHEMA).unwrap();
+    let at = "2026-02-07 05:32:50";
+    db.execute(
+        "insert into debates values (?1, 'T', 'general_debate', 'CLOSED', ?2, ?2)",
+        [CLOSED, at],
+    )
+    .unwrap();
+    let told = [
+        ("MOTION", "proposer"),
+        ("CLAIM", "opponent"),
+        ("APPEAL", "proposer"),
+        ("RULING", "arbitrator"),
+        ("APPEAL", "proposer"),
+        ("RULING", "arbitrator"),
+    ];
+    for (seq, (kind, role)) in (1..).zip(told) {
+        db.execute(
+            "insert into arguments values (?1, ?2, null, ?3, ?4, 'x', null, ?5, ?6)",
+            rusqlite::params![argument(seq), CLOSED, kind, role, seq, at],
+        )
+        .unwrap();
+    }
+    drop(db);
+    let engine =
+        Engine::new(Store::open(&StoreOptions::at(&path)).unwrap(), Clock::new(|| Time(1)));
+    let all = engine.stretch(CLOSED.parse().unwrap(), 0, 9).unwrap().arguments;
+    let closing: Vec<_> = all.iter().filter_map(|argument| argument.event.close()).collect();
+    assert_eq!(closing, [false, true]);
+    assert!(all.iter().all(|argument| !argument.event.automatic()), "a person wrote them");
+}

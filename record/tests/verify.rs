@@ -33,7 +33,7 @@ async fn walk(engine: &Engine) -> VerifiedPiece {
 }
 
 /// A connection that nothing stops: without triggers, checks and foreign keys.
-fn burglar(path: &Path) -> Connection {
+pub(crate) fn burglar(path: &Path) -> Connection {
     let db = Connection::open(path).unwrap();
     for pragma in ["foreign_keys = off", "ignore_check_constraints = on", "synchronous = off"] {
         db.execute_batch(&format!("pragma {pragma}")).unwrap();

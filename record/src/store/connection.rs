@@ -9,10 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 
 /// The connection that writes.
 pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    let db = Connection::open_with_flags(path, flags)?;
     prepare(&db)?;
     // FULL: in WAL mode anything less loses acknowledged writes when the power goes.
     db.pragma_update(None, "journal_mode", "wal")?;
@@ -26,10 +24,8 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
 
 /// A connection that can only read.
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
-    let db = Connection::open_with_flags(
-        path,
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-    )?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    let db = Connection::open_with_flags(path, flags)?;
     prepare(&db)?;
     Ok(db)
 }
@@ -40,9 +36,31 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);
     // SQLite's own lower() knows ASCII only.
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    let flags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
     db.create_scalar_function("folded", 1, flags, |call| {
         call.get_raw(0).as_str().map(str::to_lowercase).map_err(Into::into)
     })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_acknowledged_is_on_disk_and_the_log_and_the_memory_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        std::fs::File::create(&path).unwrap();
+        let db = writer(&path).unwrap();
+        let pragma = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!((mode.as_str(), pragma("synchronous")), ("wal", 2), "2 is FULL");
+        assert_eq!(pragma("foreign_keys"), 1);
+        // In pages, in bytes and in KiB, the last of which SQLite tells by a minus.
+        assert_eq!(pragma("wal_autocheckpoint"), 10_000);
+        assert_eq!(pragma("journal_size_limit"), 67_108_864);
+        assert_eq!(pragma("cache_size"), -8_000);
+        assert!(reader(&path).unwrap().execute_batch("create table notes (x)").is_err());
+    }
 }

@@ -425,3 +425,31 @@ fn time(row: &Row<'_>, column: &str) -> Result<Time, String> {
         .or_else(|_| text.parse::<DateTime>().and_then(|local| TimeZone::UTC.to_timestamp(local)));
     at.map(|at| Time(at.as_millisecond())).map_err(|_| not_read(column, &text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_problems_are_named_and_the_rest_counted() {
+        let path = Path::new("debate.db");
+        let named = |many: usize| {
+            let problems = (1..=many).map(|number| number.to_string()).collect();
+            match refuse_with(path, problems) {
+                Err(OpenError::Unreadable { problems, .. }) => problems,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(refuse_with(path, Vec::new()).is_ok());
+        assert_eq!(named(PROBLEMS_NAMED).last().unwrap(), "20");
+        let (many, last) = (named(PROBLEMS_NAMED + 1), "and 1 more".to_owned());
+        assert_eq!((many.len(), many.last()), (PROBLEMS_NAMED + 1, Some(&last)));
+    }
+
+    #[test]
+    fn a_copy_that_cannot_be_made_is_told_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let copied = copy_aside(&folder.path().join("gone/debate.db"));
+        assert!(matches!(copied, Err(OpenError::Io { .. })), "{copied:?}");
+    }
+}

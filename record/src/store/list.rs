@@ -276,3 +276,72 @@ fn phrase(search: &str) -> String {
 fn number(value: u64) -> Value {
     Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::super::{connection, migrate};
+    use super::*;
+
+    /// A file with so many debates and documents, all of one name.
+    fn with(many: u64) -> (TempDir, Connection) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        std::fs::File::create(&path).unwrap();
+        migrate::bring_up_to_date(&path).unwrap();
+        let db = connection::writer(&path).unwrap();
+        let numbers = format!(
+            "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < {many} limit {many})"
+        );
+        db.execute_batch(&format!(
+            "pragma synchronous = off;
+             begin;
+             insert into debates (id, title, debate_type, resolution_policy, created_at, updated_at,
+                 state, last_seq, proposer_count, opponent_count, proposer_newest)
+             {numbers} select randomblob(16), 'Debate', 'general_debate', 'auto', n, n,
+                 'AWAITING_OPPONENT', 1, 1, 0, 1 from numbers;
+             insert into debate_titles (rowid, title) {numbers} select n, 'Debate' from numbers;
+             insert into debate_counts (debate_type, awaiting_opponent) values ('', {many});
+             insert into document_summaries (rowid, summary) {numbers} select n, 'Plan' from numbers;
+             update document_counts set live = {many};
+             commit;"
+        ))
+        .unwrap();
+        (folder, db)
+    }
+
+    #[test]
+    fn a_list_says_whether_its_total_was_counted_to_the_end() {
+        for (many, exact) in [(SEARCHED - 1, true), (SEARCHED, false)] {
+            let (_folder, db) = with(many);
+            let search =
+                |words: &str| Filter { search: Some(words.to_owned()), ..Filter::default() };
+            let fresh = Filter { pending_first_opponent: true, ..Filter::default() };
+            for filter in [search("Debate"), search("De"), fresh] {
+                let list = debates(&db, &filter).unwrap();
+                assert_eq!((list.total, list.total_is_exact), (many, exact), "{filter:?}");
+            }
+            let all = debates(&db, &Filter::default()).unwrap();
+            assert_eq!((all.total, all.total_is_exact), (many, true), "the counts know");
+            for words in ["Plan", "Pl"] {
+                let list = documents(&db, Some(words), false, 5, 0, None).unwrap();
+                assert_eq!(list.total_is_exact, exact, "{words}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_of_three_characters_asks_the_index_and_a_shorter_one_cannot() {
+        let (_folder, db) = with(0);
+        // In the index there is nothing of this one.
+        db.execute(
+            "insert into documents (id, client_request_id, version, summary, updated_at)
+             values (randomblob(16), randomblob(16), 1, 'Plan', 1)",
+            [],
+        )
+        .unwrap();
+        let found = |words| documents(&db, Some(words), false, 5, 0, None).unwrap().total;
+        assert_eq!((found("Pl"), found("Pla"), found("Plan")), (1, 0, 0));
+    }
+}

@@ -2,6 +2,7 @@
 //!
 //! A released migration is history: add the next one, and say in it why.
 
+use std::cmp::Ordering;
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,11 +38,13 @@ enum Found {
 pub(super) fn bring_up_to_date(path: &Path) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
-        Found::Ours { schema } if schema == known => Ok(()),
-        Found::Ours { schema } if schema > known => {
-            Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
-        }
-        Found::Ours { schema } => migrate(path, schema, &legacy::Import::default()),
+        Found::Ours { schema } => match schema.cmp(&known) {
+            Ordering::Less => migrate(path, schema, &legacy::Import::default()),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => {
+                Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
+            }
+        },
         Found::Empty => migrate(path, 0, &legacy::read_documents_beside(path)?),
         Found::Legacy => {
             let import = legacy::read(path)?;

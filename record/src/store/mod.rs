@@ -550,3 +550,23 @@ fn in_order(mut newest_first: Vec<Argument>) -> Vec<Argument> {
     newest_first.reverse();
     newest_first
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
+        let idle = || store.inner.readers.lock().unwrap().len();
+        assert_eq!(store.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
+        assert_eq!(idle(), 1);
+
+        fn at_once(store: &Store, reads: usize) -> Result<(), Failure> {
+            if reads == 0 { Ok(()) } else { store.read(|_| at_once(store, reads - 1)) }
+        }
+        at_once(&store, READERS + 2).unwrap();
+        assert_eq!(idle(), READERS);
+    }
+}

@@ -229,3 +229,17 @@ fn tolerate(sealed: Result<(), Failure>) -> Result<(), Failure> {
         sealed => sealed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Damage;
+
+    #[test]
+    fn what_is_damaged_stays_without_a_seal_and_nothing_else_does() {
+        let damaged = Damage::new("it is missing").into();
+        assert!(tolerate(Err(damaged)).is_ok());
+        let full = tolerate(Err(Fault::StorageFull.into()));
+        assert!(matches!(full, Err(Failure::Fault(Fault::StorageFull))), "{full:?}");
+    }
+}

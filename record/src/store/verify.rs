@@ -213,3 +213,46 @@ fn newest(db: &Connection, table: &str) -> Result<u64, Failure> {
 fn signed(key: u64) -> i64 {
     i64::try_from(key).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{connection, migrate};
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_what_lies_before_the_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        std::fs::File::create(&path).unwrap();
+        migrate::bring_up_to_date(&path).unwrap();
+        let db = connection::writer(&path).unwrap();
+        db.execute_batch(
+            "insert into documents (key, id, client_request_id, version, summary, updated_at)
+             values (4, randomblob(16), randomblob(16), 1, 'Plan', 1)",
+        )
+        .unwrap();
+        for (mark, left) in [(Mark::Debates(3), 2 + 4), (Mark::Documents(3), 2)] {
+            let mut walk = Walk::from(Some(mark));
+            walk.step(&db, true).unwrap();
+            let piece = walk.rest().expect("it is in the middle of nothing");
+            assert_eq!((piece.left, piece.next), (left, Some(mark)));
+        }
+    }
+
+    #[test]
+    fn a_step_reads_two_thousand_rows_or_eight_mebibytes() {
+        let mut budget = Budget::of_a_step();
+        for _ in 1..2_000 {
+            budget.pay(0);
+            assert!(!budget.is_spent());
+        }
+        budget.pay(0);
+        assert!(budget.is_spent());
+
+        let mut budget = Budget::of_a_step();
+        budget.pay(8_388_607);
+        assert!(!budget.is_spent());
+        budget.pay(2);
+        assert!(budget.is_spent());
+    }
+}

@@ -211,3 +211,194 @@ fn checkpoint(db: &Connection) -> Result<(), Fault> {
     let busy: bool = db.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0))?;
     if busy { Err(Fault::Busy("readers hold the log")) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::super::migrate;
+    use super::*;
+
+    type Answer = oneshot::Receiver<Result<(), Failure>>;
+
+    /// A desk on a database of its own, in which there is room for notes.
+    fn desk(trouble: Option<Fault>) -> (TempDir, Desk) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debate.db");
+        fs::File::create(&path).unwrap();
+        migrate::bring_up_to_date(&path).unwrap();
+        let db = connection::writer(&path).unwrap();
+        db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
+        (folder, Desk { path, db: Some(db), trouble })
+    }
+
+    /// A request that notes something and ends like this.
+    fn noting(
+        text: &'static str,
+        end: impl FnOnce(&Connection) -> Result<(), Failure> + Send + 'static,
+    ) -> (Box<dyn Job>, Answer) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |db: &Connection| {
+            db.execute("insert into notes values (?1)", [text])?;
+            end(db)
+        };
+        (Box::new(Request { work: Some(work), result: None, reply }), answer)
+    }
+
+    fn lost() -> Failure {
+        Fault::Storage("the disk went away".to_owned()).into()
+    }
+
+    /// Does all of these in one batch, and says what each was told.
+    fn in_one_batch(
+        desk: Desk,
+        requests: Vec<(Box<dyn Job>, Answer)>,
+    ) -> Vec<Result<(), Option<Fault>>> {
+        let (jobs, waiting) = mpsc::channel(requests.len());
+        let mut answers = Vec::new();
+        for (job, answer) in requests {
+            jobs.try_send(job).map_err(drop).unwrap();
+            answers.push(answer);
+        }
+        drop(jobs);
+        desk.work(waiting);
+        let told = |mut answer: Answer| match answer.try_recv().expect("it was not answered") {
+            Ok(()) => Ok(()),
+            Err(Failure::Fault(fault)) => Err(Some(fault)),
+            Err(_) => Err(None),
+        };
+        answers.into_iter().map(told).collect()
+    }
+
+    fn notes(path: &Path) -> Vec<String> {
+        let db = Connection::open(path).unwrap();
+        let mut all = db.prepare("select text from notes order by rowid").unwrap();
+        all.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn a_request_that_fails_by_itself_does_not_take_its_batch_with_it() {
+        let (_folder, desk) = desk(None);
+        let path = desk.path.clone();
+        let refused = Fault::Refused("not so".to_owned());
+        let damaged = Fault::Damaged(Damage::new("not so"));
+        let (one, other) = (refused.clone(), damaged.clone());
+        let told = in_one_batch(
+            desk,
+            vec![
+                noting("first", |_| Ok(())),
+                noting("refused", move |_| Err(one.into())),
+                noting("damaged", move |_| Err(other.into())),
+                noting("dies", |_| panic!("on purpose")),
+                noting("answered", |_| Err(Failure::RequestIdReused)),
+                noting("last", |_| Ok(())),
+            ],
+        );
+        let died = Fault::Refused("the request died".to_owned());
+        let expected =
+            [Ok(()), Err(Some(refused)), Err(Some(damaged)), Err(Some(died)), Err(None), Ok(())];
+        assert_eq!(told, expected);
+        // An answer that says no is no fault; whatever gives it has written nothing, as this one.
+        assert_eq!(notes(&path), ["first", "answered", "last"]);
+    }
+
+    #[test]
+    fn a_batch_that_fails_is_not_written_and_nobody_is_told_that_it_was() {
+        let (_folder, desk) = desk(None);
+        let path = desk.path.clone();
+        let told = in_one_batch(
+            desk,
+            vec![
+                noting("first", |_| Ok(())),
+                noting("lost", |_| Err(lost())),
+                noting("last", |_| Ok(())),
+            ],
+        );
+        let Failure::Fault(fault) = lost() else { unreachable!("it is one") };
+        assert_eq!(told, vec![Err(Some(fault)); 3]);
+        assert_eq!(notes(&path), [""; 0]);
+    }
+
+    #[test]
+    fn a_batch_that_fails_holds_the_database_no_longer() {
+        let (_folder, mut desk) = desk(None);
+        let (job, _answer) = noting("lost", |_| Err(lost()));
+        assert!(desk.commit(&mut [job]).is_err());
+        assert!(desk.db.as_ref().unwrap().is_autocommit());
+        // SQLite ends a transaction by itself on some errors. What is told is what went wrong.
+        let (job, _answer) = noting("lost", |db| {
+            db.execute_batch("rollback")?;
+            Err(lost())
+        });
+        let Failure::Fault(fault) = lost() else { unreachable!("it is one") };
+        assert_eq!(desk.commit(&mut [job]), Err(fault));
+    }
+
+    #[test]
+    fn after_a_failure_nothing_is_accepted_before_the_database_was_found_whole() {
+        let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
+        let (_folder, mut desk) = desk(Some(Fault::Storage("it failed".to_owned())));
+        Connection::open(&desk.path).unwrap().execute_batch(wrong).unwrap();
+        for _ in 0..2 {
+            let (job, _answer) = noting("next", |_| Ok(()));
+            let told = desk.commit(&mut [job]);
+            assert!(matches!(told, Err(Fault::Damaged(_))), "{told:?}");
+        }
+        let path = desk.path.clone();
+        let mended = Connection::open(&path).unwrap();
+        mended.execute("delete from notes", []).unwrap();
+        let pulse = || {
+            let sql = "select value from meta where name = 'pulse'";
+            mended.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        let before = pulse();
+        let (job, _answer) = noting("next", |_| Ok(()));
+        assert_eq!(desk.commit(&mut [job]), Ok(()));
+        assert_eq!((pulse(), desk.trouble.is_none()), (before + 1, true), "it took a write first");
+        assert_eq!(notes(&path), ["next"]);
+    }
+
+    #[test]
+    fn a_disk_that_was_full_is_no_reason_to_look_at_everything() {
+        let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
+        let (_folder, mut desk) = desk(Some(Fault::StorageFull));
+        Connection::open(&desk.path).unwrap().execute_batch(wrong).unwrap();
+        let (job, _answer) = noting("next", |_| Ok(()));
+        assert_eq!(desk.commit(&mut [job]), Ok(()));
+        assert!(desk.trouble.is_none());
+    }
+
+    #[test]
+    fn the_log_is_folded_into_the_database_when_the_writing_ends() {
+        let (folder, desk) = desk(None);
+        // Somebody else has it open, so SQLite does not fold it by itself.
+        let other = Connection::open(&desk.path).unwrap();
+        other.query_row("select count(*) from notes", [], |_| Ok(())).unwrap();
+        assert_eq!(in_one_batch(desk, vec![noting("first", |_| Ok(()))]), [Ok(())]);
+        let log = fs::metadata(folder.path().join("debate.db-wal")).unwrap();
+        assert_eq!(log.len(), 0);
+        drop(other);
+    }
+
+    #[tokio::test]
+    async fn the_write_after_a_failed_one_is_accepted_once_writing_works_again() {
+        let (_folder, desk) = desk(None);
+        let path = desk.path.clone();
+        drop(desk);
+        let writer = Writer::start(&path, 4).unwrap();
+        let note = |text: &'static str, end: Result<(), Failure>| {
+            writer.write(move |db| {
+                db.execute("insert into notes values (?1)", [text])?;
+                end
+            })
+        };
+        assert!(note("lost", Err(lost())).await.is_err());
+        assert!(note("kept", Ok(())).await.is_ok());
+        writer.pulse().await.unwrap();
+        writer.close().await;
+        assert_eq!(notes(&path), ["kept"]);
+        assert_eq!(writer.pulse().await, Err(Fault::Busy("the server is stopping")));
+    }
+}

@@ -227,6 +227,8 @@ async fn where_a_debate_stands_follows_from_its_arguments() {
     }
     let further = "update debates set last_seq = 2 where key = :opened";
     scene.expect(further, scene.shapes.opened, Some(2)).await;
+    let shorter = "update debates set last_seq = 2, proposer_count = 1 where key = :ruled";
+    scene.expect(shorter, scene.shapes.ruled, Some(3)).await;
     let shorter = "update debates set last_seq = 2 where key = :ruled";
     let found = scene.found(shorter).await;
     assert_eq!(found[0].debate, Some(scene.shapes.ruled), "{found:?}");
@@ -285,6 +287,8 @@ async fn a_version_that_was_changed_or_removed_is_named() {
         format!("delete from document_versions where document_key = :plan and version = {version}")
     };
     scene.expect_in_document(&remove(3), Some(3)).await;
+    let shorter = "update documents set version = 2 where key = :plan";
+    scene.expect_in_document(shorter, Some(3)).await;
     let adapted = format!(
         "{}; update documents set version = 2, (summary, updated_at) = (
              select summary, created_at from document_versions

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::shapes::{DEBATES, DOCUMENTS, every_shape, without_seats};
 use super::{burglar, open, walk};
 use crate::schemas::as_of_schema;
+use crate::world::{World, version};
 
 #[tokio::test]
 async fn an_untouched_record_of_every_shape_is_whole() {
@@ -15,6 +16,11 @@ async fn an_untouched_record_of_every_shape_is_whole() {
     let found = walk(&engine).await;
     assert_eq!(found.damages, []);
     assert_eq!((found.debates, found.documents, found.left), (DEBATES, DOCUMENTS, 0));
+    let all = |table: &str| -> u64 {
+        let sql = format!("select count(*) from {table}");
+        burglar(&shapes.path).query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!((found.arguments, found.versions), (all("arguments"), all("document_versions")));
     let eventful = engine.verify(shapes.eventful).await.unwrap();
     let transcript = engine.transcript(shapes.eventful, 0).await.unwrap().arguments;
     assert_eq!(eventful.arguments, transcript.len() as u64);
@@ -122,4 +128,30 @@ async fn a_long_debate_is_verified_in_steps_while_it_grows() {
     burglar(&path).execute("update arguments set author = 'x' where seq = 37", []).unwrap();
     let found = walk(&engine).await;
     assert_eq!(found.damages[0].seq, Some(Seq(37)));
+}
+
+#[tokio::test]
+async fn what_has_lost_its_name_was_looked_at_all_the_same() {
+    let shapes = every_shape().await;
+    let engine = open(&shapes.path);
+    for table in ["debates", "documents"] {
+        let nameless = format!("update {table} set id = 'x' where key = 2");
+        assert_eq!(burglar(&shapes.path).execute(&nameless, []).unwrap(), 1);
+    }
+    let found = walk(&engine).await;
+    assert!(found.damages.len() >= 2, "{:?}", found.damages);
+    assert_eq!((found.debates, found.documents), (DEBATES, DOCUMENTS));
+}
+
+#[tokio::test]
+async fn a_long_document_is_verified_in_steps_too() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    for _ in 2..=12 {
+        let mut long = version("Plan");
+        long.content = Content::recorded("x".repeat(1_000_000));
+        world.engine.add_version(plan, Uuid::now_v7().into(), long).await.unwrap();
+    }
+    let found = walk(&world.engine).await;
+    assert_eq!((found.documents, found.versions, found.damages.len()), (1, 12, 0));
 }

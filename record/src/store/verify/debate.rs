@@ -339,7 +339,7 @@ mod tests {
         }
     }
 
-    fn write(db: &Connection, debate: u128) {
+    fn open(db: &Connection, debate: u128) -> Argument {
         let policy = ResolutionPolicy::Auto;
         let opened = NewDebate {
             id: Uuid::from_u128(debate).into(),
@@ -349,7 +349,11 @@ mod tests {
             debate: Debate { policy, standing: Standing::opened() },
             motion: new(debate, 1),
         };
-        let mut newest = debates::open(db, &opened, u64::MAX).unwrap().argument;
+        debates::open(db, &opened, u64::MAX).unwrap().argument
+    }
+
+    fn write(db: &Connection, debate: u128) {
+        let mut newest = open(db, debate);
         let key = i64::try_from(debate).unwrap();
         let mut standing = Standing::opened();
         for event in
@@ -358,7 +362,7 @@ mod tests {
             standing.apply(event);
             let next = new(debate, standing.last.0);
             let at = next.at;
-            let next = next.placed(opened.id, standing.last, event, Some(newest.id), at);
+            let next = next.placed(newest.debate, standing.last, event, Some(newest.id), at);
             let now = KnownVersions::Now;
             newest = debates::append(db, key, next, None, &standing, newest.hash, now).unwrap();
         }
@@ -369,9 +373,9 @@ mod tests {
         db.execute(sql, [key]).unwrap();
     }
 
-    /// What verifying the first debate says.
-    fn verified(db: &Connection) -> Result<Verified, Damage> {
-        let mut walk = DebateWalk::at(db, 1).unwrap();
+    /// What verifying the debate with this key says.
+    fn verified(db: &Connection, key: i64) -> Result<Verified, Damage> {
+        let mut walk = DebateWalk::at(db, key).unwrap();
         match walk.go_on(db, &mut Budget::of_a_step()) {
             Ok(verified) => Ok(verified.unwrap()),
             Err(Failure::Fault(Fault::Damaged(damage))) => Err(damage),
@@ -401,9 +405,9 @@ mod tests {
     #[test]
     fn what_was_never_written_is_found_though_its_hashes_are_right() {
         let (_folder, db) = unprotected();
-        assert_eq!(verified(&db).unwrap().arguments, 3);
+        assert_eq!(verified(&db, 1).unwrap().arguments, 3);
         forge(&db, |argument| argument.at = Time(31));
-        assert_eq!(verified(&db).unwrap().arguments, 3, "a forgery is not found by its hash");
+        assert_eq!(verified(&db, 1).unwrap().arguments, 3, "a forgery is not found by its hash");
         for (forgery, what) in [
             (
                 (|argument| argument.at = Time(19)) as fn(&mut Argument),
@@ -423,8 +427,21 @@ mod tests {
                 argument.parent = Some(Uuid::from_u128(102).into());
                 forgery(argument);
             });
-            let damage = verified(&db).unwrap_err();
+            let damage = verified(&db, 1).unwrap_err();
             assert_eq!((damage.seq, damage.what.as_str()), (Some(Seq(3)), what));
         }
+    }
+
+    #[test]
+    fn a_debate_begins_with_its_motion_whatever_its_hash_says() {
+        let (_folder, db) = unprotected();
+        let mut first = open(&db, 3);
+        assert_eq!(verified(&db, 3).unwrap().arguments, 1);
+        first.event = Event::ProposerClaim { parked: false };
+        db.execute_batch("pragma ignore_check_constraints = on").unwrap();
+        let sql = "update arguments set type = 'CLAIM', hash = ?1 where debate_key = 3";
+        db.execute(sql, [chain::link(Hash::NONE, &first).0]).unwrap();
+        let damage = verified(&db, 3).unwrap_err();
+        assert_eq!((damage.seq, damage.what.as_str()), (Some(Seq(1)), "it is not a MOTION"));
     }
 }

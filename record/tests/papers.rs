@@ -1,0 +1,175 @@
+//! Documents: versions that are never changed, found again, hidden but not erased.
+
+use aw_core::{Content, DocumentId, Summary, Time};
+use aw_record::{Failure, Fault, NewDocument, NewVersion};
+use uuid::Uuid;
+
+use crate::verify::burglar;
+use crate::world::{BEGINNING, World, document, version};
+
+#[tokio::test]
+async fn a_document_has_versions_1_2_3_and_each_is_kept_as_it_was() {
+    let world = World::new();
+    let first = world.kept("Plan").await;
+    assert_eq!((first.version.number, first.replayed), (1, false));
+    world.at(20);
+    let second = world.adds(first.document, "Plan, with tests").await;
+    assert_eq!((second.version.number, second.document), (2, first.document));
+    world.at(10);
+    let third = world.adds(first.document, "Plan, as agreed").await;
+    assert_eq!(third.version.at, Time(BEGINNING + 20), "time does not run backwards");
+
+    let newest = world.engine.document(first.document, None, false).await.unwrap();
+    assert_eq!((newest.id, newest.newest, newest.deleted_at), (first.document, 3, None));
+    assert_eq!(newest.version.version, third.version);
+    assert_eq!(newest.version.content.as_str(), "# Plan, as agreed\n");
+    let chosen = world.engine.document(first.document, Some(1), false).await.unwrap();
+    assert_eq!(chosen.version.version, first.version);
+    assert_eq!(chosen.version.version.author.unwrap().as_str(), "An");
+    assert_eq!(chosen.version.version.metadata, "{}");
+    for missing in [0, 4, u64::MAX] {
+        let told = world.engine.document(first.document, Some(missing), false).await.unwrap_err();
+        let Failure::VersionNotFound { id, version, newest } = told else { panic!("{told}") };
+        assert_eq!((id, version, newest), (first.document, missing, 3));
+    }
+
+    let page = |limit, offset| {
+        let list = world.engine.versions(first.document, false, limit, offset).unwrap();
+        assert_eq!((list.total, list.deleted_at), (3, None));
+        list.versions.iter().map(|version| version.number).collect::<Vec<_>>()
+    };
+    assert_eq!((page(9, 0), page(1, 1), page(9, 3)), (vec![3, 2, 1], vec![2], vec![]));
+}
+
+#[tokio::test]
+async fn two_versions_are_compared_by_default_the_newest_with_the_one_before() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    let compared = async |from, to| {
+        let (old, new) = world.engine.two_versions(plan, from, to).await.unwrap();
+        (old.version.number, new.version.number)
+    };
+    assert_eq!(compared(None, None).await, (1, 1));
+    world.adds(plan, "Plan, with tests").await;
+    world.adds(plan, "Plan, as agreed").await;
+    assert_eq!(compared(None, None).await, (2, 3));
+    assert_eq!(compared(None, Some(2)).await, (1, 2));
+    assert_eq!(compared(Some(1), None).await, (1, 3));
+    assert!(world.engine.two_versions(plan, Some(9), None).await.is_err());
+}
+
+#[tokio::test]
+async fn a_document_sent_again_is_kept_once() {
+    let world = World::new();
+    let request = document("Plan");
+    let first = world.engine.create_document(request.clone()).await.unwrap();
+    world.at(5);
+    let again = world.engine.create_document(request.clone()).await.unwrap();
+    assert_eq!((again.document, again.replayed), (first.document, true));
+    assert_eq!(again.version, first.version);
+
+    let second = Uuid::now_v7().into();
+    let next = world.engine.add_version(first.document, second, version("Next")).await.unwrap();
+    let again = world.engine.add_version(first.document, second, version("Next")).await.unwrap();
+    assert_eq!((again.version, again.replayed), (next.version, true));
+    for other in others("Next") {
+        let told = world.engine.add_version(first.document, second, other).await.unwrap_err();
+        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+    }
+    for other in others("Plan") {
+        let other = NewDocument { version: other, ..request.clone() };
+        let told = world.engine.create_document(other).await.unwrap_err();
+        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+    }
+    // A version's request id is its document's own: another document may use the same.
+    let other = world.keeps("Other").await;
+    let kept = world.engine.add_version(other, second, version("Next")).await.unwrap();
+    assert_eq!((kept.replayed, kept.version.number), (false, 2));
+}
+
+/// Versions that differ from the one of this summary in one thing.
+fn others(summary: &str) -> [NewVersion; 3] {
+    let same = version(summary);
+    [
+        NewVersion { summary: Summary::recorded("Else".to_owned()), ..same.clone() },
+        NewVersion { content: Content::recorded("Else".to_owned()), ..same.clone() },
+        NewVersion { metadata: r#"{"else":1}"#.to_owned(), ..same },
+    ]
+}
+
+#[tokio::test]
+async fn a_deleted_document_is_hidden_and_not_erased() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    let at = world.at(30);
+    world.engine.delete_document(plan).await.unwrap();
+    let gone = [
+        world.engine.document(plan, None, false).await.map(drop),
+        world.engine.versions(plan, false, 9, 0).map(drop),
+        world.engine.two_versions(plan, None, None).await.map(drop),
+        world.engine.add_version(plan, Uuid::now_v7().into(), version("More")).await.map(drop),
+        world.engine.delete_document(plan).await,
+    ];
+    for outcome in gone {
+        let Err(Failure::DocumentNotFound { id, deleted_at }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!((id, deleted_at), (plan, Some(at)));
+    }
+    let kept = world.engine.document(plan, None, true).await.unwrap();
+    assert_eq!((kept.deleted_at, kept.newest), (Some(at), 1));
+    assert_eq!(world.engine.versions(plan, true, 9, 0).unwrap().deleted_at, Some(at));
+    let nowhere: DocumentId = Uuid::from_u128(1).into();
+    let told = world.engine.document(nowhere, None, true).await.unwrap_err();
+    assert!(matches!(told, Failure::DocumentNotFound { deleted_at: None, .. }), "{told}");
+}
+
+#[tokio::test]
+async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary() {
+    let world = World::new();
+    let mut ids = Vec::new();
+    for (number, summary) in ["Plan of work", "Kế hoạch", "Notes"].into_iter().enumerate() {
+        world.at(i64::try_from(number).unwrap());
+        ids.push(world.keeps(summary).await);
+    }
+    world.at(50);
+    world.adds(ids[0], "Plan as agreed").await;
+    let listed = |search: Option<&str>, deleted, limit, offset| {
+        let list = world.engine.list_documents(search, deleted, limit, offset, None).unwrap();
+        assert!(list.total_is_exact);
+        let summaries = list.documents.iter().map(|it| it.summary.as_str().to_owned());
+        (summaries.collect::<Vec<_>>(), list.total)
+    };
+    let all = listed(None, false, 2, 0);
+    assert_eq!(all, (vec!["Plan as agreed".to_owned(), "Notes".to_owned()], 3));
+    assert_eq!(listed(None, false, 9, 2), (vec!["Kế hoạch".to_owned()], 3));
+    assert_eq!(listed(Some("AGREED"), false, 9, 0).1, 1);
+    assert_eq!(listed(Some("work"), false, 9, 0).1, 0, "that was said of an older version");
+    assert_eq!(listed(Some("KẾ"), false, 9, 0), (vec!["Kế hoạch".to_owned()], 1));
+    assert_eq!(listed(Some("no"), false, 9, 0).0, ["Notes"]);
+
+    let at = world.at(60);
+    world.engine.delete_document(ids[2]).await.unwrap();
+    assert_eq!(listed(None, false, 9, 0).1, 2);
+    assert_eq!(listed(Some("no"), false, 9, 0).1, 0);
+    assert_eq!(listed(Some("Notes"), false, 9, 0).1, 0);
+    let (summaries, total) = listed(None, true, 9, 0);
+    assert_eq!((summaries.len(), total), (3, 3));
+    assert_eq!(listed(Some("Notes"), true, 9, 0).1, 1);
+    let list = world.engine.list_documents(Some("no"), true, 9, 0, None).unwrap();
+    let notes = &list.documents[0];
+    assert_eq!((notes.id, notes.version, notes.deleted_at), (ids[2], 1, Some(at)));
+    assert_eq!(notes.updated_at, Time(BEGINNING + 2));
+}
+
+#[tokio::test]
+async fn a_version_that_was_taken_away_is_damage_and_not_a_wrong_number() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    world.adds(plan, "Plan, with tests").await;
+    let thief = burglar(&world.path);
+    assert_eq!(thief.execute("delete from document_versions where version = 1", []).unwrap(), 1);
+    let told = world.engine.document(plan, Some(1), false).await.unwrap_err();
+    let Failure::Fault(Fault::Damaged(damage)) = told else { panic!("{told}") };
+    assert_eq!((damage.document, damage.version), (Some(plan), Some(1)));
+}

@@ -1,0 +1,284 @@
+//! Reading: a debate for a newcomer, for a socket and for a page; lists; what they cite.
+
+use aw_core::{
+    ArgumentId, ByRole, Content, DebateId, DebateType, Move, Role, Seq, State, Summary, Time, Title,
+};
+use aw_record::{Ask, Citation, Failure, Filter, Request, TypeTexts};
+use uuid::Uuid;
+
+use crate::world::{BEGINNING, GO_ON, World, opening, saying};
+
+/// A debate of eight: MOTION, claim, INTERVENTION, RULING, and four claims.
+async fn of_eight(world: &World) -> (DebateId, Vec<ArgumentId>) {
+    let (debate, motion) = world.opens("Keep one file?").await;
+    let claim = world.claims(debate, Role::Opponent, motion).await;
+    let stop = world.plays(debate, Role::Arbitrator, Move::Intervention).await.argument.id;
+    let ruling = world.plays(debate, Role::Arbitrator, GO_ON).await.argument.id;
+    let mut all = vec![motion, claim, stop, ruling];
+    for role in [Role::Proposer, Role::Opponent, Role::Proposer, Role::Opponent] {
+        all.push(world.claims(debate, role, all[all.len() - 1]).await);
+    }
+    (debate, all)
+}
+
+fn places(arguments: &[aw_core::Argument]) -> Vec<u64> {
+    arguments.iter().map(|argument| argument.seq.0).collect()
+}
+
+#[tokio::test]
+async fn a_newcomer_reads_the_motion_the_newest_and_every_older_ruling() {
+    let world = World::new();
+    let (debate, all) = of_eight(&world).await;
+    let context = world.engine.context(debate, Some(3)).await.unwrap();
+    assert_eq!((context.motion.id, places(&context.arguments)), (all[0], vec![6, 7, 8]));
+    assert_eq!(places(&context.rulings), [4]);
+    assert!(!context.own_rules && context.documents.is_empty());
+    assert_eq!(context.debate.id, debate);
+    let context = world.engine.context(debate, Some(5)).await.unwrap();
+    assert_eq!((places(&context.arguments), context.rulings.len()), (vec![4, 5, 6, 7, 8], 0));
+    let whole = world.engine.context(debate, None).await.unwrap();
+    assert_eq!((places(&whole.arguments), whole.rulings.len()), (vec![2, 3, 4, 5, 6, 7, 8], 0));
+    let none = world.engine.context(debate, Some(0)).await.unwrap();
+    assert_eq!((none.arguments.len(), places(&none.rulings)), (0, vec![4]));
+}
+
+#[tokio::test]
+async fn a_stretch_goes_on_from_where_the_last_one_ended() {
+    let world = World::new();
+    let (debate, all) = of_eight(&world).await;
+    assert_eq!(places(&world.engine.stretch(debate, 0, 3).unwrap().arguments), [1, 2, 3]);
+    let stretch = world.engine.stretch(debate, 3, 100).unwrap();
+    assert_eq!(places(&stretch.arguments), [4, 5, 6, 7, 8]);
+    assert_eq!(stretch.debate.debate.standing.last, Seq(8));
+    assert_eq!(world.engine.transcript(debate, 6).await.unwrap().arguments.len(), 2);
+    assert_eq!(world.engine.place(debate, all[5]).unwrap(), Some(Seq(6)));
+    assert_eq!(world.engine.place(debate, Uuid::from_u128(1).into()).unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_page_is_a_window_of_the_debate_and_the_outline_of_all() {
+    let world = World::new();
+    let (debate, all) = of_eight(&world).await;
+    let sheet = world.engine.sheet(debate, None, 3).await.unwrap();
+    assert_eq!((sheet.motion.id, places(&sheet.arguments)), (all[0], vec![6, 7, 8]));
+    assert_eq!(sheet.earlier, 4);
+    let outline: Vec<u64> = sheet.moments.iter().map(|moment| moment.seq.0).collect();
+    assert_eq!(outline, [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(sheet.moments[7].event.role(), Role::Opponent);
+    assert_eq!(sheet.moments[2].event, aw_core::Event::Intervention);
+    assert_eq!((sheet.moments[0].at, sheet.pending), (Time(BEGINNING), None));
+
+    let older = world.engine.sheet(debate, Some(Seq(6)), 3).await.unwrap();
+    assert_eq!((places(&older.arguments), older.earlier), (vec![3, 4, 5], 1));
+    let oldest = world.engine.sheet(debate, Some(Seq(3)), 3).await.unwrap();
+    assert_eq!((places(&oldest.arguments), oldest.earlier), (vec![2], 0));
+    for nothing in [Seq(0), Seq(1), Seq(2)] {
+        let sheet = world.engine.sheet(debate, Some(nothing), 3).await.unwrap();
+        assert_eq!((sheet.arguments.len(), sheet.earlier), (0, 0), "{nothing:?}");
+    }
+    let beyond = world.engine.sheet(debate, Some(Seq(99)), 2).await.unwrap();
+    assert_eq!((places(&beyond.arguments), beyond.earlier), (vec![7, 8], 5));
+
+    let appeal = Move::Appeal { target: all[7] };
+    let appeal = world.plays(debate, Role::Proposer, appeal).await.argument;
+    let sheet = world.engine.sheet(debate, None, 1).await.unwrap();
+    assert_eq!(sheet.pending, Some(appeal));
+}
+
+#[tokio::test]
+async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    world.adds(plan, "Plan, with tests").await;
+    let other = world.keeps("Other").await;
+    let (debate, motion) = world.opens("Keep one file?").await;
+    let words = format!("doc_id={plan} (v1), {other}, {other} (v7), {}", Uuid::from_u128(5));
+    let claim = saying(debate, Role::Opponent, Move::Claim { target: motion }, &words);
+    let claim = world.engine.execute(claim).await.unwrap().argument;
+    world.adds(plan, "Plan, as agreed").await;
+    let words = format!("document_id={plan}: v1 → v2");
+    let answer = saying(debate, Role::Proposer, Move::Claim { target: claim.id }, &words);
+    world.engine.execute(answer).await.unwrap();
+
+    let citation = |seq, document, version| Citation { seq: Seq(seq), document, version };
+    // No such version is there, so the newest is meant.
+    let first = [citation(2, plan, 1), citation(2, other, 1)];
+    assert_eq!(world.engine.cited_by(debate, Seq(2)).unwrap(), first);
+    assert_eq!(world.engine.cited_by(debate, Seq(3)).unwrap(), [citation(3, plan, 2)]);
+    assert_eq!(world.engine.cited_by(debate, Seq(1)).unwrap(), []);
+    let newest = world.engine.sheet(debate, None, 1).await.unwrap();
+    assert_eq!(newest.citations, [citation(3, plan, 2)]);
+    let all = world.engine.sheet(debate, None, 9).await.unwrap();
+    assert_eq!(all.citations.len(), 3);
+
+    let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
+    let told: Vec<_> =
+        cited.iter().map(|document| (document.id, document.version, &document.summary)).collect();
+    let summary = |text: &str| Summary::recorded(text.to_owned());
+    assert_eq!(told, [(other, 1, &summary("Other")), (plan, 2, &summary("Plan, with tests"))]);
+    let at = world.at(5);
+    world.engine.delete_document(plan).await.unwrap();
+    let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
+    assert_eq!((cited[0].deleted_at, cited[1].deleted_at), (None, Some(at)));
+}
+
+#[tokio::test]
+async fn the_texts_of_a_type_are_kept_with_the_debate() {
+    let world = World::new();
+    let texts = TypeTexts {
+        title: Title::recorded("Contract".to_owned()),
+        description: Summary::recorded("Clause by clause".to_owned()),
+        rules: ByRole::of(|role| Content::recorded(format!("Rules of the {role}"))),
+    };
+    let (plain, _) = world.opens("Keep one file?").await;
+    let request = opening(Uuid::now_v7().into(), "Sign it?");
+    let Ask::Open { title, policy, motion, .. } = request.ask else { panic!("it opens one") };
+    let debate_type = DebateType::recorded("legal".to_owned());
+    let (given, own) = (Some(Box::new(texts.clone())), debate_type.clone());
+    let ask = Ask::Open { title, debate_type: own, texts: given, policy, motion };
+    let legal = request.debate;
+    world.engine.execute(Request { ask, ..request }).await.unwrap();
+
+    assert_eq!(world.engine.type_texts(legal).unwrap(), (debate_type, Some(texts)));
+    let general = DebateType::recorded("general_debate".to_owned());
+    assert_eq!(world.engine.type_texts(plain).unwrap(), (general, None));
+    assert!(world.engine.context(legal, Some(1)).await.unwrap().own_rules);
+    let seals = [plain, legal].map(|debate| world.engine.seal(debate).unwrap().unwrap());
+    assert_ne!(seals[0], seals[1]);
+    assert_eq!(TypeTexts::MAX_BYTES, 65_536, "64 KiB for the rules of all roles together");
+    assert_eq!(world.engine.now(), Time(BEGINNING));
+}
+
+#[tokio::test]
+async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
+    let world = World::new();
+    let (debate, motion) = world.opens("Never mind").await;
+    let at = world.at(7);
+    world.engine.delete(debate).await.unwrap();
+    let engine = &world.engine;
+    let gone = [
+        engine.listed(debate).map(drop),
+        engine.stretch(debate, 0, 1).map(drop),
+        engine.place(debate, motion).map(drop),
+        engine.cited_by(debate, Seq(1)).map(drop),
+        engine.type_texts(debate).map(drop),
+        engine.seal(debate).map(drop),
+        engine.context(debate, Some(1)).await.map(drop),
+        engine.sheet(debate, None, 1).await.map(drop),
+        engine.delete(debate).await,
+    ];
+    for outcome in gone {
+        let Err(Failure::DebateNotFound { id, deleted_at }) = outcome else {
+            panic!("{outcome:?}")
+        };
+        assert_eq!((id, deleted_at), (debate, Some(at)));
+    }
+}
+
+/// The titles of a page, and how many there are in all.
+fn page(world: &World, filter: &Filter) -> (Vec<String>, u64) {
+    let list = world.engine.list(filter).unwrap();
+    assert!(list.total_is_exact);
+    let title = |listed: &aw_record::DebateListed| listed.debate.title.as_str().to_owned();
+    (list.debates.iter().map(title).collect(), list.total)
+}
+
+#[tokio::test]
+async fn a_list_shows_the_most_recently_updated_first_in_pages() {
+    let world = World::new();
+    let mut ids = Vec::new();
+    for (number, title) in ["one", "two", "three", "four"].into_iter().enumerate() {
+        world.at(i64::try_from(number).unwrap() * 10);
+        ids.push(world.opens(title).await);
+    }
+    world.at(100);
+    world.claims(ids[0].0, Role::Opponent, ids[0].1).await;
+    let filter = Filter { limit: 3, ..Filter::default() };
+    let titles = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    assert_eq!(page(&world, &filter), (titles(&["one", "four", "three"]), 4));
+    let second = Filter { offset: 3, ..filter.clone() };
+    assert_eq!(page(&world, &second), (titles(&["two"]), 4));
+    let older = Filter { before: Some((Time(BEGINNING + 30), None)), ..filter.clone() };
+    assert_eq!(page(&world, &older), (titles(&["three", "two"]), 4));
+    // How many there are in all does not depend on the page.
+    let found = Filter { search: Some("o".to_owned()), ..older };
+    assert_eq!(page(&world, &found), (titles(&["two"]), 3));
+
+    let last = world.engine.list(&filter).unwrap().debates.remove(0).last;
+    assert_eq!((last.seq, last.role, last.parked), (Seq(2), Role::Opponent, false));
+    assert_eq!((last.kind, last.at), (aw_core::Kind::Claim, Time(BEGINNING + 100)));
+    assert_eq!(last.author.unwrap().as_str(), "opponent's author");
+}
+
+#[tokio::test]
+async fn debates_of_one_moment_are_listed_by_their_ids() {
+    let world = World::new();
+    for _ in 0..3 {
+        world.opens("At once").await;
+    }
+    let filter = Filter { limit: 9, ..Filter::default() };
+    let all = world.engine.list(&filter).unwrap().debates;
+    assert!(all.is_sorted_by_key(|listed| listed.debate.id));
+    let first = Some((Time(BEGINNING), Some(all[0].debate.id)));
+    let rest = world.engine.list(&Filter { before: first, ..filter }).unwrap().debates;
+    assert_eq!(rest.len(), 2);
+    assert_eq!(rest[0].debate.id, all[1].debate.id);
+}
+
+#[tokio::test]
+async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
+    let world = World::new();
+    let (fresh, _) = world.opens("Fresh").await;
+    let (answered, motion) = world.opens("Đã trả lời").await;
+    let claim = world.claims(answered, Role::Opponent, motion).await;
+    let (again, motion) = world.opens("Answered \"twice\"").await;
+    let target = world.exchanges(again, motion, 2).await;
+    assert!(target != motion);
+    let (stopped, _) = world.opens("Stopped").await;
+    world.plays(stopped, Role::Arbitrator, Move::Intervention).await;
+    let (appealed, motion) = world.opens("Appealed").await;
+    let target = world.claims(appealed, Role::Opponent, motion).await;
+    world.plays(appealed, Role::Proposer, Move::Appeal { target }).await;
+    assert!(claim != target);
+
+    let all = Filter { limit: 9, ..Filter::default() };
+    let found = |filter: &Filter| {
+        let (mut titles, total) = page(&world, filter);
+        titles.sort();
+        assert_eq!(titles.len() as u64, total, "{filter:?}");
+        titles
+    };
+    assert_eq!(found(&all).len(), 5);
+    let waiting = Filter { state: Some(State::AwaitingOpponent), ..all.clone() };
+    assert_eq!(found(&waiting), ["Answered \"twice\"", "Fresh"]);
+    assert_eq!(found(&Filter { pending_first_opponent: true, ..all.clone() }), ["Fresh"]);
+    let owed = Filter { needs_arbitrator: true, ..all.clone() };
+    assert_eq!(found(&owed), ["Appealed", "Stopped"]);
+    let neither = Filter { state: Some(State::Closed), needs_arbitrator: true, ..all.clone() };
+    assert_eq!(found(&neither), [""; 0]);
+    assert_eq!(found(&Filter { only: Some(fresh), ..all.clone() }), ["Fresh"]);
+    let of_type = |name: &str| Filter {
+        debate_type: Some(DebateType::recorded(name.to_owned())),
+        ..all.clone()
+    };
+    assert_eq!(found(&of_type("general_debate")).len(), 5);
+    assert_eq!(found(&of_type("other")).len(), 0);
+    let search = |words: &str| Filter { search: Some(words.to_owned()), ..all.clone() };
+    for (words, titles) in [
+        ("ANSWERED", &["Answered \"twice\""][..]),
+        ("\"twice\"", &["Answered \"twice\""]),
+        ("đã trả", &["Đã trả lời"]),
+        ("ĐÃ", &["Đã trả lời"]),
+        ("op", &["Stopped"]),
+        ("s", &["Answered \"twice\"", "Fresh", "Stopped"]),
+        ("nothing", &[]),
+    ] {
+        assert_eq!(found(&search(words)), titles, "{words}");
+    }
+    let both = Filter { needs_arbitrator: true, ..search("pe") };
+    assert_eq!(found(&both), ["Appealed", "Stopped"]);
+    world.engine.delete(stopped).await.unwrap();
+    assert_eq!(found(&owed), ["Appealed"]);
+    assert_eq!(found(&search("Stopped")), [""; 0]);
+    assert_eq!(found(&search("op")), [""; 0]);
+}

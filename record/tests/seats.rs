@@ -1,0 +1,131 @@
+//! Seats: whose token is good, what a browser holds instead, and what a seat may see.
+
+use aw_core::{DebateId, Hash, Move, Role, SeatName, Time};
+use aw_record::{Failure, NewSeat, Pass, SeatRole};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use crate::world::{BEGINNING, World, document, saying};
+
+fn seat(name: &str, token: u8) -> NewSeat {
+    NewSeat {
+        name: SeatName::recorded(name.to_owned()),
+        role: SeatRole::Plays(Role::Opponent),
+        debate: None,
+        expires_at: None,
+        token: Hash([token; 32]),
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_good_until_it_expires_or_is_taken_back() {
+    let world = World::new();
+    let end = Time(BEGINNING + 10);
+    let new = NewSeat { expires_at: Some(end), ..seat("An's Codex", 1) };
+    let made = world.engine.make_seat(new).await.unwrap();
+    assert_eq!((made.name.as_str(), made.role), ("An's Codex", SeatRole::Plays(Role::Opponent)));
+    assert_eq!((made.debate, made.expires_at, made.revoked_at), (None, Some(end), None));
+    assert_eq!(made.created_at, Time(BEGINNING));
+    let token = Hash([1; 32]);
+    assert_eq!(world.engine.seat_of(token).unwrap(), Some(made.clone()));
+    assert_eq!(world.engine.seat_of(Hash([9; 32])).unwrap(), None);
+    world.at(9);
+    assert!(world.engine.seat_of(token).unwrap().is_some());
+    world.at(10);
+    assert_eq!(world.engine.seat_of(token).unwrap(), None);
+
+    let lasting = world.engine.make_seat(seat("Bình", 2)).await.unwrap();
+    let both = world.engine.seats().unwrap();
+    assert_eq!(both, [lasting.clone(), made], "the newest first");
+    let at = world.at(20);
+    let revoked = world.engine.revoke_seat(lasting.id).await.unwrap();
+    assert_eq!(revoked.revoked_at, Some(at));
+    assert_eq!(world.engine.seat_of(Hash([2; 32])).unwrap(), None);
+    world.at(30);
+    let again = world.engine.revoke_seat(lasting.id).await.unwrap();
+    assert_eq!(again.revoked_at, Some(at), "it was taken back once");
+    let nobody = Uuid::from_u128(1);
+    let told = world.engine.revoke_seat(nobody).await.unwrap_err();
+    assert!(matches!(told, Failure::SeatNotFound { id } if id == nobody), "{told}");
+}
+
+#[tokio::test]
+async fn a_session_lasts_and_a_link_works_once() {
+    let world = World::new();
+    let made = world.engine.make_seat(seat("An", 1)).await.unwrap();
+    let (holder, session, link) = (Hash([1; 32]), Hash([2; 32]), Hash([3; 32]));
+    let pass = |hash, once, end| Pass { hash, holder, once, expires_at: Time(BEGINNING + end) };
+    world.engine.give_pass(pass(session, false, 100)).await.unwrap();
+    world.engine.give_pass(pass(link, true, 100)).await.unwrap();
+    assert_eq!(world.engine.holder(session).unwrap(), Some(holder));
+    assert_eq!(world.engine.holder(link).unwrap(), None, "a link is no session");
+    assert_eq!(world.engine.redeem(session).await.unwrap(), None, "a session is no link");
+    assert_eq!(world.engine.redeem(link).await.unwrap(), Some(holder));
+    assert_eq!(world.engine.redeem(link).await.unwrap(), None);
+
+    for (hash, end) in [(4, 50), (5, 51), (6, 52)] {
+        world.engine.give_pass(pass(Hash([hash; 32]), true, end)).await.unwrap();
+    }
+    world.at(51);
+    assert_eq!(world.engine.redeem(Hash([5; 32])).await.unwrap(), None, "it is over");
+    assert_eq!(world.engine.redeem(Hash([6; 32])).await.unwrap(), Some(holder));
+    assert_eq!(world.engine.holder(session).unwrap(), Some(holder));
+    world.at(100);
+    assert_eq!(world.engine.holder(session).unwrap(), None);
+
+    // What is over is forgotten as others come.
+    world.engine.give_pass(pass(Hash([7; 32]), false, 200)).await.unwrap();
+    let db = Connection::open(&world.path).unwrap();
+    let kept = || db.query_row("select count(*) from passes", [], |row| row.get::<_, i64>(0));
+    assert_eq!(kept().unwrap(), 1);
+    world.engine.end_pass(Hash([7; 32])).await.unwrap();
+    assert_eq!(world.engine.holder(Hash([7; 32])).unwrap(), None);
+    world.engine.give_pass(pass(Hash([8; 32]), false, 200)).await.unwrap();
+    world.engine.revoke_seat(made.id).await.unwrap();
+    assert_eq!(world.engine.holder(Hash([8; 32])).unwrap(), None, "its token was taken back");
+}
+
+#[tokio::test]
+async fn a_seat_of_one_debate_sees_what_that_debate_cites_and_what_it_wrote_itself() {
+    let world = World::new();
+    let (debate, motion) = world.opens("Keep one file?").await;
+    let new = NewSeat { debate: Some(debate), ..seat("Guest", 1) };
+    let guest = world.engine.make_seat(new).await.unwrap();
+    let host = world.engine.make_seat(seat("Host", 2)).await.unwrap();
+    assert_eq!((guest.debate, host.debate), (Some(debate), None));
+
+    let cited = world.keeps("Cited").await;
+    let hidden = world.keeps("Hidden").await;
+    let mut own = document("Own");
+    own.seat = Some(guest.id);
+    let own = world.engine.create_document(own).await.unwrap().document;
+    let words = format!("See {cited}.");
+    let claim = saying(debate, Role::Opponent, Move::Claim { target: motion }, &words);
+    world.engine.execute(claim).await.unwrap();
+
+    let sees = |document| world.engine.sees(&guest, document).unwrap();
+    assert_eq!((sees(cited), sees(own), sees(hidden)), (true, true, false));
+    assert!(world.engine.sees(&host, hidden).unwrap());
+    let listed = |search, seat| {
+        let list = world.engine.list_documents(search, false, 9, 0, Some(seat)).unwrap();
+        (list.documents.len() as u64, list.total)
+    };
+    assert_eq!((listed(None, &guest), listed(None, &host)), ((2, 2), (3, 3)));
+    assert_eq!((listed(Some("Hidden"), &guest), listed(Some("Own"), &guest)), ((0, 0), (1, 1)));
+
+    let nowhere: DebateId = Uuid::from_u128(1).into();
+    let lost = NewSeat { debate: Some(nowhere), ..seat("Lost", 3) };
+    let told = world.engine.make_seat(lost).await.unwrap_err();
+    assert!(matches!(told, Failure::DebateNotFound { .. }), "{told}");
+}
+
+#[test]
+fn a_seat_is_for_a_role_or_for_reading() {
+    let words = ["proposer", "opponent", "arbitrator", "observer"];
+    assert_eq!(SeatRole::ALL.map(SeatRole::as_str), words);
+    for (role, word) in SeatRole::ALL.into_iter().zip(words) {
+        assert_eq!((word.parse(), role.to_string().as_str()), (Ok(role), word));
+    }
+    let wrong = "judge".parse::<SeatRole>().unwrap_err();
+    assert_eq!(wrong.expected, words.join(", "));
+}

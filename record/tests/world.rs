@@ -1,0 +1,204 @@
+//! A record to tell stories about, through its only door.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use aw_core::{
+    ArgumentId, Author, Content, DebateId, DebateType, DocumentId, Move, RequestId,
+    ResolutionPolicy, Role, Summary, Time, Title, Verdict, Via,
+};
+use aw_record::{
+    Ask, Clock, Engine, Failure, KeptVersion, NewDocument, NewVersion, News, Poll, Receipt,
+    Request, Store, StoreOptions,
+};
+use tempfile::TempDir;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+/// The longest that anything may take before it counts as never.
+pub(crate) const CEILING: Duration = Duration::from_secs(10);
+
+/// When the stories begin.
+pub(crate) const BEGINNING: i64 = 1_772_000_000_000;
+
+/// The RULING that lets a debate go on, upon whatever is pending.
+pub(crate) const GO_ON: Move<ArgumentId> = Move::Ruling { target: None, verdict: Verdict::GoOn };
+
+/// The RULING that closes it.
+pub(crate) const CLOSE: Move<ArgumentId> = Move::Ruling { target: None, verdict: Verdict::Close };
+
+/// An engine on a file of its own. Time moves when the story moves it.
+pub(crate) struct World {
+    pub(crate) engine: Engine,
+    pub(crate) path: PathBuf,
+    now: Arc<AtomicI64>,
+    _folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        World::with(|_| {})
+    }
+
+    /// With other settings than usual.
+    pub(crate) fn with(change: impl FnOnce(&mut StoreOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data/debate.db");
+        let mut options = StoreOptions::at(&path);
+        change(&mut options);
+        let now = Arc::new(AtomicI64::new(BEGINNING));
+        let clock = {
+            let now = now.clone();
+            Clock::new(move || Time(now.load(Ordering::Relaxed)))
+        };
+        let engine = Engine::new(Store::open(&options).unwrap(), clock);
+        World { engine, path, now, _folder: folder }
+    }
+
+    /// Makes it so many milliseconds after the beginning.
+    pub(crate) fn at(&self, millis: i64) -> Time {
+        self.now.store(BEGINNING + millis, Ordering::Relaxed);
+        Time(BEGINNING + millis)
+    }
+
+    /// Opens a debate and says what its MOTION is.
+    pub(crate) async fn opens(&self, title: &str) -> (DebateId, ArgumentId) {
+        let debate = Uuid::now_v7().into();
+        (debate, self.engine.execute(opening(debate, title)).await.unwrap().argument.id)
+    }
+
+    /// Makes a move that the rules allow.
+    pub(crate) async fn plays(
+        &self,
+        debate: DebateId,
+        role: Role,
+        play: Move<ArgumentId>,
+    ) -> Receipt {
+        self.engine.execute(moving(debate, role, play)).await.unwrap()
+    }
+
+    /// Answers an argument.
+    pub(crate) async fn claims(
+        &self,
+        debate: DebateId,
+        role: Role,
+        target: ArgumentId,
+    ) -> ArgumentId {
+        self.plays(debate, role, Move::Claim { target }).await.argument.id
+    }
+
+    /// Exchanges so many claims, the opponent's first, and says what the last one is.
+    pub(crate) async fn exchanges(
+        &self,
+        debate: DebateId,
+        mut target: ArgumentId,
+        claims: usize,
+    ) -> ArgumentId {
+        for role in [Role::Opponent, Role::Proposer].into_iter().cycle().take(claims) {
+            target = self.claims(debate, role, target).await;
+        }
+        target
+    }
+
+    /// Asks without waiting.
+    pub(crate) async fn polls(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: Option<ArgumentId>,
+    ) -> Poll {
+        self.engine.wait(debate, role, after, Duration::ZERO).await.unwrap()
+    }
+
+    /// What there is for a role now, which must be something.
+    pub(crate) async fn news(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: Option<ArgumentId>,
+    ) -> News {
+        match self.polls(debate, role, after).await {
+            Poll::News(news) => *news,
+            Poll::Nothing { .. } => panic!("there is nothing for the {role}"),
+        }
+    }
+
+    /// Comes back when somebody listens to so many debates.
+    pub(crate) async fn until_listened_to(&self, debates: usize) {
+        let there = async {
+            while self.engine.health().await.debates_listened_to != debates {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(CEILING, there).await.expect("nobody began or ceased to listen");
+    }
+
+    pub(crate) async fn keeps(&self, summary: &str) -> DocumentId {
+        self.kept(summary).await.document
+    }
+
+    pub(crate) async fn kept(&self, summary: &str) -> KeptVersion {
+        self.engine.create_document(document(summary)).await.unwrap()
+    }
+
+    pub(crate) async fn adds(&self, document: DocumentId, summary: &str) -> KeptVersion {
+        let request = Uuid::now_v7().into();
+        self.engine.add_version(document, request, version(summary)).await.unwrap()
+    }
+}
+
+/// A request to open a debate.
+pub(crate) fn opening(debate: DebateId, title: &str) -> Request {
+    Request {
+        debate,
+        id: Uuid::now_v7().into(),
+        author: None,
+        via: Via::Cli,
+        seat: None,
+        ask: Ask::Open {
+            title: Title::recorded(title.to_owned()),
+            debate_type: DebateType::recorded("general_debate".to_owned()),
+            texts: None,
+            policy: ResolutionPolicy::Auto,
+            motion: Content::recorded(format!("Motion: {title}")),
+        },
+    }
+}
+
+/// A request to make a move.
+pub(crate) fn moving(debate: DebateId, role: Role, play: Move<ArgumentId>) -> Request {
+    saying(debate, role, play, &format!("The {role}: {}.", play.kind()))
+}
+
+/// A request to make a move with these words.
+pub(crate) fn saying(debate: DebateId, role: Role, play: Move<ArgumentId>, words: &str) -> Request {
+    Request {
+        debate,
+        id: Uuid::now_v7().into(),
+        author: Some(Author::recorded(format!("{role}'s author"))),
+        via: Via::Mcp,
+        seat: None,
+        ask: Ask::Play { role, play, content: Content::recorded(words.to_owned()) },
+    }
+}
+
+pub(crate) fn document(summary: &str) -> NewDocument {
+    let request: RequestId = Uuid::now_v7().into();
+    NewDocument { request, seat: None, version: version(summary) }
+}
+
+pub(crate) fn version(summary: &str) -> NewVersion {
+    NewVersion {
+        summary: Summary::recorded(summary.to_owned()),
+        content: Content::recorded(format!("# {summary}\n")),
+        author: Some(Author::recorded("An".to_owned())),
+        metadata: "{}".to_owned(),
+    }
+}
+
+/// What a refusal says, for short.
+pub(crate) fn refused(outcome: Result<Receipt, Failure>) -> Failure {
+    outcome.expect_err("it was accepted")
+}
