@@ -98,6 +98,7 @@ struct Config {
     max_sockets: Option<usize>,
     max_sockets_per_token: Option<usize>,
     max_connections: Option<usize>,
+    max_long_answers: Option<usize>,
     token_rate: Option<f64>,
     token_burst: Option<u32>,
     address_rate: Option<f64>,
@@ -401,6 +402,7 @@ mod tests {
             "max_sockets",
             "max_sockets_per_token",
             "max_connections",
+            "max_long_answers",
             "token_rate",
             "token_burst",
             "address_rate",
@@ -419,6 +421,7 @@ mod tests {
                 sockets,
                 sockets_per_token,
                 connections,
+                long_answers,
                 rates: Rates { token, address, wrong_token },
             } = settle(home.path(), Flags::default(), set).unwrap().limits;
             let counts = [
@@ -431,6 +434,7 @@ mod tests {
                 sockets as f64,
                 sockets_per_token as f64,
                 connections as f64,
+                long_answers as f64,
             ];
             let paces = [token, address, wrong_token];
             let paces = paces.into_iter().flat_map(|it| [it.per_second, it.burst.into()]);
@@ -449,6 +453,7 @@ mod tests {
                 5_000.0,
                 200.0,
                 30_000.0,
+                134_217_728.0,
                 100.0,
                 500.0,
                 200.0,

@@ -159,9 +159,8 @@ fn only_child_of(pid: u32) -> Option<u32> {
 }
 
 fn last_words(log: &Path) -> String {
-    let words = fs::read_to_string(log).unwrap_or_default();
-    let from = words.len().saturating_sub(2000);
-    words[words.ceil_char_boundary(from)..].to_owned()
+    let words = fs::read(log).unwrap_or_default();
+    String::from_utf8_lossy(&words[words.len().saturating_sub(2000)..]).into_owned()
 }
 
 /// An address on this machine that nobody listens on, its port below 30000.

@@ -57,7 +57,9 @@ impl LongAnswers {
         let kilobytes = u32::try_from(kilobytes).expect("less than there is memory");
         let held = self.room.clone().try_acquire_many_owned(kilobytes);
         held.map(Some).map_err(|_| {
-            Problem::busy("as many long answers as this server keeps are not read yet")
+            Problem::busy("as many long answers as this server keeps are not read yet").suggest(
+                "Try again in a second; whoever runs the server can allow more (AW_MAX_LONG_ANSWERS)",
+            )
         })
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn settle(config: &Config, set: Environment<'_>) -> Result<Limits, Ba
             usual.sockets_per_token,
         )?,
         connections: one(set, "AW_MAX_CONNECTIONS", config.max_connections, usual.connections)?,
-        long_answers: usual.long_answers,
+        long_answers: one(set, "AW_MAX_LONG_ANSWERS", config.max_long_answers, usual.long_answers)?,
         rates: Rates {
             token: Pace {
                 per_second: rate(set, "AW_TOKEN_RATE", config.token_rate, Rates::USUAL.token)?,
