@@ -93,6 +93,9 @@ async fn the_list_catches_up_and_a_server_that_was_started_anew_is_found_again()
     stage.debate("Before", "Yes.");
     let page = browser.open(&stage.url()).await;
     page.see(link("Before")).await;
+    // What comes by itself shows that the page listens.
+    stage.debate("Meanwhile", "Yes.");
+    page.see(link("Meanwhile")).await;
     stage.machine.aw(&["server", "stop"]).data();
     page.reads(LOST).await;
     // Whoever needs the server starts it.
