@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Browser;
 use crate::loops::machine::{Going, Machine};
-use crate::world::text;
+use crate::world::{Answer, eventually, text};
 
 /// A machine with a running server. Commands block the test, and the browser goes on meanwhile.
 pub struct Stage {
@@ -30,6 +30,16 @@ impl Stage {
 
     pub fn url(&self) -> String {
         self.machine.url()
+    }
+
+    /// Returns when a page listens: until then it does not notice that its server goes.
+    pub async fn is_watched(&self) {
+        let health = format!("{}/health", self.url());
+        eventually("a page listens", async || {
+            let answer = Answer::to(reqwest::Client::new().get(&health)).await;
+            answer.ok()["open_sockets"].as_u64() > Some(0)
+        })
+        .await;
     }
 
     /// A file in the folder where the agents work.
