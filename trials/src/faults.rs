@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use aw_trials::line::{CEILING, Line};
 use aw_trials::record;
 use aw_trials::server::{Server, database_in, inside};
-use tokio::time::sleep;
+use futures_util::future::join_all;
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
 
 use crate::crowd::Crowd;
 use crate::{Trial, full, works};
@@ -100,6 +102,8 @@ pub async fn run(trial: &Trial) -> String {
         println!("faults: {}: {told}, {deaths} deaths", fault.what);
         figures.push(fault.what);
     }
+    println!("faults: few file handles: {}", few_handles(trial, rounds).await);
+    figures.push("few file handles");
     let full = full::disk(trial, rounds.min(10) + 1).await;
     println!("faults: full disk: {full}");
     figures.push("full disk");
@@ -107,6 +111,30 @@ pub async fn run(trial: &Trial) -> String {
         "{} ({rounds} times each): nothing acknowledged was lost, every server recovered or was started again",
         figures.join(", ")
     )
+}
+
+/// A server that may open 64 files, and three hundred who connect and say nothing.
+async fn few_handles(trial: &Trial, rounds: u64) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start_as(&trial.binary, home.path(), |command| {
+        inside(&command, Command::new("prlimit").arg("--nofile=64:64"))
+    });
+    let mut crowd = Crowd::gather(8, &mut trial.dice());
+    crowd.at(server.address);
+    for _ in 0..rounds {
+        crowd.goes_on(50).await;
+        // Those for whom there is no room in the queue either are not let in, and give up.
+        let knock = || timeout(Duration::from_millis(500), TcpStream::connect(server.address));
+        let silent = join_all((0..300).map(|_| knock())).await;
+        assert!(server.handles() >= 64, "it has handles left");
+        drop(silent);
+        healthy(&mut server.line()).await;
+        crowd.goes_on(50).await;
+        crowd.finds_everything(&mut server.line()).await;
+    }
+    crowd.leaves().await;
+    assert_eq!(server.stop().code(), Some(0));
+    crowd.account(&record::sound(&database_in(home.path())))
 }
 
 /// Lets it fail by chance for a while: until much was acknowledged all the same, or refused.
