@@ -122,6 +122,7 @@ pub async fn serve(
 ) {
     let room = Arc::new(Semaphore::new(connections));
     let porch = Arc::new(Semaphore::new(TURNED_AWAY));
+    let mut shut = false;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -131,12 +132,18 @@ pub async fn serve(
             Ok(accepted) => accepted,
             Err(error) if is_theirs(&error) => continue,
             Err(error) => {
-                // Out of file handles, most likely: others must leave before more can come.
-                tracing::error!(%error, "a connection could not be accepted");
+                // Out of file handles, most likely: others must leave before more can come. Told
+                // once, or the log would fill the disk as well.
+                if !std::mem::replace(&mut shut, true) {
+                    tracing::error!(%error, "connections cannot be accepted");
+                }
                 sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
+        if std::mem::take(&mut shut) {
+            tracing::info!("connections are accepted again");
+        }
         let Ok(place) = room.clone().try_acquire_owned() else {
             if let Ok(place) = porch.clone().try_acquire_owned() {
                 tokio::spawn(async move {
