@@ -58,6 +58,11 @@ impl Record {
         self.engine.health().await
     }
 
+    /// How often something was committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.engine.commits()
+    }
+
     /// Whoever has the token of a seat with this SHA-256.
     pub(super) fn seated(&self, token: Hash) -> Result<Option<Caller>, Failure> {
         let seat = self.engine.seat_of(token)?;

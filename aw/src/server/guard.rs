@@ -8,11 +8,10 @@
 use std::net::Ipv4Addr;
 
 use aw_core::Hash;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
 
 use super::App;
@@ -84,27 +83,23 @@ impl std::str::FromStr for PublicUrl {
     }
 }
 
-/// Lets a request in or not.
-pub(super) async fn stand(
-    State(app): State<App>,
-    mut request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
+/// Lets a request in, with whom it found out to be calling; or says what it is answered.
+pub(super) fn stand(app: &App, mut request: Request) -> Result<Request, Response> {
     match app.judge(&request) {
         Ok(Verdict::ComesIn(caller, session)) => {
             request.extensions_mut().insert(caller);
             request.extensions_mut().insert(session);
-            Ok(next.run(request).await)
+            Ok(request)
         }
-        Ok(Verdict::ComesAgain) => Ok(web::ask_again(request.uri())),
-        Ok(Verdict::SignsIn) => Ok(web::to_sign_in(request.uri())),
+        Ok(Verdict::ComesAgain) => Err(web::ask_again(request.uri())),
+        Ok(Verdict::SignsIn) => Err(web::to_sign_in(request.uri())),
         Err(problem) => {
             let (parts, _) = request.into_parts();
             let is_told = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
             if is_told && web::is_page(parts.uri.path()) && web::wants_page(&parts) {
-                return Ok(web::trouble_page(&parts, &app, problem));
+                return Err(web::trouble_page(&parts, app, problem));
             }
-            Err(problem)
+            Err(problem.into_response())
         }
     }
 }

@@ -39,7 +39,8 @@ pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health
     responses((status = 200, body = String, content_type = "text/plain"), (status = 401, body = Failure), (status = 500, body = Failure))
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let text = app.telemetry.text(app.held_waits(), app.open_sockets())?;
+    let commits = app.record.commits();
+    let text = app.telemetry.text(app.held_waits(), app.open_sockets(), commits)?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 

@@ -37,6 +37,9 @@ const SILENCE: Duration = Duration::from_secs(45);
 /// A client that takes longer to accept one message is dropped.
 const SEND_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How much is read from a client at a time: it says little, and each socket holds so much.
+const HEARD_AT_ONCE: usize = 4096;
+
 /// How many arguments are read at a time.
 const STRETCH: u64 = 100;
 
@@ -98,30 +101,29 @@ pub(super) async fn follow(
         None => Followed::All(engine.follow()),
     };
     let longest = desk.app.limits.content_bytes * 6 + 64 * 1024;
-    Ok(upgrade.max_message_size(longest).max_frame_size(longest).on_upgrade(
-        move |socket| async move {
-            let mut socket = Socket::new(socket, &desk);
-            let end = match followed {
-                Followed::One(debate) => {
-                    let told = ByRole::default();
-                    let mut follower = Follower {
-                        desk,
-                        engine,
-                        debate,
-                        seen: after,
-                        html,
-                        told,
-                        held: None,
-                        socket: &mut socket,
-                    };
-                    follower.run().await
-                }
-                Followed::All(following) => feed::run(&desk, &engine, following, &mut socket).await,
-            };
-            socket.leave(end).await;
-            drop((place, staying));
-        },
-    ))
+    let upgrade = upgrade.max_message_size(longest).max_frame_size(longest);
+    Ok(upgrade.read_buffer_size(HEARD_AT_ONCE).on_upgrade(move |socket| async move {
+        let mut socket = Socket::new(socket, &desk);
+        let end = match followed {
+            Followed::One(debate) => {
+                let told = ByRole::default();
+                let mut follower = Follower {
+                    desk,
+                    engine,
+                    debate,
+                    seen: after,
+                    html,
+                    told,
+                    held: None,
+                    socket: &mut socket,
+                };
+                follower.run().await
+            }
+            Followed::All(following) => feed::run(&desk, &engine, following, &mut socket).await,
+        };
+        socket.leave(end).await;
+        drop((place, staying));
+    }))
 }
 
 /// What a socket follows.

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -64,18 +64,22 @@ impl LongAnswers {
     }
 }
 
-/// Counts each long answer until it has been sent.
-pub(super) async fn bound(State(app): State<App>, request: Request, next: Next) -> Response {
+/// The request of a person, who is told as a page when there is no room for the answer.
+pub(super) fn person(request: Request) -> (Request, Option<Box<Parts>>) {
     let (parts, body) = request.into_parts();
-    let person = web::wants_page(&parts).then(|| parts.clone());
-    let response = next.run(Request::from_parts(parts, body)).await;
+    let person = web::wants_page(&parts).then(|| Box::new(parts.clone()));
+    (Request::from_parts(parts, body), person)
+}
+
+/// Counts a long answer until it has been sent.
+pub(super) async fn bound(app: &App, person: Option<Box<Parts>>, response: Response) -> Response {
     let Some(length) = response.body().size_hint().exact() else { return response };
     let held = match app.long.hold(usize::try_from(length).unwrap_or(usize::MAX)) {
         Ok(None) => return response,
         Ok(held) => held,
         Err(problem) => {
             return match person {
-                Some(parts) => web::trouble_page(&parts, &app, problem),
+                Some(parts) => web::trouble_page(&parts, app, problem),
                 None => problem.into_response(),
             };
         }

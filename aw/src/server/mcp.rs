@@ -28,9 +28,7 @@ use uuid::Uuid;
 
 use super::App;
 use super::caller::Caller;
-use super::desk::Record;
 use super::error::Problem;
-use super::guard::Guard;
 use super::input;
 use crate::mcp::{Door, Habits, Inside, Mcp, Scope, Visit, Way};
 
@@ -54,7 +52,7 @@ struct Cancelled {
 
 /// The route, whose tools call these routes.
 pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<App> {
-    let http = Http { routes, guard: app.guard.clone(), record: app.record.clone() };
+    let http = Http { routes, app: app.clone() };
     let mcp = Mcp::new(http, habits);
     // Its own look at Host and Origin is coarser than the guard's, which has been passed.
     let config = StreamableHttpServerConfig::default()
@@ -107,8 +105,7 @@ fn speaks_json(response: &Response) -> bool {
 /// Callers over HTTP, as the guard has found out who they are.
 struct Http {
     routes: Router,
-    guard: Arc<Guard>,
-    record: Record,
+    app: App,
 }
 
 impl Door for Http {
@@ -119,7 +116,7 @@ impl Door for Http {
         let mut session = None;
         if let Some(parts) = call.get::<Parts>() {
             caller.insert(Caller::of(parts));
-            url = self.guard.url_for(&parts.headers);
+            url = self.app.guard.url_for(&parts.headers);
             // It was looked at before the call was taken.
             allowed = scope(parts).unwrap_or(Scope::Open);
             session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
@@ -129,7 +126,7 @@ impl Door for Http {
     }
 
     fn now(&self) -> i64 {
-        self.record.now().0
+        self.app.record.now().0
     }
 }
 

@@ -27,12 +27,13 @@ mod shape;
 mod telemetry;
 mod verify;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use aw_record::Engine;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use utoipa::OpenApi;
@@ -100,21 +101,34 @@ impl Default for Limits {
     }
 }
 
-/// What every handler is handed; clones share it.
+/// What every handler is handed. It is cloned several times for each request, so that a clone must
+/// cost no more than one count.
 #[derive(Debug, Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Shared>);
+
+/// What all of them share.
+#[derive(Debug)]
+pub(crate) struct Shared {
     pub(crate) record: Record,
-    pub(crate) guard: Arc<Guard>,
-    pub(crate) limits: Arc<Limits>,
-    pub(crate) seal: Arc<Seal>,
-    pub(crate) meters: Arc<Meters>,
+    pub(crate) guard: Guard,
+    pub(crate) limits: Limits,
+    pub(crate) seal: Seal,
+    pub(crate) meters: Meters,
     waits: Places,
     sockets: Places,
     long: LongAnswers,
-    told: Arc<feed::Messages>,
-    telemetry: Arc<Telemetry>,
-    home_id: Arc<str>,
+    told: feed::Messages,
+    telemetry: Telemetry,
+    home_id: String,
     stopping: Stopping,
+}
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
 }
 
 /// How to make a [`router`].
@@ -149,20 +163,20 @@ pub fn router(setup: Setup) -> Router {
     let Setup { engine, guard, limits, home_id, stopping, habits } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
-    let app = App {
-        meters: Arc::new(Meters::new(rates, record.clone())),
+    let app = App(Arc::new(Shared {
+        meters: Meters::new(rates, record.clone()),
         record,
-        guard: Arc::new(guard),
+        guard,
         waits: Places::for_waits(limits.held_waits, limits.waits_per_token),
         sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
         long: LongAnswers::within(limits.long_answers),
-        limits: Arc::new(limits),
-        seal: Arc::default(),
-        told: Arc::default(),
-        telemetry: Arc::default(),
-        home_id: home_id.into(),
+        limits,
+        seal: Seal::default(),
+        told: feed::Messages::default(),
+        telemetry: Telemetry::default(),
+        home_id,
         stopping,
-    };
+    }));
     let (router, description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
@@ -190,7 +204,7 @@ pub fn router(setup: Setup) -> Router {
         .split_for_parts();
     let own = router
         .clone()
-        .layer(from_fn_with_state(app.clone(), telemetry::observe))
+        .layer(from_fn_with_state(app.clone(), attend_inside))
         .with_state(app.clone());
     let description: Arc<str> =
         links::linked(description).to_json().expect("the description is plain data").into();
@@ -204,10 +218,30 @@ pub fn router(setup: Setup) -> Router {
         .route("/mcp", mcp::route(own, &app, habits))
         .merge(web::routes())
         .fallback(unknown)
-        .layer(from_fn_with_state(app.clone(), long::bound))
-        .layer(from_fn_with_state(app.clone(), guard::stand))
-        .layer(from_fn_with_state(app.clone(), telemetry::observe))
+        .layer(from_fn_with_state(app.clone(), attend))
         .with_state(app)
+}
+
+/// What happens around every request. One layer and no nesting: each layer would be cloned for each
+/// request, and a wait holds whatever is kept here while it is answered.
+async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
+    let observed = telemetry::observe(&request);
+    let response = match guard::stand(&app, request) {
+        Ok(request) => {
+            let (request, person) = long::person(request);
+            let response = next.run(request).await;
+            long::bound(&app, person, response).await
+        }
+        Err(response) => response,
+    };
+    telemetry::answered(&app, observed, response)
+}
+
+/// The same for what a tool asks of the server's own routes: the guard has let its caller in.
+async fn attend_inside(State(app): State<App>, request: Request, next: Next) -> Response {
+    let observed = telemetry::observe(&request);
+    let response = next.run(request).await;
+    telemetry::answered(&app, observed, response)
 }
 
 /// Whatever is not served: told to programs in our envelope, to people as a page.

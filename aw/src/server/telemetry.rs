@@ -1,11 +1,10 @@
 //! Logs and metrics: every request has an id, is counted, and its failure is logged once.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::HeaderValue;
-use axum::middleware::Next;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, Method};
 use axum::response::Response;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -15,6 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use uuid::Uuid;
+use uuid::fmt::Simple;
 
 use super::App;
 use super::error::Problem;
@@ -31,11 +31,12 @@ pub(super) struct Telemetry {
     held_waits: Gauge,
     open_sockets: Gauge,
     arguments: Counter<u64, AtomicU64>,
+    commits: Counter<u64, AtomicU64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Served {
-    method: String,
+    method: &'static str,
     route: String,
     status: u16,
 }
@@ -54,6 +55,7 @@ impl Default for Telemetry {
             held_waits: Gauge::default(),
             open_sockets: Gauge::default(),
             arguments: Counter::default(),
+            commits: Counter::default(),
         };
         let registry = &mut telemetry.registry;
         registry.register("http_requests", "Requests answered", telemetry.requests.clone());
@@ -69,6 +71,11 @@ impl Default for Telemetry {
             telemetry.open_sockets.clone(),
         );
         registry.register("arguments", "Arguments written", telemetry.arguments.clone());
+        registry.register(
+            "commits",
+            "Commits; what is written at the same time shares one",
+            telemetry.commits.clone(),
+        );
         telemetry
     }
 }
@@ -79,7 +86,13 @@ impl Telemetry {
     }
 
     /// The Prometheus text of all of it.
-    pub(super) fn text(&self, held_waits: usize, open_sockets: usize) -> Result<String, Problem> {
+    pub(super) fn text(
+        &self,
+        held_waits: usize,
+        open_sockets: usize,
+        commits: u64,
+    ) -> Result<String, Problem> {
+        self.commits.inner().store(commits, Ordering::Relaxed);
         self.held_waits.set(i64::try_from(held_waits).unwrap_or(i64::MAX));
         self.open_sockets.set(i64::try_from(open_sockets).unwrap_or(i64::MAX));
         let mut text = String::new();
@@ -89,46 +102,62 @@ impl Telemetry {
     }
 }
 
-/// Counts and logs a request, and gives its failure a body.
-pub(super) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
-    let began = Instant::now();
-    let id = Uuid::now_v7().simple().to_string();
-    let method = request.method().to_string();
-    let path = request.uri().path().to_owned();
-    let route =
-        request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+/// A request that is being answered.
+pub(super) struct Observed {
+    began: Instant,
+    id: Simple,
+    method: Method,
+    /// A copy: the URI itself is a piece of the whole buffer that was read, and would keep it.
+    path: String,
+    matched: Option<MatchedPath>,
+}
 
-    let mut response = next.run(request).await;
+/// Begins to observe a request.
+pub(super) fn observe(request: &Request) -> Observed {
+    Observed {
+        began: Instant::now(),
+        id: Uuid::now_v7().simple(),
+        method: request.method().clone(),
+        path: request.uri().path().to_owned(),
+        matched: request.extensions().get().cloned(),
+    }
+}
+
+/// Counts and logs a request, and gives its failure a body.
+pub(super) fn answered(app: &App, observed: Observed, mut response: Response) -> Response {
+    let Observed { began, id, method, path, matched } = observed;
     let problem = response
         .extensions_mut()
         .remove::<Problem>()
-        .or_else(|| Problem::of_bare(&response, &method, &path));
+        .or_else(|| Problem::of_bare(&response, method.as_str(), &path));
     if let Some(problem) = problem {
         match &problem.fault {
-            Some(fault) => tracing::error!(request_id = id, method, path, fault, "failed"),
+            Some(fault) => tracing::error!(request_id = %id, %method, path, fault, "failed"),
             None => {
                 let error = &problem.error;
-                tracing::debug!(request_id = id, method, path, code = ?error.code, "refused");
+                tracing::debug!(request_id = %id, %method, path, code = ?error.code, "refused");
             }
         }
-        response = problem.write(&id);
+        response = problem.write(&id.to_string());
     }
     let status = response.status().as_u16();
     let took = began.elapsed();
-    tracing::debug!(request_id = id, method, path, status, took_us = took.as_micros(), "answered");
-    app.telemetry
-        .seconds
-        .get_or_create(&Route { route: route.clone() })
-        .observe(took.as_secs_f64());
-    // Any word can be sent as a method; each new one would stay for ever.
-    let known = ["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"];
-    let method = if known.contains(&method.as_str()) { method } else { "other".to_owned() };
-    app.telemetry.requests.get_or_create(&Served { method, route, status }).inc();
-    if let Ok(id) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert("x-request-id", id);
+    tracing::debug!(request_id = %id, %method, path, status, took_us = took.as_micros(), "answered");
+    let route = Route { route: matched.as_ref().map_or("none", MatchedPath::as_str).to_owned() };
+    app.telemetry.seconds.get_or_create(&route).observe(took.as_secs_f64());
+    let served = Served { method: known(&method), route: route.route, status };
+    app.telemetry.requests.get_or_create(&served).inc();
+    let headers = response.headers_mut();
+    let mut text = [0; 32];
+    if let Ok(id) = HeaderValue::from_str(id.encode_lower(&mut text)) {
+        headers.insert("x-request-id", id);
     }
+    headers.insert("aw-version", HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
     response
-        .headers_mut()
-        .insert("aw-version", HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
-    response
+}
+
+/// Any word can be sent as a method; each new one would stay for ever.
+fn known(method: &Method) -> &'static str {
+    let known = ["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"];
+    known.into_iter().find(|known| method == known).unwrap_or("other")
 }

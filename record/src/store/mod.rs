@@ -193,6 +193,11 @@ impl Store {
         self.inner.writer.pulse().await
     }
 
+    /// How many batches of writes were committed.
+    pub(crate) fn commits(&self) -> u64 {
+        self.inner.writer.commits()
+    }
+
     /// Ends the writer after everything that is queued, and folds the log into the file.
     pub(crate) async fn close(&self) {
         // SQLite removes its log when the last connection goes, which should be the writer's.

@@ -7,7 +7,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
@@ -24,19 +25,22 @@ const BATCH: usize = 512;
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// How many batches were committed.
+    commits: Arc<AtomicU64>,
 }
 
 impl Writer {
     /// Starts the thread on a database that is up to date.
     pub(super) fn start(path: &Path, queue: usize) -> rusqlite::Result<Self> {
         let (jobs, waiting) = mpsc::channel(queue);
-        let desk =
-            Desk { path: path.to_owned(), db: Some(connection::writer(path)?), trouble: None };
+        let commits = Arc::new(AtomicU64::new(0));
+        let db = Some(connection::writer(path)?);
+        let desk = Desk { path: path.to_owned(), db, trouble: None, commits: commits.clone() };
         let thread = thread::Builder::new()
             .name("aw-writer".to_owned())
             .spawn(move || desk.work(waiting))
             .expect("a thread can be started while the program starts");
-        Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
+        Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)), commits })
     }
 
     /// Does this work in the next batch and returns what came of it once that is committed.
@@ -52,6 +56,11 @@ impl Writer {
         jobs.try_send(job).map_err(|_| Fault::Busy("too many writes are waiting"))?;
         drop(jobs);
         answer.await.map_err(|_| Fault::Storage("the writer died".to_owned()))?
+    }
+
+    /// How many batches it has committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Finds out whether writing works, by writing.
@@ -132,6 +141,7 @@ struct Desk {
     db: Option<Connection>,
     /// Why the last batch failed, until the database has been mended.
     trouble: Option<Fault>,
+    commits: Arc<AtomicU64>,
 }
 
 impl Desk {
@@ -162,8 +172,10 @@ impl Desk {
         }
         let Some(db) = &self.db else { return Err(Fault::Busy("the database is closed")) };
         let done = run_all(db, batch);
-        if done.is_err() && !db.is_autocommit() {
-            db.execute_batch("rollback")?;
+        match &done {
+            Ok(()) => drop(self.commits.fetch_add(1, Ordering::Relaxed)),
+            Err(_) if db.is_autocommit() => {}
+            Err(_) => db.execute_batch("rollback")?,
         }
         done
     }
@@ -231,7 +243,7 @@ mod tests {
         migrate::bring_up_to_date(&path).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
-        (folder, Desk { path, db: Some(db), trouble })
+        (folder, Desk { path, db: Some(db), trouble, commits: Arc::default() })
     }
 
     /// A request that notes something and ends like this.
