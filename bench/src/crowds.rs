@@ -1,0 +1,244 @@
+//! Who waits: what it costs to hold them, and how soon they are served.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use aw_trials::server::{Server, database_in};
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use rusqlite::{Connection, OpenFlags};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use crate::Bench;
+use crate::caller::{Caller, Debate, find, open_many};
+use crate::commands::until_held;
+use crate::figures::{Figures, Promise};
+use crate::samples::Samples;
+
+/// How long a wait is held, in seconds: the most that the server allows.
+const HELD: u64 = 60;
+
+pub async fn measure(bench: &Bench, figures: &mut Figures) {
+    held(bench, figures).await;
+    one_debate(bench, figures).await;
+}
+
+/// Wakes one among many who wait in other debates, and looks at what holding those takes.
+async fn held(bench: &Bench, figures: &mut Figures) {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&bench.aw(), home.path());
+    let most = bench.times(2_000, 10_000);
+    let debates = open_many(server.address, most).await;
+    let mut caller = Caller::to(server.address).await;
+    let mut waiter = Caller::to(server.address).await;
+    let mut debate = Debate::open(&mut caller).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = server.memory();
+
+    let watch = Watch::over(&database_in(home.path()));
+    let mut holding = Vec::new();
+    let mut curve = Vec::new();
+    for crowd in [1, most / 10, most] {
+        // All anew, so that none ends while the others are measured.
+        drop(std::mem::take(&mut holding));
+        until_held(&mut caller, 0).await;
+        holding = join_all(debates[..crowd - 1].iter().map(|debate| async {
+            let mut holding = Caller::to(server.address).await;
+            holding.send(&debate.wait(HELD)).await;
+            holding
+        }))
+        .await;
+        until_held(&mut caller, crowd - 1).await;
+        let woken = wake(bench, &watch, &mut caller, &mut waiter, &mut debate).await;
+        let p99 = woken.quantile(0.99);
+        curve.push((crowd as f64, woken.median()));
+        if crowd == 1 {
+            let name = "wake inside: commit until a waiter has its bytes, 1 held, p99";
+            figures.alone(name, "ms", p99, Promise::AtMost(1.0));
+        } else {
+            let name = format!("the same with {crowd} held, p99");
+            figures.alone(&name, "ms", p99, Promise::AtMost(1.0));
+            let name = format!("the same with {crowd} held, p50, beside 1 held");
+            figures.beside(name, "ms", &woken, curve[0].1, Promise::Times(1.5));
+        }
+    }
+    figures.curve("waits", "a wake, p50, ms", curve);
+
+    let each = (server.memory() - before) as f64 / (most - 1) as f64 / 1e3;
+    figures.alone(format!("{most} held waits, memory of each"), "kB", each, Promise::AtMost(16.0));
+    let sockets = bench.times(200, 1_000);
+    let listening = join_all(debates[..sockets].iter().map(|debate| follow(&server, debate))).await;
+    let all = server.memory() as f64 / 1e6;
+    let name = format!("{most} held waits and {sockets} sockets, memory in all");
+    figures.alone(name, "MB", all, Promise::AtMost(200.0));
+
+    let watched = bench.seconds(4.0, 10.0);
+    let worked = processor(&server);
+    tokio::time::sleep(watched).await;
+    let share = (processor(&server) - worked) / watched.as_secs_f64() * 100.0;
+    let name = "the same while nothing happens, share of a core";
+    figures.alone(name, "%", share, Promise::AtMost(0.5));
+    drop((holding, listening));
+}
+
+/// Sees commits from outside, as any reader of the file does.
+struct Watch {
+    /// When the newest commit was not there yet: a moment before it was seen.
+    before: Arc<Mutex<Instant>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Watch {
+    fn over(file: &Path) -> Self {
+        let db = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        let watch = Watch { before: Arc::new(Mutex::new(Instant::now())), over: Arc::default() };
+        let (before, over) = (watch.before.clone(), watch.over.clone());
+        std::thread::spawn(move || {
+            let mut version = 0;
+            let mut looked = Instant::now();
+            while !over.load(Ordering::Relaxed) {
+                let now = Instant::now();
+                let mut pragma = db.prepare_cached("pragma data_version").unwrap();
+                let seen: i64 = pragma.query_row([], |row| row.get(0)).unwrap();
+                if std::mem::replace(&mut version, seen) != seen {
+                    *before.lock().unwrap() = looked;
+                }
+                looked = now;
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        });
+        watch
+    }
+
+    /// When the newest commit was not there yet.
+    fn newest(&self) -> Instant {
+        *self.before.lock().unwrap()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Wakes one who waits, again and again.
+async fn wake(
+    bench: &Bench,
+    watch: &Watch,
+    caller: &mut Caller,
+    waiter: &mut Caller,
+    debate: &mut Debate,
+) -> Samples {
+    let mut woken = Samples::default();
+    for _ in 0..bench.times(300, 2_000) {
+        waiter.send(&debate.wait(HELD)).await;
+        // It must be held, not only on its way.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        let request = debate.claim();
+        caller.send(&request).await;
+        let written = async { caller.answer().await.to_vec() };
+        let told = async {
+            let bytes = waiter.answer().await.len();
+            assert!(bytes > 1024, "news, not the end of a wait");
+            Instant::now()
+        };
+        let (answer, told) = tokio::join!(written, told);
+        debate.heard(&answer);
+        // The watch looks a few times a millisecond; by now it has seen it.
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        woken.took(told.saturating_duration_since(watch.newest()));
+    }
+    woken
+}
+
+/// Everybody waits for the same argument.
+async fn one_debate(bench: &Bench, figures: &mut Figures) {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&bench.aw(), home.path());
+    let mut caller = Caller::to(server.address).await;
+    let mut debate = Debate::open(&mut caller).await;
+    let crowd = 1_000;
+    let mut waiting: Vec<Caller> = join_all((0..crowd).map(|_| Caller::to(server.address))).await;
+    let mut last = Samples::default();
+    for _ in 0..bench.times(5, 20) {
+        let request = debate.wait(HELD);
+        for waiter in &mut waiting {
+            waiter.send(&request).await;
+        }
+        until_held(&mut caller, crowd).await;
+        caller.send(&debate.claim()).await;
+        let told = join_all(waiting.iter_mut().map(|waiter| async {
+            assert!(waiter.answer().await.len() > 1024);
+            Instant::now()
+        }));
+        let written = async {
+            let answer = caller.answer().await.to_vec();
+            (Instant::now(), answer)
+        };
+        let ((committed, answer), told) = tokio::join!(written, told);
+        debate.heard(&answer);
+        last.took(told.into_iter().max().unwrap().saturating_duration_since(committed));
+    }
+    let name = format!("{crowd} waiters on one debate, until the last has its bytes");
+    figures.alone(name, "ms", last.median(), Promise::AtMost(25.0));
+    drop(waiting);
+
+    let mut listening = join_all((0..crowd).map(|_| follow(&server, &debate))).await;
+    let mut last = Samples::default();
+    for _ in 0..bench.times(5, 20) {
+        // Who waits and leaves is told to them too.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        caller.send(&debate.claim()).await;
+        let written = async {
+            let answer = caller.answer().await.to_vec();
+            (Instant::now(), answer)
+        };
+        let told = join_all(listening.iter_mut().map(hear_argument));
+        let ((committed, answer), told) = tokio::join!(written, told);
+        debate.heard(&answer);
+        last.took(told.into_iter().max().unwrap().saturating_duration_since(committed));
+    }
+    let name = format!("{crowd} sockets on one debate, until the last has its bytes");
+    figures.alone(name, "ms", last.median(), Promise::AtMost(25.0));
+}
+
+type Socket = WebSocketStream<TcpStream>;
+
+/// A socket that follows a debate, and has been told how it stands.
+async fn follow(server: &Server, debate: &Debate) -> Socket {
+    let url = format!("ws://{}/ws?debate_id={}", server.address, debate.id);
+    let stream = TcpStream::connect(server.address).await.unwrap();
+    let (mut socket, _) = client_async(url.into_client_request().unwrap(), stream).await.unwrap();
+    socket.next().await.expect("it begins with how the debate stands").unwrap();
+    socket
+}
+
+/// Until a message brings an argument; when that was.
+async fn hear_argument(socket: &mut Socket) -> Instant {
+    loop {
+        let message = socket.next().await.expect("it stays open").unwrap();
+        let now = Instant::now();
+        if let Message::Text(text) = message
+            && find(text.as_bytes(), br#""event":"new_argument""#).is_some()
+        {
+            return now;
+        }
+    }
+}
+
+/// How long its threads have run, in seconds.
+fn processor(server: &Server) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.pid)).unwrap();
+    let ran = |task: fs::DirEntry| -> Option<f64> {
+        let schedstat = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        schedstat.split_whitespace().next()?.parse().ok()
+    };
+    tasks.filter_map(|task| ran(task.ok()?)).sum::<f64>() / 1e9
+}

@@ -1,0 +1,63 @@
+//! Instructions, counted by callgrind: the same on a busy machine and a quiet one.
+//!
+//! The example `exact` does a thing so many times; what one more of it takes is the difference
+//! between two runs.
+
+use std::collections::BTreeMap;
+use std::process::{Command, exit};
+
+use crate::Bench;
+use crate::figures::number;
+
+/// What was counted when this was last looked at.
+const RECORD: &str = "bench/exact.json";
+
+/// How far it may be off.
+const ALLOWED: f64 = 0.2;
+
+pub fn compare(bench: &Bench) {
+    if !Bench::finds("valgrind") {
+        eprintln!("bench: callgrind is needed: apt-get install valgrind");
+        exit(1);
+    }
+    let recorded = std::fs::read_to_string(RECORD).unwrap_or_else(|_| "{}".to_owned());
+    let mut recorded: BTreeMap<String, f64> = serde_json::from_str(&recorded).unwrap();
+    let mut off = Vec::new();
+    println!("instructions   counted   on record   ratio");
+    for thing in ["submit", "poll", "context"] {
+        let counted = (count(bench, thing, 1_200) - count(bench, thing, 200)) / 1_000.0;
+        if bench.record {
+            recorded.insert(thing.to_owned(), counted.round());
+        }
+        let Some(before) = recorded.get(thing) else {
+            println!("{thing:<12} {:>9}           -", number(counted));
+            off.push(thing);
+            continue;
+        };
+        let ratio = counted / before;
+        println!("{thing:<12} {:>9} {:>11} {ratio:>7.2}", number(counted), number(*before));
+        if (ratio - 1.0).abs() > ALLOWED {
+            off.push(thing);
+        }
+    }
+    if bench.record {
+        std::fs::write(RECORD, serde_json::to_string_pretty(&recorded).unwrap() + "\n").unwrap();
+    } else if !off.is_empty() {
+        println!("More than 20 % off: {}. If that is meant, --exact --record.", off.join(", "));
+        exit(1);
+    }
+}
+
+/// How many instructions a run takes.
+fn count(bench: &Bench, thing: &str, times: u32) -> f64 {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(bench.limit("exact"))
+        .args([thing, &times.to_string()])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let (_, collected) = told.split_once("Collected : ").expect("callgrind counts");
+    collected.split_whitespace().next().unwrap().parse().unwrap()
+}

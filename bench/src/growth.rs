@@ -1,0 +1,154 @@
+//! What each request costs in a full file, and in a long debate: the same as in an empty one.
+
+use std::time::Instant;
+
+use aw_trials::server::Server;
+
+use crate::Bench;
+use crate::caller::{Caller, Debate, get, post};
+use crate::figures::{Figures, Promise};
+use crate::fixture;
+use crate::samples::Samples;
+
+/// A server with a file of some size.
+struct Place {
+    arguments: u64,
+    _server: Server,
+    caller: Caller,
+    debate: Debate,
+}
+
+/// Something that is asked for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Open,
+    Submit,
+    Poll,
+    Context,
+    List,
+    Search,
+    KeepDocument,
+}
+
+const EVERYTHING: [(&str, Asked); 7] = [
+    ("opening a debate", Asked::Open),
+    ("a submit", Asked::Submit),
+    ("a poll", Asked::Poll),
+    ("get-context of 10", Asked::Context),
+    ("a page of the list", Asked::List),
+    ("a search in the list", Asked::Search),
+    ("keeping a document", Asked::KeepDocument),
+];
+
+impl Place {
+    async fn with(bench: &Bench, arguments: u64, home: &std::path::Path) -> Self {
+        let server = Server::start(&bench.aw(), home);
+        let mut caller = Caller::to(server.address).await;
+        let mut debate = Debate::open(&mut caller).await;
+        for _ in 0..60 {
+            // A full page of debates, and more than ten arguments in one.
+            Debate::open(&mut caller).await;
+            debate.goes_on(&mut caller).await;
+        }
+        Place { arguments, _server: server, caller, debate }
+    }
+
+    async fn ask(&mut self, asked: Asked) -> f64 {
+        let request = match asked {
+            Asked::Open => {
+                let began = Instant::now();
+                Debate::open(&mut self.caller).await;
+                return began.elapsed().as_secs_f64() * 1e3;
+            }
+            Asked::Submit => {
+                let began = Instant::now();
+                self.debate.goes_on(&mut self.caller).await;
+                return began.elapsed().as_secs_f64() * 1e3;
+            }
+            Asked::Poll => self.debate.poll(),
+            Asked::Context => self.debate.context(10),
+            Asked::List => get("/debates"),
+            Asked::Search => get(&format!("/debates?q={}", &self.debate.id[..13])),
+            Asked::KeepDocument => post(
+                "/documents",
+                &format!(
+                    r##"{{"summary":"A plan","content":"# A plan","client_request_id":"{}"}}"##,
+                    uuid::Uuid::new_v4()
+                ),
+            ),
+        };
+        let began = Instant::now();
+        self.caller.ask(&request).await;
+        began.elapsed().as_secs_f64() * 1e3
+    }
+}
+
+pub async fn measure(bench: &Bench, figures: &mut Figures) {
+    let mut sizes = vec![1_000, 10_000, 100_000];
+    if !bench.quick {
+        sizes.push(1_000_000);
+    }
+    let empty = tempfile::tempdir().unwrap();
+    let mut places = vec![Place::with(bench, 0, empty.path()).await];
+    for arguments in &sizes {
+        let home = fixture::full(*arguments).await;
+        places.push(Place::with(bench, *arguments, &home).await);
+    }
+    let largest = *sizes.last().expect("some");
+    for (name, asked) in EVERYTHING {
+        let costs = in_turns(bench, &mut places, asked).await;
+        let curve = places.iter().zip(&costs);
+        let curve = curve.map(|(place, cost)| (place.arguments.max(100) as f64, cost.median()));
+        figures.curve("growth", name, curve.collect());
+        let worst = costs[1..].iter().max_by(|one, other| one.median().total_cmp(&other.median()));
+        let name = format!("{name}, at worst up to {largest} arguments, beside an empty file");
+        figures.beside(name, "ms", worst.expect("some"), costs[0].median(), Promise::Times(1.3));
+    }
+    drop(places);
+    in_a_long_debate(bench, figures).await;
+}
+
+/// The same for one debate, which is told by its newest argument.
+async fn in_a_long_debate(bench: &Bench, figures: &mut Figures) {
+    let long = 10_000;
+    let empty = tempfile::tempdir().unwrap();
+    let home = fixture::long(long).await;
+    let mut places =
+        vec![Place::with(bench, 0, empty.path()).await, Place::with(bench, long, &home).await];
+    let place = &mut places[1];
+    place.debate = longest(&mut place.caller).await;
+    for (name, asked) in &EVERYTHING[1..4] {
+        let costs = in_turns(bench, &mut places, *asked).await;
+        let name = format!("{name} in a debate of {long}, beside one of a hundred");
+        figures.beside(name, "ms", &costs[1], costs[0].median(), Promise::Times(1.3));
+    }
+    drop(places);
+}
+
+/// The debate that was there first: the last of the list.
+async fn longest(caller: &mut Caller) -> Debate {
+    let list: serde_json::Value =
+        serde_json::from_slice(caller.ask(&get("/debates?limit=500")).await).unwrap();
+    let longest = list["data"]["debates"].as_array().unwrap().iter();
+    let longest = longest.max_by_key(|debate| debate["last_argument"]["seq"].as_u64()).unwrap();
+    Debate::resumed(
+        longest["id"].as_str().unwrap(),
+        longest["last_argument"]["id"].as_str().unwrap(),
+        longest["last_argument"]["seq"].as_u64().unwrap(),
+    )
+}
+
+/// Asks each place in turn, so that whatever disturbs the machine disturbs all of them.
+async fn in_turns(bench: &Bench, places: &mut [Place], asked: Asked) -> Vec<Samples> {
+    let mut costs = vec![Samples::default(); places.len()];
+    for round in 0..bench.times(60, 400) {
+        for (place, cost) in places.iter_mut().zip(&mut costs) {
+            let took = place.ask(asked).await;
+            // The first few warm the caches of a server that has just started.
+            if round >= 10 {
+                cost.add(took);
+            }
+        }
+    }
+    costs
+}

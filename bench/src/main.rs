@@ -1,0 +1,153 @@
+//! What `aw` costs, beside what the machine allows.
+//!
+//! Every figure is taken from real processes over loopback, next to its limit, in turns, in the
+//! same run. `scripts/bench` builds the programs and calls this. The figures are printed as one
+//! table, kept as JSON, and with `--publish` put into `docs/performance.md`.
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is a rig: a surprise ends it, and what it finds is for whoever runs it"
+)]
+
+mod caller;
+mod commands;
+mod crowds;
+mod exact;
+mod figures;
+mod fixture;
+mod growth;
+mod page;
+mod publish;
+mod reads;
+mod samples;
+mod size;
+mod starts;
+mod writes;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{Parser, ValueEnum};
+
+use figures::Figures;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Subject {
+    /// Whole commands: the start of the CLI, a submit, a wake
+    Commands,
+    /// Held waits and sockets: what they cost, and how soon they are served
+    Crowds,
+    /// Durable submits a second
+    Writes,
+    /// Reads a second
+    Reads,
+    /// From the start of a server to its first answer
+    Starts,
+    /// What each request costs in a full file
+    Growth,
+    /// The page of a long debate
+    Page,
+    /// The size of the binary and what building it takes
+    Size,
+}
+
+/// Measures aw beside what the machine allows.
+#[derive(Debug, Parser)]
+pub struct Bench {
+    /// What is measured; without it everything
+    subjects: Vec<Subject>,
+    /// In two minutes, with fewer samples and smaller files
+    #[arg(long)]
+    quick: bool,
+    /// Counts instructions with callgrind instead, and compares them with what is on record
+    #[arg(long)]
+    exact: bool,
+    /// With --exact: makes what was counted the record
+    #[arg(long, requires = "exact")]
+    record: bool,
+    /// Puts the figures into docs/performance.md
+    #[arg(long)]
+    publish: bool,
+    /// Builds the programs from nothing as well, to say how long that takes
+    #[arg(long)]
+    builds: bool,
+    /// The folder of the programs
+    #[arg(long, default_value = "target/release")]
+    programs: PathBuf,
+}
+
+impl Bench {
+    /// How often, in either form.
+    fn times(&self, quick: usize, whole: usize) -> usize {
+        if self.quick { quick } else { whole }
+    }
+
+    fn seconds(&self, quick: f64, whole: f64) -> Duration {
+        Duration::from_secs_f64(if self.quick { quick } else { whole })
+    }
+
+    /// The program that is measured.
+    fn aw(&self) -> PathBuf {
+        self.programs.join("aw")
+    }
+
+    /// A program that does only what cannot be left out.
+    fn limit(&self, name: &str) -> PathBuf {
+        self.programs.join("examples").join(name)
+    }
+
+    /// Whether a program is there that a figure needs.
+    fn finds(program: &str) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let bench = Bench::parse();
+    open_files();
+    if bench.exact {
+        exact::compare(&bench);
+        return;
+    }
+    let subjects = match bench.subjects.as_slice() {
+        [] => Subject::value_variants(),
+        some => some,
+    };
+    let mut figures = Figures::default();
+    for subject in subjects {
+        let began = Instant::now();
+        match subject {
+            Subject::Commands => commands::measure(&bench, &mut figures).await,
+            Subject::Crowds => crowds::measure(&bench, &mut figures).await,
+            Subject::Writes => writes::measure(&bench, &mut figures).await,
+            Subject::Reads => reads::measure(&bench, &mut figures).await,
+            Subject::Starts => starts::measure(&bench, &mut figures).await,
+            Subject::Growth => growth::measure(&bench, &mut figures).await,
+            Subject::Page => page::measure(&bench, &mut figures).await,
+            Subject::Size => size::measure(&bench, &mut figures),
+        }
+        let name = subject.to_possible_value().expect("each has a name").get_name().to_owned();
+        eprintln!("{name}: {:.0} s", began.elapsed().as_secs_f64());
+    }
+    println!("{}", figures.table());
+    let kept = Path::new("target/bench/figures.json");
+    std::fs::create_dir_all(kept.parent().expect("a folder")).unwrap();
+    std::fs::write(kept, figures.json()).unwrap();
+    println!("The same as JSON: {}", kept.display());
+    if bench.publish {
+        publish::write(&figures);
+    }
+}
+
+/// Ten thousand connections want as many file handles.
+fn open_files() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    setrlimit(Resource::RLIMIT_NOFILE, most, most).unwrap();
+}

@@ -1,0 +1,169 @@
+//! The page of a long debate: how long the server draws it, how much it sends, and when a person
+//! can read it in a real browser.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use aw_trials::server::Server;
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::Bench;
+use crate::caller::{Caller, Debate, get};
+use crate::figures::{Figures, Promise};
+use crate::samples::Samples;
+
+pub async fn measure(bench: &Bench, figures: &mut Figures) {
+    let home = tempfile::tempdir().unwrap();
+    let server = Server::start(&bench.aw(), home.path());
+    let mut caller = Caller::to(server.address).await;
+    let mut browser = Browser::start().await;
+    let mut curves = [Vec::new(), Vec::new()];
+    for arguments in [10, 500, 2_000] {
+        let mut debate = Debate::open(&mut caller).await;
+        for _ in 1..arguments {
+            debate.goes_on(&mut caller).await;
+        }
+        let path = format!("/debate/{}", debate.id);
+        let request = page(&path);
+        let (mut drawn, mut bytes) = (Samples::default(), 0);
+        for _ in 0..bench.times(10, 40) {
+            let began = Instant::now();
+            bytes = caller.ask(&request).await.len();
+            drawn.took(began.elapsed());
+        }
+        let promise =
+            |most| if arguments == 2_000 { Promise::AtMost(most) } else { Promise::Recorded };
+        let name = format!("page of {arguments} arguments of 1 kB");
+        figures.alone(format!("{name}: server"), "ms", drawn.median(), promise(100.0));
+        figures.alone(format!("{name}: sent"), "kB", bytes as f64 / 1e3, Promise::Recorded);
+        curves[0].push((arguments as f64, drawn.median()));
+        let Some(browser) = &mut browser else { continue };
+        let mut readable = Samples::default();
+        for _ in 0..bench.times(3, 11) {
+            readable.add(browser.readable(&format!("http://{}{path}", server.address)).await);
+        }
+        let name = format!("{name}: readable in Chromium");
+        figures.alone(name, "ms", readable.median(), promise(1_000.0));
+        curves[1].push((arguments as f64, readable.median()));
+    }
+    let [drawn, readable] = curves;
+    figures.curve("page", "the server, ms", drawn);
+    if browser.is_some() {
+        figures.curve("page", "readable in Chromium, ms", readable);
+    }
+}
+
+/// A request as a browser makes it, without asking for the answer to be compressed.
+fn page(path: &str) -> Vec<u8> {
+    let plain = String::from_utf8(get(path)).expect("text");
+    plain.replacen("\r\n\r\n", "\r\naccept: text/html\r\n\r\n", 1).into_bytes()
+}
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// A browser with one page, driven over its own protocol.
+struct Browser {
+    child: Child,
+    socket: Socket,
+    session: String,
+    asked: u64,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Nothing where there is none.
+    async fn start() -> Option<Self> {
+        if !Bench::finds("chromium") {
+            eprintln!("  (no chromium: scripts/browser installs it)");
+            return None;
+        }
+        let profile = tempfile::tempdir().unwrap();
+        let child = Command::new("chromium")
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+            .args(["--disable-background-networking", "--disable-component-update"])
+            .args(["--disable-sync", "--no-first-run", "--remote-debugging-port=0"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank")
+            .env("HOME", profile.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let address = address(&profile.path().join("DevToolsActivePort")).await;
+        let (socket, _) = connect_async(address).await.unwrap();
+        let mut browser =
+            Browser { child, socket, session: String::new(), asked: 0, _profile: profile };
+        let blank = json!({"url": "about:blank"});
+        let target = browser.call("Target.createTarget", blank).await["targetId"].take();
+        let attach = json!({"targetId": target, "flatten": true});
+        let session = browser.call("Target.attachToTarget", attach).await["sessionId"].take();
+        browser.session = session.as_str().expect("a session").to_owned();
+        browser.call("Page.enable", json!({})).await;
+        Some(browser)
+    }
+
+    async fn call(&mut self, method: &str, params: Value) -> Value {
+        self.asked += 1;
+        let mut message = json!({"id": self.asked, "method": method, "params": params});
+        if !self.session.is_empty() {
+            message["sessionId"] = self.session.as_str().into();
+        }
+        self.socket.send(Message::text(message.to_string())).await.unwrap();
+        loop {
+            let message = self.socket.next().await.expect("the browser stays").unwrap();
+            let mut told: Value = serde_json::from_slice(&message.into_data()).unwrap_or_default();
+            if told["id"] == self.asked {
+                assert!(told["error"].is_null(), "{method}: {told}");
+                return told["result"].take();
+            }
+        }
+    }
+
+    /// From the beginning of a visit until the whole document is there and something is painted,
+    /// in milliseconds.
+    async fn readable(&mut self, url: &str) -> f64 {
+        self.call("Page.navigate", json!({"url": url})).await;
+        let painted = "(() => {
+            const navigation = performance.getEntriesByType('navigation')[0];
+            const paint = performance.getEntriesByName('first-contentful-paint')[0];
+            const there = document.querySelectorAll('article').length;
+            return location.href !== 'about:blank' && paint && there
+                && navigation.domContentLoadedEventEnd > 0
+                ? Math.max(paint.startTime, navigation.domContentLoadedEventEnd) : 0;
+        })()";
+        for _ in 0..500 {
+            let evaluated = self.call("Runtime.evaluate", json!({"expression": painted})).await;
+            if let Some(ms) = evaluated["result"]["value"].as_f64().filter(|ms| *ms > 0.0) {
+                self.call("Page.navigate", json!({"url": "about:blank"})).await;
+                return ms;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{url} was not painted in ten seconds");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Where the browser takes commands, once it says so.
+async fn address(file: &Path) -> String {
+    for _ in 0..1_000 {
+        let told = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some((port, path)) = told.trim().split_once('\n') {
+            return format!("ws://127.0.0.1:{port}{path}");
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the browser did not start");
+}

@@ -1,0 +1,35 @@
+//! Many measurements of one thing.
+
+use std::time::Duration;
+
+/// Measurements, in whatever unit they were taken.
+#[derive(Debug, Clone, Default)]
+pub struct Samples(Vec<f64>);
+
+impl Samples {
+    pub fn add(&mut self, value: f64) {
+        self.0.push(value);
+    }
+
+    /// Adds a time, in milliseconds.
+    pub fn took(&mut self, time: Duration) {
+        self.add(time.as_secs_f64() * 1e3);
+    }
+
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The smallest value that this share of the measurements does not exceed.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let place = (share * sorted.len() as f64).ceil() as usize;
+        sorted[place.clamp(1, sorted.len()) - 1]
+    }
+
+    /// How far the middle half is apart, as a share of the median.
+    pub fn noise(&self) -> f64 {
+        (self.quantile(0.75) - self.quantile(0.25)) / self.median().abs().max(f64::MIN_POSITIVE)
+    }
+}

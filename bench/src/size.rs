@@ -1,0 +1,28 @@
+//! The size of the binary, and what building it takes.
+
+use std::process::Command;
+use std::time::Instant;
+
+use crate::Bench;
+use crate::figures::{Figures, Promise};
+
+pub fn measure(bench: &Bench, figures: &mut Figures) {
+    let bytes = std::fs::metadata(bench.aw()).unwrap().len();
+    figures.alone("binary size", "MB", bytes as f64 / 1e6, Promise::AtMost(18.0));
+    if !bench.builds {
+        return;
+    }
+    for (name, profile) in [("release", "release"), ("debug", "dev")] {
+        let folder = tempfile::tempdir_in("target").unwrap();
+        let began = Instant::now();
+        let status = Command::new("cargo")
+            .args(["build", "--quiet", "--locked", "-p", "aw", "--profile", profile])
+            .arg("--target-dir")
+            .arg(folder.path())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let took = began.elapsed().as_secs_f64();
+        figures.alone(format!("clean {name} build"), "s", took, Promise::Recorded);
+    }
+}
