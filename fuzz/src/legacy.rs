@@ -77,7 +77,7 @@ pub fn legacy(data: &[u8]) {
             runtime.block_on(async {
                 let engine = Engine::new(store, Clock::new(|| Time(1_767_225_600_000)));
                 let all = Filter { limit: 1, ..Filter::default() };
-                let listed = engine.list(&all).expect("they are listed");
+                let listed = engine.list(&all).await.expect("they are listed");
                 assert_eq!(listed.total, debates);
                 let mut mark = None;
                 loop {

@@ -39,14 +39,14 @@ impl Bell {
     ///
     /// It listens before it reads for the first time. The other way round, what is committed
     /// between the reading and the listening would be slept through.
-    pub(crate) async fn until<T, E>(
+    pub(crate) async fn until<T, E, R: Future<Output = Result<Option<T>, E>>>(
         &self,
         debate: DebateId,
-        mut read: impl FnMut() -> Result<Option<T>, E>,
+        mut read: impl FnMut() -> R,
     ) -> Result<T, E> {
         let mut listening = self.listen(debate);
         loop {
-            if let Some(answer) = read()? {
+            if let Some(answer) = read().await? {
                 return Ok(answer);
             }
             listening.next().await;

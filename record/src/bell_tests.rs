@@ -29,9 +29,9 @@ async fn a_ring_between_reading_and_listening_is_heard() {
         if reads == 1 {
             // A commit that lands just after the first read found nothing.
             bell.ring(debate());
-            return Ok::<_, Infallible>(None);
+            return ready(Ok::<_, Infallible>(None));
         }
-        Ok(Some("news"))
+        ready(Ok(Some("news")))
     });
     let Ok(answer) = timeout(Duration::from_secs(5), answered).await else {
         panic!("the ring was slept through: somebody reads before listening");
@@ -145,7 +145,7 @@ impl World {
 
     /// Comes back when so much is committed.
     async fn waits_for(&self, number: u64) {
-        let Ok(newest) = self.bell.until(debate(), || self.reads(number)).await;
+        let Ok(newest) = self.bell.until(debate(), || async { self.reads(number) }).await;
         assert!(newest >= number);
     }
 }

@@ -5,7 +5,7 @@
 //! and of SQL.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use aw_core::{
@@ -170,23 +170,25 @@ impl Engine {
         after: Option<ArgumentId>,
         patience: Duration,
     ) -> Result<Poll, Failure> {
-        let mut waiting: Option<Waiting> = None;
-        let mut look = || {
-            let ends = |standing: &Standing, unseen| standing.ends_wait(role, unseen);
-            let look = self.store.look(debate, role, after, ends)?;
+        let waiting: OnceLock<Waiting> = OnceLock::new();
+        let waits = &waiting;
+        let look = move || async move {
+            let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
+            let look = self.store.look(debate, role, after, ends).await?;
             // Not before it is known that there is such a debate.
-            waiting.get_or_insert_with(|| self.presence.arrives(debate, role, self.clock.now()));
+            waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
             Ok::<_, Failure>(look)
         };
         let mut found = None;
         if !patience.is_zero() {
-            let news = self.bell.until(debate, || look().map(|look| news(role, &look)));
+            let look = move || async move { look().await.map(|look| news(role, &look)) };
+            let news = self.bell.until(debate, look);
             found = timeout(patience, news).await.ok().transpose()?;
         }
         let poll = match found {
             Some(news) => Poll::News(Box::new(news)),
             None => {
-                let now = look()?;
+                let now = look().await?;
                 match news(role, &now) {
                     Some(news) => Poll::News(Box::new(news)),
                     None => Poll::Nothing {
@@ -199,7 +201,7 @@ impl Engine {
                 }
             }
         };
-        if let Some(waiting) = waiting {
+        if let Some(waiting) = waiting.into_inner() {
             waiting.answered(matches!(poll, Poll::News(_)), self.clock.now());
         }
         Ok(poll)
@@ -226,13 +228,18 @@ impl Engine {
     }
 
     /// A debate as a list shows it.
-    pub fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
-        self.store.listed(debate)
+    pub async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.store.listed(debate).await
     }
 
     /// At most `limit` arguments after `after`, which may be 0.
-    pub fn stretch(&self, debate: DebateId, after: u64, limit: u64) -> Result<Stretch, Failure> {
-        self.store.stretch(debate, Seq(after), limit)
+    pub async fn stretch(
+        &self,
+        debate: DebateId,
+        after: u64,
+        limit: u64,
+    ) -> Result<Stretch, Failure> {
+        self.store.stretch(debate, Seq(after), limit).await
     }
 
     /// All arguments after `after`, which may be 0.
@@ -243,7 +250,7 @@ impl Engine {
     /// The debate with its `limit` newest arguments, or with all of them.
     pub async fn context(&self, debate: DebateId, limit: Option<u64>) -> Result<Context, Failure> {
         match limit {
-            Some(limit) => self.store.context(debate, limit),
+            Some(limit) => self.store.context(debate, limit).await,
             None => self.store.whole(debate).await,
         }
     }
@@ -260,13 +267,17 @@ impl Engine {
     }
 
     /// The place of an argument, if the debate has it.
-    pub fn place(&self, debate: DebateId, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
-        self.store.place(debate, argument)
+    pub async fn place(
+        &self,
+        debate: DebateId,
+        argument: ArgumentId,
+    ) -> Result<Option<Seq>, Failure> {
+        self.store.place(debate, argument).await
     }
 
     /// Which documents an argument means, and in which version.
-    pub fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
-        self.store.cited_by(debate, seq)
+    pub async fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
+        self.store.cited_by(debate, seq).await
     }
 
     /// What time it is.
@@ -275,18 +286,21 @@ impl Engine {
     }
 
     /// What kind of debate it is, and the texts of that type, if they were kept with it.
-    pub fn type_texts(&self, debate: DebateId) -> Result<(DebateType, Option<TypeTexts>), Failure> {
-        self.store.type_texts(debate)
+    pub async fn type_texts(
+        &self,
+        debate: DebateId,
+    ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+        self.store.type_texts(debate).await
     }
 
     /// The seal over a debate's own words, which an export can be checked against.
-    pub fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
-        self.store.seal(debate)
+    pub async fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.store.seal(debate).await
     }
 
     /// A page of debates.
-    pub fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
-        self.store.list(filter)
+    pub async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        self.store.list(filter).await
     }
 
     /// Keeps a new document.
@@ -333,18 +347,18 @@ impl Engine {
     }
 
     /// A page of a document's versions.
-    pub fn versions(
+    pub async fn versions(
         &self,
         id: DocumentId,
         include_deleted: bool,
         limit: u64,
         offset: u64,
     ) -> Result<VersionList, Failure> {
-        self.store.versions(id, include_deleted, limit, offset)
+        self.store.versions(id, include_deleted, limit, offset).await
     }
 
     /// A page of documents; for a seat of one debate, of those that it may see.
-    pub fn list_documents(
+    pub async fn list_documents(
         &self,
         search: Option<&str>,
         include_deleted: bool,
@@ -352,7 +366,7 @@ impl Engine {
         offset: u64,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        self.store.list_documents(search, include_deleted, limit, offset, seen_by)
+        self.store.list_documents(search, include_deleted, limit, offset, seen_by).await
     }
 
     /// Makes a seat.
@@ -368,13 +382,13 @@ impl Engine {
     }
 
     /// All seats, the newest first.
-    pub fn seats(&self) -> Result<Vec<Seat>, Failure> {
-        self.store.seats()
+    pub async fn seats(&self) -> Result<Vec<Seat>, Failure> {
+        self.store.seats().await
     }
 
     /// The seat of a token with this SHA-256, if the token is good now.
-    pub fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
-        let seat = self.store.seat_of(token)?;
+    pub async fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
+        let seat = self.store.seat_of(token).await?;
         Ok(seat.filter(|seat| seat.is_open(self.clock.now())))
     }
 
@@ -385,8 +399,8 @@ impl Engine {
     }
 
     /// For whose token a session stands, if it is not over.
-    pub fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
-        self.store.holder(session, self.clock.now())
+    pub async fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
+        self.store.holder(session, self.clock.now()).await
     }
 
     /// For whose token a link stands, which is used up by this.
@@ -402,9 +416,9 @@ impl Engine {
 
     /// Whether a seat may see a document: one of a single debate sees what that debate cites and
     /// what it wrote itself.
-    pub fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
+    pub async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
         match seat.debate {
-            Some(_) => self.store.sees(seat, document),
+            Some(_) => self.store.sees(seat, document).await,
             None => Ok(true),
         }
     }

@@ -71,7 +71,7 @@ async fn a_write_that_finds_no_place_to_wait_is_turned_away() {
         }
     }
     assert!(written >= 1 && busy >= 1, "{written} were written, {busy} turned away");
-    assert_eq!(world.engine.list(&aw_record::Filter::default()).unwrap().total, written);
+    assert_eq!(world.engine.list(&aw_record::Filter::default()).await.unwrap().total, written);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn a_copy_is_whole_private_and_never_written_over_a_file() {
 
     let engine =
         Engine::new(Store::open(&StoreOptions::at(&copy)).unwrap(), Clock::new(|| Time(1)));
-    assert_eq!(engine.stretch(debate, 0, 9).unwrap().arguments.len(), 4);
+    assert_eq!(engine.stretch(debate, 0, 9).await.unwrap().arguments.len(), 4);
     engine.verify(debate).await.unwrap();
 
     let text = world.path.with_file_name("notes.txt");

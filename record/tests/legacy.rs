@@ -176,10 +176,10 @@ async fn an_old_database_is_imported_with_everything_kept() {
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
 
-    let list = engine.list(&Filter { limit: 10, ..Filter::default() }).unwrap();
+    let list = engine.list(&Filter { limit: 10, ..Filter::default() }).await.unwrap();
     assert_eq!(list.total, 2);
     let found = Filter { search: Some("ke hoach".to_owned()), limit: 10, ..Filter::default() };
-    assert_eq!(engine.list(&found).unwrap().total, 1);
+    assert_eq!(engine.list(&found).await.unwrap().total, 1);
 
     let open = engine.context(debate(OPEN), None).await.unwrap();
     assert_eq!(open.debate.title.as_str(), "Kế hoạch: giữ một tệp SQLite?");
@@ -324,7 +324,7 @@ async fn documents_alone_are_imported_too() {
         }
     }
     let engine = open(&path).unwrap();
-    assert_eq!(engine.list_documents(None, false, 10, 0, None).unwrap().total, 1);
+    assert_eq!(engine.list_documents(None, false, 10, 0, None).await.unwrap().total, 1);
 }
 
 #[tokio::test]
@@ -357,7 +357,7 @@ async fn only_the_last_ruling_of_a_closed_debate_closed_it() {
     drop(db);
     let engine =
         Engine::new(Store::open(&StoreOptions::at(&path)).unwrap(), Clock::new(|| Time(1)));
-    let all = engine.stretch(CLOSED.parse().unwrap(), 0, 9).unwrap().arguments;
+    let all = engine.stretch(CLOSED.parse().unwrap(), 0, 9).await.unwrap().arguments;
     let closing: Vec<_> = all.iter().filter_map(|argument| argument.event.close()).collect();
     assert_eq!(closing, [false, true]);
     assert!(all.iter().all(|argument| !argument.event.automatic()), "a person wrote them");

@@ -33,12 +33,13 @@ async fn a_document_has_versions_1_2_3_and_each_is_kept_as_it_was() {
         assert_eq!((id, version, newest), (first.document, missing, 3));
     }
 
-    let page = |limit, offset| {
-        let list = world.engine.versions(first.document, false, limit, offset).unwrap();
+    let page = async |limit, offset| {
+        let list = world.engine.versions(first.document, false, limit, offset).await.unwrap();
         assert_eq!((list.total, list.deleted_at), (3, None));
         list.versions.iter().map(|version| version.number).collect::<Vec<_>>()
     };
-    assert_eq!((page(9, 0), page(1, 1), page(9, 3)), (vec![3, 2, 1], vec![2], vec![]));
+    let pages = (page(9, 0).await, page(1, 1).await, page(9, 3).await);
+    assert_eq!(pages, (vec![3, 2, 1], vec![2], vec![]));
 }
 
 #[tokio::test]
@@ -105,7 +106,7 @@ async fn a_deleted_document_is_hidden_and_not_erased() {
     world.engine.delete_document(plan).await.unwrap();
     let gone = [
         world.engine.document(plan, None, false).await.map(drop),
-        world.engine.versions(plan, false, 9, 0).map(drop),
+        world.engine.versions(plan, false, 9, 0).await.map(drop),
         world.engine.two_versions(plan, None, None).await.map(drop),
         world.engine.add_version(plan, Uuid::now_v7().into(), version("More")).await.map(drop),
         world.engine.delete_document(plan).await,
@@ -118,7 +119,7 @@ async fn a_deleted_document_is_hidden_and_not_erased() {
     }
     let kept = world.engine.document(plan, None, true).await.unwrap();
     assert_eq!((kept.deleted_at, kept.newest), (Some(at), 1));
-    assert_eq!(world.engine.versions(plan, true, 9, 0).unwrap().deleted_at, Some(at));
+    assert_eq!(world.engine.versions(plan, true, 9, 0).await.unwrap().deleted_at, Some(at));
     let nowhere: DocumentId = Uuid::from_u128(1).into();
     let told = world.engine.document(nowhere, None, true).await.unwrap_err();
     assert!(matches!(told, Failure::DocumentNotFound { deleted_at: None, .. }), "{told}");
@@ -134,29 +135,29 @@ async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary
     }
     world.at(50);
     world.adds(ids[0], "Plan as agreed").await;
-    let listed = |search: Option<&str>, deleted, limit, offset| {
-        let list = world.engine.list_documents(search, deleted, limit, offset, None).unwrap();
+    let listed = async |search: Option<&str>, deleted, limit, offset| {
+        let list = world.engine.list_documents(search, deleted, limit, offset, None).await.unwrap();
         assert!(list.total_is_exact);
         let summaries = list.documents.iter().map(|it| it.summary.as_str().to_owned());
         (summaries.collect::<Vec<_>>(), list.total)
     };
-    let all = listed(None, false, 2, 0);
+    let all = listed(None, false, 2, 0).await;
     assert_eq!(all, (vec!["Plan as agreed".to_owned(), "Notes".to_owned()], 3));
-    assert_eq!(listed(None, false, 9, 2), (vec!["Kế hoạch".to_owned()], 3));
-    assert_eq!(listed(Some("AGREED"), false, 9, 0).1, 1);
-    assert_eq!(listed(Some("work"), false, 9, 0).1, 0, "that was said of an older version");
-    assert_eq!(listed(Some("KẾ"), false, 9, 0), (vec!["Kế hoạch".to_owned()], 1));
-    assert_eq!(listed(Some("no"), false, 9, 0).0, ["Notes"]);
+    assert_eq!(listed(None, false, 9, 2).await, (vec!["Kế hoạch".to_owned()], 3));
+    assert_eq!(listed(Some("AGREED"), false, 9, 0).await.1, 1);
+    assert_eq!(listed(Some("work"), false, 9, 0).await.1, 0, "that was said of an older version");
+    assert_eq!(listed(Some("KẾ"), false, 9, 0).await, (vec!["Kế hoạch".to_owned()], 1));
+    assert_eq!(listed(Some("no"), false, 9, 0).await.0, ["Notes"]);
 
     let at = world.at(60);
     world.engine.delete_document(ids[2]).await.unwrap();
-    assert_eq!(listed(None, false, 9, 0).1, 2);
-    assert_eq!(listed(Some("no"), false, 9, 0).1, 0);
-    assert_eq!(listed(Some("Notes"), false, 9, 0).1, 0);
-    let (summaries, total) = listed(None, true, 9, 0);
+    assert_eq!(listed(None, false, 9, 0).await.1, 2);
+    assert_eq!(listed(Some("no"), false, 9, 0).await.1, 0);
+    assert_eq!(listed(Some("Notes"), false, 9, 0).await.1, 0);
+    let (summaries, total) = listed(None, true, 9, 0).await;
     assert_eq!((summaries.len(), total), (3, 3));
-    assert_eq!(listed(Some("Notes"), true, 9, 0).1, 1);
-    let list = world.engine.list_documents(Some("no"), true, 9, 0, None).unwrap();
+    assert_eq!(listed(Some("Notes"), true, 9, 0).await.1, 1);
+    let list = world.engine.list_documents(Some("no"), true, 9, 0, None).await.unwrap();
     let notes = &list.documents[0];
     assert_eq!((notes.id, notes.version, notes.deleted_at), (ids[2], 1, Some(at)));
     assert_eq!(notes.updated_at, Time(BEGINNING + 2));

@@ -46,13 +46,13 @@ async fn a_newcomer_reads_the_motion_the_newest_and_every_older_ruling() {
 async fn a_stretch_goes_on_from_where_the_last_one_ended() {
     let world = World::new();
     let (debate, all) = of_eight(&world).await;
-    assert_eq!(places(&world.engine.stretch(debate, 0, 3).unwrap().arguments), [1, 2, 3]);
-    let stretch = world.engine.stretch(debate, 3, 100).unwrap();
+    assert_eq!(places(&world.engine.stretch(debate, 0, 3).await.unwrap().arguments), [1, 2, 3]);
+    let stretch = world.engine.stretch(debate, 3, 100).await.unwrap();
     assert_eq!(places(&stretch.arguments), [4, 5, 6, 7, 8]);
     assert_eq!(stretch.debate.debate.standing.last, Seq(8));
     assert_eq!(world.engine.transcript(debate, 6).await.unwrap().arguments.len(), 2);
-    assert_eq!(world.engine.place(debate, all[5]).unwrap(), Some(Seq(6)));
-    assert_eq!(world.engine.place(debate, Uuid::from_u128(1).into()).unwrap(), None);
+    assert_eq!(world.engine.place(debate, all[5]).await.unwrap(), Some(Seq(6)));
+    assert_eq!(world.engine.place(debate, Uuid::from_u128(1).into()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -103,9 +103,9 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
     let citation = |seq, document, version| Citation { seq: Seq(seq), document, version };
     // No such version is there, so the newest is meant.
     let first = [citation(2, plan, 1), citation(2, other, 1)];
-    assert_eq!(world.engine.cited_by(debate, Seq(2)).unwrap(), first);
-    assert_eq!(world.engine.cited_by(debate, Seq(3)).unwrap(), [citation(3, plan, 2)]);
-    assert_eq!(world.engine.cited_by(debate, Seq(1)).unwrap(), []);
+    assert_eq!(world.engine.cited_by(debate, Seq(2)).await.unwrap(), first);
+    assert_eq!(world.engine.cited_by(debate, Seq(3)).await.unwrap(), [citation(3, plan, 2)]);
+    assert_eq!(world.engine.cited_by(debate, Seq(1)).await.unwrap(), []);
     let newest = world.engine.sheet(debate, None, 1).await.unwrap();
     assert_eq!(newest.citations, [citation(3, plan, 2)]);
     let all = world.engine.sheet(debate, None, 9).await.unwrap();
@@ -139,12 +139,12 @@ async fn the_texts_of_a_type_are_kept_with_the_debate() {
     let legal = request.debate;
     world.engine.execute(Request { ask, ..request }).await.unwrap();
 
-    assert_eq!(world.engine.type_texts(legal).unwrap(), (debate_type, Some(texts)));
+    assert_eq!(world.engine.type_texts(legal).await.unwrap(), (debate_type, Some(texts)));
     let general = DebateType::recorded("general_debate".to_owned());
-    assert_eq!(world.engine.type_texts(plain).unwrap(), (general, None));
+    assert_eq!(world.engine.type_texts(plain).await.unwrap(), (general, None));
     assert!(world.engine.context(legal, Some(1)).await.unwrap().own_rules);
-    let seals = [plain, legal].map(|debate| world.engine.seal(debate).unwrap().unwrap());
-    assert_ne!(seals[0], seals[1]);
+    let seal = async |debate| world.engine.seal(debate).await.unwrap().unwrap();
+    assert_ne!(seal(plain).await, seal(legal).await);
     assert_eq!(TypeTexts::MAX_BYTES, 65_536, "64 KiB for the rules of all roles together");
     assert_eq!(world.engine.now(), Time(BEGINNING));
 }
@@ -157,12 +157,12 @@ async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
     world.engine.delete(debate).await.unwrap();
     let engine = &world.engine;
     let gone = [
-        engine.listed(debate).map(drop),
-        engine.stretch(debate, 0, 1).map(drop),
-        engine.place(debate, motion).map(drop),
-        engine.cited_by(debate, Seq(1)).map(drop),
-        engine.type_texts(debate).map(drop),
-        engine.seal(debate).map(drop),
+        engine.listed(debate).await.map(drop),
+        engine.stretch(debate, 0, 1).await.map(drop),
+        engine.place(debate, motion).await.map(drop),
+        engine.cited_by(debate, Seq(1)).await.map(drop),
+        engine.type_texts(debate).await.map(drop),
+        engine.seal(debate).await.map(drop),
         engine.context(debate, Some(1)).await.map(drop),
         engine.sheet(debate, None, 1).await.map(drop),
         engine.delete(debate).await,
@@ -176,8 +176,8 @@ async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
 }
 
 /// The titles of a page, and how many there are in all.
-fn page(world: &World, filter: &Filter) -> (Vec<String>, u64) {
-    let list = world.engine.list(filter).unwrap();
+async fn page(world: &World, filter: &Filter) -> (Vec<String>, u64) {
+    let list = world.engine.list(filter).await.unwrap();
     assert!(list.total_is_exact);
     let title = |listed: &aw_record::DebateListed| listed.debate.title.as_str().to_owned();
     (list.debates.iter().map(title).collect(), list.total)
@@ -195,16 +195,16 @@ async fn a_list_shows_the_most_recently_updated_first_in_pages() {
     world.claims(ids[0].0, Role::Opponent, ids[0].1).await;
     let filter = Filter { limit: 3, ..Filter::default() };
     let titles = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    assert_eq!(page(&world, &filter), (titles(&["one", "four", "three"]), 4));
+    assert_eq!(page(&world, &filter).await, (titles(&["one", "four", "three"]), 4));
     let second = Filter { offset: 3, ..filter.clone() };
-    assert_eq!(page(&world, &second), (titles(&["two"]), 4));
+    assert_eq!(page(&world, &second).await, (titles(&["two"]), 4));
     let older = Filter { before: Some((Time(BEGINNING + 30), None)), ..filter.clone() };
-    assert_eq!(page(&world, &older), (titles(&["three", "two"]), 4));
+    assert_eq!(page(&world, &older).await, (titles(&["three", "two"]), 4));
     // How many there are in all does not depend on the page.
     let found = Filter { search: Some("o".to_owned()), ..older };
-    assert_eq!(page(&world, &found), (titles(&["two"]), 3));
+    assert_eq!(page(&world, &found).await, (titles(&["two"]), 3));
 
-    let last = world.engine.list(&filter).unwrap().debates.remove(0).last;
+    let last = world.engine.list(&filter).await.unwrap().debates.remove(0).last;
     assert_eq!((last.seq, last.role, last.parked), (Seq(2), Role::Opponent, false));
     assert_eq!((last.kind, last.at), (aw_core::Kind::Claim, Time(BEGINNING + 100)));
     assert_eq!(last.author.unwrap().as_str(), "opponent's author");
@@ -217,10 +217,10 @@ async fn debates_of_one_moment_are_listed_by_their_ids() {
         world.opens("At once").await;
     }
     let filter = Filter { limit: 9, ..Filter::default() };
-    let all = world.engine.list(&filter).unwrap().debates;
+    let all = world.engine.list(&filter).await.unwrap().debates;
     assert!(all.is_sorted_by_key(|listed| listed.debate.id));
     let first = Some((Time(BEGINNING), Some(all[0].debate.id)));
-    let rest = world.engine.list(&Filter { before: first, ..filter }).unwrap().debates;
+    let rest = world.engine.list(&Filter { before: first, ..filter }).await.unwrap().debates;
     assert_eq!(rest.len(), 2);
     assert_eq!(rest[0].debate.id, all[1].debate.id);
 }
@@ -242,27 +242,27 @@ async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
     assert!(claim != target);
 
     let all = Filter { limit: 9, ..Filter::default() };
-    let found = |filter: &Filter| {
-        let (mut titles, total) = page(&world, filter);
+    let found = async |filter: &Filter| {
+        let (mut titles, total) = page(&world, filter).await;
         titles.sort();
         assert_eq!(titles.len() as u64, total, "{filter:?}");
         titles
     };
-    assert_eq!(found(&all).len(), 5);
+    assert_eq!(found(&all).await.len(), 5);
     let waiting = Filter { state: Some(State::AwaitingOpponent), ..all.clone() };
-    assert_eq!(found(&waiting), ["Answered \"twice\"", "Fresh"]);
-    assert_eq!(found(&Filter { pending_first_opponent: true, ..all.clone() }), ["Fresh"]);
+    assert_eq!(found(&waiting).await, ["Answered \"twice\"", "Fresh"]);
+    assert_eq!(found(&Filter { pending_first_opponent: true, ..all.clone() }).await, ["Fresh"]);
     let owed = Filter { needs_arbitrator: true, ..all.clone() };
-    assert_eq!(found(&owed), ["Appealed", "Stopped"]);
+    assert_eq!(found(&owed).await, ["Appealed", "Stopped"]);
     let neither = Filter { state: Some(State::Closed), needs_arbitrator: true, ..all.clone() };
-    assert_eq!(found(&neither), [""; 0]);
-    assert_eq!(found(&Filter { only: Some(fresh), ..all.clone() }), ["Fresh"]);
+    assert_eq!(found(&neither).await, [""; 0]);
+    assert_eq!(found(&Filter { only: Some(fresh), ..all.clone() }).await, ["Fresh"]);
     let of_type = |name: &str| Filter {
         debate_type: Some(DebateType::recorded(name.to_owned())),
         ..all.clone()
     };
-    assert_eq!(found(&of_type("general_debate")).len(), 5);
-    assert_eq!(found(&of_type("other")).len(), 0);
+    assert_eq!(found(&of_type("general_debate")).await.len(), 5);
+    assert_eq!(found(&of_type("other")).await.len(), 0);
     let search = |words: &str| Filter { search: Some(words.to_owned()), ..all.clone() };
     for (words, titles) in [
         ("ANSWERED", &["Answered \"twice\""][..]),
@@ -273,12 +273,12 @@ async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
         ("s", &["Answered \"twice\"", "Fresh", "Stopped"]),
         ("nothing", &[]),
     ] {
-        assert_eq!(found(&search(words)), titles, "{words}");
+        assert_eq!(found(&search(words)).await, titles, "{words}");
     }
     let both = Filter { needs_arbitrator: true, ..search("pe") };
-    assert_eq!(found(&both), ["Appealed", "Stopped"]);
+    assert_eq!(found(&both).await, ["Appealed", "Stopped"]);
     world.engine.delete(stopped).await.unwrap();
-    assert_eq!(found(&owed), ["Appealed"]);
-    assert_eq!(found(&search("Stopped")), [""; 0]);
-    assert_eq!(found(&search("op")), [""; 0]);
+    assert_eq!(found(&owed).await, ["Appealed"]);
+    assert_eq!(found(&search("Stopped")).await, [""; 0]);
+    assert_eq!(found(&search("op")).await, [""; 0]);
 }

@@ -81,14 +81,14 @@ async fn a_record_from_before_types_could_be_kept_goes_on() {
     let engine = open();
     let old: DebateId = Uuid::from_u128(1).into();
     assert_eq!(engine.context(old, None).await.unwrap().motion.content.as_str(), "M");
-    assert_eq!(engine.type_texts(old).unwrap().1, None);
+    assert_eq!(engine.type_texts(old).await.unwrap().1, None);
     let texts = TypeTexts {
         title: Title::recorded("Contract".to_owned()),
         description: Summary::recorded("Clause by clause".to_owned()),
         rules: ByRole::of(|role| Content::recorded(role.as_str().to_owned())),
     };
     engine.execute(opening(2, Some(Box::new(texts.clone())))).await.unwrap();
-    let (kind, kept) = engine.type_texts(Uuid::from_u128(2).into()).unwrap();
+    let (kind, kept) = engine.type_texts(Uuid::from_u128(2).into()).await.unwrap();
     assert_eq!((kind.as_str(), kept), ("legal", Some(texts)));
     engine.close().await;
 

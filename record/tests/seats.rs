@@ -27,20 +27,20 @@ async fn a_token_is_good_until_it_expires_or_is_taken_back() {
     assert_eq!((made.debate, made.expires_at, made.revoked_at), (None, Some(end), None));
     assert_eq!(made.created_at, Time(BEGINNING));
     let token = Hash([1; 32]);
-    assert_eq!(world.engine.seat_of(token).unwrap(), Some(made.clone()));
-    assert_eq!(world.engine.seat_of(Hash([9; 32])).unwrap(), None);
+    assert_eq!(world.engine.seat_of(token).await.unwrap(), Some(made.clone()));
+    assert_eq!(world.engine.seat_of(Hash([9; 32])).await.unwrap(), None);
     world.at(9);
-    assert!(world.engine.seat_of(token).unwrap().is_some());
+    assert!(world.engine.seat_of(token).await.unwrap().is_some());
     world.at(10);
-    assert_eq!(world.engine.seat_of(token).unwrap(), None);
+    assert_eq!(world.engine.seat_of(token).await.unwrap(), None);
 
     let lasting = world.engine.make_seat(seat("Bình", 2)).await.unwrap();
-    let both = world.engine.seats().unwrap();
+    let both = world.engine.seats().await.unwrap();
     assert_eq!(both, [lasting.clone(), made], "the newest first");
     let at = world.at(20);
     let revoked = world.engine.revoke_seat(lasting.id).await.unwrap();
     assert_eq!(revoked.revoked_at, Some(at));
-    assert_eq!(world.engine.seat_of(Hash([2; 32])).unwrap(), None);
+    assert_eq!(world.engine.seat_of(Hash([2; 32])).await.unwrap(), None);
     world.at(30);
     let again = world.engine.revoke_seat(lasting.id).await.unwrap();
     assert_eq!(again.revoked_at, Some(at), "it was taken back once");
@@ -57,8 +57,8 @@ async fn a_session_lasts_and_a_link_works_once() {
     let pass = |hash, once, end| Pass { hash, holder, once, expires_at: Time(BEGINNING + end) };
     world.engine.give_pass(pass(session, false, 100)).await.unwrap();
     world.engine.give_pass(pass(link, true, 100)).await.unwrap();
-    assert_eq!(world.engine.holder(session).unwrap(), Some(holder));
-    assert_eq!(world.engine.holder(link).unwrap(), None, "a link is no session");
+    assert_eq!(world.engine.holder(session).await.unwrap(), Some(holder));
+    assert_eq!(world.engine.holder(link).await.unwrap(), None, "a link is no session");
     assert_eq!(world.engine.redeem(session).await.unwrap(), None, "a session is no link");
     assert_eq!(world.engine.redeem(link).await.unwrap(), Some(holder));
     assert_eq!(world.engine.redeem(link).await.unwrap(), None);
@@ -69,9 +69,9 @@ async fn a_session_lasts_and_a_link_works_once() {
     world.at(51);
     assert_eq!(world.engine.redeem(Hash([5; 32])).await.unwrap(), None, "it is over");
     assert_eq!(world.engine.redeem(Hash([6; 32])).await.unwrap(), Some(holder));
-    assert_eq!(world.engine.holder(session).unwrap(), Some(holder));
+    assert_eq!(world.engine.holder(session).await.unwrap(), Some(holder));
     world.at(100);
-    assert_eq!(world.engine.holder(session).unwrap(), None);
+    assert_eq!(world.engine.holder(session).await.unwrap(), None);
 
     // What is over is forgotten as others come.
     world.engine.give_pass(pass(Hash([7; 32]), false, 200)).await.unwrap();
@@ -79,10 +79,10 @@ async fn a_session_lasts_and_a_link_works_once() {
     let kept = || db.query_row("select count(*) from passes", [], |row| row.get::<_, i64>(0));
     assert_eq!(kept().unwrap(), 1);
     world.engine.end_pass(Hash([7; 32])).await.unwrap();
-    assert_eq!(world.engine.holder(Hash([7; 32])).unwrap(), None);
+    assert_eq!(world.engine.holder(Hash([7; 32])).await.unwrap(), None);
     world.engine.give_pass(pass(Hash([8; 32]), false, 200)).await.unwrap();
     world.engine.revoke_seat(made.id).await.unwrap();
-    assert_eq!(world.engine.holder(Hash([8; 32])).unwrap(), None, "its token was taken back");
+    assert_eq!(world.engine.holder(Hash([8; 32])).await.unwrap(), None, "its token was taken back");
 }
 
 #[tokio::test]
@@ -103,15 +103,18 @@ async fn a_seat_of_one_debate_sees_what_that_debate_cites_and_what_it_wrote_itse
     let claim = saying(debate, Role::Opponent, Move::Claim { target: motion }, &words);
     world.engine.execute(claim).await.unwrap();
 
-    let sees = |document| world.engine.sees(&guest, document).unwrap();
-    assert_eq!((sees(cited), sees(own), sees(hidden)), (true, true, false));
-    assert!(world.engine.sees(&host, hidden).unwrap());
-    let listed = |search, seat| {
-        let list = world.engine.list_documents(search, false, 9, 0, Some(seat)).unwrap();
+    let sees = async |document| world.engine.sees(&guest, document).await.unwrap();
+    assert_eq!((sees(cited).await, sees(own).await, sees(hidden).await), (true, true, false));
+    assert!(world.engine.sees(&host, hidden).await.unwrap());
+    let listed = async |search: Option<&'static str>, seat| {
+        let list = world.engine.list_documents(search, false, 9, 0, Some(seat)).await.unwrap();
         (list.documents.len() as u64, list.total)
     };
-    assert_eq!((listed(None, &guest), listed(None, &host)), ((2, 2), (3, 3)));
-    assert_eq!((listed(Some("Hidden"), &guest), listed(Some("Own"), &guest)), ((0, 0), (1, 1)));
+    assert_eq!((listed(None, &guest).await, listed(None, &host).await), ((2, 2), (3, 3)));
+    assert_eq!(
+        (listed(Some("Hidden"), &guest).await, listed(Some("Own"), &guest).await),
+        ((0, 0), (1, 1))
+    );
 
     let nowhere: DebateId = Uuid::from_u128(1).into();
     let lost = NewSeat { debate: Some(nowhere), ..seat("Lost", 3) };

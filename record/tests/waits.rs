@@ -144,7 +144,7 @@ async fn of_many_unseen_the_newest_20_are_shown_and_every_ruling() {
 
     // Exactly 20 are shown whole, without older rulings, which were seen.
     let after = news.arguments[1].seq.0 - 1;
-    let seen = world.engine.stretch(debate, after - 1, 1).unwrap().arguments[0].id;
+    let seen = world.engine.stretch(debate, after - 1, 1).await.unwrap().arguments[0].id;
     let news = world.news(debate, Role::Proposer, Some(seen)).await;
     assert_eq!((news.arguments.len(), news.omitted), (20, 0));
     assert_eq!(news.arguments[0].seq.0, after + 1);

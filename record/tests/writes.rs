@@ -54,7 +54,7 @@ async fn a_resolution_and_the_ruling_that_approves_it_are_written_together() {
     let receipt = world.engine.execute(request.clone()).await.unwrap();
     assert_eq!(receipt.argument.event, Event::Resolution { parked: false });
     assert_eq!((receipt.action, receipt.debate.state()), (Action::DebateClosed, State::Closed));
-    let all = world.engine.stretch(debate, 0, 9).unwrap().arguments;
+    let all = world.engine.stretch(debate, 0, 9).await.unwrap().arguments;
     let [.., resolution, ruling] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!((resolution.id, resolution.parent), (receipt.argument.id, Some(claim)));
     assert_eq!(ruling.event, Event::Ruling { verdict: Verdict::Close, automatic: true });
@@ -239,7 +239,7 @@ async fn work_in_hand_is_parked_and_its_author_is_given_what_it_missed() {
         assert_eq!(receipt.missed, std::slice::from_ref(&stop));
         assert_eq!(receipt.action, Action::WaitForRuling);
     }
-    let parked = world.engine.listed(debate).unwrap().last;
+    let parked = world.engine.listed(debate).await.unwrap().last;
     assert_eq!((parked.seq, parked.parked, parked.kind), (Seq(4), true, Kind::Appeal));
 
     // It asked nothing: no ruling upon it, and none has settled it.
@@ -261,23 +261,26 @@ async fn the_counts_follow_every_debate_through_its_states() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.opens("Another").await;
-    let total = |state| {
-        let filter = Filter { state: Some(state), limit: 9, ..Filter::default() };
-        world.engine.list(&filter).unwrap().total
+    let all = async || {
+        let mut totals = Vec::new();
+        for state in State::ALL.iter().copied() {
+            let filter = Filter { state: Some(state), limit: 9, ..Filter::default() };
+            totals.push(world.engine.list(&filter).await.unwrap().total);
+        }
+        totals
     };
-    let all = || State::ALL.iter().map(|state| total(*state)).collect::<Vec<_>>();
-    assert_eq!(all(), [2, 0, 0, 0, 0]);
+    assert_eq!(all().await, [2, 0, 0, 0, 0]);
     let claim = world.claims(debate, Role::Opponent, motion).await;
-    assert_eq!(all(), [1, 1, 0, 0, 0]);
+    assert_eq!(all().await, [1, 1, 0, 0, 0]);
     world.plays(debate, Role::Proposer, Move::Appeal { target: claim }).await;
-    assert_eq!(all(), [1, 0, 1, 0, 0]);
+    assert_eq!(all().await, [1, 0, 1, 0, 0]);
     world.plays(debate, Role::Arbitrator, GO_ON).await;
     world.plays(debate, Role::Arbitrator, Move::Intervention).await;
-    assert_eq!(all(), [1, 0, 0, 1, 0]);
+    assert_eq!(all().await, [1, 0, 0, 1, 0]);
     world.plays(debate, Role::Arbitrator, CLOSE).await;
-    assert_eq!(all(), [1, 0, 0, 0, 1]);
+    assert_eq!(all().await, [1, 0, 0, 0, 1]);
     world.engine.delete(debate).await.unwrap();
-    assert_eq!(all(), [1, 0, 0, 0, 0]);
+    assert_eq!(all().await, [1, 0, 0, 0, 0]);
     assert!(world.engine.verify(debate).await.is_err());
 }
 

@@ -87,7 +87,7 @@ pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answ
         only: None,
     };
     let limit = filter.limit;
-    let list = desk.list(filter)?;
+    let list = desk.list(filter).await?;
     let presence = |debate| desk.app.record.presence(debate);
     Ok(Json(Success::new(DebateList::page(&list, limit, presence))))
 }
@@ -173,7 +173,8 @@ fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
 )]
 pub(super) async fn type_of(desk: Desk, Segment(id): Segment) -> Answer<TypeOfDebate> {
     let id = input::id("debate_id", &id)?;
-    let (debate_type, texts) = desk.engine("agent show", About::Debate(id))?.type_texts(id)?;
+    let (debate_type, texts) =
+        desk.engine("agent show", About::Debate(id)).await?.type_texts(id).await?;
     Ok(Json(Success::new(TypeOfDebate {
         debate_type: debate_type.into_string(),
         type_texts: texts.as_ref().map(wire::TypeTexts::from),
@@ -211,7 +212,7 @@ pub(super) async fn context(
         .filter(|limit| !limit.is_empty())
         .map(|limit| input::limit(Some(limit), 0))
         .transpose()?;
-    let engine = desk.engine("debate get-context", About::Debate(id))?;
+    let engine = desk.engine("debate get-context", About::Debate(id)).await?;
     let context = engine.context(id, limit).await?;
     let presence = engine.presence(id).into();
     Ok(Json(Success::new(DebateContext::of(&context, presence))))
@@ -230,7 +231,7 @@ pub(super) async fn context(
 )]
 pub(super) async fn delete(desk: Desk, Segment(id): Segment) -> Answer<Deleted> {
     let id = input::id("debate_id", &id)?;
-    desk.engine("debate delete", About::Debate(id))?.delete(id).await?;
+    desk.engine("debate delete", About::Debate(id)).await?.delete(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -432,7 +433,7 @@ impl Desk {
             }
             None => default,
         };
-        let engine = self.waits(role, debate)?;
+        let engine = self.waits(role, debate).await?;
         let at_once = || engine.wait(debate, role, after, Duration::ZERO);
         let poll = if patience.is_zero() {
             at_once().await?
@@ -446,7 +447,7 @@ impl Desk {
                 () = self.unwelcome() => return Err(Problem::unauthorised(true)),
             }
         };
-        if !self.is_still_welcome() {
+        if !self.is_still_welcome().await {
             return Err(Problem::unauthorised(true));
         }
         Ok(Json(Success::new((&poll).into())))

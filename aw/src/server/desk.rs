@@ -64,14 +64,14 @@ impl Record {
     }
 
     /// Whoever has the token of a seat with this SHA-256.
-    pub(super) fn seated(&self, token: Hash) -> Result<Option<Caller>, Failure> {
-        let seat = self.engine.seat_of(token)?;
+    pub(super) async fn seated(&self, token: Hash) -> Result<Option<Caller>, Failure> {
+        let seat = self.engine.seat_of(token).await?;
         Ok(seat.map(|seat| Caller::Seated { seat: Arc::new(seat), holder: token }))
     }
 
     /// For whose token a session stands.
-    pub(super) fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
-        self.engine.holder(session)
+    pub(super) async fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
+        self.engine.holder(session).await
     }
 
     /// For whose token a link stands, which is used up by this.
@@ -133,20 +133,20 @@ impl Caller {
 
 impl Desk {
     /// The engine, for a caller who may use this command on that.
-    pub(crate) fn engine(&self, command: &str, about: About) -> Result<&Engine, Problem> {
+    pub(crate) async fn engine(&self, command: &str, about: About) -> Result<&Engine, Problem> {
         self.caller.may_use(command)?;
         let engine = &self.app.record.engine;
         match about {
             About::Debate(debate) => self.caller.may_see(debate)?,
-            About::Document(document) => self.may_see_document(document)?,
+            About::Document(document) => self.may_see_document(document).await?,
             About::Everything => {}
         }
         Ok(engine)
     }
 
     /// The engine, for whoever waits in a debate as this role.
-    pub(crate) fn waits(&self, role: Role, debate: DebateId) -> Result<&Engine, Problem> {
-        let engine = self.engine("debate wait", About::Debate(debate))?;
+    pub(crate) async fn waits(&self, role: Role, debate: DebateId) -> Result<&Engine, Problem> {
+        let engine = self.engine("debate wait", About::Debate(debate)).await?;
         self.caller.may_be(role)?;
         Ok(engine)
     }
@@ -158,9 +158,9 @@ impl Desk {
     }
 
     /// A page of the debates that the caller may see.
-    pub(crate) fn list(&self, filter: Filter) -> Result<DebateList, Problem> {
-        let engine = self.engine("debate list", About::Everything)?;
-        Ok(engine.list(&Filter { only: self.caller.bound_to(), ..filter })?)
+    pub(crate) async fn list(&self, filter: Filter) -> Result<DebateList, Problem> {
+        let engine = self.engine("debate list", About::Everything).await?;
+        Ok(engine.list(&Filter { only: self.caller.bound_to(), ..filter }).await?)
     }
 
     /// Writes what is asked, if the caller may ask for it and the rules allow it; signed with the
@@ -180,14 +180,14 @@ impl Desk {
                 (command, *role, content)
             }
         };
-        let engine = self.engine(command, About::Debate(request.debate))?;
+        let engine = self.engine(command, About::Debate(request.debate)).await?;
         self.caller.may_be(role)?;
         if self.caller.bound_to().is_some() {
             // What its debate cites it may see: so it must not cite what it may not. Most ids in a
             // text are those of arguments, which anybody may mention.
             for mention in mentions(content.as_str()) {
-                match engine.versions(mention.document, true, 0, 0) {
-                    Ok(_) => self.may_see_document(mention.document)?,
+                match engine.versions(mention.document, true, 0, 0).await {
+                    Ok(_) => self.may_see_document(mention.document).await?,
                     Err(Failure::DocumentNotFound { .. }) => {}
                     Err(failure) => return Err(failure.into()),
                 }
@@ -203,16 +203,17 @@ impl Desk {
 
     /// Whether the caller is still let in: a token may have ended or been taken back meanwhile, or
     /// the browser's session is over.
-    pub(crate) fn is_still_welcome(&self) -> bool {
-        let signed_out = |session| !matches!(self.app.record.holder(session), Ok(Some(_)));
-        if self.session.0.is_some_and(signed_out) {
+    pub(crate) async fn is_still_welcome(&self) -> bool {
+        if let Some(session) = self.session.0
+            && !matches!(self.app.record.holder(session).await, Ok(Some(_)))
+        {
             return false;
         }
         match &self.caller {
             Caller::Stranger => false,
             Caller::Anybody | Caller::Administrator { .. } => true,
             Caller::Seated { holder, .. } => {
-                matches!(self.app.record.seated(*holder), Ok(Some(_)))
+                matches!(self.app.record.seated(*holder).await, Ok(Some(_)))
             }
         }
     }
@@ -220,12 +221,12 @@ impl Desk {
     /// Returns once somebody has taken the caller's token back or ended their session.
     pub(crate) async fn unwelcome(&self) {
         let mut departures = self.app.record.departures();
-        while self.is_still_welcome() && departures.changed().await.is_ok() {}
+        while self.is_still_welcome().await && departures.changed().await.is_ok() {}
     }
 
-    fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {
+    async fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {
         let Some(seat) = self.caller.seat() else { return Ok(()) };
-        if self.app.record.engine.sees(seat, document)? {
+        if self.app.record.engine.sees(seat, document).await? {
             return Ok(());
         }
         Err(Problem::forbidden_role(format!(

@@ -44,7 +44,7 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
 pub(super) async fn create(desk: Desk, LongBody(body): LongBody<SubmitDocument>) -> KeepAnswer {
     let request = input::request_id(body.client_request_id.as_deref())?;
     let version = desk.app.new_version(body)?;
-    let engine = desk.engine("docs create", About::Everything)?;
+    let engine = desk.engine("docs create", About::Everything).await?;
     let seat = desk.caller.seat().map(|seat| seat.id);
     kept(&engine.create_document(NewDocument { request, seat, version }).await?)
 }
@@ -69,7 +69,7 @@ pub(super) async fn add_version(
     let document = input::id("document_id", &document)?;
     let request = input::request_id(body.client_request_id.as_deref())?;
     let version = desk.app.new_version(body)?;
-    let engine = desk.engine("docs submit", About::Document(document))?;
+    let engine = desk.engine("docs submit", About::Document(document)).await?;
     kept(&engine.add_version(document, request, version).await?)
 }
 
@@ -133,13 +133,17 @@ pub(super) struct ListParams {
     )
 )]
 pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answer<DocumentList> {
-    let list = desk.engine("docs list", About::Everything)?.list_documents(
-        input::search(params.q)?.as_deref(),
-        input::flag("include_deleted", params.include_deleted.as_deref())?,
-        input::limit(params.limit.as_deref(), 50)?,
-        input::offset(params.offset.as_deref())?,
-        desk.caller.seat().filter(|seat| seat.debate.is_some()),
-    )?;
+    let list = desk
+        .engine("docs list", About::Everything)
+        .await?
+        .list_documents(
+            input::search(params.q)?.as_deref(),
+            input::flag("include_deleted", params.include_deleted.as_deref())?,
+            input::limit(params.limit.as_deref(), 50)?,
+            input::offset(params.offset.as_deref())?,
+            desk.caller.seat().filter(|seat| seat.debate.is_some()),
+        )
+        .await?;
     Ok(Json(Success::new((&list).into())))
 }
 
@@ -173,7 +177,7 @@ pub(super) async fn read(
     let id = input::id("document_id", &document)?;
     let version = input::optional("version", params.version.as_deref())?;
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
-    let engine = desk.engine("docs get", About::Document(id))?;
+    let engine = desk.engine("docs get", About::Document(id)).await?;
     let document = engine.document(id, version, include_deleted).await?;
     Ok(Json(Success::new(document.into())))
 }
@@ -191,7 +195,7 @@ pub(super) async fn read(
 )]
 pub(super) async fn delete(desk: Desk, Segment(document): Segment) -> Answer<Deleted> {
     let id = input::id("document_id", &document)?;
-    desk.engine("docs delete", About::Document(id))?.delete_document(id).await?;
+    desk.engine("docs delete", About::Document(id)).await?.delete_document(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -226,12 +230,16 @@ pub(super) async fn versions(
     Params(params): Params<VersionParams>,
 ) -> Answer<VersionList> {
     let id = input::id("document_id", &document)?;
-    let list = desk.engine("docs history", About::Document(id))?.versions(
-        id,
-        input::flag("include_deleted", params.include_deleted.as_deref())?,
-        input::limit(params.limit.as_deref(), 100)?,
-        input::offset(params.offset.as_deref())?,
-    )?;
+    let list = desk
+        .engine("docs history", About::Document(id))
+        .await?
+        .versions(
+            id,
+            input::flag("include_deleted", params.include_deleted.as_deref())?,
+            input::limit(params.limit.as_deref(), 100)?,
+            input::offset(params.offset.as_deref())?,
+        )
+        .await?;
     Ok(Json(Success::new(VersionList::of(id, &list))))
 }
 
@@ -265,7 +273,7 @@ pub(super) async fn diff(
     let id = input::id("document_id", &document)?;
     let from = input::optional("from", params.from.as_deref())?;
     let to = input::optional("to", params.to.as_deref())?;
-    let engine = desk.engine("docs diff", About::Document(id))?;
+    let engine = desk.engine("docs diff", About::Document(id)).await?;
     let (from, to) = engine.two_versions(id, from, to).await?;
     let diff = tokio::task::spawn_blocking(move || {
         let (old, new) = (from.version.number, to.version.number);

@@ -45,7 +45,7 @@ pub(super) async fn export(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let id = input::id("debate_id", &debate)?;
-    let engine = desk.engine("debate export", About::Debate(id))?;
+    let engine = desk.engine("debate export", About::Debate(id)).await?;
     match params.format.as_deref() {
         None | Some("" | "markdown") => {
             let context = engine.context(id, None).await?;
@@ -54,8 +54,8 @@ pub(super) async fn export(
         }
         Some("json") => {
             let context = engine.context(id, None).await?;
-            let (_, texts) = engine.type_texts(id)?;
-            let transcript = Transcript::of(&context, texts.as_ref(), engine.seal(id)?);
+            let (_, texts) = engine.type_texts(id).await?;
+            let transcript = Transcript::of(&context, texts.as_ref(), engine.seal(id).await?);
             Ok(Json(transcript).into_response())
         }
         Some("html") => {

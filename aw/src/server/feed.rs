@@ -24,7 +24,7 @@ pub(super) async fn run(
     mut following: Following,
     socket: &mut Socket,
 ) -> End {
-    if let Err(end) = welcome(desk) {
+    if let Err(end) = welcome(desk).await {
         return end;
     }
     loop {
@@ -38,7 +38,7 @@ pub(super) async fn run(
                     let what = "this socket only tells: to write, open /ws?debate_id=<uuid>";
                     socket.refuse(Problem::input("message", what)).await
                 }
-                Ok(Turn::Departure) => welcome(desk),
+                Ok(Turn::Departure) => welcome(desk).await,
                 Ok(Turn::Ping) => socket.ping(desk).await,
                 Err(end) => Err(end),
             },
@@ -55,23 +55,23 @@ async fn tell(
     changes: &[Changed],
     socket: &mut Socket,
 ) -> Result<(), End> {
-    welcome(desk)?;
+    welcome(desk).await?;
     let theirs = |changed: &&Changed| desk.caller.may_see(changed.debate).is_ok();
     for changed in changes.iter().filter(theirs) {
-        let message = desk.app.told.message(*changed, || look(engine, *changed))?;
+        let message = desk.app.told.message(engine, *changed).await?;
         socket.send(Message::Text(message)).await?;
     }
     Ok(())
 }
 
 /// What there is to see of a change.
-fn look(engine: &Engine, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
+async fn look(engine: &Engine, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
     let debate_id = Text(debate);
     let presence = || engine.presence(debate).into();
     let told = |listed| Box::new(DebateTold::of(&listed, presence()));
     let found = match change {
-        Change::Opened => engine.listed(debate).map(|it| Told::DebateCreated(told(it))),
-        Change::Written => engine.listed(debate).map(|it| Told::DebateUpdated(told(it))),
+        Change::Opened => engine.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
+        Change::Written => engine.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
         Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
     };
     match found {
@@ -88,17 +88,13 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// The message of this change, from what `look` finds if it is the first to ask.
-    fn message(
-        &self,
-        changed: Changed,
-        look: impl FnOnce() -> Result<Told, End>,
-    ) -> Result<Utf8Bytes, End> {
+    /// The message of this change, which is looked at for the first who asks.
+    async fn message(&self, engine: &Engine, changed: Changed) -> Result<Utf8Bytes, End> {
         if let Some(message) = self.kept().get(&changed) {
             return Ok(message.clone());
         }
         // Not under the lock: two may look at once, and find the same or something newer.
-        let message = written(&look()?)?;
+        let message = written(&look(engine, changed).await?)?;
         let mut kept = self.kept();
         if kept.len() >= KEPT {
             kept.clear();

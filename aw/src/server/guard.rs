@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 use aw_core::Hash;
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
@@ -84,17 +85,17 @@ impl std::str::FromStr for PublicUrl {
 }
 
 /// Lets a request in, with whom it found out to be calling; or says what it is answered.
-pub(super) fn stand(app: &App, mut request: Request) -> Result<Request, Response> {
-    match app.judge(&request) {
+pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Response> {
+    let (mut parts, body) = request.into_parts();
+    match app.judge(&parts).await {
         Ok(Verdict::ComesIn(caller, session)) => {
-            request.extensions_mut().insert(caller);
-            request.extensions_mut().insert(session);
-            Ok(request)
+            parts.extensions.insert(caller);
+            parts.extensions.insert(session);
+            Ok(Request::from_parts(parts, body))
         }
-        Ok(Verdict::ComesAgain) => Err(web::ask_again(request.uri())),
-        Ok(Verdict::SignsIn) => Err(web::to_sign_in(request.uri())),
+        Ok(Verdict::ComesAgain) => Err(web::ask_again(&parts.uri)),
+        Ok(Verdict::SignsIn) => Err(web::to_sign_in(&parts.uri)),
         Err(problem) => {
-            let (parts, _) = request.into_parts();
             let is_told = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
             if is_told && web::is_page(parts.uri.path()) && web::wants_page(&parts) {
                 return Err(web::trouble_page(&parts, app, problem));
@@ -118,11 +119,11 @@ enum Verdict {
 
 impl App {
     /// Whether a request is let in, and not one too many of its address or its token.
-    fn judge(&self, request: &Request) -> Result<Verdict, Problem> {
-        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        let peer = request.extensions().get::<Peer>().copied();
+    async fn judge(&self, request: &Parts) -> Result<Verdict, Problem> {
+        let (method, uri, headers) = (&request.method, &request.uri, &request.headers);
+        let peer = request.extensions.get::<Peer>().copied();
         self.meters.address(peer)?;
-        let judged = self.guard.judge(method, uri, headers, &self.record);
+        let judged = self.guard.judge(method, uri, headers, &self.record).await;
         let refused = match &judged {
             Ok(Verdict::ComesIn(caller, _)) => {
                 if uri.path() != "/health" {
@@ -146,7 +147,7 @@ impl Guard {
         Guard { wants_token: true, keys: vec![Key::shared(token)], ..Guard::default() }
     }
 
-    fn judge(
+    async fn judge(
         &self,
         method: &Method,
         uri: &Uri,
@@ -187,7 +188,7 @@ impl Guard {
             return Ok(Verdict::ComesIn(Caller::Anybody, Session(None)));
         }
         if let Some(given) = bearer(headers)
-            && let Some(caller) = self.caller(digest(given), record)?
+            && let Some(caller) = self.caller(digest(given), record).await?
         {
             return Ok(Verdict::ComesIn(caller, Session(None)));
         }
@@ -197,8 +198,8 @@ impl Guard {
             method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
         if (page || reads)
             && let Some(session) = web::session_of(headers)
-            && let Some(holder) = record.holder(session)?
-            && let Some(caller) = self.caller(holder, record)?
+            && let Some(holder) = record.holder(session).await?
+            && let Some(caller) = self.caller(holder, record).await?
         {
             return Ok(Verdict::ComesIn(caller, Session(Some(session))));
         }
@@ -216,11 +217,15 @@ impl Guard {
 
     /// Whoever has the token with this SHA-256. A guess learns nothing from how long this takes: what
     /// is looked up and compared is the hash, of which it cannot choose the bytes.
-    pub(crate) fn caller(&self, token: Hash, record: &Record) -> Result<Option<Caller>, Problem> {
+    pub(crate) async fn caller(
+        &self,
+        token: Hash,
+        record: &Record,
+    ) -> Result<Option<Caller>, Problem> {
         let key = self.keys.iter().find(|key| bool::from(key.digest.0.ct_eq(&token.0)));
         match key {
             Some(key) => Ok(Some(Caller::Administrator { name: key.name, holder: token })),
-            None => Ok(record.seated(token)?),
+            None => Ok(record.seated(token).await?),
         }
     }
 

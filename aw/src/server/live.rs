@@ -84,12 +84,12 @@ pub(super) async fn follow(
     let html = input::flag("html", params.html.as_deref())?.then(|| web::tongue(&headers));
     let engine = match debate {
         Some(debate) => {
-            let engine = desk.engine("debate get-context", About::Debate(debate))?;
+            let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
             // An unknown debate is told before the upgrade.
-            engine.stretch(debate, 0, 0)?;
+            engine.stretch(debate, 0, 0).await?;
             engine.clone()
         }
-        None => desk.engine("debate list", About::Everything)?.clone(),
+        None => desk.engine("debate list", About::Everything).await?.clone(),
     };
     let upgrade = upgrade.map_err(|rejection| Problem::input("upgrade", rejection.body_text()))?;
     let place = desk.app.sockets.take(&desk.caller)?;
@@ -198,7 +198,7 @@ impl Follower<'_> {
                         let problem = Problem::input("message", "messages are JSON text");
                         self.socket.refuse(problem).await
                     }
-                    Ok(Turn::Departure) => welcome(&self.desk),
+                    Ok(Turn::Departure) => welcome(&self.desk).await,
                     Ok(Turn::Ping) => self.socket.ping(&self.desk).await,
                     Err(end) => Err(end),
                 },
@@ -211,7 +211,7 @@ impl Follower<'_> {
 
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
-        welcome(&self.desk)?;
+        welcome(&self.desk).await?;
         let turn = self.desk.app.long.turn().await;
         let whole = self.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
         self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
@@ -230,9 +230,10 @@ impl Follower<'_> {
 
     /// Sends everything that is new.
     async fn catch_up(&mut self) -> Result<(), End> {
-        welcome(&self.desk)?;
+        welcome(&self.desk).await?;
         loop {
-            let news = self.engine.stretch(self.debate, self.seen, STRETCH).map_err(End::by)?;
+            let news =
+                self.engine.stretch(self.debate, self.seen, STRETCH).await.map_err(End::by)?;
             for argument in &news.arguments {
                 self.seen = argument.seq.0;
                 let debate = (&news.debate).into();
@@ -247,7 +248,7 @@ impl Follower<'_> {
 
     /// Sends who waits now, unless it is as it was.
     async fn tell_presence(&mut self) -> Result<(), End> {
-        welcome(&self.desk)?;
+        welcome(&self.desk).await?;
         let presence = self.engine.presence(self.debate);
         let waiting = ByRole::of(|role| presence.get(role).waiting);
         if std::mem::replace(&mut self.told, waiting) == waiting {
@@ -267,7 +268,7 @@ impl Follower<'_> {
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), End> {
-        welcome(&self.desk)?;
+        welcome(&self.desk).await?;
         let obeyed = match self.desk.app.meters.token(&self.desk.caller) {
             Ok(()) => self.obey(text).await,
             Err(too_often) => Err(too_often),
@@ -308,9 +309,11 @@ impl Follower<'_> {
 /// How the page draws it; nothing when something cannot be looked up, and a reload shows it.
 async fn fragment(engine: Engine, argument: Argument, tongue: Tongue) -> Option<String> {
     let debate = argument.debate;
-    let place = |id| engine.place(debate, id).map(|seq| seq.map(|seq| (id, seq.0)));
-    let parent = argument.parent.map(place).transpose().ok()?.flatten();
-    let citations = engine.cited_by(debate, argument.seq).ok()?;
+    let parent = match argument.parent {
+        Some(id) => engine.place(debate, id).await.ok()?.map(|seq| (id, seq.0)),
+        None => None,
+    };
+    let citations = engine.cited_by(debate, argument.seq).await.ok()?;
     let now = engine.now().0;
     let draw = move || web::fragment(&argument, parent, &citations, tongue, now);
     web::off_the_way(draw).await.ok()
@@ -370,7 +373,7 @@ impl Socket {
 
     /// Finds out whether the client is still there, and still welcome.
     pub(super) async fn ping(&mut self, desk: &Desk) -> Result<(), End> {
-        welcome(desk)?;
+        welcome(desk).await?;
         if self.heard.elapsed() > SILENCE {
             return Err(End::Gone);
         }
@@ -418,8 +421,8 @@ impl Socket {
 }
 
 /// A token may end, or be taken back, while a socket is open.
-pub(super) fn welcome(desk: &Desk) -> Result<(), End> {
-    if desk.is_still_welcome() { Ok(()) } else { Err(End::Unwelcome) }
+pub(super) async fn welcome(desk: &Desk) -> Result<(), End> {
+    if desk.is_still_welcome().await { Ok(()) } else { Err(End::Unwelcome) }
 }
 
 /// A message as it is sent.

@@ -226,7 +226,7 @@ pub fn router(setup: Setup) -> Router {
 /// request, and a wait holds whatever is kept here while it is answered.
 async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
     let observed = telemetry::observe(&request);
-    let response = match guard::stand(&app, request) {
+    let response = match guard::stand(&app, request).await {
         Ok(request) => {
             let (request, person) = long::person(request);
             let response = next.run(request).await;

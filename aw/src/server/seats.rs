@@ -77,7 +77,7 @@ pub(super) async fn create(
     )
 )]
 pub(super) async fn list(desk: Desk) -> Answer<TokenList> {
-    let seats = desk.administers()?.seats()?;
+    let seats = desk.administers()?.seats().await?;
     let tokens: Vec<Seat> = seats.iter().map(Seat::from).collect();
     let (total, wanted) = (tokens.len() as u64, desk.app.guard.wants_token);
     Ok(Json(Success::new(TokenList { tokens, total, wanted })))
@@ -118,7 +118,7 @@ pub(super) async fn link(
 ) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
     let to = web::own(body.to.as_deref().unwrap_or("/")).to_owned();
     // Whoever may read may do so in a browser.
-    desk.engine("debate list", About::Everything)?;
+    desk.engine("debate list", About::Everything).await?;
     let (path, expires_at) = match desk.caller.holder() {
         None => (to, None),
         Some(holder) => {

@@ -26,7 +26,7 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
 )]
 pub(super) async fn debate(desk: Desk, Segment(debate): Segment) -> Answer<VerifiedDebate> {
     let id = input::id("debate_id", &debate)?;
-    let verified = desk.engine("debate verify", About::Debate(id))?.verify(id).await?;
+    let verified = desk.engine("debate verify", About::Debate(id)).await?.verify(id).await?;
     Ok(Json(Success::new((&verified).into())))
 }
 

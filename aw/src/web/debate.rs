@@ -198,7 +198,7 @@ fn draw(
 async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
-    let engine = desk.engine("debate get-context", About::Debate(debate))?;
+    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
     Ok(engine.sheet(debate, before, WINDOW).await?)
 }
 
@@ -399,7 +399,7 @@ pub(super) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -> Respon
 async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = id.parse().ok()?;
     let target: ArgumentId = target.parse().ok()?;
-    let engine = desk.engine("debate get-context", About::Debate(debate)).ok()?;
+    let engine = desk.engine("debate get-context", About::Debate(debate)).await.ok()?;
     let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
     let settles = |argument: &&aw_core::Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
@@ -476,7 +476,7 @@ pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Seg
 
 pub(super) async fn delete(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let deleted = match input::id("debate_id", &id) {
-        Ok(debate) => match desk.engine("debate delete", About::Debate(debate)) {
+        Ok(debate) => match desk.engine("debate delete", About::Debate(debate)).await {
             Ok(engine) => engine.delete(debate).await.map_err(Problem::from),
             Err(problem) => Err(problem),
         },
@@ -511,8 +511,8 @@ pub(super) async fn text(
     let debate: DebateId = input::id("debate_id", &id)?;
     // However large, it is a place after the last argument.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
-    let engine = desk.engine("debate get-context", About::Debate(debate))?;
-    let stretch = engine.stretch(debate, seq.saturating_sub(1), 1)?;
+    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
+    let stretch = engine.stretch(debate, seq.saturating_sub(1), 1).await?;
     let found = stretch.arguments.into_iter().find(|argument| argument.seq.0 == seq);
     let Some(argument) = found else {
         return Err(Problem::route_not_found(&format!("/debate/{id}/text/{seq}")));

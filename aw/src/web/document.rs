@@ -100,10 +100,10 @@ async fn page(
     let w = visitor.words;
     let now = desk.app.record.now().0;
     let id: DocumentId = input::id("document_id", id)?;
-    let engine = desk.engine("docs get", About::Document(id))?;
+    let engine = desk.engine("docs get", About::Document(id)).await?;
     let comparing = asked.from.is_some() && asked.to.is_some();
     let document = engine.document(id, asked.to.or(asked.version), true).await?;
-    let list = engine.versions(id, true, LISTED, 0)?;
+    let list = engine.versions(id, true, LISTED, 0).await?;
     let number = document.version.version.number;
     let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
     let body = if comparing {

@@ -100,7 +100,7 @@ enum Sort {
 }
 
 pub(super) async fn home(desk: Desk, visitor: Visitor, Params(asked): Params<Asked>) -> Response {
-    match list(&desk, &visitor, &asked) {
+    match list(&desk, &visitor, &asked).await {
         Ok(list) if visitor.is_script() => visitor.page(&list),
         Ok(list) => {
             let w = visitor.words;
@@ -127,7 +127,7 @@ pub(super) async fn home(desk: Desk, visitor: Visitor, Params(asked): Params<Ask
 /// Which debates need whoever asks, for the tab's title and for notifications.
 pub(super) async fn needed(desk: Desk, visitor: Visitor) -> Result<Json<Value>, Problem> {
     let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
-    let list = desk.list(filter)?;
+    let list = desk.list(filter).await?;
     if !visitor.rules() {
         return Ok(Json(json!({"total": 0, "debates": []})));
     }
@@ -156,16 +156,18 @@ fn kinds(list: &List, asked: &str) -> Vec<String> {
     kinds
 }
 
-fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
+async fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
     let sorts: &[Sort] = match asked.state.as_str() {
         "needed" => &[Sort::Needed],
         "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[Sort::Active],
         "CLOSED" => &[Sort::Closed],
         _ => &[Sort::Needed, Sort::Active, Sort::Closed],
     };
-    let groups: Vec<Group> =
-        sorts.iter().map(|sort| group(desk, visitor, asked, *sort)).collect::<Result<_, _>>()?;
-    let all = desk.list(Filter { limit: 0, ..Filter::default() })?;
+    let mut groups = Vec::with_capacity(sorts.len());
+    for sort in sorts {
+        groups.push(group(desk, visitor, asked, *sort).await?);
+    }
+    let all = desk.list(Filter { limit: 0, ..Filter::default() }).await?;
     let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
     let is_in_vain = filtered && groups.iter().all(|group| group.rows.is_empty());
@@ -173,7 +175,12 @@ fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> 
     Ok(List { w, rules, opens, groups, total: all.total, filtered, is_in_vain })
 }
 
-fn group(desk: &Desk, visitor: &Visitor, asked: &Asked, sort: Sort) -> Result<Group, Problem> {
+async fn group(
+    desk: &Desk,
+    visitor: &Visitor,
+    asked: &Asked,
+    sort: Sort,
+) -> Result<Group, Problem> {
     let (w, rules) = (visitor.words, visitor.rules());
     let states: &[DebateState] = match (sort, asked.state.as_str()) {
         (Sort::Needed, _) => &[DebateState::AwaitingArbitrator],
@@ -198,7 +205,7 @@ fn group(desk: &Desk, visitor: &Visitor, asked: &Asked, sort: Sort) -> Result<Gr
             before: before.map(crate::server::before).transpose()?,
             ..Filter::default()
         };
-        let list = desk.list(filter)?;
+        let list = desk.list(filter).await?;
         total += list.total;
         total_is_exact &= list.total_is_exact;
         found.extend(list.debates);

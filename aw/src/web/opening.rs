@@ -134,8 +134,8 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
         let content = Content::parse(text, app.limits.document_bytes)
             .map_err(|bad| Problem::text("document", bad))?;
         let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
-        let engine = desk.engine("docs create", About::Everything)?;
-        match engine.stretch(debate, 0, 1) {
+        let engine = desk.engine("docs create", About::Everything).await?;
+        match engine.stretch(debate, 0, 1).await {
             // The same form once more finds its document again; any other would bring a new one.
             Ok(there) => {
                 let cites = format!("{motion}\n\ndoc_id=");

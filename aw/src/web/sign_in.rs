@@ -170,7 +170,7 @@ impl App {
     /// A new session for whoever has the token with this SHA-256, if somebody has. It takes the place
     /// of the one that the browser had.
     async fn session(&self, holder: Hash, headers: &HeaderMap) -> Result<Option<Token>, Problem> {
-        if self.guard.caller(holder, &self.record)?.is_none() {
+        if self.guard.caller(holder, &self.record).await?.is_none() {
             return Ok(None);
         }
         let session = Token::new();

@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::db::{Db, values};
 use super::debates::{self, NewArgument, NewDebate, NewMove};
 use super::{connection, documents, list, migrate, reading};
 use crate::{Failure, Filter, NewDocument, NewVersion};
@@ -40,28 +41,30 @@ impl File {
         migrate::bring_up_to_date(&path).unwrap();
         let mut db = connection::writer(&path).unwrap();
         db.execute_batch("begin").unwrap();
+        let file = &Db::Sqlite(&db);
         for number in 0..documents {
-            create_document(&db, number).unwrap();
+            create_document(file, number).unwrap();
         }
         let document = id(3, 0).into();
         for number in 1..documents {
             let version = new_version(number);
-            documents::add_version(&db, document, id(5, number).into(), &version, Time(0)).unwrap();
+            documents::add_version(file, document, id(5, number).into(), &version, Time(0))
+                .unwrap();
         }
         for number in 0..debates {
-            open(&db, number);
+            open(file, number);
             if number % 3 > 0 {
-                play(&db, number, Role::Opponent, 2);
+                play(file, number, Role::Opponent, 2);
             }
             if number % 3 > 1 {
-                play(&db, number, Role::Proposer, 3);
+                play(file, number, Role::Proposer, 3);
             }
         }
-        let debate = open(&db, u64::MAX);
+        let debate = open(file, u64::MAX);
         let mut newest = id(1, u64::MAX).into();
         for seq in 2..=long {
             let role = if seq % 2 == 0 { Role::Opponent } else { Role::Proposer };
-            newest = play(&db, u64::MAX, role, seq);
+            newest = play(file, u64::MAX, role, seq);
         }
         db.execute_batch("commit").unwrap();
         let steps = Arc::new(AtomicU64::new(0));
@@ -77,11 +80,11 @@ impl File {
         File { db, steps, debate, newest, document, _folder: folder }
     }
 
-    fn cost<T>(&self, request: impl Fn(&Connection, &Self) -> Result<T, Failure>) -> u64 {
+    fn cost<T>(&self, request: impl Fn(&Db<'_>, &Self) -> Result<T, Failure>) -> u64 {
         // Once to compile its statements, which is not what is measured.
-        request(&self.db, self).unwrap();
+        request(&Db::Sqlite(&self.db), self).unwrap();
         self.steps.store(0, Ordering::Relaxed);
-        request(&self.db, self).unwrap();
+        request(&Db::Sqlite(&self.db), self).unwrap();
         self.steps.load(Ordering::Relaxed)
     }
 }
@@ -89,7 +92,7 @@ impl File {
 #[test]
 fn no_request_scans() {
     let (small, large) = (File::with(60, 10, 60), File::with(3_000, 300, 3_000));
-    let same_cost = |name: &str, request: &dyn Fn(&Connection, &File) -> Result<(), Failure>| {
+    let same_cost = |name: &str, request: &dyn Fn(&Db<'_>, &File) -> Result<(), Failure>| {
         let (few, many) = (small.cost(request), large.cost(request));
         assert!(few > 0, "{name} does nothing");
         assert!(
@@ -126,10 +129,10 @@ fn no_request_scans() {
         Ok(())
     });
     same_cost("a move", &|db, _| {
-        db.execute_batch("savepoint one")?;
+        db.run("savepoint one", values![])?;
         play(db, 0, Role::Opponent, 2);
-        db.execute_batch("rollback to one; release one")?;
-        Ok(())
+        db.run("rollback to one", values![])?;
+        db.run("release one", values![])
     });
 
     let types = [None, Some("general_debate"), Some("rare_debate")];
@@ -154,7 +157,7 @@ fn no_request_scans() {
                         // Its total is counted, up to a limit; only the page must be cheap.
                         continue;
                     }
-                    if list::debates(&small.db, &filter).unwrap().debates.is_empty() {
+                    if list::debates(&Db::Sqlite(&small.db), &filter).unwrap().debates.is_empty() {
                         continue;
                     }
                     same_cost(&format!("a list page: {filter:?}"), &|db, _| {
@@ -188,7 +191,7 @@ fn id(kind: u16, number: u64) -> Uuid {
     Uuid::from_u64_pair(u64::from(kind), number)
 }
 
-fn open(db: &Connection, number: u64) -> DebateId {
+fn open(db: &Db<'_>, number: u64) -> DebateId {
     let debate: DebateId = id(0, number).into();
     let debate_type = if number < RARE { "rare_debate" } else { "general_debate" };
     let new = NewDebate {
@@ -204,13 +207,13 @@ fn open(db: &Connection, number: u64) -> DebateId {
 }
 
 /// A claim that answers the argument before it.
-fn play(db: &Connection, number: u64, role: Role, seq: u64) -> ArgumentId {
+fn play(db: &Db<'_>, number: u64, role: Role, seq: u64) -> ArgumentId {
     let target = new_argument(number, seq - 1).id;
     move_in(db, number, Move::Claim { target }, role, seq).unwrap()
 }
 
 fn move_in(
-    db: &Connection,
+    db: &Db<'_>,
     number: u64,
     play: Move<ArgumentId>,
     role: Role,
@@ -244,7 +247,7 @@ fn new_argument(number: u64, seq: u64) -> NewArgument {
     }
 }
 
-fn create_document(db: &Connection, number: u64) -> Result<(), Failure> {
+fn create_document(db: &Db<'_>, number: u64) -> Result<(), Failure> {
     let request: RequestId = id(2, number).into();
     let new = NewDocument { request, seat: None, version: new_version(number) };
     let at = Time(i64::try_from(number).unwrap());
@@ -265,11 +268,12 @@ fn new_version(number: u64) -> NewVersion {
 #[test]
 fn a_debate_with_a_ruling_is_found_by_who_must_rule() {
     let file = File::with(3, 1, 2);
+    let db = &Db::Sqlite(&file.db);
     let appeal = Move::Appeal { target: file.newest };
-    move_in(&file.db, u64::MAX, appeal, Role::Proposer, 3).unwrap();
+    move_in(db, u64::MAX, appeal, Role::Proposer, 3).unwrap();
     let owed = Filter { needs_arbitrator: true, limit: 5, ..Filter::default() };
-    assert_eq!(list::debates(&file.db, &owed).unwrap().total, 1);
+    assert_eq!(list::debates(db, &owed).unwrap().total, 1);
     let ruling = Move::Ruling { target: None, verdict: Verdict::Close };
-    move_in(&file.db, u64::MAX, ruling, Role::Arbitrator, 4).unwrap();
-    assert_eq!(list::debates(&file.db, &owed).unwrap().total, 0);
+    move_in(db, u64::MAX, ruling, Role::Arbitrator, 4).unwrap();
+    assert_eq!(list::debates(db, &owed).unwrap().total, 0);
 }

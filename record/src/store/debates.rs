@@ -5,8 +5,8 @@ use aw_core::{
     Move, Refusal, RequestId, Role, SeatName, Seq, Standing, State, Target, Time, Title, Via,
     mentions,
 };
-use rusqlite::{Connection, OptionalExtension, named_params, params};
 
+use super::db::{Db, values};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order, seals};
@@ -76,7 +76,7 @@ pub(crate) struct Written {
     pub(crate) parked_for: Option<ArgumentId>,
 }
 
-pub(super) fn open(db: &Connection, new: &NewDebate, most: u64) -> Result<Written, Failure> {
+pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<Written, Failure> {
     if let Some(known) = find(db, new.id)? {
         return replay_opening(db, new, known);
     }
@@ -105,7 +105,7 @@ pub(super) fn open(db: &Connection, new: &NewDebate, most: u64) -> Result<Writte
     Ok(Written { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
 }
 
-fn replay_opening(db: &Connection, new: &NewDebate, known: Known) -> Result<Written, Failure> {
+fn replay_opening(db: &Db<'_>, new: &NewDebate, known: Known) -> Result<Written, Failure> {
     let motion = argument_at(db, &known, Seq::FIRST)?;
     if known.deleted_at.is_some() || motion.request != new.motion.request {
         return Err(Failure::DebateIdTaken { id: new.id });
@@ -123,9 +123,9 @@ fn replay_opening(db: &Connection, new: &NewDebate, known: Known) -> Result<Writ
 
 /// The order of the checks is the protocol's: debate, replay, target, state.
 pub(super) fn play(
-    db: &Connection,
+    db: &Db<'_>,
     new: &NewMove,
-    rule: impl FnOnce(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal>,
+    rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal>,
 ) -> Result<Written, Failure> {
     let mut known = live(db, new.debate)?;
     if let Some(written) = of_request(db, &known, new.argument.request)? {
@@ -178,7 +178,7 @@ pub(super) fn play(
 
 /// The first argument once more, if the request is the same one.
 fn replay(
-    db: &Connection,
+    db: &Db<'_>,
     known: Known,
     (argument, parked_for): (Argument, Option<Seq>),
     new: &NewMove,
@@ -209,7 +209,7 @@ fn replay(
 
 /// What others wrote between the target and this argument.
 fn missed(
-    db: &Connection,
+    db: &Db<'_>,
     known: &Known,
     argument: &Argument,
     target: Option<Seq>,
@@ -222,144 +222,129 @@ fn missed(
          where debate_key = ?1 and seq > ?2 and seq < ?3 and role <> ?4
          order by seq desc limit ?5"
     );
-    let range =
-        params![known.key, target.0, argument.seq.0, argument.event.role().as_str(), MISSED_SHOWN];
+    let role = argument.event.role();
+    let range = values![known.key, target.0, argument.seq.0, role.as_str(), MISSED_SHOWN];
     Ok(in_order(rows::arguments(db, known.head.id, &sql, range)?))
 }
 
-pub(super) fn delete(db: &Connection, debate: DebateId, at: Time) -> Result<(), Failure> {
+pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Failure> {
     let known = live(db, debate)?;
-    db.prepare_cached("update debates set deleted_at = ?2 where key = ?1")?
-        .execute(params![known.key, at.0])?;
+    db.run("update debates set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     seals::keep_debate_deleted(db, known.key, at)?;
-    db.prepare_cached("delete from debate_titles where rowid = ?1")?.execute([known.key])?;
+    db.run("delete from debate_titles where rowid = ?1", values![known.key])?;
     count(db, &known.head.debate_type, Some(known.head.state()), None)
 }
 
 fn of_request(
-    db: &Connection,
+    db: &Db<'_>,
     known: &Known,
     request: RequestId,
 ) -> Result<Option<(Argument, Option<Seq>)>, Failure> {
     let sql = format!(
         "select {ARGUMENT} from arguments where debate_key = ?1 and client_request_id = ?2"
     );
-    let mut statement = db.prepare_cached(&sql)?;
-    let mut written = statement.query_and_then(params![known.key, request.uuid()], |row| {
+    db.optional(&sql, values![known.key, request.uuid()], |row| {
         Ok((rows::placed_argument(row, known.head.id)?, rows::parked_for(row)?))
-    })?;
-    written.next().transpose()
+    })
 }
 
 /// Finds a move's target, and for a RULING whether it was ruled on: the next RULING settles what
 /// asked for one.
-fn locate(db: &Connection, known: &Known, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
+fn locate(db: &Db<'_>, known: &Known, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
     let seq = seq_of(db, known, id)?.ok_or(Failure::ArgumentNotFound { id })?;
     if kind != Kind::Ruling {
         return Ok(Target::at(seq));
     }
     let target = argument_at(db, known, seq)?;
     let asked = target.event.kind().asks_for_ruling() && !target.event.parked();
-    let ruled = db
-        .prepare_cached(
-            "select seq from arguments
-             where debate_key = ?1 and seq > ?2 and type = 'RULING' order by seq limit 1",
-        )?
-        .query_row(params![known.key, seq.0], |row| row.get(0).map(Seq))
-        .optional()?;
+    let sql = "select seq from arguments
+         where debate_key = ?1 and seq > ?2 and type = 'RULING' order by seq limit 1";
+    let ruled = db.optional(sql, values![known.key, seq.0], |row| row.get(0).map(Seq))?;
     Ok(Target { seq, ruled: ruled.filter(|_| asked) })
 }
 
 /// Writes the debate's row, with its title for the search and its place in the counts.
-pub(super) fn insert_debate(db: &Connection, head: &DebateHead) -> Result<i64, Failure> {
+pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failure> {
     let standing = &head.debate.standing;
-    db.prepare_cached(
-        "insert into debates (id, title, debate_type, resolution_policy, created_at, updated_at,
-             state, last_seq, proposer_count, opponent_count,
+    let sql = "insert into debates (id, title, debate_type, resolution_policy, created_at,
+             updated_at, state, last_seq, proposer_count, opponent_count,
              proposer_newest, opponent_newest, arbitrator_newest,
              proposer_interrupted, opponent_interrupted)
-         values (:id, :title, :debate_type, :policy, :created_at, :updated_at,
-             :state, :last, :proposer_count, :opponent_count,
-             :proposer_newest, :opponent_newest, :arbitrator_newest,
-             :proposer_interrupted, :opponent_interrupted)",
-    )?
-    .execute(named_params! {
-        ":id": head.id.uuid(),
-        ":title": head.title.as_str(),
-        ":debate_type": head.debate_type.as_str(),
-        ":policy": head.debate.policy.as_str(),
-        ":created_at": head.created_at.0,
-        ":updated_at": head.updated_at.0,
-        ":state": standing.state.as_str(),
-        ":last": standing.last.0,
-        ":proposer_count": standing.count.proposer,
-        ":opponent_count": standing.count.opponent,
-        ":proposer_newest": standing.newest.proposer.map(|seq| seq.0),
-        ":opponent_newest": standing.newest.opponent.map(|seq| seq.0),
-        ":arbitrator_newest": standing.newest.arbitrator.map(|seq| seq.0),
-        ":proposer_interrupted": standing.interrupted.proposer.map(|seq| seq.0),
-        ":opponent_interrupted": standing.interrupted.opponent.map(|seq| seq.0),
-    })?;
-    let key = db.last_insert_rowid();
-    db.prepare_cached("insert into debate_titles (rowid, title) values (?1, ?2)")?
-        .execute(params![key, head.title.as_str()])?;
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+         returning key";
+    let row = values![
+        head.id.uuid(),
+        head.title.as_str(),
+        head.debate_type.as_str(),
+        head.debate.policy.as_str(),
+        head.created_at.0,
+        head.updated_at.0,
+        standing.state.as_str(),
+        standing.last.0,
+        standing.count.proposer,
+        standing.count.opponent,
+        standing.newest.proposer.map(|seq| seq.0),
+        standing.newest.opponent.map(|seq| seq.0),
+        standing.newest.arbitrator.map(|seq| seq.0),
+        standing.interrupted.proposer.map(|seq| seq.0),
+        standing.interrupted.opponent.map(|seq| seq.0),
+    ];
+    let key = db.one(sql, row, |row| row.get(0))?;
+    let sql = "insert into debate_titles (rowid, title) values (?1, ?2)";
+    db.run(sql, values![key, head.title.as_str()])?;
     count(db, &head.debate_type, None, Some(standing.state))?;
     Ok(key)
 }
 
-fn insert_type_texts(db: &Connection, key: i64, texts: &TypeTexts) -> Result<(), Failure> {
-    db.prepare_cached(
+fn insert_type_texts(db: &Db<'_>, key: i64, texts: &TypeTexts) -> Result<(), Failure> {
+    let sql =
         "insert into type_texts (debate_key, title, description, proposer, opponent, arbitrator)
-         values (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?
-    .execute(params![
+         values (?1, ?2, ?3, ?4, ?5, ?6)";
+    let row = values![
         key,
         texts.title.as_str(),
         texts.description.as_str(),
         texts.rules.proposer.as_str(),
         texts.rules.opponent.as_str(),
         texts.rules.arbitrator.as_str(),
-    ])?;
-    Ok(())
+    ];
+    db.run(sql, row)
 }
 
-fn update_standing(db: &Connection, known: &Known) -> Result<(), Failure> {
+fn update_standing(db: &Db<'_>, known: &Known) -> Result<(), Failure> {
     let standing = &known.head.debate.standing;
-    db.prepare_cached(
-        "update debates set state = :state, last_seq = :last, updated_at = :updated_at,
-             proposer_count = :proposer_count, opponent_count = :opponent_count,
-             proposer_newest = :proposer_newest, opponent_newest = :opponent_newest,
-             arbitrator_newest = :arbitrator_newest,
-             proposer_interrupted = :proposer_interrupted,
-             opponent_interrupted = :opponent_interrupted
-         where key = :key",
-    )?
-    .execute(named_params! {
-        ":key": known.key,
-        ":state": standing.state.as_str(),
-        ":last": standing.last.0,
-        ":updated_at": known.head.updated_at.0,
-        ":proposer_count": standing.count.proposer,
-        ":opponent_count": standing.count.opponent,
-        ":proposer_newest": standing.newest.proposer.map(|seq| seq.0),
-        ":opponent_newest": standing.newest.opponent.map(|seq| seq.0),
-        ":arbitrator_newest": standing.newest.arbitrator.map(|seq| seq.0),
-        ":proposer_interrupted": standing.interrupted.proposer.map(|seq| seq.0),
-        ":opponent_interrupted": standing.interrupted.opponent.map(|seq| seq.0),
-    })?;
-    Ok(())
+    let sql = "update debates set state = ?2, last_seq = ?3, updated_at = ?4,
+             proposer_count = ?5, opponent_count = ?6,
+             proposer_newest = ?7, opponent_newest = ?8, arbitrator_newest = ?9,
+             proposer_interrupted = ?10, opponent_interrupted = ?11
+         where key = ?1";
+    let row = values![
+        known.key,
+        standing.state.as_str(),
+        standing.last.0,
+        known.head.updated_at.0,
+        standing.count.proposer,
+        standing.count.opponent,
+        standing.newest.proposer.map(|seq| seq.0),
+        standing.newest.opponent.map(|seq| seq.0),
+        standing.newest.arbitrator.map(|seq| seq.0),
+        standing.interrupted.proposer.map(|seq| seq.0),
+        standing.interrupted.opponent.map(|seq| seq.0),
+    ];
+    db.run(sql, row)
 }
 
 /// How many debates there are.
-fn total(db: &Connection) -> Result<u64, Failure> {
-    let sql = "select coalesce(sum(awaiting_opponent + awaiting_proposer + awaiting_arbitrator
-         + intervention_pending + closed), 0) from debate_counts where debate_type = ''";
-    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+fn total(db: &Db<'_>) -> Result<u64, Failure> {
+    let sql = "select cast(coalesce(sum(awaiting_opponent + awaiting_proposer
+         + awaiting_arbitrator + intervention_pending + closed), 0) as bigint)
+         from debate_counts where debate_type = ''";
+    db.one(sql, values![], |row| row.get(0))
 }
 
 /// Moves a debate from one state's count to another's, under its own type and under all of them.
 fn count(
-    db: &Connection,
+    db: &Db<'_>,
     debate_type: &DebateType,
     from: Option<State>,
     to: Option<State>,
@@ -368,34 +353,33 @@ fn count(
         return Ok(());
     }
     if from.is_none() {
-        db.prepare_cached("insert or ignore into debate_counts (debate_type) values (''), (?1)")?
-            .execute([debate_type.as_str()])?;
+        let sql = "insert into debate_counts (debate_type) values (''), (?1)
+             on conflict do nothing";
+        db.run(sql, values![debate_type.as_str()])?;
     }
     let change = |state| i64::from(to == Some(state)) - i64::from(from == Some(state));
-    db.prepare_cached(
-        "update debate_counts set
+    let sql = "update debate_counts set
              awaiting_opponent = awaiting_opponent + ?2,
              awaiting_proposer = awaiting_proposer + ?3,
              awaiting_arbitrator = awaiting_arbitrator + ?4,
              intervention_pending = intervention_pending + ?5,
              closed = closed + ?6
-         where debate_type in ('', ?1)",
-    )?
-    .execute(params![
+         where debate_type in ('', ?1)";
+    let changes = values![
         debate_type.as_str(),
         change(State::AwaitingOpponent),
         change(State::AwaitingProposer),
         change(State::AwaitingArbitrator),
         change(State::InterventionPending),
         change(State::Closed),
-    ])?;
-    Ok(())
+    ];
+    db.run(sql, changes)
 }
 
 /// Adds an argument, chained to its predecessor, with the documents it cites. The standing already
 /// counts it.
 pub(super) fn append(
-    db: &Connection,
+    db: &Db<'_>,
     key: i64,
     mut argument: Argument,
     parked_for: Option<Seq>,
@@ -405,35 +389,33 @@ pub(super) fn append(
 ) -> Result<Argument, Failure> {
     argument.hash = chain::link(previous, &argument);
     let event = argument.event;
-    db.prepare_cached(
-        "insert into arguments (debate_key, seq, id, parent_id, type, role, parked_for, close,
-             automatic, via, author, client_request_id, created_at, proposer_count, opponent_count,
-             previous_hash, hash, content, seat)
-         values (:key, :seq, :id, :parent_id, :type, :role, :parked_for, :close,
-             :automatic, :via, :author, :request, :created_at, :proposer_count, :opponent_count,
-             :previous_hash, :hash, :content, :seat)",
-    )?
-    .execute(named_params! {
-        ":key": key,
-        ":seq": argument.seq.0,
-        ":id": argument.id.uuid(),
-        ":parent_id": argument.parent.map(ArgumentId::uuid),
-        ":type": event.kind().as_str(),
-        ":role": event.role().as_str(),
-        ":parked_for": parked_for.map(|seq| seq.0),
-        ":close": event.close(),
-        ":automatic": event.automatic(),
-        ":via": argument.via.as_str(),
-        ":author": argument.author.as_ref().map(Author::as_str),
-        ":request": argument.request.uuid(),
-        ":created_at": argument.at.0,
-        ":proposer_count": standing.count.proposer,
-        ":opponent_count": standing.count.opponent,
-        ":previous_hash": previous.0,
-        ":hash": argument.hash.0,
-        ":content": argument.content.as_str(),
-        ":seat": argument.seat.as_ref().map(SeatName::as_str),
-    })?;
+    let sql = "insert into arguments (debate_key, seq, id, parent_id, type, role, parked_for,
+             close, automatic, via, author, client_request_id, created_at,
+             proposer_count, opponent_count, previous_hash, hash, content, seat)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
+             ?14, ?15, ?16, ?17, ?18, ?19)";
+    let row = values![
+        key,
+        argument.seq.0,
+        argument.id.uuid(),
+        argument.parent.map(ArgumentId::uuid),
+        event.kind().as_str(),
+        event.role().as_str(),
+        parked_for.map(|seq| seq.0),
+        event.close(),
+        event.automatic(),
+        argument.via.as_str(),
+        argument.author.as_ref().map(Author::as_str),
+        argument.request.uuid(),
+        argument.at.0,
+        standing.count.proposer,
+        standing.count.opponent,
+        previous.0,
+        argument.hash.0,
+        argument.content.as_str(),
+        argument.seat.as_ref().map(SeatName::as_str),
+    ];
+    db.run(sql, row)?;
     cite(db, key, &argument, known)?;
     Ok(argument)
 }
@@ -448,27 +430,19 @@ pub(super) enum KnownVersions {
 }
 
 /// Notes which documents an argument means, and in which version.
-fn cite(
-    db: &Connection,
-    key: i64,
-    argument: &Argument,
-    known: KnownVersions,
-) -> Result<(), Failure> {
+fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Result<(), Failure> {
     let mut cites = false;
     for mention in mentions(argument.content.as_str()) {
-        let document = db
-            .prepare_cached(
-                "select key, version, (
-                     select v.version from document_versions v
-                     where v.document_key = documents.key and v.created_at <= ?2
-                     order by v.version desc limit 1
-                 )
-                 from documents where id = ?1",
-            )?
-            .query_row(params![mention.document.uuid(), argument.at.0], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Option<u64>>(2)?))
-            })
-            .optional()?;
+        let sql = "select key, version, (
+                 select v.version from document_versions v
+                 where v.document_key = documents.key and v.created_at <= ?2
+                 order by v.version desc limit 1
+             )
+             from documents where id = ?1";
+        let document =
+            db.optional(sql, values![mention.document.uuid(), argument.at.0], |row| {
+                Ok((row.get::<i64>(0)?, row.get::<u64>(1)?, row.get::<Option<u64>>(2)?))
+            })?;
         let Some((document, newest, newest_by_then)) = document else { continue };
         let named = mention.version.filter(|version| *version <= newest);
         let meant = match known {
@@ -476,17 +450,14 @@ fn cite(
             KnownVersions::Then => newest_by_then.unwrap_or(newest),
         };
         let version = named.unwrap_or(meant);
-        let citation = params![key, argument.seq.0, document, version];
-        db.prepare_cached(
-            "insert into citations (debate_key, seq, document_key, version) values (?1, ?2, ?3, ?4)",
-        )?
-        .execute(citation)?;
-        db.prepare_cached(
-            "insert into debate_documents (debate_key, seq, document_key, version)
+        let citation = values![key, argument.seq.0, document, version];
+        let sql = "insert into citations (debate_key, seq, document_key, version)
+             values (?1, ?2, ?3, ?4)";
+        db.run(sql, citation)?;
+        let sql = "insert into debate_documents (debate_key, seq, document_key, version)
              values (?1, ?2, ?3, ?4)
-             on conflict (debate_key, document_key) do update set version = ?4, seq = ?2",
-        )?
-        .execute(citation)?;
+             on conflict (debate_key, document_key) do update set version = ?4, seq = ?2";
+        db.run(sql, citation)?;
         cites = true;
     }
     if cites { seals::keep_citations(db, key, argument.seq) } else { Ok(()) }

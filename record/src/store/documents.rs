@@ -1,9 +1,9 @@
 //! Documents and their versions.
 
 use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use uuid::Uuid;
 
+use super::db::{Db, Row, values};
 use super::seals;
 use crate::{
     Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
@@ -20,22 +20,19 @@ struct Known {
 }
 
 pub(super) fn create(
-    db: &Connection,
+    db: &Db<'_>,
     id: DocumentId,
     new: &NewDocument,
     at: Time,
     most: u64,
 ) -> Result<KeptVersion, Failure> {
-    let known = db
-        .prepare_cached("select id from documents where client_request_id = ?1")?
-        .query_row([new.request.uuid()], |row| row.get::<_, Uuid>(0))
-        .optional()?;
+    let sql = "select id from documents where client_request_id = ?1";
+    let known = db.optional(sql, values![new.request.uuid()], |row| row.get::<Uuid>(0))?;
     if let Some(first) = known {
         let known = live(db, first.into())?;
         return replay(db, &known, new.request, &new.version);
     }
-    let kept: u64 =
-        db.prepare_cached("select live from document_counts")?.query_row([], |row| row.get(0))?;
+    let kept: u64 = db.one("select live from document_counts", values![], |row| row.get(0))?;
     if kept >= most {
         return Err(Failure::NoRoom(format!(
             "as many documents are kept as this server takes on: {most}"
@@ -43,55 +40,45 @@ pub(super) fn create(
     }
     let key = insert(db, id, new.request, &new.version, 1, at, None)?;
     if let Some(seat) = new.seat {
-        db.prepare_cached(
-            "update documents set seat_key = (select key from seats where id = ?2) where key = ?1",
-        )?
-        .execute(params![key, seat])?;
+        let sql =
+            "update documents set seat_key = (select key from seats where id = ?2) where key = ?1";
+        db.run(sql, values![key, seat])?;
     }
     let version = insert_version(db, key, 1, new.request, &new.version, at)?;
     Ok(KeptVersion { version, document: id, replayed: false })
 }
 
 pub(super) fn add_version(
-    db: &Connection,
+    db: &Db<'_>,
     document: DocumentId,
     request: RequestId,
     new: &NewVersion,
     at: Time,
 ) -> Result<KeptVersion, Failure> {
     let known = live(db, document)?;
-    let written = db
-        .prepare_cached(
-            "select 1 from document_versions where document_key = ?1 and client_request_id = ?2",
-        )?
-        .exists(params![known.key, request.uuid()])?;
-    if written {
+    let sql = "select 1 from document_versions where document_key = ?1 and client_request_id = ?2";
+    if db.exists(sql, values![known.key, request.uuid()])? {
         return replay(db, &known, request, new);
     }
     let (number, at) = (known.newest + 1, at.max(known.updated_at));
-    db.prepare_cached(
-        "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1",
-    )?
-    .execute(params![known.key, number, new.summary.as_str(), at.0])?;
-    db.prepare_cached("update document_summaries set summary = ?2 where rowid = ?1")?
-        .execute(params![known.key, new.summary.as_str()])?;
+    let sql = "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1";
+    db.run(sql, values![known.key, number, new.summary.as_str(), at.0])?;
+    let sql = "update document_summaries set summary = ?2 where rowid = ?1";
+    db.run(sql, values![known.key, new.summary.as_str()])?;
     let version = insert_version(db, known.key, number, request, new, at)?;
     Ok(KeptVersion { version, document, replayed: false })
 }
 
 /// The first version that this request made once more, if it is the same request.
 fn replay(
-    db: &Connection,
+    db: &Db<'_>,
     known: &Known,
     request: RequestId,
     new: &NewVersion,
 ) -> Result<KeptVersion, Failure> {
-    let first = db
-        .prepare_cached(
-            "select version, summary, author, metadata, created_at, content
-             from document_versions where document_key = ?1 and client_request_id = ?2",
-        )?
-        .query_row(params![known.key, request.uuid()], whole)?;
+    let sql = "select version, summary, author, metadata, created_at, content
+         from document_versions where document_key = ?1 and client_request_id = ?2";
+    let first = db.one(sql, values![known.key, request.uuid()], whole)?;
     let same = first.version.summary == new.summary
         && first.version.metadata == new.metadata
         && first.content == new.content;
@@ -101,18 +88,15 @@ fn replay(
     Ok(KeptVersion { version: first.version, document: known.id, replayed: true })
 }
 
-pub(super) fn delete(db: &Connection, document: DocumentId, at: Time) -> Result<(), Failure> {
+pub(super) fn delete(db: &Db<'_>, document: DocumentId, at: Time) -> Result<(), Failure> {
     let known = live(db, document)?;
-    db.prepare_cached("update documents set deleted_at = ?2 where key = ?1")?
-        .execute(params![known.key, at.0])?;
+    db.run("update documents set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     seals::keep_document_deleted(db, known.key, known.newest, at)?;
-    db.prepare_cached("update document_counts set live = live - 1, deleted = deleted + 1")?
-        .execute([])?;
-    Ok(())
+    db.run("update document_counts set live = live - 1, deleted = deleted + 1", values![])
 }
 
 pub(super) fn get(
-    db: &Connection,
+    db: &Db<'_>,
     id: DocumentId,
     version: Option<u64>,
     include_deleted: bool,
@@ -124,7 +108,7 @@ pub(super) fn get(
 
 /// The two versions that were asked for: by default the newest and the one before it.
 pub(super) fn two_versions(
-    db: &Connection,
+    db: &Db<'_>,
     id: DocumentId,
     from: Option<u64>,
     to: Option<u64>,
@@ -136,59 +120,51 @@ pub(super) fn two_versions(
 }
 
 pub(super) fn versions(
-    db: &Connection,
+    db: &Db<'_>,
     id: DocumentId,
     include_deleted: bool,
     limit: u64,
     offset: u64,
 ) -> Result<VersionList, Failure> {
     let known = if include_deleted { any(db, id)? } else { live(db, id)? };
-    let newest = i64::try_from(known.newest.saturating_sub(offset)).unwrap_or(i64::MAX);
-    let versions = db
-        .prepare_cached(
-            "select version, summary, author, metadata, created_at from document_versions
-             where document_key = ?1 and version <= ?2 order by version desc limit ?3",
-        )?
-        .query_map(params![known.key, newest, limit], listed)?
-        .collect::<Result<_, _>>()?;
+    let newest = known.newest.saturating_sub(offset);
+    let sql = "select version, summary, author, metadata, created_at from document_versions
+         where document_key = ?1 and version <= ?2 order by version desc limit ?3";
+    let versions = db.all(sql, values![known.key, newest, limit], listed)?;
     Ok(VersionList { versions, total: known.newest, deleted_at: known.deleted_at })
 }
 
-fn version_of(db: &Connection, known: &Known, number: u64) -> Result<DocumentVersion, Failure> {
+fn version_of(db: &Db<'_>, known: &Known, number: u64) -> Result<DocumentVersion, Failure> {
     let missing = Failure::VersionNotFound { id: known.id, version: number, newest: known.newest };
     let Ok(stored) = i64::try_from(number) else { return Err(missing) };
-    db.prepare_cached(
-        "select version, summary, author, metadata, created_at, content
-         from document_versions where document_key = ?1 and version = ?2",
-    )?
-    .query_row(params![known.key, stored], whole)
-    .optional()
-    .map_err(|error| Failure::from(error).placed(|damage| damage.at_version(number)))?
-    .ok_or_else(|| match number {
-        number if (1..=known.newest).contains(&number) => {
-            Damage::new("it is missing").at_version(number).into()
-        }
-        _ => missing,
-    })
+    let sql = "select version, summary, author, metadata, created_at, content
+         from document_versions where document_key = ?1 and version = ?2";
+    db.optional(sql, values![known.key, stored], whole)
+        .map_err(|failure| failure.placed(|damage| damage.at_version(number)))?
+        .ok_or_else(|| match number {
+            number if (1..=known.newest).contains(&number) => {
+                Damage::new("it is missing").at_version(number).into()
+            }
+            _ => missing,
+        })
 }
 
-fn any(db: &Connection, id: DocumentId) -> Result<Known, Failure> {
-    db.prepare_cached("select key, version, updated_at, deleted_at from documents where id = ?1")?
-        .query_row([id.uuid()], |row| {
-            Ok(Known {
-                key: row.get(0)?,
-                id,
-                newest: row.get(1)?,
-                updated_at: Time(row.get(2)?),
-                deleted_at: row.get::<_, Option<i64>>(3)?.map(Time),
-            })
+fn any(db: &Db<'_>, id: DocumentId) -> Result<Known, Failure> {
+    let sql = "select key, version, updated_at, deleted_at from documents where id = ?1";
+    let known = db.optional(sql, values![id.uuid()], |row| {
+        Ok(Known {
+            key: row.get(0)?,
+            id,
+            newest: row.get(1)?,
+            updated_at: Time(row.get(2)?),
+            deleted_at: row.get::<Option<i64>>(3)?.map(Time),
         })
-        .optional()?
-        .ok_or(Failure::DocumentNotFound { id, deleted_at: None })
+    })?;
+    known.ok_or(Failure::DocumentNotFound { id, deleted_at: None })
 }
 
 /// The document, unless it was deleted.
-fn live(db: &Connection, id: DocumentId) -> Result<Known, Failure> {
+fn live(db: &Db<'_>, id: DocumentId) -> Result<Known, Failure> {
     let known = any(db, id)?;
     match known.deleted_at {
         None => Ok(known),
@@ -198,7 +174,7 @@ fn live(db: &Connection, id: DocumentId) -> Result<Known, Failure> {
 
 /// Writes the document's row, with its summary for the search and its place in the counts.
 pub(super) fn insert(
-    db: &Connection,
+    db: &Db<'_>,
     id: DocumentId,
     request: RequestId,
     newest: &NewVersion,
@@ -206,51 +182,48 @@ pub(super) fn insert(
     at: Time,
     deleted_at: Option<Time>,
 ) -> Result<i64, Failure> {
-    db.prepare_cached(
+    let sql =
         "insert into documents (id, client_request_id, version, summary, updated_at, deleted_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?
-    .execute(params![
+         values (?1, ?2, ?3, ?4, ?5, ?6) returning key";
+    let row = values![
         id.uuid(),
         request.uuid(),
         number,
         newest.summary.as_str(),
         at.0,
         deleted_at.map(|at| at.0)
-    ])?;
-    let key = db.last_insert_rowid();
-    db.prepare_cached("insert into document_summaries (rowid, summary) values (?1, ?2)")?
-        .execute(params![key, newest.summary.as_str()])?;
+    ];
+    let key = db.one(sql, row, |row| row.get(0))?;
+    let sql = "insert into document_summaries (rowid, summary) values (?1, ?2)";
+    db.run(sql, values![key, newest.summary.as_str()])?;
     let column = if deleted_at.is_some() { "deleted" } else { "live" };
-    db.prepare_cached(&format!("update document_counts set {column} = {column} + 1"))?
-        .execute([])?;
+    db.run(&format!("update document_counts set {column} = {column} + 1"), values![])?;
     Ok(key)
 }
 
 /// Writes one version.
 pub(super) fn insert_version(
-    db: &Connection,
+    db: &Db<'_>,
     key: i64,
     number: u64,
     request: RequestId,
     new: &NewVersion,
     at: Time,
 ) -> Result<VersionListed, Failure> {
-    db.prepare_cached(
-        "insert into document_versions (document_key, version, summary, author, metadata,
+    let sql = "insert into document_versions (document_key, version, summary, author, metadata,
              client_request_id, created_at, content)
-         values (:key, :version, :summary, :author, :metadata, :request, :created_at, :content)",
-    )?
-    .execute(named_params! {
-        ":key": key,
-        ":version": number,
-        ":summary": new.summary.as_str(),
-        ":author": new.author.as_ref().map(Author::as_str),
-        ":metadata": new.metadata,
-        ":request": request.uuid(),
-        ":created_at": at.0,
-        ":content": new.content.as_str(),
-    })?;
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let row = values![
+        key,
+        number,
+        new.summary.as_str(),
+        new.author.as_ref().map(Author::as_str),
+        new.metadata.as_str(),
+        request.uuid(),
+        at.0,
+        new.content.as_str(),
+    ];
+    db.run(sql, row)?;
     seals::keep_version(db, key, number)?;
     Ok(VersionListed {
         number,
@@ -261,16 +234,16 @@ pub(super) fn insert_version(
     })
 }
 
-fn listed(row: &Row<'_>) -> rusqlite::Result<VersionListed> {
+fn listed(row: &Row<'_>) -> Result<VersionListed, Failure> {
     Ok(VersionListed {
         number: row.get(0)?,
         summary: Summary::recorded(row.get(1)?),
-        author: row.get::<_, Option<String>>(2)?.map(Author::recorded),
+        author: row.get::<Option<String>>(2)?.map(Author::recorded),
         metadata: row.get(3)?,
         at: Time(row.get(4)?),
     })
 }
 
-fn whole(row: &Row<'_>) -> rusqlite::Result<DocumentVersion> {
+fn whole(row: &Row<'_>) -> Result<DocumentVersion, Failure> {
     Ok(DocumentVersion { version: listed(row)?, content: Content::recorded(row.get(5)?) })
 }

@@ -25,6 +25,7 @@ use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags, Row};
 use uuid::Uuid;
 
+use super::db::Db;
 use super::{OpenError, connection, debates, documents, seals};
 use crate::{DebateHead, Failure, NewVersion};
 
@@ -145,7 +146,7 @@ impl Import {
     }
 
     /// Documents first, so that the arguments find what they cite.
-    pub(super) fn write(&self, db: &Connection) -> Result<(), Failure> {
+    pub(super) fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
         for document in &self.documents {
             document.write(db)?;
         }
@@ -157,7 +158,7 @@ impl Import {
 }
 
 impl OldDebate {
-    fn write(&self, db: &Connection) -> Result<(), Failure> {
+    fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
         let key = debates::insert_debate(db, &self.head)?;
         let mut previous = Hash::NONE;
         for (argument, standing) in &self.arguments {
@@ -177,7 +178,7 @@ impl OldDebate {
 }
 
 impl OldDocument {
-    fn write(&self, db: &Connection) -> Result<(), Failure> {
+    fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
         let Some(((request, _, _), (_, newest, at))) =
             self.versions.first().zip(self.versions.last())
         else {

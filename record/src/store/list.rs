@@ -4,10 +4,9 @@
 //! index. A search looks at the newest titles that the trigram index finds, up to a limit.
 
 use aw_core::{State, Summary, Time};
-use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
 use uuid::Uuid;
 
+use super::db::{Db, Value, values};
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
@@ -17,7 +16,7 @@ const SEARCHED: u64 = 2_000;
 /// The shortest text that the trigram index can find.
 const TRIGRAM: usize = 3;
 
-pub(super) fn debates(db: &Connection, filter: &Filter) -> Result<DebateList, Failure> {
+pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failure> {
     let states = states(filter);
     if states.is_empty() {
         return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
@@ -30,8 +29,7 @@ pub(super) fn debates(db: &Connection, filter: &Filter) -> Result<DebateList, Fa
             } else {
                 let found = "select count(*) from (
                     select 1 from debate_titles where debate_titles match ?1 limit ?2)";
-                db.prepare_cached(found)?
-                    .query_row(params![phrase(search), SEARCHED], |row| row.get(0))?
+                db.one(found, values![phrase(search), SEARCHED], |row| row.get(0))?
             };
             (searched(&everything, &states, search).count(db)?, looked_at < SEARCHED)
         }
@@ -60,31 +58,29 @@ fn states(filter: &Filter) -> Vec<State> {
 }
 
 /// How many debates of these states there are, from the counts.
-fn counted(db: &Connection, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
+fn counted(db: &Db<'_>, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
     let columns: Vec<String> = states.iter().map(|state| state.as_str().to_lowercase()).collect();
     let sql = format!(
-        "select coalesce(sum({}), 0) from debate_counts where debate_type = ?1",
+        "select cast(coalesce(sum({}), 0) as bigint) from debate_counts where debate_type = ?1",
         columns.join(" + ")
     );
     let debate_type = filter.debate_type.as_ref().map_or("", |name| name.as_str());
-    Ok(db.prepare_cached(&sql)?.query_row([debate_type], |row| row.get(0))?)
+    db.one(&sql, values![debate_type], |row| row.get(0))
 }
 
-/// A query that chooses debates: their `key`, `updated_at` and `id`.
-struct Chosen {
+/// A query that chooses debates, by their `key`, `updated_at` and `id`, or documents.
+struct Chosen<'a> {
     sql: String,
-    params: Vec<Value>,
+    params: Vec<Value<'a>>,
 }
 
-impl Chosen {
-    fn count(&self, db: &Connection) -> Result<u64, Failure> {
-        let sql = format!("select count(*) from ({})", self.sql);
-        let count =
-            db.prepare_cached(&sql)?.query_row(params_from_iter(&self.params), |row| row.get(0))?;
-        Ok(count)
+impl Chosen<'_> {
+    fn count(&self, db: &Db<'_>) -> Result<u64, Failure> {
+        let sql = format!("select count(*) from ({}) as chosen", self.sql);
+        db.one(&sql, &self.params, |row| row.get(0))
     }
 
-    fn page(mut self, db: &Connection, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
+    fn page(mut self, db: &Db<'_>, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
         let sql = format!(
             "select {HEAD}, {LAST} from ({}) as chosen
              cross join debates on debates.key = chosen.key
@@ -92,34 +88,30 @@ impl Chosen {
              order by chosen.updated_at desc, chosen.id limit ? offset ?",
             self.sql
         );
-        self.params.extend([number(filter.limit), number(filter.offset)]);
-        let debates = db
-            .prepare_cached(&sql)?
-            .query_and_then(params_from_iter(&self.params), |row| {
-                let listed = || -> rusqlite::Result<DebateListed> {
-                    Ok(DebateListed {
-                        debate: rows::known(row)?.head,
-                        last: rows::last(row, HEAD_COLUMNS)?,
-                    })
-                };
-                listed().map_err(|error| rows::in_debate(row, error))
-            })?
-            .collect::<Result<_, Failure>>()?;
-        Ok(debates)
+        self.params.extend([filter.limit.into(), filter.offset.into()]);
+        db.all(&sql, &self.params, |row| {
+            let listed = || -> Result<DebateListed, Failure> {
+                Ok(DebateListed {
+                    debate: rows::known(row)?.head,
+                    last: rows::last(row, HEAD_COLUMNS)?,
+                })
+            };
+            listed().map_err(|failure| rows::in_debate(row, failure))
+        })
     }
 }
 
 /// The newest `each` debates of each state.
-fn runs(filter: &Filter, states: &[State], each: u64) -> Chosen {
+fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
     let mut params = Vec::new();
     let runs: Vec<String> = states
         .iter()
         .map(|state| {
             let wanted = wanted(filter, &[*state], &mut params);
-            params.push(number(each));
+            params.push(each.into());
             format!(
                 "select * from (select key, updated_at, id from debates
-                 where {wanted} order by updated_at desc, id limit ?)"
+                 where {wanted} order by updated_at desc, id limit ?) as run"
             )
         })
         .collect();
@@ -127,10 +119,10 @@ fn runs(filter: &Filter, states: &[State], each: u64) -> Chosen {
 }
 
 /// The debates whose title contains this, among those looked at.
-fn searched(filter: &Filter, states: &[State], search: &str) -> Chosen {
+fn searched<'a>(filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
     if is_short(search) {
         let mut newest = runs(filter, states, SEARCHED);
-        newest.params.push(Value::Text(search.to_owned()));
+        newest.params.push(search.into());
         let sql = format!(
             "select newest.* from ({}) as newest cross join debates using (key)
              where instr(folded(title), folded(?)) > 0",
@@ -138,7 +130,7 @@ fn searched(filter: &Filter, states: &[State], search: &str) -> Chosen {
         );
         return Chosen { sql, params: newest.params };
     }
-    let mut params = vec![Value::Text(phrase(search)), number(SEARCHED)];
+    let mut params = vec![phrase(search).into(), SEARCHED.into()];
     let wanted = wanted(filter, states, &mut params);
     let sql = format!(
         "select key, updated_at, id from (
@@ -150,7 +142,7 @@ fn searched(filter: &Filter, states: &[State], search: &str) -> Chosen {
 }
 
 /// The conditions of a filter, written so that the partial indexes apply.
-fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String {
+fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>) -> String {
     let states: Vec<String> = states.iter().map(|state| format!("'{state}'")).collect();
     let mut sql = match states.as_slice() {
         [one] => format!("deleted_at is null and state = {one}"),
@@ -161,21 +153,20 @@ fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String 
     }
     if let Some(debate_type) = &filter.debate_type {
         sql += " and debate_type = ?";
-        params.push(Value::Text(debate_type.as_str().to_owned()));
+        params.push(debate_type.as_str().into());
     }
     if let Some(only) = filter.only {
         sql += " and id = ?";
-        params.push(Value::Blob(only.uuid().as_bytes().to_vec()));
+        params.push(only.uuid().into());
     }
     match filter.before {
         Some((Time(at), Some(id))) => {
             sql += " and updated_at <= ? and (updated_at < ? or id > ?)";
-            let id = Value::Blob(id.uuid().as_bytes().to_vec());
-            params.extend([Value::Integer(at), Value::Integer(at), id]);
+            params.extend([at.into(), at.into(), id.uuid().into()]);
         }
         Some((Time(at), None)) => {
             sql += " and updated_at < ?";
-            params.push(Value::Integer(at));
+            params.push(at.into());
         }
         None => {}
     }
@@ -184,83 +175,72 @@ fn wanted(filter: &Filter, states: &[State], params: &mut Vec<Value>) -> String 
 
 /// A page of documents; for a seat of one debate, of those that it may see.
 pub(super) fn documents(
-    db: &Connection,
+    db: &Db<'_>,
     search: Option<&str>,
     include_deleted: bool,
     limit: u64,
     offset: u64,
     seen_by: Option<&Seat>,
 ) -> Result<DocumentList, Failure> {
-    let short = search.is_some_and(is_short);
-    let live = if include_deleted { "true" } else { "deleted_at is null" };
-    let live = match seen_by.and_then(|seat| Some((seat, seat.debate?))) {
-        Some((seat, debate)) => format!(
-            "{live} and key in (
-                 select document_key from debate_documents
-                 where debate_key = (select key from debates where id = x'{}')
-                 union select key from documents
-                 where seat_key = (select key from seats where id = x'{}'))",
-            debate.uuid().simple(),
-            seat.id.simple()
-        ),
-        None => live.to_owned(),
-    };
-    let columns = "id, version, summary, updated_at, deleted_at";
-    let (chosen, search) = match search {
-        None => (format!("select {columns} from documents where {live}"), Value::Null),
-        Some(short) if is_short(short) => (
+    let mut live = if include_deleted { "true" } else { "deleted_at is null" }.to_owned();
+    let mut params = Vec::new();
+    if let Some((seat, debate)) = seen_by.and_then(|seat| Some((seat, seat.debate?))) {
+        live += " and key in (
+             select document_key from debate_documents
+             where debate_key = (select key from debates where id = ?)
+             union select key from documents
+             where seat_key = (select key from seats where id = ?))";
+        params.extend([debate.uuid().into(), seat.id.into()]);
+    }
+    let columns = "documents.id, version, documents.summary, updated_at, deleted_at";
+    let sql = match search {
+        None => format!("select {columns} from documents where {live}"),
+        Some(short) if is_short(short) => {
+            params.push(short.into());
             format!(
                 "select {columns} from (
                      select * from documents where {live} order by updated_at desc, id limit {SEARCHED}
-                 ) where instr(folded(summary), folded(?1)) > 0"
-            ),
-            Value::Text(short.to_owned()),
-        ),
-        Some(search) => (
+                 ) as documents where instr(folded(summary), folded(?)) > 0"
+            )
+        }
+        Some(search) => {
+            params.insert(0, phrase(search).into());
             format!(
-                "select documents.id, version, documents.summary, updated_at, deleted_at from (
-                     select rowid as found from document_summaries where document_summaries match ?1
+                "select {columns} from (
+                     select rowid as found from document_summaries where document_summaries match ?
                      order by rowid desc limit {SEARCHED}
-                 ) cross join documents on key = found where {live}"
-            ),
-            Value::Text(phrase(search)),
-        ),
+                 ) as matches cross join documents on key = found where {live}"
+            )
+        }
     };
-    let (kept, deleted): (u64, u64) = db
-        .prepare_cached("select live, deleted from document_counts")?
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut chosen = Chosen { sql, params };
+    let counts = "select live, deleted from document_counts";
+    let (kept, deleted): (u64, u64) =
+        db.one(counts, values![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let all = if include_deleted { kept + deleted } else { kept };
-    let (total, total_is_exact) = if search == Value::Null && seen_by.is_some() {
-        let sql = format!("select count(*) from ({chosen})");
-        (db.prepare_cached(&sql)?.query_row([], |row| row.get(0))?, true)
-    } else if search == Value::Null {
-        (all, true)
-    } else {
-        let sql = format!("select count(*) from ({chosen})");
-        let found = db.prepare_cached(&sql)?.query_row([&search], |row| row.get(0))?;
-        let looked_at = if short {
-            all
-        } else {
+    let (total, total_is_exact) = match search {
+        None if seen_by.is_some() => (chosen.count(db)?, true),
+        None => (all, true),
+        Some(short) if is_short(short) => (chosen.count(db)?, all < SEARCHED),
+        Some(search) => {
             let matches = "select count(*) from (
                 select 1 from document_summaries where document_summaries match ?1 limit ?2)";
-            db.prepare_cached(matches)?.query_row(params![search, SEARCHED], |row| row.get(0))?
-        };
-        (found, looked_at < SEARCHED)
+            let looked_at: u64 =
+                db.one(matches, values![phrase(search), SEARCHED], |row| row.get(0))?;
+            (chosen.count(db)?, looked_at < SEARCHED)
+        }
     };
-    let sql = format!("{chosen} order by updated_at desc, id limit ?2 offset ?3");
-    let page = params![search, number(limit), number(offset)];
-    let documents = db
-        .prepare_cached(&sql)?
-        .query_map(page, |row| {
-            Ok(DocumentListed {
-                id: row.get::<_, Uuid>(0)?.into(),
-                version: row.get(1)?,
-                summary: Summary::recorded(row.get(2)?),
-                updated_at: Time(row.get(3)?),
-                deleted_at: row.get::<_, Option<i64>>(4)?.map(Time),
-            })
-        })?
-        .collect::<Result<_, _>>()?;
+    let sql = format!("{} order by updated_at desc, id limit ? offset ?", chosen.sql);
+    chosen.params.extend([limit.into(), offset.into()]);
+    let documents = db.all(&sql, &chosen.params, |row| {
+        Ok(DocumentListed {
+            id: row.get::<Uuid>(0)?.into(),
+            version: row.get(1)?,
+            summary: Summary::recorded(row.get(2)?),
+            updated_at: Time(row.get(3)?),
+            deleted_at: row.get::<Option<i64>>(4)?.map(Time),
+        })
+    })?;
     Ok(DocumentList { documents, total, total_is_exact })
 }
 
@@ -273,12 +253,9 @@ fn phrase(search: &str) -> String {
     format!("\"{}\"", search.replace('"', "\"\""))
 }
 
-fn number(value: u64) -> Value {
-    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
-}
-
 #[cfg(test)]
 mod tests {
+    use rusqlite::Connection;
     use tempfile::TempDir;
 
     use super::super::{connection, migrate};
@@ -319,13 +296,13 @@ mod tests {
                 |words: &str| Filter { search: Some(words.to_owned()), ..Filter::default() };
             let fresh = Filter { pending_first_opponent: true, ..Filter::default() };
             for filter in [search("Debate"), search("De"), fresh] {
-                let list = debates(&db, &filter).unwrap();
+                let list = debates(&Db::Sqlite(&db), &filter).unwrap();
                 assert_eq!((list.total, list.total_is_exact), (many, exact), "{filter:?}");
             }
-            let all = debates(&db, &Filter::default()).unwrap();
+            let all = debates(&Db::Sqlite(&db), &Filter::default()).unwrap();
             assert_eq!((all.total, all.total_is_exact), (many, true), "the counts know");
             for words in ["Plan", "Pl"] {
-                let list = documents(&db, Some(words), false, 5, 0, None).unwrap();
+                let list = documents(&Db::Sqlite(&db), Some(words), false, 5, 0, None).unwrap();
                 assert_eq!(list.total_is_exact, exact, "{words}");
             }
         }
@@ -341,6 +318,7 @@ mod tests {
             [],
         )
         .unwrap();
+        let db = Db::Sqlite(&db);
         let found = |words| documents(&db, Some(words), false, 5, 0, None).unwrap().total;
         assert_eq!((found("Pl"), found("Pla"), found("Plan")), (1, 0, 0));
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::db::Db;
 use super::{OpenError, connection, legacy, seals};
 use crate::Failure;
 
@@ -112,13 +113,13 @@ fn migrate(path: &Path, schema: i64, import: &legacy::Import) -> Result<(), Open
             if number > schema {
                 changes.execute_batch(sql)?;
                 if number == SEALS {
-                    seals::keep_all(&changes)?;
+                    seals::keep_all(&Db::Sqlite(&changes))?;
                 }
                 changes.pragma_update(None, "user_version", number)?;
             }
         }
         changes.pragma_update(None, "application_id", APPLICATION_ID)?;
-        import.write(&changes)?;
+        import.write(&Db::Sqlite(&changes))?;
         changes.commit()?;
         Ok(())
     };

@@ -9,6 +9,7 @@ mod backup;
 mod connection;
 #[cfg(test)]
 mod costs;
+mod db;
 mod debates;
 mod documents;
 mod find;
@@ -37,6 +38,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 pub use backup::backup;
+use db::Db;
 pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
 pub(crate) use reading::Look;
 pub(crate) use verify::Walk;
@@ -214,9 +216,9 @@ impl Store {
     pub(crate) async fn play(
         &self,
         new: NewMove,
-        rule: impl FnOnce(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
+        rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
     ) -> Result<Written, Failure> {
-        self.write(move |db| about(new.debate, debates::play(db, &new, rule))).await
+        self.write(move |db| about(new.debate, debates::play(db, &new, &rule))).await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
@@ -256,19 +258,19 @@ impl Store {
 
     /// What a waiter would learn now. `ends` says whether its wait is over, given the standing and
     /// whether anything is unseen.
-    pub(crate) fn look(
+    pub(crate) async fn look(
         &self,
         debate: DebateId,
         role: Role,
         after: Option<ArgumentId>,
-        ends: impl FnOnce(&Standing, bool) -> bool,
+        ends: impl FnOnce(&Standing, bool) -> bool + Send + 'static,
     ) -> Result<Look, Failure> {
-        self.read(|db| about(debate, reading::look(db, debate, role, after, ends)))
+        self.read(move |db| about(debate, reading::look(db, debate, role, after, ends))).await
     }
 
     /// The debate with its newest arguments: few enough to be read in passing.
-    pub(crate) fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
-        self.read(|db| about(debate, reading::context(db, debate, Some(limit))))
+    pub(crate) async fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
+        self.read(move |db| about(debate, reading::context(db, debate, Some(limit)))).await
     }
 
     /// The debate with all its arguments.
@@ -277,13 +279,13 @@ impl Store {
     }
 
     /// At most `limit` arguments after `after`.
-    pub(crate) fn stretch(
+    pub(crate) async fn stretch(
         &self,
         debate: DebateId,
         after: Seq,
         limit: u64,
     ) -> Result<Stretch, Failure> {
-        self.read(|db| about(debate, reading::stretch(db, debate, after, limit)))
+        self.read(move |db| about(debate, reading::stretch(db, debate, after, limit))).await
     }
 
     /// All arguments after `after`.
@@ -302,38 +304,45 @@ impl Store {
         self.read_long(move |db| about(debate, sheet::read(db, debate, before, limit))).await
     }
 
-    pub(crate) fn place(
+    pub(crate) async fn place(
         &self,
         debate: DebateId,
         argument: ArgumentId,
     ) -> Result<Option<Seq>, Failure> {
-        self.read(|db| about(debate, find::seq_of(db, &find::live(db, debate)?, argument)))
+        self.read(move |db| about(debate, find::seq_of(db, &find::live(db, debate)?, argument)))
+            .await
     }
 
-    pub(crate) fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
-        self.read(|db| about(debate, sheet::cited_by(db, debate, seq)))
+    pub(crate) async fn cited_by(
+        &self,
+        debate: DebateId,
+        seq: Seq,
+    ) -> Result<Vec<Citation>, Failure> {
+        self.read(move |db| about(debate, sheet::cited_by(db, debate, seq))).await
     }
 
-    pub(crate) fn type_texts(
+    pub(crate) async fn type_texts(
         &self,
         debate: DebateId,
     ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
-        self.read(|db| about(debate, reading::type_texts(db, debate)))
+        self.read(move |db| about(debate, reading::type_texts(db, debate))).await
     }
 
-    pub(crate) fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
-        self.read(|db| {
+    pub(crate) async fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.read(move |db| {
             let known = find::live(db, debate)?;
             about(debate, seals::Seal::Opening(known.key).kept(db))
         })
+        .await
     }
 
-    pub(crate) fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
-        self.read(|db| about(debate, reading::listed(db, debate)))
+    pub(crate) async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.read(move |db| about(debate, reading::listed(db, debate))).await
     }
 
-    pub(crate) fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
-        self.read(|db| list::debates(db, filter))
+    pub(crate) async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        let filter = filter.clone();
+        self.read(move |db| list::debates(db, &filter)).await
     }
 
     pub(crate) async fn document(
@@ -358,19 +367,20 @@ impl Store {
             .await
     }
 
-    pub(crate) fn versions(
+    pub(crate) async fn versions(
         &self,
         id: DocumentId,
         include_deleted: bool,
         limit: u64,
         offset: u64,
     ) -> Result<VersionList, Failure> {
-        self.read(|db| {
+        self.read(move |db| {
             about_document(id, documents::versions(db, id, include_deleted, limit, offset))
         })
+        .await
     }
 
-    pub(crate) fn list_documents(
+    pub(crate) async fn list_documents(
         &self,
         search: Option<&str>,
         include_deleted: bool,
@@ -378,7 +388,12 @@ impl Store {
         offset: u64,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        self.read(|db| list::documents(db, search, include_deleted, limit, offset, seen_by))
+        let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
+        self.read(move |db| {
+            let (search, seen_by) = (search.as_deref(), seen_by.as_ref());
+            list::documents(db, search, include_deleted, limit, offset, seen_by)
+        })
+        .await
     }
 
     pub(crate) async fn make_seat(
@@ -394,20 +409,20 @@ impl Store {
         self.write(move |db| seats::revoke(db, id, at)).await
     }
 
-    pub(crate) fn seats(&self) -> Result<Vec<Seat>, Failure> {
-        self.read(seats::all)
+    pub(crate) async fn seats(&self) -> Result<Vec<Seat>, Failure> {
+        self.read(seats::all).await
     }
 
-    pub(crate) fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
-        self.read(|db| seats::of_token(db, token))
+    pub(crate) async fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
+        self.read(move |db| seats::of_token(db, token)).await
     }
 
     pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
         self.write(move |db| seats::give(db, pass, now)).await
     }
 
-    pub(crate) fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
-        self.read(|db| seats::holder(db, session, now))
+    pub(crate) async fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
+        self.read(move |db| seats::holder(db, session, now)).await
     }
 
     pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
@@ -418,13 +433,14 @@ impl Store {
         self.write(move |db| seats::end(db, session)).await
     }
 
-    pub(crate) fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
-        self.read(|db| seats::sees(db, seat, document))
+    pub(crate) async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
+        let seat = seat.clone();
+        self.read(move |db| seats::sees(db, &seat, document)).await
     }
 
     /// Verifies a debate, in short reads.
     pub(crate) async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
-        let mut walk = self.read(|db| DebateWalk::of(db, debate))?;
+        let mut walk = self.read(move |db| DebateWalk::of(db, debate)).await?;
         loop {
             let (verified, gone_on) = self
                 .verify_on(move |db| {
@@ -446,7 +462,7 @@ impl Store {
 
     async fn verify_on<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turn = self.inner.verifying.acquire().await.expect("it is never closed");
         let verified = self.read_long(work).await;
@@ -454,16 +470,25 @@ impl Store {
         verified
     }
 
+    /// Writes in the next batch. The work may be done more than once, of which the last time counts.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         self.inner.writer.write(work).await
     }
 
-    /// Reads on the calling thread, all from one snapshot. For reads that take microseconds: handing
-    /// them to another thread would cost more than they do.
-    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Failure>) -> Result<T, Failure> {
+    /// Reads, all from one snapshot. For reads that take microseconds: SQLite is read on the calling
+    /// thread without a pause, because handing them to another one would cost more than they do.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.read_here(work)
+    }
+
+    /// Reads on the calling thread.
+    fn read_here<T>(&self, work: impl FnOnce(&Db<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let readers = || self.inner.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = readers().pop();
         let reader = match idle {
@@ -472,7 +497,7 @@ impl Store {
         };
         let result = {
             let snapshot = reader.unchecked_transaction()?;
-            work(&snapshot)
+            work(&Db::Sqlite(&snapshot))
         };
         let mut readers = readers();
         if readers.len() < READERS {
@@ -483,7 +508,7 @@ impl Store {
 
     async fn read_long<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let turns = self.inner.long_reads.clone();
         let turn = turns.acquire_owned().await.expect("it is never closed");
@@ -491,7 +516,7 @@ impl Store {
         // The turn lasts as long as the reading, also when whoever asked has left.
         tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            store.read(work)
+            store.read_here(work)
         })
         .await
         .map_err(|died| Fault::Storage(format!("a read died: {died}")))?
@@ -565,11 +590,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
         let idle = || store.inner.readers.lock().unwrap().len();
-        assert_eq!(store.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
+        assert_eq!(store.read_here(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
         assert_eq!(idle(), 1);
 
         fn at_once(store: &Store, reads: usize) -> Result<(), Failure> {
-            if reads == 0 { Ok(()) } else { store.read(|_| at_once(store, reads - 1)) }
+            if reads == 0 { Ok(()) } else { store.read_here(|_| at_once(store, reads - 1)) }
         }
         at_once(&store, READERS + 2).unwrap();
         assert_eq!(idle(), READERS);

@@ -4,9 +4,9 @@ use aw_core::{
     Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, Summary,
     Time, Title,
 };
-use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
+use super::db::{Db, values};
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
 use super::{damaged, in_order};
@@ -39,7 +39,7 @@ pub(crate) struct Found {
 }
 
 pub(super) fn look(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
     role: Role,
     after: Option<ArgumentId>,
@@ -59,23 +59,16 @@ pub(super) fn look(
 }
 
 /// How many arguments after `from` the role did not write, counted without reading them.
-fn unseen_count(
-    db: &Connection,
-    known: &Known,
-    role: Role,
-    from: Option<Seq>,
-) -> Result<u64, Failure> {
+fn unseen_count(db: &Db<'_>, known: &Known, role: Role, from: Option<Seq>) -> Result<u64, Failure> {
     let standing = &known.head.debate.standing;
     let Some(from) = from else { return Ok(standing.last.0 - standing.count.get(role)) };
     if from == standing.last {
         return Ok(0);
     }
+    let sql = "select proposer_count, opponent_count from arguments
+         where debate_key = ?1 and seq = ?2";
     let (proposer, opponent): (u64, u64) = db
-        .prepare_cached(
-            "select proposer_count, opponent_count from arguments
-             where debate_key = ?1 and seq = ?2",
-        )?
-        .query_row(params![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .one(sql, values![known.key, from.0], |row| Ok((row.get(0)?, row.get(1)?)))
         .map_err(rows::at_seq(from))?;
     let after = || {
         let own = match role {
@@ -90,7 +83,7 @@ fn unseen_count(
 }
 
 fn show(
-    db: &Connection,
+    db: &Db<'_>,
     known: &Known,
     role: Role,
     from: Option<Seq>,
@@ -104,7 +97,7 @@ fn show(
             "select {ARGUMENT} from arguments
              where debate_key = ?1 and seq > ?2 and role <> ?3 order by seq desc limit ?4"
         );
-        let range = params![known.key, from, role.as_str(), UNSEEN_SHOWN];
+        let range = values![known.key, from, role.as_str(), UNSEEN_SHOWN];
         unseen = in_order(rows::arguments(db, known.head.id, &sql, range)?);
     }
     if role != Role::Arbitrator
@@ -133,7 +126,7 @@ fn show(
 
 /// The debate with its newest arguments, or with all of them.
 pub(super) fn context(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
     limit: Option<u64>,
 ) -> Result<Context, Failure> {
@@ -142,19 +135,18 @@ pub(super) fn context(
     let sql = format!(
         "select {ARGUMENT} from arguments where debate_key = ?1 and seq > 1 order by seq desc limit ?2"
     );
-    let limit = limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-    let arguments = in_order(rows::arguments(db, debate, &sql, params![known.key, limit])?);
+    let limit = limit.unwrap_or(u64::MAX);
+    let arguments = in_order(rows::arguments(db, debate, &sql, values![known.key, limit])?);
     let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
     let rulings = rulings(db, &known, 0, oldest)?;
     let documents = cited(db, known.key)?;
-    let own_rules = db
-        .prepare_cached("select exists (select 1 from type_texts where debate_key = ?1)")?
-        .query_row([known.key], |row| row.get(0))?;
+    let own_rules =
+        db.exists("select 1 from type_texts where debate_key = ?1", values![known.key])?;
     Ok(Context { debate: known.head, motion, arguments, rulings, documents, own_rules })
 }
 
 pub(super) fn stretch(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
     after: Seq,
     limit: u64,
@@ -163,74 +155,60 @@ pub(super) fn stretch(
     let sql = format!(
         "select {ARGUMENT} from arguments where debate_key = ?1 and seq > ?2 order by seq limit ?3"
     );
-    let arguments = rows::arguments(db, debate, &sql, params![known.key, after.0, limit])?;
+    let arguments = rows::arguments(db, debate, &sql, values![known.key, after.0, limit])?;
     Ok(Stretch { debate: known.head, arguments })
 }
 
 /// A debate as a list shows it.
-pub(super) fn listed(db: &Connection, debate: DebateId) -> Result<DebateListed, Failure> {
+pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Failure> {
     let known = live(db, debate)?;
     let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
     Ok(DebateListed { debate: known.head, last })
 }
 
 /// The RULINGs after `from` and before `until`.
-fn rulings(
-    db: &Connection,
-    known: &Known,
-    from: u64,
-    until: Seq,
-) -> Result<Vec<Argument>, Failure> {
+fn rulings(db: &Db<'_>, known: &Known, from: u64, until: Seq) -> Result<Vec<Argument>, Failure> {
     let sql = format!(
         "select {ARGUMENT} from arguments
          where debate_key = ?1 and seq > ?2 and seq < ?3 and type = 'RULING' order by seq"
     );
-    rows::arguments(db, known.head.id, &sql, params![known.key, from, until.0])
+    rows::arguments(db, known.head.id, &sql, values![known.key, from, until.0])
 }
 
-pub(super) fn cited(db: &Connection, key: i64) -> Result<Vec<CitedDocument>, Failure> {
-    let mut statement = db.prepare_cached(
-        "select d.id, c.version, v.summary, d.deleted_at
+pub(super) fn cited(db: &Db<'_>, key: i64) -> Result<Vec<CitedDocument>, Failure> {
+    let sql = "select d.id, c.version, v.summary, d.deleted_at
          from debate_documents c
          join documents d on d.key = c.document_key
          join document_versions v on v.document_key = c.document_key and v.version = c.version
-         where c.debate_key = ?1 order by c.seq, c.document_key",
-    )?;
-    let documents = statement
-        .query_map([key], |row| {
-            Ok(CitedDocument {
-                id: row.get::<_, Uuid>(0)?.into(),
-                version: row.get(1)?,
-                summary: Summary::recorded(row.get(2)?),
-                deleted_at: row.get::<_, Option<i64>>(3)?.map(Time),
-            })
-        })?
-        .collect::<Result<_, _>>()?;
-    Ok(documents)
+         where c.debate_key = ?1 order by c.seq, c.document_key";
+    db.all(sql, values![key], |row| {
+        Ok(CitedDocument {
+            id: row.get::<Uuid>(0)?.into(),
+            version: row.get(1)?,
+            summary: Summary::recorded(row.get(2)?),
+            deleted_at: row.get::<Option<i64>>(3)?.map(Time),
+        })
+    })
 }
 
 /// The type of a debate, and the texts of that type, if they were kept with it.
 pub(super) fn type_texts(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
 ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
     let known = live(db, debate)?;
-    let texts = db
-        .prepare_cached(
-            "select title, description, proposer, opponent, arbitrator
-             from type_texts where debate_key = ?1",
-        )?
-        .query_row([known.key], |row| {
-            Ok(TypeTexts {
-                title: Title::recorded(row.get(0)?),
-                description: Summary::recorded(row.get(1)?),
-                rules: ByRole {
-                    proposer: Content::recorded(row.get(2)?),
-                    opponent: Content::recorded(row.get(3)?),
-                    arbitrator: Content::recorded(row.get(4)?),
-                },
-            })
+    let sql = "select title, description, proposer, opponent, arbitrator
+         from type_texts where debate_key = ?1";
+    let texts = db.optional(sql, values![known.key], |row| {
+        Ok(TypeTexts {
+            title: Title::recorded(row.get(0)?),
+            description: Summary::recorded(row.get(1)?),
+            rules: ByRole {
+                proposer: Content::recorded(row.get(2)?),
+                opponent: Content::recorded(row.get(3)?),
+                arbitrator: Content::recorded(row.get(4)?),
+            },
         })
-        .optional()?;
+    })?;
     Ok((known.head.debate_type, texts))
 }

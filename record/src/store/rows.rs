@@ -7,11 +7,10 @@ use aw_core::{
     Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Role,
     SeatName, Seq, Standing, Time, Title,
 };
-use rusqlite::types::Type;
-use rusqlite::{Connection, Params, Row, params};
 use uuid::Uuid;
 
-use crate::{DebateHead, Failure, LastArgument};
+use super::db::{Db, Row, Value, values};
+use crate::{Damage, DebateHead, Failure, LastArgument};
 
 /// A debate's row.
 #[derive(Debug)]
@@ -31,13 +30,12 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
 /// How many columns [`HEAD`] has.
 pub(super) const HEAD_COLUMNS: usize = 17;
 
-pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
-    let seq = |column| row.get::<_, Option<u64>>(column).map(|seq| seq.map(Seq));
+pub(super) fn known(row: &Row<'_>) -> Result<Known, Failure> {
+    let seq = |column| row.get::<Option<u64>>(column).map(|seq| seq.map(Seq));
     let last = Seq(row.get(6)?);
     let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);
     let others = proposer.checked_add(opponent).and_then(|others| last.0.checked_sub(others));
-    let arbitrator =
-        others.ok_or_else(|| unreadable(6, "its roles wrote more than there is".to_owned()))?;
+    let arbitrator = others.ok_or_else(|| Damage::new("its roles wrote more than there is"))?;
     let standing = Standing {
         state: word(row, 5)?,
         last,
@@ -48,14 +46,14 @@ pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
     Ok(Known {
         key: row.get(0)?,
         head: DebateHead {
-            id: row.get::<_, Uuid>(1)?.into(),
+            id: row.get::<Uuid>(1)?.into(),
             title: Title::recorded(row.get(2)?),
             debate_type: DebateType::recorded(row.get(3)?),
             debate: Debate { policy: word(row, 4)?, standing },
             created_at: Time(row.get(14)?),
             updated_at: Time(row.get(15)?),
         },
-        deleted_at: row.get::<_, Option<i64>>(16)?.map(Time),
+        deleted_at: row.get::<Option<i64>>(16)?.map(Time),
     })
 }
 
@@ -63,24 +61,32 @@ pub(super) fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
 pub(super) const ARGUMENT: &str = "seq, id, parent_id, type, role, parked_for, close, automatic, \
      via, author, client_request_id, created_at, hash, content, seat";
 
-pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> rusqlite::Result<Argument> {
+/// How many columns [`ARGUMENT`] has.
+pub(super) const ARGUMENT_COLUMNS: usize = 15;
+
+/// Where [`ARGUMENT`] says whether a RULING closes, and whether the server wrote it by itself.
+pub(super) const CLOSE: usize = 6;
+pub(super) const AUTOMATIC: usize = 7;
+
+pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> Result<Argument, Failure> {
     let kind: Kind = word(row, 3)?;
     let role: Role = word(row, 4)?;
     let parked = parked_for(row)?.is_some();
-    let event = Event::recorded(kind, role, parked, row.get(6)?, row.get(7)?).ok_or_else(|| {
-        unreadable(3, format!("{role} {kind} is not an argument that the rules know"))
+    let event = Event::recorded(kind, role, parked, row.get(CLOSE)?, row.get(AUTOMATIC)?);
+    let event = event.ok_or_else(|| {
+        Damage::new(format!("{role} {kind} is not an argument that the rules know"))
     })?;
     Ok(Argument {
-        id: row.get::<_, Uuid>(1)?.into(),
+        id: row.get::<Uuid>(1)?.into(),
         debate,
         seq: Seq(row.get(0)?),
-        parent: row.get::<_, Option<Uuid>>(2)?.map(Into::into),
+        parent: row.get::<Option<Uuid>>(2)?.map(Into::into),
         event,
         content: Content::recorded(row.get(13)?),
-        author: row.get::<_, Option<String>>(9)?.map(Author::recorded),
-        request: row.get::<_, Uuid>(10)?.into(),
+        author: row.get::<Option<String>>(9)?.map(Author::recorded),
+        request: row.get::<Uuid>(10)?.into(),
         via: word(row, 8)?,
-        seat: row.get::<_, Option<String>>(14)?.map(SeatName::recorded),
+        seat: row.get::<Option<String>>(14)?.map(SeatName::recorded),
         at: Time(row.get(11)?),
         hash: Hash(row.get(12)?),
     })
@@ -91,24 +97,24 @@ pub(super) fn placed_argument(row: &Row<'_>, debate: DebateId) -> Result<Argumen
     argument(row, debate).map_err(|error| {
         let failure = match row.get(0).map(Seq) {
             Ok(seq) => at_seq(seq)(error),
-            Err(error) => error.into(),
+            Err(error) => error,
         };
         failure.placed(|damage| damage.of_debate(debate))
     })
 }
 
 /// The INTERVENTION for which an argument was parked.
-pub(super) fn parked_for(row: &Row<'_>) -> rusqlite::Result<Option<Seq>> {
-    row.get::<_, Option<u64>>(5).map(|seq| seq.map(Seq))
+pub(super) fn parked_for(row: &Row<'_>) -> Result<Option<Seq>, Failure> {
+    row.get::<Option<u64>>(5).map(|seq| seq.map(Seq))
 }
 
 pub(super) fn arguments(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
     sql: &str,
-    params: impl Params,
+    values: &[Value<'_>],
 ) -> Result<Vec<Argument>, Failure> {
-    db.prepare_cached(sql)?.query_and_then(params, |row| placed_argument(row, debate))?.collect()
+    db.all(sql, values, |row| placed_argument(row, debate))
 }
 
 /// The columns that [`last`] reads.
@@ -116,45 +122,41 @@ pub(super) const LAST: &str =
     "arguments.id, seq, role, type, parked_for, author, arguments.created_at";
 
 /// Reads [`LAST`], which begins at this column.
-pub(super) fn last(row: &Row<'_>, first: usize) -> rusqlite::Result<LastArgument> {
+pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure> {
     Ok(LastArgument {
-        id: row.get::<_, Uuid>(first)?.into(),
+        id: row.get::<Uuid>(first)?.into(),
         seq: Seq(row.get(first + 1)?),
         role: word(row, first + 2)?,
         kind: word(row, first + 3)?,
-        parked: row.get::<_, Option<u64>>(first + 4)?.is_some(),
-        author: row.get::<_, Option<String>>(first + 5)?.map(Author::recorded),
+        parked: row.get::<Option<u64>>(first + 4)?.is_some(),
+        author: row.get::<Option<String>>(first + 5)?.map(Author::recorded),
         at: Time(row.get(first + 6)?),
     })
 }
 
-pub(super) fn last_argument(db: &Connection, key: i64, seq: Seq) -> Result<LastArgument, Failure> {
+pub(super) fn last_argument(db: &Db<'_>, key: i64, seq: Seq) -> Result<LastArgument, Failure> {
     let sql = format!("select {LAST} from arguments where debate_key = ?1 and seq = ?2");
-    db.prepare_cached(&sql)?.query_row(params![key, seq.0], |row| last(row, 0)).map_err(at_seq(seq))
+    db.one(&sql, values![key, seq.0], |row| last(row, 0)).map_err(at_seq(seq))
 }
 
 /// Says which debate it is about, of a row that begins like [`HEAD`].
-pub(super) fn in_debate(row: &Row<'_>, error: rusqlite::Error) -> Failure {
-    Failure::from(error).placed(|damage| match row.get::<_, Uuid>(1) {
+pub(super) fn in_debate(row: &Row<'_>, failure: Failure) -> Failure {
+    failure.placed(|damage| match row.get::<Uuid>(1) {
         Ok(debate) => damage.of_debate(debate.into()),
         Err(_) => damage,
     })
 }
 
 /// Says which argument it is about, should it turn out to be damaged.
-pub(super) fn at_seq(seq: Seq) -> impl FnOnce(rusqlite::Error) -> Failure {
-    move |error| Failure::from(error).placed(|damage| damage.at_seq(seq))
+pub(super) fn at_seq(seq: Seq) -> impl FnOnce(Failure) -> Failure {
+    move |failure| failure.placed(|damage| damage.at_seq(seq))
 }
 
 /// Reads one of the protocol's words.
-pub(super) fn word<T>(row: &Row<'_>, column: usize) -> rusqlite::Result<T>
+pub(super) fn word<T>(row: &Row<'_>, column: usize) -> Result<T, Failure>
 where
-    T: FromStr<Err: Error + Send + Sync + 'static>,
+    T: FromStr<Err: Error>,
 {
-    let text = row.get_ref(column)?.as_str()?;
-    text.parse().map_err(|error| unreadable(column, format!("{text:?}: {error}")))
-}
-
-fn unreadable(column: usize, why: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+    let text = row.text(column)?;
+    text.parse().map_err(|error| Damage::new(format!("{text:?}: {error}")).into())
 }

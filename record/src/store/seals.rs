@@ -3,10 +3,12 @@
 //! They are worked out from the rows as they lie in the file, by the same functions when they are
 //! kept and when they are verified, so that what is sealed is what was written.
 
+use std::ops::ControlFlow;
+
 use aw_core::{DocumentId, Hash, Seq, Time};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
+use super::db::{Db, Row, values};
 use crate::chain::{self, Opening, Version};
 use crate::{Failure, Fault};
 
@@ -40,37 +42,32 @@ impl Seal {
     }
 
     /// As it was kept.
-    pub(super) fn kept(self, db: &Connection) -> Result<Option<Hash>, Failure> {
+    pub(super) fn kept(self, db: &Db<'_>) -> Result<Option<Hash>, Failure> {
         let sql = "select hash from seals where thing = ?1 and key = ?2 and number = ?3";
-        let mut statement = db.prepare_cached(sql)?;
-        Ok(statement.query_row(self.place(), |row| row.get(0).map(Hash)).optional()?)
+        let (thing, key, number) = self.place();
+        db.optional(sql, values![thing, key, number], |row| row.get(0).map(Hash))
     }
 
     /// As it was kept, for the next one to follow. Where it is missing, verifying says so, and
     /// nobody is kept from writing.
-    pub(super) fn before(self, db: &Connection) -> Result<Hash, Failure> {
+    pub(super) fn before(self, db: &Db<'_>) -> Result<Hash, Failure> {
         Ok(self.kept(db)?.unwrap_or(Hash::NONE))
     }
 
-    fn keep(self, db: &Connection, hash: Hash) -> Result<(), Failure> {
+    fn keep(self, db: &Db<'_>, hash: Hash) -> Result<(), Failure> {
         let (thing, key, number) = self.place();
-        db.prepare_cached("insert into seals (thing, key, number, hash) values (?1, ?2, ?3, ?4)")?
-            .execute(params![thing, key, number, hash.0])?;
-        Ok(())
+        let sql = "insert into seals (thing, key, number, hash) values (?1, ?2, ?3, ?4)";
+        db.run(sql, values![thing, key, number, hash.0])
     }
 }
 
 /// Seals a debate that has just been opened or imported, once its arguments are there.
-pub(super) fn keep_debate(db: &Connection, key: i64) -> Result<(), Failure> {
+pub(super) fn keep_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
     let opening = opening(db, key)?.seal();
     Seal::Opening(key).keep(db, opening)?;
-    let imported: Option<i64> = db
-        .prepare_cached(
-            "select updated_at from debates where key = ?1 and updated_at > (
-                 select created_at from arguments where debate_key = ?1 order by seq desc limit 1)",
-        )?
-        .query_row([key], |row| row.get(0))
-        .optional()?;
+    let sql = "select updated_at from debates where key = ?1 and updated_at > (
+             select created_at from arguments where debate_key = ?1 order by seq desc limit 1)";
+    let imported: Option<i64> = db.optional(sql, values![key], |row| row.get(0))?;
     match imported {
         Some(at) => Seal::Imported(key).keep(db, imported_at(opening, Time(at))),
         None => Ok(()),
@@ -78,13 +75,13 @@ pub(super) fn keep_debate(db: &Connection, key: i64) -> Result<(), Failure> {
 }
 
 /// Seals that a debate was deleted, and when.
-pub(super) fn keep_debate_deleted(db: &Connection, key: i64, at: Time) -> Result<(), Failure> {
+pub(super) fn keep_debate_deleted(db: &Db<'_>, key: i64, at: Time) -> Result<(), Failure> {
     let opening = Seal::Opening(key).before(db)?;
     Seal::DebateDeleted(key).keep(db, deleted_at(opening, at))
 }
 
 /// Seals which documents an argument means, if it means any.
-pub(super) fn keep_citations(db: &Connection, key: i64, seq: Seq) -> Result<(), Failure> {
+pub(super) fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Failure> {
     let cited = cited(db, key, seq)?;
     if cited.is_empty() {
         return Ok(());
@@ -94,19 +91,19 @@ pub(super) fn keep_citations(db: &Connection, key: i64, seq: Seq) -> Result<(), 
 }
 
 /// Seals a version of a document.
-pub(super) fn keep_version(db: &Connection, key: i64, number: u64) -> Result<(), Failure> {
+pub(super) fn keep_version(db: &Db<'_>, key: i64, number: u64) -> Result<(), Failure> {
     let previous = match number {
         1 => Hash::NONE,
         _ => Seal::Version(key, number - 1).before(db)?,
     };
     let sql = format!("select {VERSION} where document_key = ?1 and v.version = ?2");
-    let version = db.prepare_cached(&sql)?.query_row(params![key, number], version)?;
+    let version = db.one(&sql, values![key, number], version)?;
     Seal::Version(key, number).keep(db, version.link(previous))
 }
 
 /// Seals that a document was deleted, and when.
 pub(super) fn keep_document_deleted(
-    db: &Connection,
+    db: &Db<'_>,
     key: i64,
     newest: u64,
     at: Time,
@@ -116,39 +113,32 @@ pub(super) fn keep_document_deleted(
 }
 
 /// A debate's own words.
-pub(super) fn opening(db: &Connection, key: i64) -> Result<Opening, Failure> {
-    let mut statement = db.prepare_cached(
-        "select id, debates.title, debate_type, resolution_policy, created_at,
+pub(super) fn opening(db: &Db<'_>, key: i64) -> Result<Opening, Failure> {
+    let sql = "select id, debates.title, debate_type, resolution_policy, created_at,
              texts.title, description, proposer, opponent, arbitrator
-         from debates left join type_texts as texts on debate_key = key where key = ?1",
-    )?;
-    let opening = statement.query_row([key], |row| {
-        let texts = match row.get::<_, Option<String>>(5)? {
+         from debates left join type_texts as texts on debate_key = key where key = ?1";
+    db.one(sql, values![key], |row| {
+        let texts = match row.get::<Option<String>>(5)? {
             Some(title) => Some([title, row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
             None => None,
         };
         Ok(Opening {
-            id: row.get::<_, Uuid>(0)?.into(),
+            id: row.get::<Uuid>(0)?.into(),
             title: row.get(1)?,
             debate_type: row.get(2)?,
             policy: row.get(3)?,
             created_at: Time(row.get(4)?),
             texts,
         })
-    })?;
-    Ok(opening)
+    })
 }
 
 /// The documents that an argument means, ordered by their ids.
-fn cited(db: &Connection, key: i64, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Failure> {
-    let mut statement = db.prepare_cached(
-        "select documents.id, citations.version
+fn cited(db: &Db<'_>, key: i64, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Failure> {
+    let sql = "select documents.id, citations.version
          from citations join documents on documents.key = document_key
-         where debate_key = ?1 and seq = ?2 order by documents.id",
-    )?;
-    let cited = statement
-        .query_map(params![key, seq.0], |row| Ok((row.get::<_, Uuid>(0)?.into(), row.get(1)?)))?;
-    Ok(cited.collect::<Result<_, _>>()?)
+         where debate_key = ?1 and seq = ?2 order by documents.id";
+    db.all(sql, values![key, seq.0], |row| Ok((row.get::<Uuid>(0)?.into(), row.get(1)?)))
 }
 
 /// The columns that [`version`] reads, and where they are.
@@ -158,17 +148,17 @@ pub(super) const VERSION: &str = "documents.id, v.version, v.summary, v.author, 
      join documents on documents.key = document_key
      left join seats on seats.key = documents.seat_key";
 
-pub(super) fn version(row: &Row<'_>) -> rusqlite::Result<Version> {
+pub(super) fn version(row: &Row<'_>) -> Result<Version, Failure> {
     Ok(Version {
-        document: row.get::<_, Uuid>(0)?.into(),
+        document: row.get::<Uuid>(0)?.into(),
         number: row.get(1)?,
         summary: row.get(2)?,
         author: row.get(3)?,
         metadata: row.get(4)?,
-        request: row.get::<_, Uuid>(5)?.into(),
+        request: row.get::<Uuid>(5)?.into(),
         created_at: Time(row.get(6)?),
         content: row.get(7)?,
-        seat: row.get::<_, Option<Uuid>>(8)?.map(|seat| seat.to_string()),
+        seat: row.get::<Option<Uuid>>(8)?.map(|seat| seat.to_string()),
     })
 }
 
@@ -184,7 +174,7 @@ pub(super) fn imported_at(previous: Hash, at: Time) -> Hash {
 
 /// Seals everything that was written before there were seals. What cannot be read stays without
 /// one: a record that is damaged already must open all the same, and verifying it says so.
-pub(super) fn keep_all(db: &Connection) -> Result<(), Failure> {
+pub(super) fn keep_all(db: &Db<'_>) -> Result<(), Failure> {
     for (key, deleted) in keys(db, "debates")? {
         tolerate(keep_debate(db, key))?;
         if let Some(at) = deleted {
@@ -192,11 +182,8 @@ pub(super) fn keep_all(db: &Connection) -> Result<(), Failure> {
         }
     }
     for (key, deleted) in keys(db, "documents")? {
-        let mut numbers = db.prepare_cached(
-            "select version from document_versions where document_key = ?1 order by version",
-        )?;
-        let numbers: Vec<u64> =
-            numbers.query_map([key], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let sql = "select version from document_versions where document_key = ?1 order by version";
+        let numbers: Vec<u64> = db.all(sql, values![key], |row| row.get(0))?;
         for number in &numbers {
             tolerate(keep_version(db, key, *number))?;
         }
@@ -204,20 +191,16 @@ pub(super) fn keep_all(db: &Connection) -> Result<(), Failure> {
             tolerate(keep_document_deleted(db, key, *newest, at))?;
         }
     }
-    let mut citing = db.prepare("select distinct debate_key, seq from citations")?;
-    let mut citing = citing.query([])?;
-    while let Some(row) = citing.next()? {
+    db.each("select distinct debate_key, seq from citations", values![], |row| {
         tolerate(keep_citations(db, row.get(0)?, Seq(row.get(1)?)))?;
-    }
-    Ok(())
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 /// Every key of a table, with when what it stands for was deleted.
-fn keys(db: &Connection, table: &str) -> Result<Vec<(i64, Option<Time>)>, Failure> {
-    let mut all = db.prepare(&format!("select key, deleted_at from {table} order by key"))?;
-    let all =
-        all.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.map(Time))))?;
-    Ok(all.collect::<Result<_, _>>()?)
+fn keys(db: &Db<'_>, table: &str) -> Result<Vec<(i64, Option<Time>)>, Failure> {
+    let sql = format!("select key, deleted_at from {table} order by key");
+    db.all(&sql, values![], |row| Ok((row.get(0)?, row.get::<Option<i64>>(1)?.map(Time))))
 }
 
 fn tolerate(sealed: Result<(), Failure>) -> Result<(), Failure> {

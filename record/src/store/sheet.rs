@@ -1,9 +1,9 @@
 //! What a page of a debate is drawn from: a window of its arguments, and the outline of all.
 
 use aw_core::{DebateId, Event, Kind, Role, Seq, Time};
-use rusqlite::{Connection, Row, params};
 use uuid::Uuid;
 
+use super::db::{Db, Row, values};
 use super::find::{argument_at, live};
 use super::in_order;
 use super::reading::cited;
@@ -12,7 +12,7 @@ use crate::{Citation, Failure, Moment, Sheet};
 
 /// The debate with at most `limit` arguments before `before`, or the newest.
 pub(super) fn read(
-    db: &Connection,
+    db: &Db<'_>,
     debate: DebateId,
     before: Option<Seq>,
     limit: u64,
@@ -25,7 +25,7 @@ pub(super) fn read(
         "select {ARGUMENT} from arguments
          where debate_key = ?1 and seq > 1 and seq < ?2 order by seq desc limit ?3"
     );
-    let arguments = in_order(rows::arguments(db, debate, &sql, params![known.key, end, limit])?);
+    let arguments = in_order(rows::arguments(db, debate, &sql, values![known.key, end, limit])?);
     let first = arguments.first().map_or(end.max(2), |argument| argument.seq.0);
     let citations = citations(db, known.key, first, end)?;
     let pending = known.head.debate.standing.pending();
@@ -43,32 +43,26 @@ pub(super) fn read(
 
 /// Which documents the MOTION and the arguments of a window mean.
 pub(super) fn citations(
-    db: &Connection,
+    db: &Db<'_>,
     key: i64,
     from: u64,
     until: u64,
 ) -> Result<Vec<Citation>, Failure> {
-    let mut statement = db.prepare_cached(
-        "select citations.seq, documents.id, citations.version
+    let sql = "select citations.seq, documents.id, citations.version
          from citations join documents on documents.key = citations.document_key
-         where debate_key = ?1 and (seq = 1 or (seq >= ?2 and seq < ?3))",
-    )?;
-    let found = statement.query_map(params![key, from, until], |row| {
+         where debate_key = ?1 and (seq = 1 or (seq >= ?2 and seq < ?3))
+         order by citations.seq, citations.document_key";
+    db.all(sql, values![key, from, until], |row| {
         Ok(Citation {
             seq: Seq(row.get(0)?),
-            document: row.get::<_, Uuid>(1)?.into(),
+            document: row.get::<Uuid>(1)?.into(),
             version: row.get(2)?,
         })
-    })?;
-    Ok(found.collect::<Result<_, _>>()?)
+    })
 }
 
 /// Which documents one argument means.
-pub(super) fn cited_by(
-    db: &Connection,
-    debate: DebateId,
-    seq: Seq,
-) -> Result<Vec<Citation>, Failure> {
+pub(super) fn cited_by(db: &Db<'_>, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
     let known = live(db, debate)?;
     let mut found = citations(db, known.key, seq.0, seq.0 + 1)?;
     found.retain(|citation| citation.seq == seq);
@@ -76,22 +70,19 @@ pub(super) fn cited_by(
 }
 
 /// Who spoke when, of the whole debate.
-fn moments(db: &Connection, key: i64) -> Result<Vec<Moment>, Failure> {
-    let mut statement = db.prepare_cached(
-        "select seq, type, role, parked_for, close, automatic, created_at
-         from arguments where debate_key = ?1 order by seq",
-    )?;
-    let found = statement.query_and_then([key], |row| {
+fn moments(db: &Db<'_>, key: i64) -> Result<Vec<Moment>, Failure> {
+    let sql = "select seq, type, role, parked_for, close, automatic, created_at
+         from arguments where debate_key = ?1 order by seq";
+    db.all(sql, values![key], |row| {
         let seq = Seq(row.get(0)?);
         moment(row, seq).map_err(rows::at_seq(seq))
-    })?;
-    found.collect()
+    })
 }
 
-fn moment(row: &Row<'_>, seq: Seq) -> rusqlite::Result<Moment> {
+fn moment(row: &Row<'_>, seq: Seq) -> Result<Moment, Failure> {
     let kind: Kind = word(row, 1)?;
     let role: Role = word(row, 2)?;
-    let parked = row.get::<_, Option<u64>>(3)?.is_some();
+    let parked = row.get::<Option<u64>>(3)?.is_some();
     let event = Event::recorded(kind, role, parked, row.get(4)?, row.get(5)?);
     Ok(Moment {
         seq,

@@ -8,11 +8,10 @@ mod debate;
 mod document;
 mod whole;
 
-use rusqlite::{Connection, params};
-
 pub(crate) use debate::DebateWalk;
 use document::DocumentWalk;
 
+use super::db::{Db, values};
 use crate::{Damage, Failure, Fault, Mark, VerifiedPiece};
 
 /// How much a step reads before it lets others have a turn.
@@ -82,7 +81,7 @@ impl Walk {
     }
 
     /// Goes on for a step; one that is to be the last ends with what it is in the middle of.
-    pub(crate) fn step(&mut self, db: &Connection, last: bool) -> Result<(), Failure> {
+    pub(super) fn step(&mut self, db: &Db<'_>, last: bool) -> Result<(), Failure> {
         let mut budget = Budget::of_a_step();
         while !budget.is_spent() && !self.is_over() {
             match self.inside.take() {
@@ -106,7 +105,7 @@ impl Walk {
 
     fn go_on_in_debate(
         &mut self,
-        db: &Connection,
+        db: &Db<'_>,
         mut walk: DebateWalk,
         budget: &mut Budget,
     ) -> Result<(), Failure> {
@@ -122,7 +121,7 @@ impl Walk {
 
     fn go_on_in_document(
         &mut self,
-        db: &Connection,
+        db: &Db<'_>,
         mut walk: DocumentWalk,
         budget: &mut Budget,
     ) -> Result<(), Failure> {
@@ -151,7 +150,7 @@ impl Walk {
         }
     }
 
-    fn begin_next(&mut self, db: &Connection) -> Result<(), Failure> {
+    fn begin_next(&mut self, db: &Db<'_>) -> Result<(), Failure> {
         match self.at {
             Place::Beginning => {
                 self.noting(|| whole::debates(db))?;
@@ -185,12 +184,11 @@ impl Walk {
 
     /// The newest key below this one. They are given without gaps, and rows are never removed: so
     /// one that is missing was.
-    fn next(&mut self, db: &Connection, table: &str, before: u64) -> Result<Option<u64>, Failure> {
+    fn next(&mut self, db: &Db<'_>, table: &str, before: u64) -> Result<Option<u64>, Failure> {
         // Somebody may ask to go on from anywhere.
         let before = before.clamp(1, newest(db, table)? + 1);
         let sql = format!("select max(key) from {table} where key between 1 and ?1 - 1");
-        let key: Option<u64> =
-            db.prepare_cached(&sql)?.query_row(params![signed(before)], |row| row.get(0))?;
+        let key: Option<u64> = db.one(&sql, values![before], |row| row.get(0))?;
         let missing = before - key.unwrap_or(0) - 1;
         if missing > 0 {
             let what = match missing {
@@ -204,9 +202,9 @@ impl Walk {
 }
 
 /// The greatest key of a table.
-fn newest(db: &Connection, table: &str) -> Result<u64, Failure> {
-    let sql = format!("select max(max(key), 0) from {table}");
-    let newest: Option<u64> = db.prepare_cached(&sql)?.query_row([], |row| row.get(0))?;
+fn newest(db: &Db<'_>, table: &str) -> Result<u64, Failure> {
+    let sql = format!("select max(key) from {table} where key > 0");
+    let newest: Option<u64> = db.one(&sql, values![], |row| row.get(0))?;
     Ok(newest.unwrap_or(0))
 }
 
@@ -233,7 +231,7 @@ mod tests {
         .unwrap();
         for (mark, left) in [(Mark::Debates(3), 2 + 4), (Mark::Documents(3), 2)] {
             let mut walk = Walk::from(Some(mark));
-            walk.step(&db, true).unwrap();
+            walk.step(&Db::Sqlite(&db), true).unwrap();
             let piece = walk.rest().expect("it is in the middle of nothing");
             assert_eq!((piece.left, piece.next), (left, Some(mark)));
         }

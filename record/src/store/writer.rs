@@ -15,6 +15,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::connection;
+use super::db::{Db, values};
 use crate::{Damage, Failure, Fault};
 
 /// The most requests that share a commit.
@@ -46,10 +47,10 @@ impl Writer {
     /// Does this work in the next batch and returns what came of it once that is committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+        work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Request { work: Some(work), result: None, reply });
+        let job = Box::new(Request { work, result: None, reply });
         let Some(jobs) = unpoisoned(&self.jobs).clone() else {
             return Err(Fault::Busy("the server is stopping").into());
         };
@@ -65,7 +66,7 @@ impl Writer {
 
     /// Finds out whether writing works, by writing.
     pub(super) async fn pulse(&self) -> Result<(), Fault> {
-        match self.write(|db| Ok(pulse(db)?)).await {
+        match self.write(pulse).await {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(fault),
             Err(other) => Err(Fault::Storage(other.to_string())),
@@ -86,22 +87,24 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn pulse(db: &Connection) -> rusqlite::Result<()> {
-    db.prepare_cached("update meta set value = value + 1 where name = 'pulse'")?.execute([])?;
-    Ok(())
+/// Changes nothing but itself.
+const PULSE: &str = "update meta set value = value + 1 where name = 'pulse'";
+
+fn pulse(db: &Db<'_>) -> Result<(), Failure> {
+    db.run(PULSE, values![])
 }
 
 /// A request, whatever its answer is made of.
 trait Job: Send {
     /// Does the work. A fault is the database's; everything else is an answer.
-    fn run(&mut self, db: &Connection) -> Result<(), Fault>;
+    fn run(&mut self, db: &Db<'_>) -> Result<(), Fault>;
 
     /// Sends the answer, now that it is known whether the batch is on disk.
     fn answer(self: Box<Self>, committed: &Result<(), Fault>);
 }
 
 struct Request<T, F> {
-    work: Option<F>,
+    work: F,
     result: Option<Result<T, Failure>>,
     reply: oneshot::Sender<Result<T, Failure>>,
 }
@@ -109,11 +112,10 @@ struct Request<T, F> {
 impl<T, F> Job for Request<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection) -> Result<T, Failure> + Send,
+    F: FnMut(&Db<'_>) -> Result<T, Failure> + Send,
 {
-    fn run(&mut self, db: &Connection) -> Result<(), Fault> {
-        let work = self.work.take().expect("a job runs once");
-        let result = catch_unwind(AssertUnwindSafe(|| work(db)))
+    fn run(&mut self, db: &Db<'_>) -> Result<(), Fault> {
+        let result = catch_unwind(AssertUnwindSafe(|| (self.work)(db)))
             .unwrap_or_else(|_| Err(Fault::Refused("the request died".to_owned()).into()));
         let fault = match &result {
             Err(Failure::Fault(fault)) => Err(fault.clone()),
@@ -193,7 +195,7 @@ impl Desk {
                 return Err(Fault::Damaged(Damage::new(verdict)));
             }
         }
-        pulse(&db)?;
+        db.execute(PULSE, [])?;
         tracing::info!("the database takes writes again");
         self.db = Some(db);
         self.trouble = None;
@@ -205,7 +207,7 @@ fn run_all(db: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
     db.prepare_cached("begin immediate")?.execute([])?;
     for job in batch {
         db.prepare_cached("savepoint request")?.execute([])?;
-        match job.run(db) {
+        match job.run(&Db::Sqlite(db)) {
             Ok(()) => {}
             // The fault is this request's alone: the others of the batch must not pay for it.
             Err(Fault::Refused(_) | Fault::Damaged(_)) => {
@@ -249,14 +251,14 @@ mod tests {
     /// A request that notes something and ends like this.
     fn noting(
         text: &'static str,
-        end: impl FnOnce(&Connection) -> Result<(), Failure> + Send + 'static,
+        mut end: impl FnMut(&Db<'_>) -> Result<(), Failure> + Send + 'static,
     ) -> (Box<dyn Job>, Answer) {
         let (reply, answer) = oneshot::channel();
-        let work = move |db: &Connection| {
-            db.execute("insert into notes values (?1)", [text])?;
+        let work = move |db: &Db<'_>| {
+            db.run("insert into notes values (?1)", values![text])?;
             end(db)
         };
-        (Box::new(Request { work: Some(work), result: None, reply }), answer)
+        (Box::new(Request { work, result: None, reply }), answer)
     }
 
     fn lost() -> Failure {
@@ -301,8 +303,8 @@ mod tests {
             desk,
             vec![
                 noting("first", |_| Ok(())),
-                noting("refused", move |_| Err(one.into())),
-                noting("damaged", move |_| Err(other.into())),
+                noting("refused", move |_| Err(one.clone().into())),
+                noting("damaged", move |_| Err(other.clone().into())),
                 noting("dies", |_| panic!("on purpose")),
                 noting("answered", |_| Err(Failure::RequestIdReused)),
                 noting("last", |_| Ok(())),
@@ -341,7 +343,7 @@ mod tests {
         assert!(desk.db.as_ref().unwrap().is_autocommit());
         // SQLite ends a transaction by itself on some errors. What is told is what went wrong.
         let (job, _answer) = noting("lost", |db| {
-            db.execute_batch("rollback")?;
+            db.run("rollback", values![])?;
             Err(lost())
         });
         let Failure::Fault(fault) = lost() else { unreachable!("it is one") };
@@ -400,14 +402,14 @@ mod tests {
         let path = desk.path.clone();
         drop(desk);
         let writer = Writer::start(&path, 4).unwrap();
-        let note = |text: &'static str, end: Result<(), Failure>| {
+        let note = |text: &'static str, lost: bool| {
             writer.write(move |db| {
-                db.execute("insert into notes values (?1)", [text])?;
-                end
+                db.run("insert into notes values (?1)", values![text])?;
+                if lost { Err(self::lost()) } else { Ok(()) }
             })
         };
-        assert!(note("lost", Err(lost())).await.is_err());
-        assert!(note("kept", Ok(())).await.is_ok());
+        assert!(note("lost", true).await.is_err());
+        assert!(note("kept", false).await.is_ok());
         writer.pulse().await.unwrap();
         writer.close().await;
         assert_eq!(notes(&path), ["kept"]);

@@ -386,7 +386,7 @@ async fn an_ordinary_read_names_the_argument_that_it_could_not_read() {
     let read = damage(engine.context(scene.shapes.eventful, None).await.unwrap_err());
     assert_eq!((read.debate, read.seq.unwrap().0), (Some(scene.shapes.eventful), 4));
     assert!(read.what.contains("pigeon"), "{read}");
-    let head = damage(engine.listed(scene.shapes.opened).unwrap_err());
+    let head = damage(engine.listed(scene.shapes.opened).await.unwrap_err());
     assert_eq!((head.debate, head.seq), (Some(scene.shapes.opened), None));
     let version = engine.document(scene.shapes.plan, Some(2), false).await.unwrap_err();
     let version = damage(version);

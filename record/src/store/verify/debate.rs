@@ -1,17 +1,20 @@
 //! One debate against itself: the chain of its arguments, and everything that is kept beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use aw_core::{ArgumentId, DebateId, DocumentId, Event, Hash, Seq, Standing, Time};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::Budget;
+use crate::store::db::{Db, Row, values};
 use crate::store::find;
-use crate::store::rows::{self, ARGUMENT, HEAD, Known};
+use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, HEAD, Known};
 use crate::store::seals::{self, Seal};
 use crate::{Damage, Failure, Verified, chain};
+
+/// So many arguments are asked for at a time.
+const AT_ONCE: u64 = 200;
 
 /// A walk along a debate, from its MOTION to its newest argument.
 #[derive(Debug)]
@@ -36,16 +39,15 @@ struct Newest {
 
 impl DebateWalk {
     /// At the beginning of a debate that was not deleted.
-    pub(crate) fn of(db: &Connection, debate: DebateId) -> Result<Self, Failure> {
+    pub(crate) fn of(db: &Db<'_>, debate: DebateId) -> Result<Self, Failure> {
         let known = find::live(db, debate)?;
         Ok(Self::beginning(known.key, debate))
     }
 
     /// At the beginning of the debate with this key.
-    pub(super) fn at(db: &Connection, key: i64) -> Result<Self, Failure> {
-        let id: Uuid = db
-            .prepare_cached("select id from debates where key = ?1")?
-            .query_row([key], |row| row.get(0))?;
+    pub(super) fn at(db: &Db<'_>, key: i64) -> Result<Self, Failure> {
+        let sql = "select id from debates where key = ?1";
+        let id: Uuid = db.one(sql, values![key], |row| row.get(0))?;
         Ok(Self::beginning(key, id.into()))
     }
 
@@ -63,18 +65,14 @@ impl DebateWalk {
     /// that is not as it was written.
     pub(in crate::store) fn go_on(
         &mut self,
-        db: &Connection,
+        db: &Db<'_>,
         budget: &mut Budget,
     ) -> Result<Option<Verified>, Failure> {
         let verified = self.verify(db, budget);
         verified.map_err(|failure| failure.placed(|damage| damage.of_debate(self.id)))
     }
 
-    fn verify(
-        &mut self,
-        db: &Connection,
-        budget: &mut Budget,
-    ) -> Result<Option<Verified>, Failure> {
+    fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<Option<Verified>, Failure> {
         let from = self.arguments().cast_signed();
         let ended = self.follow(db, budget);
         // Before what the arguments themselves led to: the first that is bad is to be named.
@@ -83,28 +81,36 @@ impl DebateWalk {
     }
 
     /// Follows the chain while the budget lasts. Whether it has come to its end.
-    fn follow(&mut self, db: &Connection, budget: &mut Budget) -> Result<bool, Failure> {
+    fn follow(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<bool, Failure> {
         let sql = format!(
             "select {ARGUMENT}, previous_hash, proposer_count, opponent_count
-             from arguments where debate_key = ?1 and seq > ?2 order by seq"
+             from arguments where debate_key = ?1 and seq > ?2 order by seq limit ?3"
         );
-        let mut statement = db.prepare_cached(&sql)?;
-        let from = self.arguments().cast_signed();
-        let mut rows = statement.query(params![self.key, from])?;
         while !budget.is_spent() {
-            let Some(row) = rows.next()? else { return Ok(true) };
-            let seq = self.standing.map_or(Seq::FIRST, |standing| standing.last.next());
-            let length = self
-                .take(db, row, seq)
-                .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
-            budget.pay(length);
+            let mut found = 0;
+            db.each(&sql, values![self.key, self.arguments(), AT_ONCE], |row| {
+                found += 1;
+                let seq = self.standing.map_or(Seq::FIRST, |standing| standing.last.next());
+                let length = self
+                    .take(db, row, seq)
+                    .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
+                budget.pay(length);
+                Ok(if budget.is_spent() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            if found < AT_ONCE && !budget.is_spent() {
+                return Ok(true);
+            }
         }
         Ok(false)
     }
 
     /// Takes the next argument, which must be this one. The length of its text.
-    fn take(&mut self, db: &Connection, row: &Row<'_>, seq: Seq) -> Result<usize, Failure> {
-        if Seq(row.get("seq")?) != seq {
+    fn take(&mut self, db: &Db<'_>, row: &Row<'_>, seq: Seq) -> Result<usize, Failure> {
+        if Seq(row.get(0)?) != seq {
             return bad("it is missing");
         }
         let argument = rows::argument(row, self.id)?;
@@ -112,7 +118,7 @@ impl DebateWalk {
         if chain::link(previous, &argument) != argument.hash {
             return bad("its hash is not that of what it says");
         }
-        if Hash(row.get("previous_hash")?) != previous {
+        if Hash(row.get(ARGUMENT_COLUMNS)?) != previous {
             return bad("it does not name its predecessor's hash");
         }
         if self.newest.is_some_and(|newest| argument.at < newest.at) {
@@ -138,13 +144,11 @@ impl DebateWalk {
         if rows::parked_for(row)? != interrupted.filter(|_| event.parked()) {
             return bad("it was not parked for that INTERVENTION");
         }
-        let counts: (u64, u64) = (row.get("proposer_count")?, row.get("opponent_count")?);
+        let counts: (u64, u64) = (row.get(ARGUMENT_COLUMNS + 1)?, row.get(ARGUMENT_COLUMNS + 2)?);
         if counts != (standing.count.proposer, standing.count.opponent) {
             return bad("the counts beside it are not those of the arguments");
         }
-        // Any other number would be read as true.
-        let is_flag = |value| matches!(value, ValueRef::Integer(0 | 1) | ValueRef::Null);
-        if !is_flag(row.get_ref("close")?) || !is_flag(row.get_ref("automatic")?) {
+        if !row.is_flag(CLOSE)? || !row.is_flag(AUTOMATIC)? {
             return bad("a flag of it is neither 0 nor 1");
         }
         if before.is_none() {
@@ -156,41 +160,35 @@ impl DebateWalk {
     }
 
     /// The place of an argument in this debate.
-    fn place_of(&self, db: &Connection, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
-        let mut statement =
-            db.prepare_cached("select seq from arguments where id = ?1 and debate_key = ?2")?;
-        let place = params![argument.uuid(), self.key];
-        Ok(statement.query_row(place, |row| row.get(0).map(Seq)).optional()?)
+    fn place_of(&self, db: &Db<'_>, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
+        let sql = "select seq from arguments where id = ?1 and debate_key = ?2";
+        db.optional(sql, values![argument.uuid(), self.key], |row| row.get(0).map(Seq))
     }
 
     /// Which documents the arguments between these two mean, against the seals over that.
-    fn check_citations(&mut self, db: &Connection, from: i64, until: i64) -> Result<(), Failure> {
-        let mut sealed = db.prepare_cached(
-            "select number, hash from seals
-             where thing = 'citations' and key = ?1 and number > ?2 and number <= ?3",
-        )?;
-        let sealed: BTreeMap<i64, Hash> = sealed
-            .query_map([self.key, from, until], |row| Ok((row.get(0)?, Hash(row.get(1)?))))?
-            .collect::<Result<_, _>>()?;
+    fn check_citations(&mut self, db: &Db<'_>, from: i64, until: i64) -> Result<(), Failure> {
+        let range = values![self.key, from, until];
+        let sql = "select number, hash from seals
+             where thing = 'citations' and key = ?1 and number > ?2 and number <= ?3";
+        let sealed = db.all(sql, range, |row| Ok((row.get(0)?, Hash(row.get(1)?))))?;
+        let sealed: BTreeMap<i64, Hash> = sealed.into_iter().collect();
         let mut cited: BTreeMap<i64, Vec<Cited>> = BTreeMap::new();
-        let mut statement = db.prepare_cached(
-            "select seq, citations.document_key, citations.version, documents.id, v.version
+        let sql = "select seq, citations.document_key, citations.version, documents.id, v.version
              from citations
              left join documents on documents.key = citations.document_key
              left join document_versions as v
                on v.document_key = citations.document_key and v.version = citations.version
              where debate_key = ?1 and seq > ?2 and seq <= ?3
-             order by seq, documents.id",
-        )?;
-        let mut rows = statement.query([self.key, from, until])?;
-        while let Some(row) = rows.next()? {
-            let there = row.get::<_, Option<Uuid>>(3)?.zip(row.get::<_, Option<u64>>(4)?);
+             order by seq, documents.id";
+        db.each(sql, range, |row| {
+            let there = row.get::<Option<Uuid>>(3)?.zip(row.get::<Option<u64>>(4)?);
             cited.entry(row.get(0)?).or_default().push(Cited {
                 key: row.get(1)?,
                 version: row.get(2)?,
                 there: there.map(|(id, version)| (id.into(), version)),
             });
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         let both: BTreeSet<i64> = cited.keys().chain(sealed.keys()).copied().collect();
         for seq in both {
             let cited = cited.remove(&seq).unwrap_or_default();
@@ -204,7 +202,7 @@ impl DebateWalk {
 
     fn check_cited(
         &mut self,
-        db: &Connection,
+        db: &Db<'_>,
         seq: Seq,
         cited: &[Cited],
         seal: Option<Hash>,
@@ -223,14 +221,13 @@ impl DebateWalk {
     }
 
     /// The debate's own row, and what else is kept of the debate as a whole.
-    fn check_head(&self, db: &Connection) -> Result<Verified, Failure> {
+    fn check_head(&self, db: &Db<'_>) -> Result<Verified, Failure> {
         let missing = |seq| Err(Damage::new("it is missing").at_seq(seq).into());
         let Some((standing, newest)) = self.standing.zip(self.newest) else {
             return missing(Seq::FIRST);
         };
         let sql = format!("select {HEAD} from debates where key = ?1");
-        let Known { head, deleted_at, .. } =
-            db.prepare_cached(&sql)?.query_row([self.key], rows::known)?;
+        let Known { head, deleted_at, .. } = db.one(&sql, values![self.key], rows::known)?;
         let kept = head.debate.standing;
         if kept.last > standing.last {
             return missing(standing.last.next());
@@ -255,10 +252,8 @@ impl DebateWalk {
         if Seal::DebateDeleted(self.key).kept(db)? != deleted {
             return bad("whether and when it was deleted is not what was kept of it");
         }
-        let title: Option<String> = db
-            .prepare_cached("select title from debate_titles where rowid = ?1")?
-            .query_row([self.key], |row| row.get(0))
-            .optional()?;
+        let sql = "select title from debate_titles where rowid = ?1";
+        let title: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
         let found_by = deleted_at.is_none().then(|| head.title.as_str());
         if title.as_deref() != found_by {
             return bad("a search does not find it by its title");
@@ -267,8 +262,7 @@ impl DebateWalk {
              or exists (select 1 from citations where debate_key = ?1 and seq < 1)
              or exists (select 1 from citations where debate_key = ?1 and seq > ?2)
              or exists (select 1 from seals where thing = 'citations' and key = ?1 and number > ?2)";
-        let ends = params![self.key, standing.last.0];
-        if db.prepare_cached(strays)?.query_row(ends, |row| row.get(0))? {
+        if db.one(strays, values![self.key, standing.last.0], |row| row.get(0))? {
             return bad("something stands before its MOTION or after its newest argument");
         }
         self.check_documents(db)?;
@@ -277,13 +271,12 @@ impl DebateWalk {
     }
 
     /// The list of its documents follows from what its arguments cite.
-    fn check_documents(&self, db: &Connection) -> Result<(), Failure> {
-        let mut statement = db.prepare_cached(
-            "select document_key, version, seq from debate_documents where debate_key = ?1",
-        )?;
-        let listed: BTreeMap<i64, (u64, Seq)> = statement
-            .query_map([self.key], |row| Ok((row.get(0)?, (row.get(1)?, Seq(row.get(2)?)))))?
-            .collect::<Result<_, _>>()?;
+    fn check_documents(&self, db: &Db<'_>) -> Result<(), Failure> {
+        let sql = "select document_key, version, seq from debate_documents where debate_key = ?1";
+        let listed = db.all(sql, values![self.key], |row| {
+            Ok((row.get(0)?, (row.get(1)?, Seq(row.get(2)?))))
+        })?;
+        let listed: BTreeMap<i64, (u64, Seq)> = listed.into_iter().collect();
         if listed == self.cited { Ok(()) } else { bad("its documents are not those it cites") }
     }
 }
@@ -303,6 +296,7 @@ fn bad<T>(what: &str) -> Result<T, Failure> {
 #[cfg(test)]
 mod tests {
     use aw_core::{Argument, Content, Debate, DebateType, ResolutionPolicy, Title, Via};
+    use rusqlite::Connection;
     use tempfile::TempDir;
 
     use super::*;
@@ -318,7 +312,7 @@ mod tests {
         migrate::bring_up_to_date(&path).unwrap();
         let db = connection::writer(&path).unwrap();
         for debate in [1, 2] {
-            write(&db, debate);
+            write(&Db::Sqlite(&db), debate);
         }
         for trigger in ["arguments_never_change", "arguments_follow_each_other"] {
             db.execute_batch(&format!("drop trigger {trigger}")).unwrap();
@@ -339,7 +333,7 @@ mod tests {
         }
     }
 
-    fn open(db: &Connection, debate: u128) -> Argument {
+    fn open(db: &Db<'_>, debate: u128) -> Argument {
         let policy = ResolutionPolicy::Auto;
         let opened = NewDebate {
             id: Uuid::from_u128(debate).into(),
@@ -352,7 +346,7 @@ mod tests {
         debates::open(db, &opened, u64::MAX).unwrap().argument
     }
 
-    fn write(db: &Connection, debate: u128) {
+    fn write(db: &Db<'_>, debate: u128) {
         let mut newest = open(db, debate);
         let key = i64::try_from(debate).unwrap();
         let mut standing = Standing::opened();
@@ -370,11 +364,11 @@ mod tests {
             "update debates set state = 'AWAITING_OPPONENT', last_seq = 3, proposer_count = 2,
              opponent_count = 1, proposer_newest = 3, opponent_newest = 2, updated_at = 30
              where key = ?1";
-        db.execute(sql, [key]).unwrap();
+        db.run(sql, values![key]).unwrap();
     }
 
     /// What verifying the debate with this key says.
-    fn verified(db: &Connection, key: i64) -> Result<Verified, Damage> {
+    fn verified(db: &Db<'_>, key: i64) -> Result<Verified, Damage> {
         let mut walk = DebateWalk::at(db, key).unwrap();
         match walk.go_on(db, &mut Budget::of_a_step()) {
             Ok(verified) => Ok(verified.unwrap()),
@@ -384,7 +378,7 @@ mod tests {
     }
 
     /// Changes the last argument and works its hash out anew.
-    fn forge(db: &Connection, change: impl FnOnce(&mut Argument)) {
+    fn forge(db: &Db<'_>, change: impl FnOnce(&mut Argument)) {
         let debate = Uuid::from_u128(1).into();
         let known = find::live(db, debate).unwrap();
         let mut argument = find::argument_at(db, &known, Seq(3)).unwrap();
@@ -392,19 +386,18 @@ mod tests {
         let previous = find::hash_at(db, known.key, Seq(2)).unwrap();
         let hash = chain::link(previous, &argument);
         let parent = argument.parent.map(ArgumentId::uuid);
-        db.execute(
-            "update arguments set parent_id = ?1, created_at = ?2, hash = ?3
-             where debate_key = 1 and seq = 3",
-            params![parent, argument.at.0, hash.0],
-        )
-        .unwrap();
-        db.execute("update debates set updated_at = ?1 where key = 1", [argument.at.0]).unwrap();
+        let sql = "update arguments set parent_id = ?1, created_at = ?2, hash = ?3
+             where debate_key = 1 and seq = 3";
+        db.run(sql, values![parent, argument.at.0, hash.0]).unwrap();
+        let sql = "update debates set updated_at = ?1 where key = 1";
+        db.run(sql, values![argument.at.0]).unwrap();
     }
 
     /// The rules are held to as well as the hashes, which can be worked out anew.
     #[test]
     fn what_was_never_written_is_found_though_its_hashes_are_right() {
-        let (_folder, db) = unprotected();
+        let (_folder, file) = unprotected();
+        let db = Db::Sqlite(&file);
         assert_eq!(verified(&db, 1).unwrap().arguments, 3);
         forge(&db, |argument| argument.at = Time(31));
         assert_eq!(verified(&db, 1).unwrap().arguments, 3, "a forgery is not found by its hash");
@@ -434,13 +427,14 @@ mod tests {
 
     #[test]
     fn a_debate_begins_with_its_motion_whatever_its_hash_says() {
-        let (_folder, db) = unprotected();
+        let (_folder, file) = unprotected();
+        let db = Db::Sqlite(&file);
         let mut first = open(&db, 3);
         assert_eq!(verified(&db, 3).unwrap().arguments, 1);
         first.event = Event::ProposerClaim { parked: false };
-        db.execute_batch("pragma ignore_check_constraints = on").unwrap();
+        file.execute_batch("pragma ignore_check_constraints = on").unwrap();
         let sql = "update arguments set type = 'CLAIM', hash = ?1 where debate_key = 3";
-        db.execute(sql, [chain::link(Hash::NONE, &first).0]).unwrap();
+        db.run(sql, values![chain::link(Hash::NONE, &first).0]).unwrap();
         let damage = verified(&db, 3).unwrap_err();
         assert_eq!((damage.seq, damage.what.as_str()), (Some(Seq(1)), "it is not a MOTION"));
     }
