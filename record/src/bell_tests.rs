@@ -24,7 +24,7 @@ fn debate() -> DebateId {
 async fn a_ring_between_reading_and_listening_is_heard() {
     let bell = Bell::default();
     let mut reads = 0;
-    let answered = bell.until(debate(), || {
+    let answered = bell.until(debate(), |_| {
         reads += 1;
         if reads == 1 {
             // A commit that lands just after the first read found nothing.
@@ -74,14 +74,10 @@ mod sync {
             AtomicBool::default().load(Ordering::SeqCst);
         }
 
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub(crate) struct Sender<T>(watch::Sender<T>);
 
         impl<T> Sender<T> {
-            pub(crate) fn new(first: T) -> Self {
-                Sender(watch::Sender::new(first))
-            }
-
             pub(crate) fn subscribe(&self) -> Receiver<T> {
                 others_first();
                 Receiver(self.0.subscribe())
@@ -105,6 +101,11 @@ mod sync {
             pub(crate) async fn changed(&mut self) -> Result<(), RecvError> {
                 others_first();
                 self.0.changed().await
+            }
+
+            pub(crate) fn borrow_and_update(&mut self) -> watch::Ref<'_, T> {
+                others_first();
+                self.0.borrow_and_update()
             }
         }
 
@@ -145,7 +146,7 @@ impl World {
 
     /// Comes back when so much is committed.
     async fn waits_for(&self, number: u64) {
-        let Ok(newest) = self.bell.until(debate(), || async { self.reads(number) }).await;
+        let Ok(newest) = self.bell.until(debate(), |_| async { self.reads(number) }).await;
         assert!(newest >= number);
     }
 }
@@ -184,7 +185,7 @@ fn looks_in(world: &World) {
     shuttle::future::block_on(async {
         tokio::select! {
             biased;
-            () = listening.next() => {}
+            _ = listening.next() => {}
             () = ready(()) => {}
         }
     });
@@ -204,7 +205,7 @@ fn a_socket_that_gives_up_a_wait_and_waits_again_misses_nothing() {
                 // As in a select! in which something else was ready first.
                 tokio::select! {
                     biased;
-                    () = listening.next() => continue,
+                    _ = listening.next() => continue,
                     () = ready(()) => {}
                 }
                 listening.next().await;

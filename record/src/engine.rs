@@ -16,7 +16,8 @@ use jiff::Timestamp;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::bell::{Bell, Listening};
+use crate::alike::Alike;
+use crate::bell::{Bell, Listening, Rung};
 use crate::feed::{Change, Feed, Following};
 use crate::presence::{Presence, Sign, Waiting};
 use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Walk, Written};
@@ -67,6 +68,9 @@ pub struct Health {
     pub debates_listened_to: usize,
 }
 
+/// What a wait asks: in which debate, as whom, and what was seen last.
+type Asked = (DebateId, Role, Option<ArgumentId>);
+
 /// The record and everybody who waits for it; clones share it.
 #[derive(Debug, Clone)]
 pub struct Engine {
@@ -75,6 +79,8 @@ pub struct Engine {
     feed: Feed,
     presence: Presence,
     clock: Clock,
+    /// What those were told whom a ring has woken.
+    told: Arc<Alike<Asked, Arc<News>>>,
     /// When a write was last seen to work.
     wrote: Arc<Mutex<Option<Instant>>>,
 }
@@ -84,7 +90,15 @@ impl Engine {
     pub fn new(store: Store, clock: Clock) -> Self {
         let feed = Feed::default();
         let presence = Presence::told_to(feed.clone());
-        Engine { store, bell: Bell::default(), feed, presence, clock, wrote: Arc::default() }
+        Engine {
+            store,
+            bell: Bell::default(),
+            feed,
+            presence,
+            clock,
+            told: Arc::default(),
+            wrote: Arc::default(),
+        }
     }
 
     /// Writes into the record what is asked, if the rules allow it, and tells everybody.
@@ -181,16 +195,26 @@ impl Engine {
         };
         let mut found = None;
         if !patience.is_zero() {
-            let look = move || async move { look().await.map(|look| news(role, &look)) };
+            let asked = (debate, role, after);
+            let look = move |rung: Option<Rung>| async move {
+                if let Some(told) = rung.and_then(|rung| self.told.found(&asked, rung)) {
+                    return Ok::<_, Failure>(Some(told));
+                }
+                let told = news(role, &look().await?).map(Arc::new);
+                if let (Some(rung), Some(told)) = (rung, &told) {
+                    self.told.keep(asked, rung, told.clone());
+                }
+                Ok(told)
+            };
             let news = self.bell.until(debate, look);
             found = timeout(patience, news).await.ok().transpose()?;
         }
         let poll = match found {
-            Some(news) => Poll::News(Box::new(news)),
+            Some(news) => Poll::News(news),
             None => {
                 let now = look().await?;
                 match news(role, &now) {
-                    Some(news) => Poll::News(Box::new(news)),
+                    Some(news) => Poll::News(Arc::new(news)),
                     None => Poll::Nothing {
                         debate,
                         state: now.head.state(),

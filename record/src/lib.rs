@@ -5,6 +5,7 @@
 //! knows who that is; none can be reached from outside, so nothing can be written without being
 //! judged, or missed.
 
+mod alike;
 mod bell;
 #[cfg(test)]
 mod bell_tests;
@@ -25,7 +26,8 @@ mod sync {
     pub(crate) use tokio::sync::watch;
 }
 
-pub use bell::Listening;
+pub use alike::Alike;
+pub use bell::{Listening, Rung};
 pub use engine::{Clock, Engine, Health};
 pub use failure::{Damage, Failure, Fault};
 pub use feed::{Change, Changed, Following, TooSlow};

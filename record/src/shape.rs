@@ -1,5 +1,7 @@
 //! What goes in and comes out of the engine.
 
+use std::sync::Arc;
+
 use aw_core::{
     Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
     DocumentId, Event, Kind, Move, RequestId, ResolutionPolicy, Role, SeatName, Seq, State,
@@ -131,7 +133,7 @@ pub struct LastArgument {
 #[derive(Debug, Clone)]
 pub enum Poll {
     /// There is something to do or to read.
-    News(Box<News>),
+    News(Arc<News>),
     /// Nothing yet.
     Nothing {
         /// The debate.

@@ -31,6 +31,30 @@ async fn a_waiting_proposer_is_woken_by_the_opponents_claim() {
     world.until_listened_to(0).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_who_ask_alike_are_told_alike_and_each_time_what_is_new() {
+    let world = World::new();
+    let (debate, mut newest) = world.opens("Keep one file?").await;
+    for round in 1..=5 {
+        let waiting: Vec<_> = (0..60)
+            .map(|_| {
+                let engine = world.engine.clone();
+                let role = Role::Proposer;
+                tokio::spawn(async move { engine.wait(debate, role, Some(newest), CEILING).await })
+            })
+            .collect();
+        world.until_listened_to(1).await;
+        let claim = world.claims(debate, Role::Opponent, newest).await;
+        for waiting in waiting {
+            let Poll::News(news) = waiting.await.unwrap().unwrap() else { panic!("it slept") };
+            let told: Vec<ArgumentId> = news.arguments.iter().map(|it| it.id).collect();
+            assert_eq!(told, [claim], "round {round}");
+        }
+        world.until_listened_to(0).await;
+        newest = world.claims(debate, Role::Proposer, claim).await;
+    }
+}
+
 #[tokio::test]
 async fn a_wait_whose_patience_is_over_says_where_the_debate_stands() {
     let world = World::new();

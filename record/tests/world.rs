@@ -120,7 +120,7 @@ impl World {
         after: Option<ArgumentId>,
     ) -> News {
         match self.polls(debate, role, after).await {
-            Poll::News(news) => *news,
+            Poll::News(news) => Arc::unwrap_or_clone(news),
             Poll::Nothing { .. } => panic!("there is nothing for the {role}"),
         }
     }

@@ -4,10 +4,11 @@
 //! it, so a slow page cannot hold a writer or fill the memory, and none can be missed or doubled.
 //! A socket that follows all debates is in [`feed`].
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aw_core::{Argument, ByRole, DebateId, Via};
-use aw_record::{Engine, Failure as EngineFailure, Following};
+use aw_record::{Alike, Engine, Failure as EngineFailure, Following, Rung};
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::http::HeaderMap;
@@ -42,6 +43,9 @@ const HEARD_AT_ONCE: usize = 4096;
 
 /// How many arguments are read at a time.
 const STRETCH: u64 = 100;
+
+/// How many of them are kept for other sockets.
+const SHARED: usize = 4;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -164,6 +168,18 @@ impl End {
     }
 }
 
+/// What sockets that follow a debate are told after a ring: by which they follow, what they have seen
+/// of it, and how they are shown it.
+pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Tongue>), Arc<NewArguments>>;
+
+/// New arguments as they are told.
+#[derive(Debug)]
+pub(super) struct NewArguments {
+    /// The place of the last of them.
+    seen: u64,
+    messages: Vec<Utf8Bytes>,
+}
+
 /// A socket that follows one debate.
 struct Follower<'a> {
     desk: Desk,
@@ -190,8 +206,8 @@ impl Follower<'_> {
         }
         loop {
             let step = tokio::select! {
-                () = written.next() => self.catch_up().await,
-                () = presence.next() => self.tell_presence().await,
+                rung = written.next() => self.catch_up(rung).await,
+                _ = presence.next() => self.tell_presence().await,
                 turn = self.socket.turn() => match turn {
                     Ok(Turn::Said(text)) => self.hear(&text).await,
                     Ok(Turn::NotText) => {
@@ -228,22 +244,43 @@ impl Follower<'_> {
         self.socket.send(Message::Text(text)).await
     }
 
-    /// Sends everything that is new.
-    async fn catch_up(&mut self) -> Result<(), End> {
+    /// Sends everything that is new: read, drawn and written once for all who have seen as much.
+    async fn catch_up(&mut self, rung: Rung) -> Result<(), End> {
         welcome(&self.desk).await?;
         loop {
-            let news =
-                self.engine.stretch(self.debate, self.seen, STRETCH).await.map_err(End::by)?;
-            for argument in &news.arguments {
-                self.seen = argument.seq.0;
-                let debate = (&news.debate).into();
-                let argument = self.with_html(argument).await;
-                self.socket.tell(&Told::NewArgument { debate, argument }).await?;
+            let asked = (self.debate, self.seen, self.html);
+            let news = match self.desk.app.told_in_debates.found(&asked, rung) {
+                Some(news) => news,
+                None => {
+                    let news = Arc::new(self.news().await?);
+                    // Who is far behind is alone there.
+                    if news.messages.len() <= SHARED {
+                        self.desk.app.told_in_debates.keep(asked, rung, news.clone());
+                    }
+                    news
+                }
+            };
+            for message in &news.messages {
+                self.socket.send(Message::Text(message.clone())).await?;
             }
-            if (news.arguments.len() as u64) < STRETCH {
+            self.seen = news.seen;
+            if (news.messages.len() as u64) < STRETCH {
                 return Ok(());
             }
         }
+    }
+
+    /// Some of what this socket has not seen.
+    async fn news(&mut self) -> Result<NewArguments, End> {
+        let news = self.engine.stretch(self.debate, self.seen, STRETCH).await.map_err(End::by)?;
+        let mut messages = Vec::with_capacity(news.arguments.len());
+        for argument in &news.arguments {
+            let debate = (&news.debate).into();
+            let argument = self.with_html(argument).await;
+            messages.push(written(&Told::NewArgument { debate, argument })?);
+        }
+        let seen = news.arguments.last().map_or(self.seen, |last| last.seq.0);
+        Ok(NewArguments { seen, messages })
     }
 
     /// Sends who waits now, unless it is as it was.

@@ -28,7 +28,7 @@ mod telemetry;
 mod verify;
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use aw_record::Engine;
 use axum::Router;
@@ -118,6 +118,7 @@ pub(crate) struct Shared {
     sockets: Places,
     long: LongAnswers,
     told: feed::Messages,
+    told_in_debates: live::ToldInDebates,
     telemetry: Telemetry,
     home_id: String,
     stopping: Stopping,
@@ -173,11 +174,28 @@ pub fn router(setup: Setup) -> Router {
         limits,
         seal: Seal::default(),
         told: feed::Messages::default(),
+        told_in_debates: live::ToldInDebates::default(),
         telemetry: Telemetry::default(),
         home_id,
         stopping,
     }));
-    let (router, description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (router, _) = api().split_for_parts();
+    let own = router
+        .clone()
+        .layer(from_fn_with_state(app.clone(), attend_inside))
+        .with_state(app.clone());
+    router
+        .route("/openapi.json", get(description))
+        .route("/mcp", mcp::route(own, &app, habits))
+        .merge(web::routes())
+        .fallback(unknown)
+        .layer(from_fn_with_state(app.clone(), attend))
+        .with_state(app)
+}
+
+/// What programs call, with its description.
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
         .routes(routes!(debates::list, debates::create))
@@ -201,36 +219,27 @@ pub fn router(setup: Setup) -> Router {
         .routes(routes!(seats::list, seats::create))
         .routes(routes!(seats::revoke))
         .routes(routes!(seats::link))
-        .split_for_parts();
-    let own = router
-        .clone()
-        .layer(from_fn_with_state(app.clone(), attend_inside))
-        .with_state(app.clone());
-    let description: Arc<str> =
-        links::linked(description).to_json().expect("the description is plain data").into();
-    router
-        .route(
-            "/openapi.json",
-            get(move || async move {
-                ([("content-type", "application/json")], description.to_string())
-            }),
-        )
-        .route("/mcp", mcp::route(own, &app, habits))
-        .merge(web::routes())
-        .fallback(unknown)
-        .layer(from_fn_with_state(app.clone(), attend))
-        .with_state(app)
+}
+
+/// The description of [`api`], which few ask for: put together when the first one does.
+async fn description() -> impl IntoResponse {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let (_, description) = api().split_for_parts();
+        links::linked(description).to_json().expect("the description is plain data")
+    });
+    ([("content-type", "application/json")], TEXT.as_str())
 }
 
 /// What happens around every request. One layer and no nesting: each layer would be cloned for each
-/// request, and a wait holds whatever is kept here while it is answered.
+/// request, and a wait holds whatever is kept here while it is answered. So what comes before and
+/// after it is boxed, and gone meanwhile.
 async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
     let observed = telemetry::observe(&request);
-    let response = match guard::stand(&app, request).await {
+    let response = match Box::pin(guard::stand(&app, request)).await {
         Ok(request) => {
             let (request, person) = long::person(request);
             let response = next.run(request).await;
-            long::bound(&app, person, response).await
+            Box::pin(long::bound(&app, person, response)).await
         }
         Err(response) => response,
     };

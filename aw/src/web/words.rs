@@ -4,7 +4,7 @@ use aw_core::{Kind, Role, State};
 use aw_record::SeatRole;
 
 /// A language of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Tongue {
     English,
     Vietnamese,
