@@ -13,7 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use crate::Bench;
 use crate::caller::{Caller, Debate, find, open_many};
@@ -215,7 +216,10 @@ type Socket = WebSocketStream<TcpStream>;
 async fn follow(server: &Server, debate: &Debate) -> Socket {
     let url = format!("ws://{}/ws?debate_id={}", server.address, debate.id);
     let stream = TcpStream::connect(server.address).await.unwrap();
-    let (mut socket, _) = client_async(url.into_client_request().unwrap(), stream).await.unwrap();
+    // Its own buffer is filled with zeros for each read, which would cost more than all the rest.
+    let lean = WebSocketConfig::default().read_buffer_size(4096);
+    let request = url.into_client_request().unwrap();
+    let (mut socket, _) = client_async_with_config(request, stream, Some(lean)).await.unwrap();
     socket.next().await.expect("it begins with how the debate stands").unwrap();
     socket
 }

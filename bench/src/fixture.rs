@@ -26,8 +26,15 @@ pub async fn long(arguments: u64) -> PathBuf {
     made(&format!("one-debate-of-{arguments}"), 1, arguments).await
 }
 
+/// Where they are kept; what is compared with them is made beside them, on the same disk.
+pub fn folder() -> &'static Path {
+    let folder = Path::new("target/bench");
+    std::fs::create_dir_all(folder).unwrap();
+    folder
+}
+
 async fn made(name: &str, debates: u64, each: u64) -> PathBuf {
-    let home = Path::new("target/bench").join(name);
+    let home = folder().join(name);
     if home.join("whole").exists() {
         return home;
     }

@@ -26,17 +26,19 @@ enum Asked {
     Poll,
     Context,
     List,
-    Search,
+    SearchWord,
+    SearchId,
     KeepDocument,
 }
 
-const EVERYTHING: [(&str, Asked); 7] = [
+const EVERYTHING: [(&str, Asked); 8] = [
     ("opening a debate", Asked::Open),
     ("a submit", Asked::Submit),
     ("a poll", Asked::Poll),
     ("get-context of 10", Asked::Context),
     ("a page of the list", Asked::List),
-    ("a search in the list", Asked::Search),
+    ("a search for a rare word", Asked::SearchWord),
+    ("a search for a piece of an id", Asked::SearchId),
     ("keeping a document", Asked::KeepDocument),
 ];
 
@@ -68,7 +70,8 @@ impl Place {
             Asked::Poll => self.debate.poll(),
             Asked::Context => self.debate.context(10),
             Asked::List => get("/debates"),
-            Asked::Search => get(&format!("/debates?q={}", &self.debate.id[..13])),
+            Asked::SearchWord => get("/debates?q=cost"),
+            Asked::SearchId => get(&format!("/debates?q={}", &self.debate.id[..13])),
             Asked::KeepDocument => post(
                 "/documents",
                 &format!(
@@ -88,7 +91,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     if !bench.quick {
         sizes.push(1_000_000);
     }
-    let empty = tempfile::tempdir().unwrap();
+    let empty = tempfile::tempdir_in(fixture::folder()).unwrap();
     let mut places = vec![Place::with(bench, 0, empty.path()).await];
     for arguments in &sizes {
         let home = fixture::full(*arguments).await;
@@ -111,7 +114,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
 /// The same for one debate, which is told by its newest argument.
 async fn in_a_long_debate(bench: &Bench, figures: &mut Figures) {
     let long = 10_000;
-    let empty = tempfile::tempdir().unwrap();
+    let empty = tempfile::tempdir_in(fixture::folder()).unwrap();
     let home = fixture::long(long).await;
     let mut places =
         vec![Place::with(bench, 0, empty.path()).await, Place::with(bench, long, &home).await];
