@@ -41,7 +41,7 @@ fn start(bench: &Bench, figures: &mut Figures) {
 
 async fn submit(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let mut caller = Caller::to(server.address).await;
     let mut debate = Debate::open(&mut caller).await;
     let commit = Commit::beside(home.path());
@@ -97,7 +97,7 @@ impl Commit {
 /// From the answer to a submit to the end of the process that waited for it.
 async fn wake(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let mut caller = Caller::to(server.address).await;
     let mut debate = Debate::open(&mut caller).await;
     let mut woken = Samples::default();

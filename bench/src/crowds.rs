@@ -33,7 +33,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
 /// Wakes one among many who wait in other debates, and looks at what holding those takes.
 async fn held(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let most = bench.times(2_000, 10_000);
     let debates = open_many(server.address, most).await;
     let mut caller = Caller::to(server.address).await;
@@ -162,7 +162,7 @@ async fn wake(
 /// Everybody waits for the same argument.
 async fn one_debate(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let mut caller = Caller::to(server.address).await;
     let mut debate = Debate::open(&mut caller).await;
     let crowd = 1_000;

@@ -44,7 +44,7 @@ const EVERYTHING: [(&str, Asked); 8] = [
 
 impl Place {
     async fn with(bench: &Bench, arguments: u64, home: &std::path::Path) -> Self {
-        let server = Server::start(&bench.aw(), home);
+        let server = Server::start(bench.aw(), home);
         let mut caller = Caller::to(server.address).await;
         let mut debate = Debate::open(&mut caller).await;
         for _ in 0..60 {

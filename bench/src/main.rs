@@ -75,9 +75,12 @@ pub struct Bench {
     /// Builds the programs from nothing as well, to say how long that takes
     #[arg(long)]
     builds: bool,
-    /// The folder of the programs
-    #[arg(long, default_value = "target/release")]
-    programs: PathBuf,
+    /// The program that is measured
+    #[arg(long, default_value = "target/release/aw")]
+    program: PathBuf,
+    /// The folder of the programs beside which it is measured
+    #[arg(long, default_value = "target/limits/examples")]
+    limits: PathBuf,
 }
 
 impl Bench {
@@ -91,13 +94,13 @@ impl Bench {
     }
 
     /// The program that is measured.
-    fn aw(&self) -> PathBuf {
-        self.programs.join("aw")
+    fn aw(&self) -> &Path {
+        &self.program
     }
 
     /// A program that does only what cannot be left out.
     fn limit(&self, name: &str) -> PathBuf {
-        self.programs.join("examples").join(name)
+        self.limits.join(name)
     }
 
     /// Whether a program is there that a figure needs.

@@ -19,7 +19,7 @@ use crate::samples::Samples;
 
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let mut caller = Caller::to(server.address).await;
     let mut browser = Browser::start().await;
     let mut curves = [Vec::new(), Vec::new()];

@@ -19,7 +19,7 @@ const CONNECTIONS: usize = 64;
 
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&bench.aw(), home.path());
+    let server = Server::start(bench.aw(), home.path());
     let debates = join_all((0..CONNECTIONS).map(|_| async {
         let mut caller = Caller::to(server.address).await;
         let mut debate = Debate::open(&mut caller).await;

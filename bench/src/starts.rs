@@ -15,7 +15,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let empty = tempfile::tempdir().unwrap();
     let took = to_healthy(bench, empty.path(), bench.times(10, 40)).await;
     figures.alone("start to healthy, empty", "ms", took.median(), Promise::AtMost(30.0));
-    let server = Server::start(&bench.aw(), empty.path());
+    let server = Server::start(bench.aw(), empty.path());
     Caller::to(server.address).await.ask(&get("/health")).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let memory = server.memory() as f64 / 1e6;
@@ -27,7 +27,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let took = to_healthy(bench, &full, bench.times(10, 40)).await;
     let name = format!("start to healthy, {arguments} arguments");
     figures.alone(name, "ms", took.median(), Promise::AtMost(100.0));
-    let server = Server::start(&bench.aw(), &full);
+    let server = Server::start(bench.aw(), &full);
     Caller::to(server.address).await.ask(&get("/health")).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let name = format!("idle memory, {arguments} arguments");
@@ -38,7 +38,7 @@ async fn to_healthy(bench: &Bench, home: &Path, times: usize) -> Samples {
     let mut took = Samples::default();
     for _ in 0..times {
         let began = Instant::now();
-        let server = Server::start(&bench.aw(), home);
+        let server = Server::start(bench.aw(), home);
         Caller::to(server.address).await.ask(&get("/health")).await;
         took.took(began.elapsed());
         assert_eq!(server.stop().code(), Some(0));

@@ -21,7 +21,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
             (Samples::default(), Samples::default(), Samples::default());
         for _ in 0..bench.times(2, 7) {
             let home = tempfile::tempdir().unwrap();
-            let server = Server::start(&bench.aw(), home.path());
+            let server = Server::start(bench.aw(), home.path());
             let (rate, batch) = submits(server.address, connections, window).await;
             ours.add(rate);
             batches.add(batch);
