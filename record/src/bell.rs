@@ -39,6 +39,15 @@ impl Bell {
         }
     }
 
+    /// Tells everybody to look, whatever they listen to.
+    pub(crate) fn ring_all(&self) {
+        let mut ropes = self.ropes();
+        ropes.newest.0 += 1;
+        for rope in ropes.of.values() {
+            rope.send_replace(ropes.newest);
+        }
+    }
+
     /// Starts listening: every ring from now on will be heard.
     pub(crate) fn listen(&self, debate: DebateId) -> Listening {
         let heard = match self.ropes().of.entry(debate) {

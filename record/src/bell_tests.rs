@@ -221,6 +221,15 @@ fn who_comes_and_goes_takes_nobodys_rope_and_leaves_none() {
 }
 
 #[test]
+fn who_waits_is_woken_when_everybody_is_told_to_look() {
+    fn writes_elsewhere(world: &World) {
+        world.commits();
+        world.bell.ring_all();
+    }
+    in_every_order([writes, waits_for_two, writes_elsewhere, looks_in]);
+}
+
+#[test]
 fn of_two_who_leave_at_once_the_last_takes_the_rope() {
     in_every_order([looks_in, looks_in, looks_in]);
 }

@@ -13,14 +13,17 @@ use aw_core::{
     RequestId, Role, Seq, Standing, Time,
 };
 use jiff::Timestamp;
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use crate::alike::Alike;
 use crate::bell::{Bell, Listening, Rung};
 use crate::feed::{Change, Feed, Following};
-use crate::presence::{Presence, Sign, Waiting};
-use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Walk, Written};
+use crate::presence::{Presence, Seen, Sign, Waiting};
+use crate::store::{
+    Look, Neighbour, NewArgument, NewDebate, NewMove, News as Told, Store, Vitals, Walk, Written,
+};
 use crate::{
     Ask, Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
     Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion, News, Pass, Poll,
@@ -29,6 +32,9 @@ use crate::{
 
 /// How long a commit proves that the next one is likely to work.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// How long it takes until a database that is away is looked at again for those who wait.
+const AWAY: Duration = Duration::from_millis(500);
 
 /// For how long a piece of the record is verified, besides the debate that it ends in.
 const PIECE: Duration = Duration::from_millis(250);
@@ -66,6 +72,8 @@ pub struct Health {
     pub writing: Result<(), Fault>,
     /// How many debates somebody waits for.
     pub debates_listened_to: usize,
+    /// How the database is.
+    pub database: Vitals,
 }
 
 /// What a wait asks: in which debate, as whom, and what was seen last.
@@ -81,6 +89,8 @@ pub struct Engine {
     clock: Clock,
     /// What those were told whom a ring has woken.
     told: Arc<Alike<Asked, Arc<News>>>,
+    /// Rings when somebody may have lost their way in: says "look", never who.
+    departures: watch::Sender<()>,
     /// When a write was last seen to work.
     wrote: Arc<Mutex<Option<Instant>>>,
 }
@@ -88,17 +98,17 @@ pub struct Engine {
 impl Engine {
     /// An engine on this store.
     pub fn new(store: Store, clock: Clock) -> Self {
-        let feed = Feed::default();
+        let (bell, feed) = (Bell::default(), Feed::default());
         let presence = Presence::told_to(feed.clone());
-        Engine {
-            store,
-            bell: Bell::default(),
-            feed,
-            presence,
-            clock,
-            told: Arc::default(),
-            wrote: Arc::default(),
+        let departures = watch::Sender::default();
+        if store.is_shared() {
+            presence.share();
+            let (bell, feed, presence) = (bell.clone(), feed.clone(), presence.clone());
+            let departures = departures.clone();
+            store.listen(Arc::new(Ears { bell, feed, presence, departures }));
         }
+        let (told, wrote) = (Arc::default(), Arc::default());
+        Engine { store, bell, feed, presence, clock, told, departures, wrote }
     }
 
     /// Writes into the record what is asked, if the rules allow it, and tells everybody.
@@ -198,13 +208,22 @@ impl Engine {
             let asked = (debate, role, after);
             let look = move |rung: Option<Rung>| async move {
                 if let Some(told) = rung.and_then(|rung| self.told.found(&asked, rung)) {
-                    return Ok::<_, Failure>(Some(told));
+                    return Ok(Some(told));
                 }
-                let told = news(role, &look().await?).map(Arc::new);
+                let look = loop {
+                    match look().await {
+                        // The database is away: who waits already goes on waiting.
+                        Err(Failure::Fault(Fault::Busy(_))) if waits.get().is_some() => {
+                            sleep(AWAY).await;
+                        }
+                        look => break look?,
+                    }
+                };
+                let told = news(role, &look).map(Arc::new);
                 if let (Some(rung), Some(told)) = (rung, &told) {
                     self.told.keep(asked, rung, told.clone());
                 }
-                Ok(told)
+                Ok::<_, Failure>(told)
             };
             let news = self.bell.until(debate, look);
             found = timeout(patience, news).await.ok().transpose()?;
@@ -239,6 +258,11 @@ impl Engine {
     /// Follows all debates: first this, then read what is needed, and look at each that it names.
     pub fn follow(&self) -> Following {
         self.feed.follow()
+    }
+
+    /// Tells when a session has ended or a token was taken back.
+    pub fn departures(&self) -> watch::Receiver<()> {
+        self.departures.subscribe()
     }
 
     /// Who waits in a debate now, and when each role was last seen there.
@@ -402,7 +426,9 @@ impl Engine {
     /// Takes the token of a seat back, and whatever was given to browsers for it.
     pub async fn revoke_seat(&self, id: Uuid) -> Result<Seat, Failure> {
         let at = self.clock.now();
-        self.noted(self.store.revoke_seat(id, at).await)
+        let revoked = self.noted(self.store.revoke_seat(id, at).await);
+        self.departures.send_replace(());
+        revoked
     }
 
     /// All seats, the newest first.
@@ -435,7 +461,9 @@ impl Engine {
 
     /// Ends a session.
     pub async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
-        self.noted(self.store.end_pass(session).await)
+        let ended = self.noted(self.store.end_pass(session).await);
+        self.departures.send_replace(());
+        ended
     }
 
     /// Whether a seat may see a document: one of a single debate sees what that debate cites and
@@ -480,7 +508,16 @@ impl Engine {
             *self.wrote() = pulse.is_ok().then(Instant::now);
             pulse
         };
-        Health { writing, debates_listened_to: self.bell.debates_listened_to() }
+        Health {
+            writing,
+            debates_listened_to: self.bell.debates_listened_to(),
+            database: self.store.vitals(),
+        }
+    }
+
+    /// How the database is.
+    pub fn vitals(&self) -> Vitals {
+        self.store.vitals()
     }
 
     /// How often something was committed; what is written at the same time shares a commit.
@@ -504,6 +541,55 @@ impl Engine {
 
     fn wrote(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
         self.wrote.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What hears other servers on the same record.
+struct Ears {
+    bell: Bell,
+    feed: Feed,
+    presence: Presence,
+    departures: watch::Sender<()>,
+}
+
+impl Neighbour for Ears {
+    fn hear(&self, told: Told) {
+        match told {
+            Told::Opened(debate) => {
+                self.bell.ring(debate);
+                self.feed.ring(debate, Change::Opened);
+            }
+            Told::Written(debate) => {
+                self.bell.ring(debate);
+                self.feed.ring(debate, Change::Written);
+            }
+            Told::Deleted(debate) => {
+                self.presence.forget(debate);
+                self.bell.ring(debate);
+                self.feed.ring(debate, Change::Written);
+            }
+            Told::Seats => {
+                self.departures.send_replace(());
+            }
+            Told::Anything => {
+                self.bell.ring_all();
+                self.presence.ring_all();
+                self.feed.begin_anew();
+                self.departures.send_replace(());
+            }
+        }
+    }
+
+    fn signs(&self, all: bool) -> Vec<Seen> {
+        self.presence.changes(all)
+    }
+
+    fn learn(&self, server: Uuid, seen: Seen) {
+        self.presence.learn(server, seen);
+    }
+
+    fn alive(&self, servers: &[Uuid]) {
+        self.presence.alive(servers);
     }
 }
 

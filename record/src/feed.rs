@@ -85,6 +85,17 @@ impl Feed {
         self.rung.send_modify(|newest| *newest = number.max(*newest));
     }
 
+    /// Tells everybody who follows to begin anew: nobody knows what has changed.
+    pub(crate) fn begin_anew(&self) {
+        let number = {
+            let mut list = self.list();
+            list.changes.skip();
+            list.forget_all();
+            list.forgotten
+        };
+        self.rung.send_modify(|newest| *newest = number.max(*newest));
+    }
+
     /// Starts following: every change from now on will be told.
     pub(crate) fn follow(&self) -> Following {
         let list = self.list();
@@ -247,6 +258,17 @@ mod tests {
         let mut anew = feed.follow();
         feed.ring(debate(7), Change::Written);
         assert_eq!(told(&mut anew).await, [(debate(7), Change::Written)]);
+    }
+
+    #[tokio::test]
+    async fn when_nobody_knows_what_has_changed_everybody_begins_anew() {
+        let feed = Feed::default();
+        let mut following = feed.follow();
+        feed.begin_anew();
+        assert_eq!(following.next().await, Err(TooSlow));
+        let mut anew = feed.follow();
+        feed.ring(debate(1), Change::Written);
+        assert_eq!(told(&mut anew).await, [(debate(1), Change::Written)]);
     }
 
     #[tokio::test]

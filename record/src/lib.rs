@@ -39,5 +39,5 @@ pub use shape::{
     NewDocument, NewVersion, News, Poll, Receipt, Request, Sheet, Stretch, TypeTexts, VersionList,
     VersionListed,
 };
-pub use store::{OpenError, Store, StoreOptions, backup};
+pub use store::{OpenError, Place, PostgresUrl, Store, StoreOptions, Vitals, backup};
 pub use verified::{Mark, Verified, VerifiedPiece};

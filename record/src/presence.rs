@@ -1,6 +1,7 @@
 //! Presence: who waits in which debate right now, and when each role was last seen there.
 //!
-//! It lives in memory only, and only the engine notes it. A role waits while a wait of its is held,
+//! It lives in memory only, and only the engine notes it; where several servers share a record, each
+//! tells the others what changes here ([`Presence::changes`]) and learns what is so there. A role waits while a wait of its is held,
 //! and for [`LINGER`] after a poll, or after a wait that ended without news: so a wait that is only
 //! renewed is one wait. Its own bell rings when somebody begins or ceases to wait, and never
 //! otherwise.
@@ -9,13 +10,14 @@
 //! [`Room`] holds all that is decided here and is told what time it is.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aw_core::{ByRole, DebateId, Role, Time};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until};
+use uuid::Uuid;
 
 use crate::bell::{Bell, Listening};
 use crate::feed::{Change, Feed};
@@ -37,6 +39,14 @@ pub struct Sign {
     pub waiting: bool,
     /// When it last waited, polled or wrote.
     pub last_seen: Option<Time>,
+}
+
+/// Who is where, as one server sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) debate: DebateId,
+    pub(crate) role: Role,
+    pub(crate) sign: Sign,
 }
 
 /// Who is where; clones share it.
@@ -71,8 +81,37 @@ impl Presence {
     /// What is known of each role in a debate.
     pub(crate) fn of(&self, debate: DebateId) -> ByRole<Sign> {
         let room = self.room();
-        let here = room.debates.get(debate);
-        ByRole::of(|role| here.map_or(Sign::default(), |here| here.roles.get(role).sign))
+        ByRole::of(|role| room.sign(debate, role))
+    }
+
+    /// Begins to note what other servers must be told.
+    pub(crate) fn share(&self) {
+        self.room().changed = Some(HashSet::new());
+    }
+
+    /// What is so here: of the debates that have changed since the last call, or of all.
+    pub(crate) fn changes(&self, all: bool) -> Vec<Seen> {
+        self.room().changes(all)
+    }
+
+    /// Learns what is so on another server.
+    pub(crate) fn learn(&self, server: Uuid, seen: Seen) {
+        if self.room().learn(server, seen) {
+            self.tell(seen.debate);
+        }
+    }
+
+    /// Learns which other servers are alive: nobody waits on those that are not.
+    pub(crate) fn alive(&self, servers: &[Uuid]) {
+        let gone = self.room().alive(servers);
+        for debate in gone {
+            self.tell(debate);
+        }
+    }
+
+    /// Tells everybody who listens to look.
+    pub(crate) fn ring_all(&self) {
+        self.bell.ring_all();
     }
 
     /// Listens to who comes and goes in a debate: first this, then [`Presence::of`].
@@ -82,7 +121,9 @@ impl Presence {
 
     /// Forgets a debate that is no more.
     pub(crate) fn forget(&self, debate: DebateId) {
-        self.room().debates.remove(debate);
+        let mut room = self.room();
+        room.debates.remove(debate);
+        room.elsewhere.remove(&debate);
     }
 
     fn tell(&self, debate: DebateId) {
@@ -158,6 +199,10 @@ struct Room {
     due: BinaryHeap<Reverse<(Instant, DebateId, Role)>>,
     /// Whether somebody watches the clock.
     watched: bool,
+    /// What is so on other servers.
+    elsewhere: HashMap<DebateId, Vec<(Uuid, Role, Sign)>>,
+    /// The debates of which other servers must be told, where there are any.
+    changed: Option<HashSet<DebateId>>,
 }
 
 #[derive(Debug, Default)]
@@ -188,6 +233,61 @@ struct Left {
 }
 
 impl Room {
+    /// What is known of a role, wherever it is.
+    fn sign(&self, debate: DebateId, role: Role) -> Sign {
+        let here = self.debates.get(debate).map(|here| here.roles.get(role).sign);
+        let there = self.elsewhere.get(&debate).into_iter().flatten();
+        let there = there.filter(|(_, of, _)| *of == role).map(|(_, _, sign)| *sign);
+        here.into_iter().chain(there).fold(Sign::default(), |known, sign| Sign {
+            waiting: known.waiting || sign.waiting,
+            last_seen: known.last_seen.max(sign.last_seen),
+        })
+    }
+
+    fn changes(&mut self, all: bool) -> Vec<Seen> {
+        let Some(changed) = &mut self.changed else { return Vec::new() };
+        let mut debates = std::mem::take(changed);
+        if all {
+            debates.extend(self.debates.after(0).map(|(_, debate, _)| debate));
+        }
+        let signs = debates.into_iter().flat_map(|debate| {
+            let here = self.debates.get(debate);
+            Role::ALL.iter().filter_map(move |role| {
+                let sign = here?.roles.get(*role).sign;
+                sign.last_seen.is_some().then_some(Seen { debate, role: *role, sign })
+            })
+        });
+        signs.collect()
+    }
+
+    /// Whether that makes somebody wait who did not, or the other way round.
+    fn learn(&mut self, server: Uuid, seen: Seen) -> bool {
+        let before = self.sign(seen.debate, seen.role).waiting;
+        if self.elsewhere.len() > KEPT {
+            self.elsewhere.retain(|_, signs| signs.iter().any(|(_, _, sign)| sign.waiting));
+        }
+        let signs = self.elsewhere.entry(seen.debate).or_default();
+        match signs.iter_mut().find(|(of, role, _)| (*of, *role) == (server, seen.role)) {
+            Some((_, _, sign)) => *sign = seen.sign,
+            None => signs.push((server, seen.role, seen.sign)),
+        }
+        self.sign(seen.debate, seen.role).waiting != before
+    }
+
+    /// The debates in which somebody has ceased to wait with a server that is no more.
+    fn alive(&mut self, servers: &[Uuid]) -> Vec<DebateId> {
+        let mut gone = Vec::new();
+        for (debate, signs) in &mut self.elsewhere {
+            for (server, _, sign) in signs {
+                if sign.waiting && !servers.contains(server) {
+                    sign.waiting = false;
+                    gone.push(*debate);
+                }
+            }
+        }
+        gone
+    }
+
     fn wrote(&mut self, debate: DebateId, role: Role, at: Time, now: Instant) {
         self.touch(debate, now).roles.of_mut(role).sign.last_seen = Some(at);
     }
@@ -253,7 +353,10 @@ impl Room {
                     known.due = true;
                     self.due.push(Reverse((until, debate, role)));
                 }
-                None if std::mem::replace(&mut known.sign.waiting, false) => gone.push(debate),
+                None if std::mem::replace(&mut known.sign.waiting, false) => {
+                    gone.push(debate);
+                    self.changed.as_mut().map(|changed| changed.insert(debate));
+                }
                 None => {}
             }
         }
@@ -274,6 +377,9 @@ impl Room {
                 self.debates.remove(oldest);
             }
         }
+        if let Some(changed) = &mut self.changed {
+            changed.insert(debate);
+        }
         let (_, here) = self.debates.touch(debate);
         here.touched = Some(now);
         here
@@ -282,8 +388,6 @@ impl Room {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
 
     const AT: Time = Time(7);
@@ -437,6 +541,33 @@ mod tests {
         story.room.wrote(debate(3), Role::Proposer, AT, story.now);
         assert!(story.room.debates.get(debate(1)).is_none());
         assert!(story.room.debates.get(debate(2)).is_some());
+    }
+
+    #[test]
+    fn what_is_so_on_other_servers_counts_until_they_are_gone() {
+        let (mut story, other, third) = (Story::begin(), Uuid::from_u128(8), Uuid::from_u128(9));
+        let sign = |waiting, at| Sign { waiting, last_seen: Some(Time(at)) };
+        let seen =
+            |waiting, at| Seen { debate: debate(1), role: Role::Opponent, sign: sign(waiting, at) };
+        assert!(story.room.changes(true).is_empty(), "nobody is told");
+        story.room.changed = Some(HashSet::new());
+        assert!(story.room.learn(other, seen(true, 3)));
+        assert!(!story.room.learn(third, seen(true, 9)), "it waits already");
+        assert_eq!(story.room.sign(debate(1), Role::Opponent), sign(true, 9));
+        assert!(!story.room.learn(other, seen(false, 4)));
+        assert!(story.room.alive(&[other, third]).is_empty());
+        assert_eq!(story.room.alive(&[other]), [debate(1)]);
+        assert_eq!(story.room.sign(debate(1), Role::Opponent), sign(false, 9));
+        assert!(story.room.changes(true).is_empty(), "others know that");
+
+        story.arrive();
+        let told = [seen(true, AT.0)];
+        assert_eq!(story.room.changes(false), told);
+        assert!(story.room.changes(false).is_empty());
+        assert_eq!(story.room.changes(true), told);
+        story.leave();
+        assert!(story.pass(6.0));
+        assert_eq!(story.room.changes(false), [seen(false, AT.0)]);
     }
 
     #[tokio::test]

@@ -69,6 +69,11 @@ impl<T> Recent<T> {
         }
     }
 
+    /// Leaves a number out, so that who has seen the newest has not seen this.
+    pub(crate) fn skip(&mut self) {
+        self.newest += 1;
+    }
+
     /// Forgets all debates; numbers go on from where they were.
     pub(crate) fn clear(&mut self) {
         self.order.clear();

@@ -17,14 +17,14 @@ fn pulses(path: &Path) -> i64 {
 
 #[tokio::test]
 async fn whether_writing_works_is_found_out_by_writing_unless_it_has_just_worked() {
-    let world = World::new();
+    let world = World::in_file();
     let before = pulses(&world.path);
     world.engine.health().await.writing.unwrap();
     assert_eq!(pulses(&world.path), before + 1);
     world.engine.health().await.writing.unwrap();
     assert_eq!(pulses(&world.path), before + 1, "the last one is proof enough");
 
-    let fresh = World::new();
+    let fresh = World::in_file();
     fresh.opens("Keep one file?").await;
     let before = pulses(&fresh.path);
     fresh.engine.health().await.writing.unwrap();
@@ -33,7 +33,7 @@ async fn whether_writing_works_is_found_out_by_writing_unless_it_has_just_worked
 
 #[tokio::test]
 async fn a_store_that_is_closed_leaves_one_file_and_takes_nothing_more() {
-    let world = World::new();
+    let world = World::in_file();
     let (debate, motion) = world.opens("Keep one file?").await;
     let log = world.path.with_file_name("debate.db-wal");
     assert!(log.exists());
@@ -49,7 +49,7 @@ async fn a_store_that_is_closed_leaves_one_file_and_takes_nothing_more() {
 
 #[tokio::test]
 async fn a_write_that_finds_no_place_to_wait_is_turned_away() {
-    let world = World::with(|options| options.queue = 1);
+    let world = World::in_file_with(|options| options.queue = 1);
     // Nothing is taken from the queue meanwhile: another has the file.
     let db = Connection::open(&world.path).unwrap();
     db.execute_batch("begin immediate").unwrap();
@@ -76,7 +76,7 @@ async fn a_write_that_finds_no_place_to_wait_is_turned_away() {
 
 #[tokio::test]
 async fn the_files_are_their_owners_alone() {
-    let world = World::new();
+    let world = World::in_file();
     world.opens("Keep one file?").await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     let beside = |suffix: &str| world.path.with_file_name(format!("debate.db{suffix}"));
@@ -98,7 +98,7 @@ async fn the_files_are_their_owners_alone() {
 
 #[tokio::test]
 async fn a_copy_is_whole_private_and_never_written_over_a_file() {
-    let world = World::new();
+    let world = World::in_file();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.exchanges(debate, motion, 3).await;
     let copy = world.path.with_file_name("copy.db");
@@ -122,7 +122,7 @@ async fn a_copy_is_whole_private_and_never_written_over_a_file() {
 
 #[tokio::test]
 async fn a_long_copy_tells_how_far_it_is() {
-    let world = World::new();
+    let world = World::in_file();
     let db = Connection::open(&world.path).unwrap();
     // More pages than are copied at a time.
     db.execute_batch("create table filler (x); insert into filler values (zeroblob(12000000))")

@@ -165,7 +165,7 @@ async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary
 
 #[tokio::test]
 async fn a_version_that_was_taken_away_is_damage_and_not_a_wrong_number() {
-    let world = World::new();
+    let world = World::in_file();
     let plan = world.keeps("Plan").await;
     world.adds(plan, "Plan, with tests").await;
     let thief = burglar(&world.path);

@@ -1,7 +1,9 @@
 //! What browsers are given instead of a token.
 
 use aw_core::{Hash, Time};
-use aw_record::{Clock, Engine, Pass, Store, StoreOptions};
+use aw_record::Pass;
+
+use crate::world::{BEGINNING, World};
 
 fn hash(kind: u8, number: u16) -> Hash {
     let mut bytes = [kind; 32];
@@ -11,12 +13,16 @@ fn hash(kind: u8, number: u16) -> Hash {
 
 #[tokio::test]
 async fn a_token_that_asks_for_sessions_without_end_keeps_its_newest_five_hundred() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
-    let engine = Engine::new(store, Clock::new(|| Time(0)));
+    let world = World::new();
+    let engine = &world.engine;
     let (greedy, modest) = (hash(1, 0), hash(2, 0));
     let give = async |number: u16, holder, once| {
-        let pass = Pass { hash: hash(9, number), holder, once, expires_at: Time(number.into()) };
+        let pass = Pass {
+            hash: hash(9, number),
+            holder,
+            once,
+            expires_at: Time(BEGINNING + i64::from(number)),
+        };
         engine.give_pass(pass).await.unwrap();
     };
     // What somebody else holds stays, and links are counted by themselves.

@@ -10,12 +10,14 @@ use aw_core::{
     ResolutionPolicy, Role, Summary, Time, Title, Verdict, Via,
 };
 use aw_record::{
-    Ask, Clock, Engine, Failure, KeptVersion, NewDocument, NewVersion, News, Poll, Receipt,
+    Ask, Clock, Engine, Failure, KeptVersion, NewDocument, NewVersion, News, Place, Poll, Receipt,
     Request, Store, StoreOptions,
 };
 use tempfile::TempDir;
 use tokio::time::timeout;
 use uuid::Uuid;
+
+use crate::postgres;
 
 /// The longest that anything may take before it counts as never.
 pub(crate) const CEILING: Duration = Duration::from_secs(10);
@@ -29,9 +31,11 @@ pub(crate) const GO_ON: Move<ArgumentId> = Move::Ruling { target: None, verdict:
 /// The RULING that closes it.
 pub(crate) const CLOSE: Move<ArgumentId> = Move::Ruling { target: None, verdict: Verdict::Close };
 
-/// An engine on a file of its own. Time moves when the story moves it.
+/// An engine on a record of its own: in a SQLite file, or in the PostgreSQL that `scripts/postgres`
+/// starts. Time moves when the story moves it.
 pub(crate) struct World {
     pub(crate) engine: Engine,
+    /// Of the file, if it is in one.
     pub(crate) path: PathBuf,
     now: Arc<AtomicI64>,
     _folder: TempDir,
@@ -44,9 +48,26 @@ impl World {
 
     /// With other settings than usual.
     pub(crate) fn with(change: impl FnOnce(&mut StoreOptions)) -> Self {
+        match postgres::new_database() {
+            Some(url) => World::at_place(Place::Postgres(url), change),
+            None => World::in_file_with(change),
+        }
+    }
+
+    /// In a SQLite file, for stories about the file.
+    pub(crate) fn in_file() -> Self {
+        World::in_file_with(|_| {})
+    }
+
+    pub(crate) fn in_file_with(change: impl FnOnce(&mut StoreOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data/debate.db");
-        let mut options = StoreOptions::at(&path);
+        let world = World::at_place(Place::File(path.clone()), change);
+        World { path, _folder: folder, ..world }
+    }
+
+    pub(crate) fn at_place(place: Place, change: impl FnOnce(&mut StoreOptions)) -> Self {
+        let mut options = StoreOptions::at(place);
         change(&mut options);
         let now = Arc::new(AtomicI64::new(BEGINNING));
         let clock = {
@@ -54,7 +75,8 @@ impl World {
             Clock::new(move || Time(now.load(Ordering::Relaxed)))
         };
         let engine = Engine::new(Store::open(&options).unwrap(), clock);
-        World { engine, path, now, _folder: folder }
+        let _folder = tempfile::tempdir().unwrap();
+        World { engine, path: PathBuf::new(), now, _folder }
     }
 
     /// Makes it so many milliseconds after the beginning.

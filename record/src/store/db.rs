@@ -1,15 +1,19 @@
-//! One language for the statements of the store.
+//! One language for the statements of the store, whichever database it is kept in.
 //!
 //! A [`Db`] runs a statement with numbered parameters (`?1`) and hands out what it finds row by
 //! row. What is missing or unreadable in a row is damage: the statements say what must be there.
+//! The few statements that cannot be the same for both databases are in `counts.rs` and `search.rs`.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use rusqlite::types::{FromSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{self as postgres, IsNull};
 use uuid::Uuid;
 
+use super::postgres::Session;
 use crate::{Damage, Failure};
 
 /// A transaction, or whatever else statements run in.
@@ -17,6 +21,8 @@ use crate::{Damage, Failure};
 pub(super) enum Db<'a> {
     /// In a SQLite file.
     Sqlite(&'a Connection),
+    /// In PostgreSQL.
+    Postgres(&'a Session),
 }
 
 impl Db<'_> {
@@ -27,6 +33,24 @@ impl Db<'_> {
                 db.prepare_cached(sql)?.execute(params_from_iter(values))?;
                 Ok(())
             }
+            Db::Postgres(db) => db.run(sql, values),
+        }
+    }
+
+    /// Returns when what was run has been done: until then, PostgreSQL may still refuse it.
+    pub(super) fn settle(&self) -> Result<(), Failure> {
+        match self {
+            Db::Sqlite(_) => Ok(()),
+            Db::Postgres(db) => db.settle(),
+        }
+    }
+
+    /// Whether what is written now may be in the record already, written by this very request: a
+    /// commit was lost sight of.
+    pub(super) fn is_unsure(&self) -> bool {
+        match self {
+            Db::Sqlite(_) => false,
+            Db::Postgres(db) => db.is_unsure(),
         }
     }
 
@@ -46,9 +70,16 @@ impl Db<'_> {
                         break;
                     }
                 }
-                Ok(())
+            }
+            Db::Postgres(db) => {
+                for row in &db.query(sql, values)? {
+                    if read(&Row::Postgres(row))?.is_break() {
+                        break;
+                    }
+                }
             }
         }
+        Ok(())
     }
 
     /// All rows.
@@ -78,6 +109,9 @@ impl Db<'_> {
                 let mut statement = db.prepare_cached(sql)?;
                 let mut rows = statement.query(params_from_iter(values))?;
                 rows.next()?.map(|row| read(&Row::Sqlite(row))).transpose()
+            }
+            Db::Postgres(db) => {
+                db.query(sql, values)?.first().map(|row| read(&Row::Postgres(row))).transpose()
             }
         }
     }
@@ -113,6 +147,20 @@ pub(super) enum Value<'a> {
     Id(Uuid),
     /// 32 bytes.
     Hash([u8; 32]),
+}
+
+impl Value<'_> {
+    /// The same, borrowing nothing.
+    pub(super) fn kept(&self) -> Value<'static> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Integer(number) => Value::Integer(*number),
+            Value::Flag(flag) => Value::Flag(*flag),
+            Value::Text(text) => Value::Text(Cow::Owned(text.clone().into_owned())),
+            Value::Id(id) => Value::Id(*id),
+            Value::Hash(hash) => Value::Hash(*hash),
+        }
+    }
 }
 
 /// What a statement is given, in order.
@@ -183,10 +231,52 @@ impl ToSql for Value<'_> {
     }
 }
 
+impl postgres::ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &postgres::Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(number) => postgres::ToSql::to_sql(number, kind, out),
+            Value::Flag(flag) => postgres::ToSql::to_sql(flag, kind, out),
+            Value::Text(text) => postgres::ToSql::to_sql(&text.as_ref(), kind, out),
+            Value::Id(id) => postgres::ToSql::to_sql(&id.as_bytes().as_slice(), kind, out),
+            Value::Hash(hash) => postgres::ToSql::to_sql(&hash.as_slice(), kind, out),
+        }
+    }
+
+    fn accepts(_: &postgres::Type) -> bool {
+        // The kinds of value are known here only, and each has its own check.
+        true
+    }
+
+    fn to_sql_checked(
+        &self,
+        kind: &postgres::Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        use postgres::Type;
+        let fits = match self {
+            Value::Null => true,
+            Value::Integer(_) => *kind == Type::INT8,
+            Value::Flag(_) => *kind == Type::BOOL,
+            Value::Text(_) => *kind == Type::TEXT,
+            Value::Id(_) | Value::Hash(_) => *kind == Type::BYTEA,
+        };
+        if !fits {
+            return Err(format!("{self:?} is no {kind}").into());
+        }
+        postgres::ToSql::to_sql(self, kind, out)
+    }
+}
+
 /// A row that a statement found.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {
@@ -194,6 +284,7 @@ impl Row<'_> {
     pub(super) fn get<T: Cell>(&self, column: usize) -> Result<T, Failure> {
         match self {
             Row::Sqlite(row) => Ok(row.get(column)?),
+            Row::Postgres(row) => Ok(T::made_of(raw(row, column)?)?),
         }
     }
 
@@ -201,6 +292,7 @@ impl Row<'_> {
     pub(super) fn text(&self, column: usize) -> Result<&str, Failure> {
         match self {
             Row::Sqlite(row) => Ok(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?),
+            Row::Postgres(row) => raw(row, column),
         }
     }
 
@@ -210,17 +302,69 @@ impl Row<'_> {
             Row::Sqlite(row) => {
                 Ok(matches!(row.get_ref(column)?, ValueRef::Integer(0 | 1) | ValueRef::Null))
             }
+            Row::Postgres(_) => Ok(true),
         }
     }
 }
 
-/// What can stand in a column.
-pub(super) trait Cell: FromSql {}
+/// What PostgreSQL keeps in a column.
+fn raw<'r, T: postgres::FromSql<'r>>(
+    row: &'r tokio_postgres::Row,
+    column: usize,
+) -> Result<T, Failure> {
+    row.try_get(column).map_err(|error| Damage::new(error.to_string()).into())
+}
 
-impl Cell for i64 {}
-impl Cell for u64 {}
-impl Cell for bool {}
-impl Cell for String {}
-impl Cell for Uuid {}
-impl Cell for [u8; 32] {}
-impl<T: Cell> Cell for Option<T> {}
+/// What can stand in a column.
+pub(super) trait Cell: FromSql {
+    /// What PostgreSQL keeps it as.
+    type Raw<'r>: postgres::FromSql<'r>;
+
+    fn made_of(raw: Self::Raw<'_>) -> Result<Self, Damage>;
+}
+
+/// What PostgreSQL keeps as it is.
+macro_rules! kept {
+    ($($kind:ty),*) => { $(
+        impl Cell for $kind {
+            type Raw<'r> = $kind;
+
+            fn made_of(raw: $kind) -> Result<Self, Damage> {
+                Ok(raw)
+            }
+        }
+    )* };
+}
+kept!(i64, bool, String);
+
+impl Cell for u64 {
+    type Raw<'r> = i64;
+
+    fn made_of(raw: i64) -> Result<Self, Damage> {
+        u64::try_from(raw).map_err(|error| Damage::new(error.to_string()))
+    }
+}
+
+impl Cell for Uuid {
+    type Raw<'r> = &'r [u8];
+
+    fn made_of(raw: &[u8]) -> Result<Self, Damage> {
+        Uuid::from_slice(raw).map_err(|error| Damage::new(error.to_string()))
+    }
+}
+
+impl Cell for [u8; 32] {
+    type Raw<'r> = &'r [u8];
+
+    fn made_of(raw: &[u8]) -> Result<Self, Damage> {
+        raw.try_into().map_err(|_| Damage::new("a hash has 32 bytes"))
+    }
+}
+
+impl<T: Cell> Cell for Option<T> {
+    type Raw<'r> = Option<T::Raw<'r>>;
+
+    fn made_of(raw: Option<T::Raw<'_>>) -> Result<Self, Damage> {
+        raw.map(T::made_of).transpose()
+    }
+}

@@ -2,14 +2,14 @@
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
-    Move, Refusal, RequestId, Role, SeatName, Seq, Standing, State, Target, Time, Title, Via,
-    mentions,
+    Move, Refusal, RequestId, Role, SeatName, Seq, Standing, Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
-use super::{damaged, in_order, seals};
+use super::search::Words;
+use super::{counts, damaged, in_order, seals};
 use crate::{DebateHead, Failure, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
@@ -80,7 +80,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<Written, F
     if let Some(known) = find(db, new.id)? {
         return replay_opening(db, new, known);
     }
-    if total(db)? >= most {
+    if counts::debates(db)? >= most {
         return Err(Failure::NoRoom(format!(
             "as many debates are kept as this server takes on: {most}"
         )));
@@ -107,6 +107,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<Written, F
 
 fn replay_opening(db: &Db<'_>, new: &NewDebate, known: Known) -> Result<Written, Failure> {
     let motion = argument_at(db, &known, Seq::FIRST)?;
+    let motion_id = motion.id;
     if known.deleted_at.is_some() || motion.request != new.motion.request {
         return Err(Failure::DebateIdTaken { id: new.id });
     }
@@ -117,8 +118,8 @@ fn replay_opening(db: &Db<'_>, new: &NewDebate, known: Known) -> Result<Written,
     if !same {
         return Err(Failure::RequestIdReused);
     }
-    let (head, argument) = (known.head, motion);
-    Ok(Written { head, argument, replayed: true, missed: Vec::new(), parked_for: None })
+    let (head, argument, replayed) = (known.head, motion, motion_id != new.motion.id);
+    Ok(Written { head, argument, replayed, missed: Vec::new(), parked_for: None })
 }
 
 /// The order of the checks is the protocol's: debate, replay, target, state.
@@ -168,7 +169,7 @@ pub(super) fn play(
         }
     }
     update_standing(db, &known)?;
-    count(db, &known.head.debate_type, Some(before.state), Some(known.head.state()))?;
+    counts::move_debate(db, &known.head.debate_type, Some(before.state), Some(known.head.state()))?;
 
     let (argument, parked_for) = written.ok_or_else(|| damaged("a decision wrote nothing"))?;
     let missed = missed(db, &known, &argument, target)?;
@@ -204,7 +205,9 @@ fn replay(
     };
     let missed = missed(db, &known, &argument, target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
-    Ok(Written { head: known.head, argument, replayed: true, missed, parked_for })
+    // Its id was made for this very request: then its commit was lost sight of, and found again.
+    let replayed = argument.id != new.argument.id;
+    Ok(Written { head: known.head, argument, replayed, missed, parked_for })
 }
 
 /// What others wrote between the target and this argument.
@@ -228,11 +231,18 @@ fn missed(
 }
 
 pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Failure> {
-    let known = live(db, debate)?;
+    let known = match live(db, debate) {
+        Err(Failure::DebateNotFound { deleted_at, .. })
+            if db.is_unsure() && deleted_at == Some(at) =>
+        {
+            return Ok(());
+        }
+        known => known?,
+    };
     db.run("update debates set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     seals::keep_debate_deleted(db, known.key, at)?;
     db.run("delete from debate_titles where rowid = ?1", values![known.key])?;
-    count(db, &known.head.debate_type, Some(known.head.state()), None)
+    counts::move_debate(db, &known.head.debate_type, Some(known.head.state()), None)
 }
 
 fn of_request(
@@ -290,9 +300,8 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         standing.interrupted.opponent.map(|seq| seq.0),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    let sql = "insert into debate_titles (rowid, title) values (?1, ?2)";
-    db.run(sql, values![key, head.title.as_str()])?;
-    count(db, &head.debate_type, None, Some(standing.state))?;
+    Words::Titles.keep(db, key, head.title.as_str())?;
+    counts::move_debate(db, &head.debate_type, None, Some(standing.state))?;
     Ok(key)
 }
 
@@ -332,48 +341,6 @@ fn update_standing(db: &Db<'_>, known: &Known) -> Result<(), Failure> {
         standing.interrupted.opponent.map(|seq| seq.0),
     ];
     db.run(sql, row)
-}
-
-/// How many debates there are.
-fn total(db: &Db<'_>) -> Result<u64, Failure> {
-    let sql = "select cast(coalesce(sum(awaiting_opponent + awaiting_proposer
-         + awaiting_arbitrator + intervention_pending + closed), 0) as bigint)
-         from debate_counts where debate_type = ''";
-    db.one(sql, values![], |row| row.get(0))
-}
-
-/// Moves a debate from one state's count to another's, under its own type and under all of them.
-fn count(
-    db: &Db<'_>,
-    debate_type: &DebateType,
-    from: Option<State>,
-    to: Option<State>,
-) -> Result<(), Failure> {
-    if from == to {
-        return Ok(());
-    }
-    if from.is_none() {
-        let sql = "insert into debate_counts (debate_type) values (''), (?1)
-             on conflict do nothing";
-        db.run(sql, values![debate_type.as_str()])?;
-    }
-    let change = |state| i64::from(to == Some(state)) - i64::from(from == Some(state));
-    let sql = "update debate_counts set
-             awaiting_opponent = awaiting_opponent + ?2,
-             awaiting_proposer = awaiting_proposer + ?3,
-             awaiting_arbitrator = awaiting_arbitrator + ?4,
-             intervention_pending = intervention_pending + ?5,
-             closed = closed + ?6
-         where debate_type in ('', ?1)";
-    let changes = values![
-        debate_type.as_str(),
-        change(State::AwaitingOpponent),
-        change(State::AwaitingProposer),
-        change(State::AwaitingArbitrator),
-        change(State::InterventionPending),
-        change(State::Closed),
-    ];
-    db.run(sql, changes)
 }
 
 /// Adds an argument, chained to its predecessor, with the documents it cites. The standing already

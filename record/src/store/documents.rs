@@ -4,7 +4,8 @@ use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
-use super::seals;
+use super::search::Words;
+use super::{counts, seals};
 use crate::{
     Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
     VersionListed,
@@ -30,10 +31,10 @@ pub(super) fn create(
     let known = db.optional(sql, values![new.request.uuid()], |row| row.get::<Uuid>(0))?;
     if let Some(first) = known {
         let known = live(db, first.into())?;
-        return replay(db, &known, new.request, &new.version);
+        // Its id was made for this very request: then its commit was lost sight of, and found again.
+        return replay(db, &known, new.request, &new.version, known.id != id);
     }
-    let kept: u64 = db.one("select live from document_counts", values![], |row| row.get(0))?;
-    if kept >= most {
+    if counts::documents(db)?.0 >= most {
         return Err(Failure::NoRoom(format!(
             "as many documents are kept as this server takes on: {most}"
         )));
@@ -58,13 +59,15 @@ pub(super) fn add_version(
     let known = live(db, document)?;
     let sql = "select 1 from document_versions where document_key = ?1 and client_request_id = ?2";
     if db.exists(sql, values![known.key, request.uuid()])? {
-        return replay(db, &known, request, new);
+        let kept = replay(db, &known, request, new, true)?;
+        // Written no earlier than this very request was made, whose commit was lost sight of.
+        let replayed = !(db.is_unsure() && kept.version.at >= at);
+        return Ok(KeptVersion { replayed, ..kept });
     }
     let (number, at) = (known.newest + 1, at.max(known.updated_at));
     let sql = "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1";
     db.run(sql, values![known.key, number, new.summary.as_str(), at.0])?;
-    let sql = "update document_summaries set summary = ?2 where rowid = ?1";
-    db.run(sql, values![known.key, new.summary.as_str()])?;
+    Words::Summaries.change(db, known.key, new.summary.as_str())?;
     let version = insert_version(db, known.key, number, request, new, at)?;
     Ok(KeptVersion { version, document, replayed: false })
 }
@@ -75,6 +78,7 @@ fn replay(
     known: &Known,
     request: RequestId,
     new: &NewVersion,
+    replayed: bool,
 ) -> Result<KeptVersion, Failure> {
     let sql = "select version, summary, author, metadata, created_at, content
          from document_versions where document_key = ?1 and client_request_id = ?2";
@@ -85,14 +89,21 @@ fn replay(
     if !same {
         return Err(Failure::RequestIdReused);
     }
-    Ok(KeptVersion { version: first.version, document: known.id, replayed: true })
+    Ok(KeptVersion { version: first.version, document: known.id, replayed })
 }
 
 pub(super) fn delete(db: &Db<'_>, document: DocumentId, at: Time) -> Result<(), Failure> {
-    let known = live(db, document)?;
+    let known = match live(db, document) {
+        Err(Failure::DocumentNotFound { deleted_at, .. })
+            if db.is_unsure() && deleted_at == Some(at) =>
+        {
+            return Ok(());
+        }
+        known => known?,
+    };
     db.run("update documents set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     seals::keep_document_deleted(db, known.key, known.newest, at)?;
-    db.run("update document_counts set live = live - 1, deleted = deleted + 1", values![])
+    counts::add_documents(db, -1, 1)
 }
 
 pub(super) fn get(
@@ -194,10 +205,9 @@ pub(super) fn insert(
         deleted_at.map(|at| at.0)
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    let sql = "insert into document_summaries (rowid, summary) values (?1, ?2)";
-    db.run(sql, values![key, newest.summary.as_str()])?;
-    let column = if deleted_at.is_some() { "deleted" } else { "live" };
-    db.run(&format!("update document_counts set {column} = {column} + 1"), values![])?;
+    Words::Summaries.keep(db, key, newest.summary.as_str())?;
+    let (live, deleted) = if deleted_at.is_some() { (0, 1) } else { (1, 0) };
+    counts::add_documents(db, live, deleted)?;
     Ok(key)
 }
 

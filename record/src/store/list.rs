@@ -6,15 +6,14 @@
 use aw_core::{State, Summary, Time};
 use uuid::Uuid;
 
-use super::db::{Db, Value, values};
+use super::counts;
+use super::db::{Db, Value};
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
+use super::search::{Words, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// A search looks at so many matches; beyond that it stops counting.
 const SEARCHED: u64 = 2_000;
-
-/// The shortest text that the trigram index can find.
-const TRIGRAM: usize = 3;
 
 pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failure> {
     let states = states(filter);
@@ -27,11 +26,9 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
             let looked_at = if is_short(search) {
                 counted(db, filter, &states)?
             } else {
-                let found = "select count(*) from (
-                    select 1 from debate_titles where debate_titles match ?1 limit ?2)";
-                db.one(found, values![phrase(search), SEARCHED], |row| row.get(0))?
+                looked_at(db, Words::Titles, search)?
             };
-            (searched(&everything, &states, search).count(db)?, looked_at < SEARCHED)
+            (searched(db, &everything, &states, search).count(db)?, looked_at < SEARCHED)
         }
         None if filter.pending_first_opponent || filter.only.is_some() => {
             let total = runs(&everything, &states, SEARCHED).count(db)?;
@@ -40,7 +37,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
         None => (counted(db, filter, &states)?, true),
     };
     let chosen = match &filter.search {
-        Some(search) => searched(filter, &states, search),
+        Some(search) => searched(db, filter, &states, search),
         None => runs(filter, &states, filter.offset.saturating_add(filter.limit)),
     };
     let debates = chosen.page(db, filter)?;
@@ -59,13 +56,14 @@ fn states(filter: &Filter) -> Vec<State> {
 
 /// How many debates of these states there are, from the counts.
 fn counted(db: &Db<'_>, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
-    let columns: Vec<String> = states.iter().map(|state| state.as_str().to_lowercase()).collect();
-    let sql = format!(
-        "select cast(coalesce(sum({}), 0) as bigint) from debate_counts where debate_type = ?1",
-        columns.join(" + ")
-    );
     let debate_type = filter.debate_type.as_ref().map_or("", |name| name.as_str());
-    db.one(&sql, values![debate_type], |row| row.get(0))
+    counts::debates_of(db, states, debate_type)
+}
+
+/// How many matches an index has, up to a limit.
+fn looked_at(db: &Db<'_>, words: Words, search: &str) -> Result<u64, Failure> {
+    let (found, param) = words.found(db, search, SEARCHED);
+    Chosen { sql: found, params: vec![param] }.count(db)
 }
 
 /// A query that chooses debates, by their `key`, `updated_at` and `id`, or documents.
@@ -81,10 +79,11 @@ impl Chosen<'_> {
     }
 
     fn page(mut self, db: &Db<'_>, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
+        let join = join_in_order(db);
         let sql = format!(
             "select {HEAD}, {LAST} from ({}) as chosen
-             cross join debates on debates.key = chosen.key
-             cross join arguments on debate_key = chosen.key and seq = last_seq
+             {join} debates on debates.key = chosen.key
+             {join} arguments on debate_key = chosen.key and seq = last_seq
              order by chosen.updated_at desc, chosen.id limit ? offset ?",
             self.sql
         );
@@ -119,24 +118,24 @@ fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
 }
 
 /// The debates whose title contains this, among those looked at.
-fn searched<'a>(filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
+fn searched<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
+    let join = join_in_order(db);
     if is_short(search) {
         let mut newest = runs(filter, states, SEARCHED);
-        newest.params.push(search.into());
+        let (contains, param) = Words::Titles.contains(db, "newest.key", search);
+        newest.params.push(param);
         let sql = format!(
-            "select newest.* from ({}) as newest cross join debates using (key)
-             where instr(folded(title), folded(?)) > 0",
+            "select newest.* from ({}) as newest {join} debates using (key) where {contains}",
             newest.sql
         );
         return Chosen { sql, params: newest.params };
     }
-    let mut params = vec![phrase(search).into(), SEARCHED.into()];
+    let (found, param) = Words::Titles.found(db, search, SEARCHED);
+    let mut params = vec![param];
     let wanted = wanted(filter, states, &mut params);
     let sql = format!(
-        "select key, updated_at, id from (
-             select rowid as found from debate_titles where debate_titles match ?
-             order by rowid desc limit ?
-         ) cross join debates on key = found where {wanted}"
+        "select key, updated_at, id from ({found}) as matches
+         {join} debates on key = found where {wanted}"
     );
     Chosen { sql, params }
 }
@@ -196,37 +195,33 @@ pub(super) fn documents(
     let sql = match search {
         None => format!("select {columns} from documents where {live}"),
         Some(short) if is_short(short) => {
-            params.push(short.into());
+            let (contains, param) = Words::Summaries.contains(db, "documents.key", short);
+            params.push(param);
             format!(
                 "select {columns} from (
                      select * from documents where {live} order by updated_at desc, id limit {SEARCHED}
-                 ) as documents where instr(folded(summary), folded(?)) > 0"
+                 ) as documents where {contains}"
             )
         }
         Some(search) => {
-            params.insert(0, phrase(search).into());
+            let (found, param) = Words::Summaries.found(db, search, SEARCHED);
+            params.insert(0, param);
+            let join = join_in_order(db);
             format!(
-                "select {columns} from (
-                     select rowid as found from document_summaries where document_summaries match ?
-                     order by rowid desc limit {SEARCHED}
-                 ) as matches cross join documents on key = found where {live}"
+                "select {columns} from ({found}) as matches
+                 {join} documents on key = found where {live}"
             )
         }
     };
     let mut chosen = Chosen { sql, params };
-    let counts = "select live, deleted from document_counts";
-    let (kept, deleted): (u64, u64) =
-        db.one(counts, values![], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (kept, deleted) = counts::documents(db)?;
     let all = if include_deleted { kept + deleted } else { kept };
     let (total, total_is_exact) = match search {
         None if seen_by.is_some() => (chosen.count(db)?, true),
         None => (all, true),
         Some(short) if is_short(short) => (chosen.count(db)?, all < SEARCHED),
         Some(search) => {
-            let matches = "select count(*) from (
-                select 1 from document_summaries where document_summaries match ?1 limit ?2)";
-            let looked_at: u64 =
-                db.one(matches, values![phrase(search), SEARCHED], |row| row.get(0))?;
+            let looked_at = looked_at(db, Words::Summaries, search)?;
             (chosen.count(db)?, looked_at < SEARCHED)
         }
     };
@@ -242,15 +237,6 @@ pub(super) fn documents(
         })
     })?;
     Ok(DocumentList { documents, total, total_is_exact })
-}
-
-fn is_short(search: &str) -> bool {
-    search.chars().count() < TRIGRAM
-}
-
-/// The text as one phrase of the index's query language, in which nothing is an operator.
-fn phrase(search: &str) -> String {
-    format!("\"{}\"", search.replace('"', "\"\""))
 }
 
 #[cfg(test)]

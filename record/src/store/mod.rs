@@ -1,14 +1,16 @@
-//! The store: the record in a SQLite file.
+//! The store: the record in a SQLite file or in PostgreSQL.
 //!
-//! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody. One
-//! thread writes ([`writer`]), any number of connections read. SQL lives in this folder and
-//! nowhere else: [`debates`], [`reading`], [`list`] and [`documents`] hold the statements, [`migrate`] the schema,
-//! [`legacy`] the import of what an older system left behind.
+//! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody but other
+//! servers on the same record. A thread writes ([`writer`]), any number of connections read. SQL lives
+//! in this folder and nowhere else: [`debates`], [`reading`], [`list`] and [`documents`] hold the
+//! statements, which [`db`] runs in either database; [`migrate`] holds SQLite's schema, [`postgres`]
+//! all that is PostgreSQL's own, [`legacy`] the import of what an older system left behind.
 
 mod backup;
 mod connection;
 #[cfg(test)]
 mod costs;
+mod counts;
 mod db;
 mod debates;
 mod documents;
@@ -16,17 +18,21 @@ mod find;
 mod legacy;
 mod list;
 mod migrate;
+mod postgres;
 mod reading;
 mod rows;
 mod seals;
+mod search;
 mod seats;
 mod sheet;
 mod verify;
 mod writer;
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
@@ -40,6 +46,8 @@ use uuid::Uuid;
 pub use backup::backup;
 use db::Db;
 pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
+pub use postgres::PostgresUrl;
+pub(crate) use postgres::{Neighbour, News};
 pub(crate) use reading::Look;
 pub(crate) use verify::Walk;
 
@@ -48,14 +56,52 @@ use crate::{
     Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, Pass, Seat, Sheet,
     Stretch, TypeTexts, Verified, VersionList,
 };
+use postgres::Postgres;
 use verify::{Budget, DebateWalk};
-use writer::Writer;
+use writer::{About, Writer};
+
+/// Where a record is kept.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// In this SQLite file; made, with its folder, when it is not there.
+    File(PathBuf),
+    /// In PostgreSQL, which may serve several servers.
+    Postgres(PostgresUrl),
+}
+
+impl fmt::Display for Place {
+    /// Without a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File(path) => path.display().fmt(f),
+            Place::Postgres(url) => url.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    /// A `postgres://` URL, or otherwise the path of a file.
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return text.parse().map(Place::Postgres);
+        }
+        Ok(Place::File(text.strip_prefix("sqlite:").unwrap_or(text).into()))
+    }
+}
+
+impl<P: Into<PathBuf>> From<P> for Place {
+    fn from(path: P) -> Self {
+        Place::File(path.into())
+    }
+}
 
 /// How to open a [`Store`].
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// The SQLite file; made, with its folder, when it is not there.
-    pub path: PathBuf,
+    /// Where it is.
+    pub place: Place,
     /// How many writes may wait before the next one is turned away.
     pub queue: usize,
     /// How many debates are kept, besides deleted ones.
@@ -65,10 +111,10 @@ pub struct StoreOptions {
 }
 
 impl StoreOptions {
-    /// The usual settings for this file.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    /// The usual settings for this place.
+    pub fn at(place: impl Into<Place>) -> Self {
         let most = i64::MAX as u64;
-        StoreOptions { path: path.into(), queue: 4096, most_debates: most, most_documents: most }
+        StoreOptions { place: place.into(), queue: 4096, most_debates: most, most_documents: most }
     }
 }
 
@@ -124,6 +170,14 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
+    /// PostgreSQL could not be reached, or refused.
+    #[error("{place}: {why}")]
+    Postgres {
+        /// The database, without its password.
+        place: String,
+        /// Why.
+        why: String,
+    },
     /// SQLite refused.
     #[error("{path}: {source}")]
     Sqlite {
@@ -142,17 +196,47 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Inner {
-    path: PathBuf,
-    readers: Mutex<Vec<Connection>>,
+    kept: Kept,
     /// Reads that may take long are few at a time, and off the threads that serve everybody.
     long_reads: Arc<Semaphore>,
     /// However many ask for it, one at a time verifies.
     verifying: Arc<Semaphore>,
-    writer: Writer,
     most_debates: u64,
     most_documents: u64,
+}
+
+/// Where the record is kept.
+#[derive(Debug)]
+enum Kept {
+    Sqlite(File),
+    Postgres(Postgres),
+}
+
+/// A SQLite file that is open.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    readers: Mutex<Vec<Connection>>,
+    writer: Writer,
     /// Held for as long as the store is open: two writers would not hear each other's bell.
     _lock: fs::File,
+}
+
+/// How a store is, for whoever watches it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Vitals {
+    /// The kind of database.
+    pub kind: &'static str,
+    /// Of a pool of sessions: how many are at work, and how many could be.
+    pub sessions: Option<(usize, usize)>,
+    /// Whether other servers are heard, where there may be others.
+    pub listening: Option<bool>,
+    /// How many times the listening connection was made anew.
+    pub reconnects: u64,
+    /// How many batches were committed.
+    pub batches: u64,
+    /// How many requests were in them.
+    pub writes: u64,
 }
 
 /// How many idle connections are kept.
@@ -163,53 +247,80 @@ const LONG_READS: usize = 4;
 
 impl Store {
     /// Opens the database, migrating or importing it first where needed.
+    ///
+    /// This may take a while: half a minute where a PostgreSQL is not up yet.
     pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
-        let path = &options.path;
-        let io = |source| OpenError::Io { path: path.clone(), source };
-        let sqlite = |source| OpenError::Sqlite { path: path.clone(), source };
-
-        let lock = make(path).map_err(io)?;
-        if lock.try_lock().is_err() {
-            return Err(OpenError::InUse { path: path.clone() });
-        }
-        migrate::bring_up_to_date(path)?;
-        close_to_others(path).map_err(io)?;
-        let writer = Writer::start(path, options.queue).map_err(sqlite)?;
-        let reader = connection::reader(path).map_err(sqlite)?;
+        let kept = match &options.place {
+            Place::File(path) => Kept::Sqlite(File::open(path, options.queue)?),
+            Place::Postgres(url) => Kept::Postgres(Postgres::open(url, options)?),
+        };
         Ok(Store {
             inner: Arc::new(Inner {
-                path: path.clone(),
-                readers: Mutex::new(vec![reader]),
+                kept,
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 verifying: Arc::new(Semaphore::new(1)),
-                writer,
                 most_debates: options.most_debates,
                 most_documents: options.most_documents,
-                _lock: lock,
             }),
         })
     }
 
+    /// Lends the store somebody who hears what other servers write, where there may be others.
+    pub(crate) fn listen(&self, neighbour: Arc<dyn Neighbour>) {
+        match &self.inner.kept {
+            Kept::Sqlite(_) => {}
+            Kept::Postgres(postgres) => postgres.listen(neighbour),
+        }
+    }
+
+    /// Whether other servers may write into the same record.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.inner.kept, Kept::Postgres(_))
+    }
+
+    /// How it is.
+    pub(crate) fn vitals(&self) -> Vitals {
+        match &self.inner.kept {
+            Kept::Sqlite(file) => Vitals { kind: "sqlite", ..file.writer.vitals() },
+            Kept::Postgres(postgres) => postgres.vitals(),
+        }
+    }
+
     /// Whether it can write, found out by writing unless a commit has just succeeded.
     pub(crate) async fn pulse(&self) -> Result<(), Fault> {
-        self.inner.writer.pulse().await
+        self.writer().pulse().await
     }
 
     /// How many batches of writes were committed.
     pub(crate) fn commits(&self) -> u64 {
-        self.inner.writer.commits()
+        self.vitals().batches
     }
 
     /// Ends the writer after everything that is queued, and folds the log into the file.
     pub(crate) async fn close(&self) {
-        // SQLite removes its log when the last connection goes, which should be the writer's.
-        self.inner.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.inner.writer.close().await;
+        match &self.inner.kept {
+            Kept::Sqlite(file) => {
+                // SQLite removes its log when the last connection goes, which should be the writer's.
+                file.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                file.writer.close().await;
+            }
+            Kept::Postgres(postgres) => postgres.close().await,
+        }
+    }
+
+    fn writer(&self) -> &Writer {
+        match &self.inner.kept {
+            Kept::Sqlite(file) => &file.writer,
+            Kept::Postgres(postgres) => &postgres.writer,
+        }
     }
 
     pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<Written, Failure> {
         let most = self.inner.most_debates;
-        self.write(move |db| about(new.id, debates::open(db, &new, most))).await
+        self.write(About::Debate(new.id), opened, move |db| {
+            about(new.id, debates::open(db, &new, most))
+        })
+        .await
     }
 
     /// Makes a move: finds the debate and the target, asks the rule, and writes what it says.
@@ -218,11 +329,17 @@ impl Store {
         new: NewMove,
         rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
     ) -> Result<Written, Failure> {
-        self.write(move |db| about(new.debate, debates::play(db, &new, &rule))).await
+        self.write(About::Debate(new.debate), played, move |db| {
+            about(new.debate, debates::play(db, &new, &rule))
+        })
+        .await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
-        self.write(move |db| about(debate, debates::delete(db, debate, at))).await
+        self.write(About::Debate(debate), deleted, move |db| {
+            about(debate, debates::delete(db, debate, at))
+        })
+        .await
     }
 
     pub(crate) async fn create_document(
@@ -232,7 +349,8 @@ impl Store {
         at: Time,
     ) -> Result<KeptVersion, Failure> {
         let most = self.inner.most_documents;
-        self.write(move |db| documents::create(db, id, &new, at, most)).await
+        self.write(About::Nothing, untold, move |db| documents::create(db, id, &new, at, most))
+            .await
     }
 
     pub(crate) async fn add_version(
@@ -242,7 +360,7 @@ impl Store {
         new: NewVersion,
         at: Time,
     ) -> Result<KeptVersion, Failure> {
-        self.write(move |db| {
+        self.write(About::Document(document), untold, move |db| {
             about_document(document, documents::add_version(db, document, request, &new, at))
         })
         .await
@@ -253,7 +371,10 @@ impl Store {
         document: DocumentId,
         at: Time,
     ) -> Result<(), Failure> {
-        self.write(move |db| about_document(document, documents::delete(db, document, at))).await
+        self.write(About::Document(document), untold, move |db| {
+            about_document(document, documents::delete(db, document, at))
+        })
+        .await
     }
 
     /// What a waiter would learn now. `ends` says whether its wait is over, given the standing and
@@ -402,11 +523,11 @@ impl Store {
         new: NewSeat,
         at: Time,
     ) -> Result<Seat, Failure> {
-        self.write(move |db| seats::make(db, id, &new, at)).await
+        self.write(About::Nothing, untold, move |db| seats::make(db, id, &new, at)).await
     }
 
     pub(crate) async fn revoke_seat(&self, id: Uuid, at: Time) -> Result<Seat, Failure> {
-        self.write(move |db| seats::revoke(db, id, at)).await
+        self.write(About::Nothing, ended, move |db| seats::revoke(db, id, at)).await
     }
 
     pub(crate) async fn seats(&self) -> Result<Vec<Seat>, Failure> {
@@ -418,7 +539,7 @@ impl Store {
     }
 
     pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
-        self.write(move |db| seats::give(db, pass, now)).await
+        self.write(About::Nothing, untold, move |db| seats::give(db, pass, now)).await
     }
 
     pub(crate) async fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
@@ -426,11 +547,11 @@ impl Store {
     }
 
     pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
-        self.write(move |db| seats::redeem(db, link, now)).await
+        self.write(About::Nothing, untold, move |db| seats::redeem(db, link, now)).await
     }
 
     pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
-        self.write(move |db| seats::end(db, session)).await
+        self.write(About::Nothing, ended, move |db| seats::end(db, session)).await
     }
 
     pub(crate) async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
@@ -473,9 +594,11 @@ impl Store {
     /// Writes in the next batch. The work may be done more than once, of which the last time counts.
     async fn write<T: Send + 'static>(
         &self,
+        about: About,
+        tells: fn(&T, About) -> Option<News>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        self.inner.writer.write(work).await
+        self.writer().write(about, tells, work).await
     }
 
     /// Reads, all from one snapshot. For reads that take microseconds: SQLite is read on the calling
@@ -484,16 +607,65 @@ impl Store {
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        self.read_here(work)
+        match &self.inner.kept {
+            Kept::Sqlite(file) => file.read(work),
+            // In a box of its own: whoever waits for SQLite keeps no room for it.
+            Kept::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
+        }
+    }
+
+    async fn read_long<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turns = self.inner.long_reads.clone();
+        let turn = turns.acquire_owned().await.expect("it is never closed");
+        let store = self.clone();
+        match &self.inner.kept {
+            // The turn lasts as long as the reading, also when whoever asked has left.
+            Kept::Sqlite(_) => tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                match &store.inner.kept {
+                    Kept::Sqlite(file) => file.read(work),
+                    Kept::Postgres(_) => unreachable!("it is kept where it was kept"),
+                }
+            })
+            .await
+            .map_err(|died| Fault::Storage(format!("a read died: {died}")))?,
+            Kept::Postgres(postgres) => {
+                let work = move |db: &Db<'_>| {
+                    let _turn = turn;
+                    work(db)
+                };
+                Box::pin(postgres.pool.clone().read(work)).await
+            }
+        }
+    }
+}
+
+impl File {
+    fn open(path: &Path, queue: usize) -> Result<Self, OpenError> {
+        let io = |source| OpenError::Io { path: path.to_owned(), source };
+        let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+        let lock = make(path).map_err(io)?;
+        if lock.try_lock().is_err() {
+            return Err(OpenError::InUse { path: path.to_owned() });
+        }
+        migrate::bring_up_to_date(path)?;
+        close_to_others(path).map_err(io)?;
+        let writer = Writer::start(path, queue).map_err(sqlite)?;
+        let reader = connection::reader(path).map_err(sqlite)?;
+        let readers = Mutex::new(vec![reader]);
+        Ok(File { path: path.to_owned(), readers, writer, _lock: lock })
     }
 
     /// Reads on the calling thread.
-    fn read_here<T>(&self, work: impl FnOnce(&Db<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let readers = || self.inner.readers.lock().unwrap_or_else(PoisonError::into_inner);
+    fn read<T>(&self, work: impl FnOnce(&Db<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let readers = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         let idle = readers().pop();
         let reader = match idle {
             Some(reader) => reader,
-            None => connection::reader(&self.inner.path)?,
+            None => connection::reader(&self.path)?,
         };
         let result = {
             let snapshot = reader.unchecked_transaction()?;
@@ -505,22 +677,40 @@ impl Store {
         }
         result
     }
+}
 
-    async fn read_long<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<T, Failure> {
-        let turns = self.inner.long_reads.clone();
-        let turn = turns.acquire_owned().await.expect("it is never closed");
-        let store = self.clone();
-        // The turn lasts as long as the reading, also when whoever asked has left.
-        tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            store.read_here(work)
-        })
-        .await
-        .map_err(|died| Fault::Storage(format!("a read died: {died}")))?
+/// What other servers are told of an opening.
+fn opened(written: &Written, about: About) -> Option<News> {
+    match about {
+        About::Debate(debate) if !written.replayed => Some(News::Opened(debate)),
+        About::Debate(_) | About::Document(_) | About::Nothing => None,
     }
+}
+
+/// Of a move.
+fn played(written: &Written, about: About) -> Option<News> {
+    match about {
+        About::Debate(debate) if !written.replayed => Some(News::Written(debate)),
+        About::Debate(_) | About::Document(_) | About::Nothing => None,
+    }
+}
+
+/// Of the deletion of a debate.
+fn deleted((): &(), about: About) -> Option<News> {
+    match about {
+        About::Debate(debate) => Some(News::Deleted(debate)),
+        About::Document(_) | About::Nothing => None,
+    }
+}
+
+/// Of a token that was taken back, or a session that ended.
+fn ended<T>(_: &T, _: About) -> Option<News> {
+    Some(News::Seats)
+}
+
+/// Of what nobody waits for.
+fn untold<T>(_: &T, _: About) -> Option<News> {
+    None
 }
 
 /// Makes the folder, the database and its lock file, as far as they are not there, readable by
@@ -585,18 +775,18 @@ fn in_order(mut newest_first: Vec<Argument>) -> Vec<Argument> {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
+    #[test]
+    fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
-        let idle = || store.inner.readers.lock().unwrap().len();
-        assert_eq!(store.read_here(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
+        let file = File::open(&folder.path().join("debate.db"), 4).unwrap();
+        let idle = || file.readers.lock().unwrap().len();
+        assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
         assert_eq!(idle(), 1);
 
-        fn at_once(store: &Store, reads: usize) -> Result<(), Failure> {
-            if reads == 0 { Ok(()) } else { store.read_here(|_| at_once(store, reads - 1)) }
+        fn at_once(file: &File, reads: usize) -> Result<(), Failure> {
+            if reads == 0 { Ok(()) } else { file.read(|_| at_once(file, reads - 1)) }
         }
-        at_once(&store, READERS + 2).unwrap();
+        at_once(&file, READERS + 2).unwrap();
         assert_eq!(idle(), READERS);
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::db::{Db, Row, values};
 use super::find::live;
 use super::rows;
-use crate::{Failure, NewSeat, Pass, Seat, SeatRole};
+use crate::{Failure, Fault, NewSeat, Pass, Seat, SeatRole};
 
 /// How many sessions, and how many links, one token may have at once: whoever has a token can ask
 /// for them without end.
@@ -30,6 +30,11 @@ fn seat(row: &Row<'_>) -> Result<Seat, Failure> {
 }
 
 pub(super) fn make(db: &Db<'_>, id: Uuid, new: &NewSeat, at: Time) -> Result<Seat, Failure> {
+    if db.is_unsure()
+        && let Ok(made) = get(db, id)
+    {
+        return Ok(made);
+    }
     let debate = new.debate.map(|debate| live(db, debate)).transpose()?;
     let sql = "insert into seats (id, name, role, debate_key, token_hash, created_at, expires_at)
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -77,7 +82,8 @@ pub(super) fn give(db: &Db<'_>, pass: Pass, now: Time) -> Result<(), Failure> {
              select hash from passes where holder = ?1 and once = ?2
              order by expires_at desc limit ?4 offset ?3)";
     db.run(sql, values![pass.holder.0, pass.once, PASSES - 1, i64::MAX])?;
-    let sql = "insert into passes (hash, holder, once, expires_at) values (?1, ?2, ?3, ?4)";
+    let sql = "insert into passes (hash, holder, once, expires_at) values (?1, ?2, ?3, ?4)
+         on conflict do nothing";
     db.run(sql, values![pass.hash.0, pass.holder.0, pass.once, pass.expires_at.0])
 }
 
@@ -92,6 +98,10 @@ pub(super) fn redeem(db: &Db<'_>, link: Hash, now: Time) -> Result<Option<Hash>,
     let sql = "delete from passes where hash = ?1 and once returning holder, expires_at";
     let found =
         db.optional(sql, values![link.0], |row| Ok((Hash(row.get(0)?), row.get::<i64>(1)?)))?;
+    if found.is_none() && db.is_unsure() {
+        // Used up, but whether by this very request nobody can tell.
+        return Err(Fault::Busy("the database was away while the link was used").into());
+    }
     Ok(found.filter(|(_, end)| now.0 < *end).map(|(holder, _)| holder))
 }
 

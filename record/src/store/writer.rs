@@ -1,56 +1,123 @@
-//! The one thread that writes, and its group commit.
+//! The thread that writes, and its group commit.
+//!
+//! This is SQLite's, which has one; PostgreSQL's, of which there are several, are in
+//! `postgres/desk.rs`.
 //!
 //! It takes every request that is waiting, does each inside one transaction, commits once, and
 //! only then answers them all, refusals included: a refusal may rest on a write of the same batch.
 //! When a commit fails nothing of its batch is acknowledged, and nothing more is accepted until
 //! the database has been opened again and has taken a write.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use aw_core::{DebateId, DocumentId};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::connection;
 use super::db::{Db, values};
+use super::postgres::{Neighbour, News, PostgresDesk};
+use super::{Vitals, connection};
 use crate::{Damage, Failure, Fault};
 
 /// The most requests that share a commit.
 const BATCH: usize = 512;
 
-/// The handle on the writing thread.
-#[derive(Debug)]
+/// The handle on the threads that write.
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
-    /// How many batches were committed.
-    commits: Arc<AtomicU64>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    written: Arc<Counts>,
+    neighbour: Arc<OnceLock<Arc<dyn Neighbour>>>,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+/// How much was written.
+#[derive(Debug, Default)]
+struct Counts {
+    batches: AtomicU64,
+    requests: AtomicU64,
+}
+
+impl Counts {
+    fn add(&self, requests: usize) {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        self.requests.fetch_add(requests as u64, Ordering::Relaxed);
+    }
+}
+
+/// What a request is about, so that it can be locked.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum About {
+    Debate(DebateId),
+    Document(DocumentId),
+    Nothing,
 }
 
 impl Writer {
     /// Starts the thread on a database that is up to date.
     pub(super) fn start(path: &Path, queue: usize) -> rusqlite::Result<Self> {
         let (jobs, waiting) = mpsc::channel(queue);
-        let commits = Arc::new(AtomicU64::new(0));
-        let db = Some(connection::writer(path)?);
-        let desk = Desk { path: path.to_owned(), db, trouble: None, commits: commits.clone() };
-        let thread = thread::Builder::new()
-            .name("aw-writer".to_owned())
-            .spawn(move || desk.work(waiting))
-            .expect("a thread can be started while the program starts");
-        Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)), commits })
+        let desk =
+            Desk { path: path.to_owned(), db: Some(connection::writer(path)?), trouble: None };
+        let written = Arc::<Counts>::default();
+        let counts = written.clone();
+        let threads = vec![start(move || desk.work(waiting, &counts))];
+        Ok(Writer {
+            jobs: Mutex::new(Some(jobs)),
+            threads: Mutex::new(threads),
+            written,
+            neighbour: Arc::default(),
+        })
+    }
+
+    /// Starts a thread for each of these desks, which share one queue.
+    pub(super) fn of_postgres(desks: Vec<PostgresDesk>, queue: usize) -> Self {
+        let (jobs, waiting) = mpsc::channel(queue);
+        let waiting = Arc::new(Mutex::new(waiting));
+        let (written, neighbour) =
+            (Arc::<Counts>::default(), Arc::<OnceLock<Arc<dyn Neighbour>>>::default());
+        let threads = desks.into_iter().map(|desk| {
+            let (waiting, counts, neighbour) =
+                (waiting.clone(), written.clone(), neighbour.clone());
+            start(move || work_in_turn(desk, &waiting, &counts, &neighbour))
+        });
+        let threads = Mutex::new(threads.collect());
+        Writer { jobs: Mutex::new(Some(jobs)), threads, written, neighbour }
+    }
+
+    /// Says who is to look, should something be committed that nobody was told of.
+    pub(super) fn tell_of_the_unsure(&self, neighbour: &Arc<dyn Neighbour>) {
+        self.neighbour.get_or_init(|| neighbour.clone());
+    }
+
+    /// How much was written.
+    pub(super) fn vitals(&self) -> Vitals {
+        Vitals {
+            batches: self.written.batches.load(Ordering::Relaxed),
+            writes: self.written.requests.load(Ordering::Relaxed),
+            ..Vitals::default()
+        }
     }
 
     /// Does this work in the next batch and returns what came of it once that is committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
+        about: About,
+        tells: fn(&T, About) -> Option<News>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Request { work, result: None, reply });
+        let job = Box::new(Request { about, tells, work, result: None, reply });
         let Some(jobs) = unpoisoned(&self.jobs).clone() else {
             return Err(Fault::Busy("the server is stopping").into());
         };
@@ -59,14 +126,9 @@ impl Writer {
         answer.await.map_err(|_| Fault::Storage("the writer died".to_owned()))?
     }
 
-    /// How many batches it has committed.
-    pub(super) fn commits(&self) -> u64 {
-        self.commits.load(Ordering::Relaxed)
-    }
-
     /// Finds out whether writing works, by writing.
     pub(super) async fn pulse(&self) -> Result<(), Fault> {
-        match self.write(pulse).await {
+        match self.write(About::Nothing, |(), _| None, pulse).await {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(fault),
             Err(other) => Err(Fault::Storage(other.to_string())),
@@ -76,9 +138,48 @@ impl Writer {
     /// Lets the thread finish what is queued, and waits for it.
     pub(super) async fn close(&self) {
         drop(unpoisoned(&self.jobs).take());
-        let Some(thread) = unpoisoned(&self.thread).take() else { return };
-        if !matches!(tokio::task::spawn_blocking(|| thread.join()).await, Ok(Ok(()))) {
-            tracing::error!("the writer did not end well");
+        let threads = std::mem::take(&mut *unpoisoned(&self.threads));
+        for thread in threads {
+            if !matches!(tokio::task::spawn_blocking(|| thread.join()).await, Ok(Ok(()))) {
+                tracing::error!("the writer did not end well");
+            }
+        }
+    }
+}
+
+fn start(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
+    thread::Builder::new()
+        .name("aw-writer".to_owned())
+        .spawn(work)
+        .expect("a thread can be started while the program starts")
+}
+
+/// Takes whatever is waiting, and while it is written lets the next desk take what comes.
+fn work_in_turn(
+    mut desk: PostgresDesk,
+    waiting: &Mutex<mpsc::Receiver<Box<dyn Job>>>,
+    written: &Counts,
+    neighbour: &OnceLock<Arc<dyn Neighbour>>,
+) {
+    let mut batch = Vec::with_capacity(BATCH);
+    let mut trouble = None;
+    while unpoisoned(waiting).blocking_recv_many(&mut batch, BATCH) > 0 {
+        let committed = desk.commit(&mut batch, neighbour);
+        match &committed {
+            Ok(()) => {
+                written.add(batch.len());
+                if trouble.take().is_some() {
+                    tracing::info!("the database takes writes again");
+                }
+            }
+            Err(fault) if trouble.as_ref() != Some(fault) => {
+                tracing::error!(%fault, requests = batch.len(), "a batch was not written");
+                trouble = Some(fault.clone());
+            }
+            Err(_) => {}
+        }
+        for job in batch.drain(..) {
+            job.answer(&committed);
         }
     }
 }
@@ -95,7 +196,13 @@ fn pulse(db: &Db<'_>) -> Result<(), Failure> {
 }
 
 /// A request, whatever its answer is made of.
-trait Job: Send {
+pub(super) trait Job: Send {
+    /// What it is about.
+    fn about(&self) -> About;
+
+    /// What other servers are to be told of it.
+    fn news(&self) -> Option<News>;
+
     /// Does the work. A fault is the database's; everything else is an answer.
     fn run(&mut self, db: &Db<'_>) -> Result<(), Fault>;
 
@@ -104,6 +211,8 @@ trait Job: Send {
 }
 
 struct Request<T, F> {
+    about: About,
+    tells: fn(&T, About) -> Option<News>,
     work: F,
     result: Option<Result<T, Failure>>,
     reply: oneshot::Sender<Result<T, Failure>>,
@@ -114,8 +223,22 @@ where
     T: Send,
     F: FnMut(&Db<'_>) -> Result<T, Failure> + Send,
 {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn news(&self) -> Option<News> {
+        let done = self.result.as_ref()?.as_ref().ok()?;
+        (self.tells)(done, self.about)
+    }
+
     fn run(&mut self, db: &Db<'_>) -> Result<(), Fault> {
-        let result = catch_unwind(AssertUnwindSafe(|| (self.work)(db)))
+        let work = || {
+            let done = (self.work)(db)?;
+            db.settle()?;
+            Ok(done)
+        };
+        let result = catch_unwind(AssertUnwindSafe(work))
             .unwrap_or_else(|_| Err(Fault::Refused("the request died".to_owned()).into()));
         let fault = match &result {
             Err(Failure::Fault(fault)) => Err(fault.clone()),
@@ -143,11 +266,10 @@ struct Desk {
     db: Option<Connection>,
     /// Why the last batch failed, until the database has been mended.
     trouble: Option<Fault>,
-    commits: Arc<AtomicU64>,
 }
 
 impl Desk {
-    fn work(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
+    fn work(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>, written: &Counts) {
         let mut batch = Vec::with_capacity(BATCH);
         while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
             let committed = self.commit(&mut batch);
@@ -155,6 +277,9 @@ impl Desk {
                 && self.trouble.replace(fault.clone()).as_ref() != Some(fault)
             {
                 tracing::error!(%fault, requests = batch.len(), "a batch was not written");
+            }
+            if committed.is_ok() {
+                written.add(batch.len());
             }
             for job in batch.drain(..) {
                 job.answer(&committed);
@@ -174,10 +299,8 @@ impl Desk {
         }
         let Some(db) = &self.db else { return Err(Fault::Busy("the database is closed")) };
         let done = run_all(db, batch);
-        match &done {
-            Ok(()) => drop(self.commits.fetch_add(1, Ordering::Relaxed)),
-            Err(_) if db.is_autocommit() => {}
-            Err(_) => db.execute_batch("rollback")?,
+        if done.is_err() && !db.is_autocommit() {
+            db.execute_batch("rollback")?;
         }
         done
     }
@@ -245,7 +368,7 @@ mod tests {
         migrate::bring_up_to_date(&path).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
-        (folder, Desk { path, db: Some(db), trouble, commits: Arc::default() })
+        (folder, Desk { path, db: Some(db), trouble })
     }
 
     /// A request that notes something and ends like this.
@@ -258,7 +381,8 @@ mod tests {
             db.run("insert into notes values (?1)", values![text])?;
             end(db)
         };
-        (Box::new(Request { work, result: None, reply }), answer)
+        let (about, tells) = (About::Nothing, (|(), _| None) as fn(&(), About) -> Option<News>);
+        (Box::new(Request { about, tells, work, result: None, reply }), answer)
     }
 
     fn lost() -> Failure {
@@ -277,7 +401,7 @@ mod tests {
             answers.push(answer);
         }
         drop(jobs);
-        desk.work(waiting);
+        desk.work(waiting, &Counts::default());
         let told = |mut answer: Answer| match answer.try_recv().expect("it was not answered") {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(Some(fault)),
@@ -403,10 +527,14 @@ mod tests {
         drop(desk);
         let writer = Writer::start(&path, 4).unwrap();
         let note = |text: &'static str, lost: bool| {
-            writer.write(move |db| {
-                db.run("insert into notes values (?1)", values![text])?;
-                if lost { Err(self::lost()) } else { Ok(()) }
-            })
+            writer.write(
+                About::Nothing,
+                |(), _| None,
+                move |db| {
+                    db.run("insert into notes values (?1)", values![text])?;
+                    if lost { Err(self::lost()) } else { Ok(()) }
+                },
+            )
         };
         assert!(note("lost", true).await.is_err());
         assert!(note("kept", false).await.is_ok());

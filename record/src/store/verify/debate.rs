@@ -11,6 +11,7 @@ use crate::store::db::{Db, Row, values};
 use crate::store::find;
 use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, HEAD, Known};
 use crate::store::seals::{self, Seal};
+use crate::store::search::Words;
 use crate::{Damage, Failure, Verified, chain};
 
 /// So many arguments are asked for at a time.
@@ -252,8 +253,7 @@ impl DebateWalk {
         if Seal::DebateDeleted(self.key).kept(db)? != deleted {
             return bad("whether and when it was deleted is not what was kept of it");
         }
-        let sql = "select title from debate_titles where rowid = ?1";
-        let title: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
+        let title = Words::Titles.kept(db, self.key)?;
         let found_by = deleted_at.is_none().then(|| head.title.as_str());
         if title.as_deref() != found_by {
             return bad("a search does not find it by its title");

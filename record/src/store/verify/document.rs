@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::Budget;
 use crate::store::db::{Db, Row, values};
 use crate::store::seals::{self, Seal};
+use crate::store::search::Words;
 use crate::{Damage, Failure};
 
 /// So many versions, which may be long, are asked for at a time.
@@ -137,8 +138,7 @@ impl DocumentWalk {
         if Seal::DocumentDeleted(self.key).kept(db)? != deleted {
             return bad("whether and when it was deleted is not what was kept of it");
         }
-        let sql = "select summary from document_summaries where rowid = ?1";
-        let summary: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
+        let summary = Words::Summaries.kept(db, self.key)?;
         if summary.as_ref() != Some(&newest.summary) {
             return bad("a search does not find it by its summary");
         }

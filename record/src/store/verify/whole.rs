@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use aw_core::State;
 
+use crate::store;
 use crate::store::db::{Db, Row, values};
 use crate::{Damage, Failure};
 
@@ -26,9 +27,13 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
     let columns: Vec<String> =
         State::ALL.iter().map(|state| state.as_str().to_lowercase()).collect();
     let columns = columns.join(", ");
-    let sql = format!("select debate_type, {columns} from debate_counts");
-    let kept: BTreeMap<String, [i64; State::ALL.len()]> =
-        db.all(&sql, values![], counts)?.into_iter().collect();
+    let mut kept: BTreeMap<String, [i64; State::ALL.len()]> = BTreeMap::new();
+    db.each(&format!("select debate_type, {columns} from debate_counts"), values![], |row| {
+        let (kind, counted) = counts(row)?;
+        let kept = kept.entry(kind).or_default();
+        kept.iter_mut().zip(counted).for_each(|(kept, counted)| *kept += counted);
+        Ok(ControlFlow::Continue(()))
+    })?;
     // A type whose debates were all deleted keeps its row.
     let same = kept.keys().chain(recount.keys()).all(|kind| {
         let of = |counts: &BTreeMap<String, _>| counts.get(kind).copied().unwrap_or_default();
@@ -51,11 +56,9 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
 
 /// The same of documents.
 pub(super) fn documents(db: &Db<'_>) -> Result<(), Failure> {
-    let pair = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
     let sql = "select count(*) - count(deleted_at), count(deleted_at) from documents";
-    let recount = db.one(sql, values![], pair)?;
-    let kept = db.one("select live, deleted from document_counts", values![], pair)?;
-    if kept != recount {
+    let recount: (u64, u64) = db.one(sql, values![], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if store::counts::documents(db)? != recount {
         return bad("the documents are not as many as were counted when they were kept");
     }
     strays(db, "document_versions", "document_key", "documents")?;

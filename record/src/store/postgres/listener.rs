@@ -1,0 +1,220 @@
+//! Hearing what other servers have to say, over one connection for all debates.
+//!
+//! A notification is passed on as soon as it comes. When the connection drops, it is made anew, and
+//! then everything counts as changed: whatever was said meanwhile is in the record. Over the same
+//! connection servers tell each other once a second who waits where, and that they are alive.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client, Error, Statement};
+use uuid::Uuid;
+
+use super::desk::understood;
+use super::{Line, Neighbour, News, Wire, session};
+use crate::Sign;
+use crate::presence::Seen;
+
+/// How often servers tell each other who is there.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// The longest that nothing may be heard of the database.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Before it is tried again to connect.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// After so many beats, what dead servers left behind is swept away.
+const SWEEP: u64 = 60;
+
+/// Listens for as long as the store is open. Whoever waits for it is told when it begins.
+pub(super) async fn run(line: Arc<Line>, neighbour: Arc<dyn Neighbour>, up: SyncSender<()>) {
+    let mut up = Some(up);
+    let mut connected_before = false;
+    loop {
+        match line.dial().await {
+            Ok((client, wire)) => {
+                let mut wire = tokio::spawn(pass_on(wire, line.server, neighbour.clone()));
+                if connected_before {
+                    line.reconnects.fetch_add(1, Ordering::Relaxed);
+                }
+                connected_before = true;
+                if let Err(why) = stay(&line, &client, &mut wire, &*neighbour, up.take()).await {
+                    tracing::warn!(why, "other servers are not heard for the moment");
+                }
+                line.listening.store(false, Ordering::Relaxed);
+                wire.abort();
+            }
+            Err(error) => {
+                tracing::debug!(error = session::words(&error), "other servers cannot be heard");
+            }
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// Tells other servers that this one stops and that nobody waits here any more.
+pub(super) async fn leave(line: &Line) {
+    let leaving = async {
+        let (client, wire) = line.dial().await?;
+        let wire = tokio::spawn(wire);
+        let server = line.server.as_bytes().as_slice();
+        client.execute("delete from signs where server = $1", &[&server]).await?;
+        client.execute("delete from servers where id = $1", &[&server]).await?;
+        drop(client);
+        wire.abort();
+        Ok::<(), Error>(())
+    };
+    if !matches!(timeout(Duration::from_secs(1), leaving).await, Ok(Ok(()))) {
+        tracing::debug!("other servers will notice by themselves that this one has stopped");
+    }
+}
+
+/// Keeps the connection going, and passes on what comes.
+async fn pass_on(mut wire: Wire, own: Uuid, neighbour: Arc<dyn Neighbour>) {
+    while let Some(message) = poll_fn(|cx| wire.poll_message(cx)).await {
+        match message {
+            Ok(AsyncMessage::Notification(notification)) => {
+                let (server, news) = understood(notification.payload());
+                // What was written here has been told here.
+                if server != Some(own) {
+                    news.into_iter().for_each(|news| neighbour.hear(news));
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::debug!(error = session::words(&error), "the listening connection ended");
+                return;
+            }
+        }
+    }
+}
+
+/// Says and hears who is there until the connection ends, and why it did.
+async fn stay(
+    line: &Line,
+    client: &Client,
+    wire: &mut JoinHandle<()>,
+    neighbour: &dyn Neighbour,
+    up: Option<SyncSender<()>>,
+) -> Result<(), String> {
+    let words = |error: Error| session::words(&error);
+    timeout(SILENCE, client.batch_execute("set statement_timeout = '5s'; listen aw"))
+        .await
+        .map_err(|_| "the database does not answer".to_owned())?
+        .map_err(words)?;
+    line.listening.store(true, Ordering::Relaxed);
+    if up.is_none_or(|up| up.try_send(()).is_err()) {
+        // What was written while nobody listened was said to nobody.
+        neighbour.hear(News::Anything);
+    }
+    let signs = Signs::prepare(client, line.server).await.map_err(words)?;
+    let mut beats = interval(BEAT);
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut beat = 0;
+    loop {
+        tokio::select! {
+            _ = beats.tick() => {}
+            _ = &mut *wire => return Err("the connection ended".to_owned()),
+        }
+        timeout(SILENCE, signs.share(client, neighbour, beat))
+            .await
+            .map_err(|_| "the database does not answer".to_owned())?
+            .map_err(words)?;
+        beat += 1;
+    }
+}
+
+/// The statements by which servers tell each other who is there.
+struct Signs {
+    server: Uuid,
+    beat: Statement,
+    tell: Statement,
+    learn: Statement,
+    alive: Statement,
+}
+
+impl Signs {
+    async fn prepare(client: &Client, server: Uuid) -> Result<Self, Error> {
+        Ok(Signs {
+            server,
+            beat: client
+                .prepare(
+                    "insert into servers (id, beat_at) values ($1, clock_timestamp())
+                     on conflict (id) do update set beat_at = excluded.beat_at",
+                )
+                .await?,
+            tell: client
+                .prepare(
+                    "insert into signs (server, debate_id, role, waiting, last_seen)
+                     select $1, * from unnest($2::bytea[], $3::text[], $4::bool[], $5::int8[])
+                     on conflict (server, debate_id, role) do update set
+                         waiting = excluded.waiting, last_seen = excluded.last_seen,
+                         changed_at = clock_timestamp()",
+                )
+                .await?,
+            // What is committed late is looked at once more.
+            learn: client
+                .prepare(
+                    "select server, debate_id, role, waiting, last_seen from signs
+                     where server <> $1
+                       and ($2 or changed_at > clock_timestamp() - interval '10 seconds')",
+                )
+                .await?,
+            alive: client
+                .prepare(
+                    "select id from servers
+                     where id <> $1 and beat_at > clock_timestamp() - interval '3 seconds'",
+                )
+                .await?,
+        })
+    }
+
+    async fn share(
+        &self,
+        client: &Client,
+        neighbour: &dyn Neighbour,
+        beat: u64,
+    ) -> Result<(), Error> {
+        let own = self.server.as_bytes().as_slice();
+        let first = beat == 0;
+        client.execute(&self.beat, &[&own]).await?;
+        let here = neighbour.signs(first);
+        for some in here.chunks(1_000) {
+            let ids: Vec<Uuid> = some.iter().map(|seen| seen.debate.uuid()).collect();
+            let debates: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
+            let roles: Vec<&str> = some.iter().map(|seen| seen.role.as_str()).collect();
+            let waiting: Vec<bool> = some.iter().map(|seen| seen.sign.waiting).collect();
+            let last: Vec<Option<i64>> =
+                some.iter().map(|seen| seen.sign.last_seen.map(|at| at.0)).collect();
+            client.execute(&self.tell, &[&own, &debates, &roles, &waiting, &last]).await?;
+        }
+        for row in client.query(&self.learn, &[&own, &first]).await? {
+            let ids = (Uuid::from_slice(row.get(0)), Uuid::from_slice(row.get(1)));
+            let (Ok(server), Ok(debate)) = ids else { continue };
+            let Ok(role) = row.get::<_, &str>(2).parse() else { continue };
+            let last_seen = row.get::<_, Option<i64>>(4).map(aw_core::Time);
+            let sign = Sign { waiting: row.get(3), last_seen };
+            neighbour.learn(server, Seen { debate: debate.into(), role, sign });
+        }
+        let alive = client.query(&self.alive, &[&own]).await?;
+        let alive: Vec<Uuid> =
+            alive.iter().filter_map(|row| Uuid::from_slice(row.get(0)).ok()).collect();
+        neighbour.alive(&alive);
+        if beat % SWEEP == SWEEP - 1 {
+            client
+                .batch_execute(
+                    "delete from servers where beat_at < clock_timestamp() - interval '1 minute';
+                     delete from signs where server not in (select id from servers)
+                         or (not waiting and changed_at < clock_timestamp() - interval '1 day')",
+                )
+                .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! Bringing a database up to date, once however many servers start together.
+
+use super::session::Session;
+use crate::store::db::{Db, values};
+
+/// The nth one leads to schema n. A released one is history.
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/postgres/0001_record.sql")];
+
+/// Makes or migrates the tables. On an error they are as they were.
+pub(super) fn bring_up_to_date(session: &Session) -> Result<(), String> {
+    // The first to come does it, and the others find it done.
+    session.command(
+        "set statement_timeout = '10min'; set lock_timeout = '10min'; begin;
+        select pg_advisory_xact_lock(1635214434)",
+    );
+    let done = migrate(session);
+    session.command(if done.is_ok() { "commit" } else { "rollback" });
+    done?;
+    session.settle().map_err(|failure| failure.to_string())
+}
+
+fn migrate(session: &Session) -> Result<(), String> {
+    let db = Db::Postgres(session);
+    let text = |failure: crate::Failure| failure.to_string();
+    let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
+    let ours = "select to_regclass('debates') is not null, to_regclass('meta') is not null";
+    let (debates, meta): (bool, bool) =
+        db.one(ours, values![], |row| Ok((row.get(0)?, row.get(1)?))).map_err(text)?;
+    let schema = match (debates, meta) {
+        (false, _) => 0,
+        (true, false) => {
+            return Err("it holds tables called like aw's that are not aw's: choose another \
+                        database or schema; this one was left untouched"
+                .to_owned());
+        }
+        (true, true) => {
+            let sql = "select value from meta where name = 'schema'";
+            db.one(sql, values![], |row| row.get(0)).map_err(text)?
+        }
+    };
+    if schema > known {
+        return Err(format!(
+            "it was written by a newer aw (schema {schema}, this one knows {known}): install that \
+             version or a later one; the database was left untouched"
+        ));
+    }
+    for (number, sql) in (1i64..).zip(MIGRATIONS) {
+        if number > schema {
+            session.command(sql);
+            db.run("update meta set value = ?1 where name = 'schema'", values![number])
+                .map_err(text)?;
+        }
+    }
+    session.settle().map_err(text)
+}

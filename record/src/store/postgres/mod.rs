@@ -1,0 +1,359 @@
+//! The store in PostgreSQL, which any number of servers share.
+//!
+//! [`session`] speaks to the database, [`pool`] reads, [`desk`] writes, [`listener`] hears what other
+//! servers have written and who waits there, and [`migrate`] makes the tables. All of it has a small
+//! runtime of its own, so that whoever reads or writes may wait on any thread.
+
+mod desk;
+mod listener;
+mod migrate;
+mod pool;
+mod session;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use aw_core::DebateId;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
+use uuid::Uuid;
+
+pub(super) use desk::PostgresDesk;
+pub(super) use pool::Pool;
+pub(super) use session::Session;
+
+use super::writer::Writer;
+use super::{OpenError, StoreOptions, Vitals};
+use crate::presence::Seen;
+use crate::{Failure, Fault};
+
+/// How many sessions write at the same time.
+const WRITERS: usize = 2;
+
+/// How long one attempt to connect may take.
+const CONNECT: Duration = Duration::from_secs(2);
+
+/// How often, and how many times, it is tried again while a server starts: for half a minute.
+const START_PAUSE: Duration = Duration::from_millis(250);
+const START_TRIES: u32 = 120;
+
+/// The same while it serves: for two seconds, and once it is known to be away only once.
+const PAUSE: Duration = Duration::from_millis(100);
+const TRIES: u32 = 20;
+
+/// Where a record is kept in PostgreSQL. Showing it does not show the password.
+#[derive(Clone)]
+pub struct PostgresUrl {
+    config: Arc<Config>,
+}
+
+impl FromStr for PostgresUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // The parser's own words may repeat what was typed, the password included.
+        let config = text.parse::<Config>().map_err(|_| {
+            "it is not a PostgreSQL URL such as postgres://user:password@host:5432/database"
+                .to_owned()
+        })?;
+        if config.get_hosts().is_empty() {
+            return Err("the PostgreSQL URL names no host".to_owned());
+        }
+        Ok(PostgresUrl { config: Arc::new(config) })
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use tokio_postgres::config::Host;
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        let ports = self.config.get_ports();
+        for (number, host) in self.config.get_hosts().iter().enumerate() {
+            f.write_str(if number > 0 { "," } else { "" })?;
+            match host {
+                Host::Tcp(name) => f.write_str(name)?,
+                #[cfg(unix)]
+                Host::Unix(path) => write!(f, "{}", path.display())?,
+            }
+            if let Some(port) = ports.get(number).or(ports.first()) {
+                write!(f, ":{port}")?;
+            }
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+/// What servers on one record tell each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    /// This debate was opened.
+    Opened(DebateId),
+    /// Something was written into it.
+    Written(DebateId),
+    /// It was deleted.
+    Deleted(DebateId),
+    /// Somebody's token was taken back, or their session ended.
+    Seats,
+    /// Something may have been missed: look at everything.
+    Anything,
+}
+
+/// Whoever is told what other servers have to say, and knows what to tell them.
+pub(crate) trait Neighbour: Send + Sync + 'static {
+    /// Something happened on another server.
+    fn hear(&self, news: News);
+
+    /// Who is here: what has changed since the last call, or everything.
+    fn signs(&self, all: bool) -> Vec<Seen>;
+
+    /// Who is there, on this server.
+    fn learn(&self, server: Uuid, seen: Seen);
+
+    /// Only these servers are alive, besides this one.
+    fn alive(&self, servers: &[Uuid]);
+}
+
+/// A connection that has to be kept going.
+type Wire = Connection<Socket, NoTlsStream>;
+
+/// The way to the database.
+pub(super) struct Line {
+    config: Config,
+    runtime: Handle,
+    /// Names this server among those that share the record.
+    server: Uuid,
+    /// Whether the last attempt to connect failed.
+    away: AtomicBool,
+    listening: AtomicBool,
+    reconnects: AtomicU64,
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+impl Line {
+    async fn dial(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+        let dialled = self.config.connect(NoTls).await;
+        self.away.store(dialled.is_err(), Ordering::Relaxed);
+        dialled
+    }
+
+    /// A session that is set up, from a thread that may wait.
+    fn connect(&self) -> Result<Session, Failure> {
+        let (client, wire) = self
+            .runtime
+            .block_on(self.dial())
+            .map_err(|error| Failure::from(session::told(&error).0))?;
+        self.runtime.spawn(async move {
+            if let Err(error) = wire.await {
+                tracing::debug!(
+                    error = session::words(&error),
+                    "a session with the database ended"
+                );
+            }
+        });
+        let session = Session::new(client, self.runtime.clone());
+        session.command(SETTINGS);
+        session.settle()?;
+        Ok(session)
+    }
+
+    /// The same, tried for a while when the database has only just gone.
+    fn connect_soon(&self) -> Result<Session, Failure> {
+        let tries = if self.away.load(Ordering::Relaxed) { 1 } else { TRIES };
+        for _ in 1..tries {
+            if let Ok(session) = self.connect() {
+                return Ok(session);
+            }
+            thread::sleep(PAUSE);
+        }
+        self.connect().map_err(|_| Fault::Busy("the database cannot be reached").into())
+    }
+}
+
+/// How every session is set up. An operator may ask for more than that a commit is on one disk, but
+/// never for less.
+const SETTINGS: &str = "set statement_timeout = '10s';
+    set lock_timeout = '5s';
+    set idle_in_transaction_session_timeout = '60s';
+    set client_min_messages = 'warning';
+    select set_config('synchronous_commit', 'on', false)
+    where current_setting('synchronous_commit') in ('off', 'local');";
+
+/// The open database.
+#[derive(Debug)]
+pub(super) struct Postgres {
+    line: Arc<Line>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) writer: Writer,
+    _runtime: Own,
+}
+
+/// A runtime that may be left from anywhere.
+#[derive(Debug)]
+struct Own(Option<Runtime>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Postgres {
+    /// Waits for the database, if it is not up yet, and brings it up to date.
+    pub(super) fn open(url: &PostgresUrl, options: &StoreOptions) -> Result<Self, OpenError> {
+        let place = url.to_string();
+        let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
+        if url.config.get_ssl_mode() == SslMode::Require {
+            return Err(failed(
+                "sslmode=require is not supported yet: use sslmode=prefer on a trusted network, or a \
+                 tunnel"
+                    .to_owned(),
+            ));
+        }
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("aw-postgres")
+            .enable_all()
+            .build()
+            .map_err(|error| failed(error.to_string()))?;
+        let handle = runtime.handle().clone();
+        let runtime = Own(Some(runtime));
+        let mut config = Config::clone(&url.config);
+        if config.get_application_name().is_none() {
+            config.application_name("aw");
+        }
+        config
+            .connect_timeout(CONNECT)
+            .keepalives(true)
+            .keepalives_idle(Duration::from_secs(15))
+            .keepalives_interval(Duration::from_secs(5))
+            .keepalives_retries(3);
+        let line = Arc::new(Line {
+            config,
+            runtime: handle,
+            server: Uuid::now_v7(),
+            away: AtomicBool::new(false),
+            listening: AtomicBool::new(false),
+            reconnects: AtomicU64::new(0),
+        });
+        // Not on this thread: it may be one that must never wait for a runtime.
+        let opening = {
+            let line = line.clone();
+            thread::spawn(move || -> Result<(), String> {
+                let session = first_session(&line)?;
+                migrate::bring_up_to_date(&session)
+            })
+        };
+        let opened = opening.join().unwrap_or_else(|_| Err("opening it died".to_owned()));
+        opened.map_err(failed)?;
+        let desks = (0..WRITERS).map(|_| PostgresDesk::new(line.clone())).collect();
+        Ok(Postgres {
+            pool: Arc::new(Pool::new(line.clone())),
+            writer: Writer::of_postgres(desks, options.queue),
+            line,
+            _runtime: runtime,
+        })
+    }
+
+    /// Begins to hear other servers, and to tell them who is here.
+    pub(super) fn listen(&self, neighbour: Arc<dyn Neighbour>) {
+        self.writer.tell_of_the_unsure(&neighbour);
+        let (up, is_up) = mpsc::sync_channel(1);
+        self.line.runtime.spawn(listener::run(self.line.clone(), neighbour, up));
+        // Who is served from now on is to be told everything. If it takes longer, everybody is told to
+        // look once it is so far.
+        if is_up.recv_timeout(CONNECT).is_err() {
+            tracing::warn!("other servers are not heard yet");
+        }
+    }
+
+    pub(super) async fn close(&self) {
+        self.writer.close().await;
+        self.pool.close();
+        let line = self.line.clone();
+        let leave = self.line.runtime.spawn(async move { listener::leave(&line).await });
+        if leave.await.is_err() {
+            tracing::debug!("other servers were not told that this one stops");
+        }
+    }
+
+    pub(super) fn vitals(&self) -> Vitals {
+        Vitals {
+            kind: "postgres",
+            sessions: Some(self.pool.in_use()),
+            listening: Some(self.line.listening.load(Ordering::Relaxed)),
+            reconnects: self.line.reconnects.load(Ordering::Relaxed),
+            ..self.writer.vitals()
+        }
+    }
+}
+
+/// The first session, once the database is up. Whether it will ever be, nobody can tell; but a wrong
+/// password or name stays wrong.
+fn first_session(line: &Line) -> Result<Session, String> {
+    let mut tries = 0;
+    loop {
+        let dialled = line.runtime.block_on(line.dial());
+        let error = match dialled {
+            Ok((client, wire)) => {
+                line.runtime.spawn(wire);
+                let session = Session::new(client, line.runtime.clone());
+                session.command(SETTINGS);
+                session.settle().map_err(|failure| failure.to_string())?;
+                return Ok(session);
+            }
+            Err(error) => error,
+        };
+        tries += 1;
+        let (_, trouble) = session::told(&error);
+        if trouble != Some(session::Trouble::Lost) && error.code().is_some() {
+            return Err(session::words(&error));
+        }
+        if tries >= START_TRIES {
+            return Err(format!("it was not up within 30 seconds: {}", session::words(&error)));
+        }
+        if tries == 1 {
+            tracing::info!(error = session::words(&error), "waiting for the database");
+        }
+        thread::sleep(START_PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Place;
+
+    #[test]
+    fn a_place_is_shown_without_its_password_however_it_is_shown() {
+        let text = "postgres://an:s3cret@db.example:6000,other/debates?password=s3cret";
+        let place: Place = text.parse().unwrap();
+        assert_eq!(place.to_string(), "postgres://an@db.example:6000,other:5432/debates");
+        assert!(!format!("{place:?}").contains("s3cret"));
+        let wrong = "postgres://an:s3cret@db.example:many/debates".parse::<Place>().unwrap_err();
+        assert!(!wrong.contains("s3cret"), "{wrong}");
+        assert!("postgres://".parse::<Place>().is_err());
+        for file in ["sqlite:/tmp/debate.db", "/tmp/debate.db"] {
+            assert_eq!(file.parse::<Place>().unwrap().to_string(), "/tmp/debate.db");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What debates and documents are found by: their titles, and the summaries of their newest versions.
+//!
+//! SQLite has an index of trigrams for it, which knows neither case nor marks on letters. For
+//! PostgreSQL the same words are written down as that index would fold them, so that both find the
+//! same; a trigram index makes it quick there. Texts too short for an index are looked for in the
+//! newest titles, lower case.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use super::db::{Db, Value, values};
+use crate::Failure;
+
+/// The shortest text that an index of trigrams can find.
+const TRIGRAM: usize = 3;
+
+/// What is looked in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Words {
+    /// The titles of debates.
+    Titles,
+    /// The summaries of documents.
+    Summaries,
+}
+
+impl Words {
+    fn table(self) -> (&'static str, &'static str) {
+        match self {
+            Words::Titles => ("debate_titles", "title"),
+            Words::Summaries => ("document_summaries", "summary"),
+        }
+    }
+
+    /// Lets something be found by this.
+    pub(super) fn keep(self, db: &Db<'_>, key: i64, text: &str) -> Result<(), Failure> {
+        let (table, column) = self.table();
+        match db {
+            Db::Sqlite(_) => {
+                let sql = format!("insert into {table} (rowid, {column}) values (?1, ?2)");
+                db.run(&sql, values![key, text])
+            }
+            Db::Postgres(_) => {
+                let sql = format!(
+                    "insert into {table} (rowid, {column}, lowered, folded)
+                     values (?1, ?2, ?3, ?4)"
+                );
+                db.run(&sql, values![key, text, text.to_lowercase(), folded(text)])
+            }
+        }
+    }
+
+    /// Lets it be found by something else from now on.
+    pub(super) fn change(self, db: &Db<'_>, key: i64, text: &str) -> Result<(), Failure> {
+        let (table, column) = self.table();
+        match db {
+            Db::Sqlite(_) => {
+                let sql = format!("update {table} set {column} = ?2 where rowid = ?1");
+                db.run(&sql, values![key, text])
+            }
+            Db::Postgres(_) => {
+                let sql = format!(
+                    "update {table} set {column} = ?2, lowered = ?3, folded = ?4 where rowid = ?1"
+                );
+                db.run(&sql, values![key, text, text.to_lowercase(), folded(text)])
+            }
+        }
+    }
+
+    /// What something is found by, if it is found at all.
+    pub(super) fn kept(self, db: &Db<'_>, key: i64) -> Result<Option<String>, Failure> {
+        let (table, column) = self.table();
+        match db {
+            Db::Sqlite(_) => {
+                let sql = format!("select {column} from {table} where rowid = ?1");
+                db.optional(&sql, values![key], |row| row.get(0))
+            }
+            Db::Postgres(_) => {
+                let sql = format!("select {column}, lowered, folded from {table} where rowid = ?1");
+                let kept: Option<[String; 3]> = db.optional(&sql, values![key], |row| {
+                    Ok([row.get(0)?, row.get(1)?, row.get(2)?])
+                })?;
+                Ok(kept.and_then(|[text, lowered, folds]| {
+                    let same = lowered == text.to_lowercase() && folds == folded(&text);
+                    same.then_some(text)
+                }))
+            }
+        }
+    }
+
+    /// A query for the newest keys (`found`) that an index finds by a text, with its parameter.
+    pub(super) fn found(self, db: &Db<'_>, text: &str, most: u64) -> (String, Value<'static>) {
+        let (table, _) = self.table();
+        match db {
+            Db::Sqlite(_) => (
+                format!(
+                    "select rowid as found from {table} where {table} match ?
+                     order by rowid desc limit {most}"
+                ),
+                phrase(text).into(),
+            ),
+            Db::Postgres(_) => (
+                format!(
+                    "select rowid as found from {table} where folded like ?
+                     order by rowid desc limit {most}"
+                ),
+                pattern(text).into(),
+            ),
+        }
+    }
+
+    /// A condition that a text stands in what something of this key is found by, with its parameter.
+    pub(super) fn contains<'a>(self, db: &Db<'_>, key: &str, text: &'a str) -> (String, Value<'a>) {
+        let (table, column) = self.table();
+        match db {
+            Db::Sqlite(_) => (format!("instr(folded({column}), folded(?)) > 0"), text.into()),
+            Db::Postgres(_) => (
+                format!(
+                    "exists (select 1 from {table} as words
+                             where words.rowid = {key} and strpos(words.lowered, ?) > 0)"
+                ),
+                // U+0000 is in no text, and PostgreSQL takes none that has one.
+                text.to_lowercase().replace('\0', "\u{1}").into(),
+            ),
+        }
+    }
+}
+
+/// A join that is made in the order in which it is written: SQLite's planner would sometimes think
+/// better of it, and PostgreSQL's knows how many rows there are.
+pub(super) fn join_in_order(db: &Db<'_>) -> &'static str {
+    match db {
+        Db::Sqlite(_) => "cross join",
+        Db::Postgres(_) => "join",
+    }
+}
+
+/// Whether it takes reading to find this.
+pub(super) fn is_short(text: &str) -> bool {
+    text.chars().count() < TRIGRAM
+}
+
+/// The text as one phrase of the index's query language, in which nothing is an operator.
+fn phrase(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+/// The text as a pattern, in which nothing stands for anything else.
+fn pattern(text: &str) -> String {
+    let folded = folded(text);
+    if is_short(&folded) {
+        // Nothing was left to look for: SQLite's index finds nothing by it, so neither do we.
+        return "\u{1}".to_owned();
+    }
+    let escaped = folded.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{}%", escaped.replace('\0', "\u{1}"))
+}
+
+/// The text as SQLite's index of trigrams sees it.
+fn folded(text: &str) -> String {
+    text.chars().filter_map(folded_char).collect()
+}
+
+fn folded_char(letter: char) -> Option<char> {
+    if letter.is_ascii() {
+        return Some(letter.to_ascii_lowercase());
+    }
+    static KNOWN: LazyLock<Mutex<Folding>> = LazyLock::new(Mutex::default);
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).fold(letter)
+}
+
+/// Letters as they were folded before, and an index to ask about others. Which letters are the same
+/// to it stands in SQLite's source and nowhere else.
+#[derive(Default)]
+struct Folding {
+    known: HashMap<char, Option<char>>,
+    index: Option<Connection>,
+}
+
+impl Folding {
+    fn fold(&mut self, letter: char) -> Option<char> {
+        if let Some(known) = self.known.get(&letter) {
+            return *known;
+        }
+        // Where SQLite cannot be asked the letter stays as it is.
+        let folded = self.ask(letter).unwrap_or(Some(letter));
+        self.known.insert(letter, folded);
+        folded
+    }
+
+    fn ask(&mut self, letter: char) -> rusqlite::Result<Option<char>> {
+        let index = match self.index.take() {
+            Some(index) => index,
+            None => {
+                let index = Connection::open_in_memory()?;
+                index.execute_batch(
+                    "create virtual table letters using fts5
+                         (letter, tokenize = 'trigram remove_diacritics 1');
+                     create virtual table trigrams using fts5vocab (letters, row);",
+                )?;
+                index
+            }
+        };
+        index.execute("delete from letters", [])?;
+        index.execute("insert into letters values (?1)", [letter.to_string().repeat(TRIGRAM)])?;
+        let mut trigrams = index.prepare_cached("select term from trigrams")?;
+        let mut found = trigrams.query([])?;
+        let folded = match found.next()? {
+            Some(row) => row.get::<_, String>(0)?.chars().next(),
+            None => None,
+        };
+        drop(found);
+        drop(trigrams);
+        self.index = Some(index);
+        Ok(folded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_folded_as_the_index_folds_them() {
+        assert_eq!(folded("Đã trả LỜI"), "đa tra loi");
+        assert_eq!(folded("e\u{301}A"), "ea", "a mark of its own is no letter");
+        assert_eq!(pattern("50%_\\"), "%50\\%\\_\\\\%");
+        assert_eq!(pattern("a\u{301}\u{301}"), "\u{1}");
+    }
+
+    /// Whatever is folded alike is found, and nothing else.
+    #[test]
+    fn what_the_index_finds_is_what_contains_the_folded_text() {
+        let index = Connection::open_in_memory().unwrap();
+        index
+            .execute_batch(
+                "create virtual table t using fts5 (x, tokenize = 'trigram remove_diacritics 1')",
+            )
+            .unwrap();
+        let texts = [
+            "Đã trả lời",
+            "Kế hoạch B",
+            "STRASSE ß",
+            "ΣΊΣΥΦΟΣ",
+            "naïve Café",
+            "İstanbul",
+            "日本語の本",
+        ];
+        for text in texts {
+            index.execute("insert into t values (?1)", [text]).unwrap();
+        }
+        for search in [
+            "đa t",
+            "DA TRA",
+            "ke hoach",
+            "kế hoạch",
+            "ß",
+            "σισυφος",
+            "cafe",
+            "istanbul",
+            "本語の",
+            "tra lơi",
+        ] {
+            let mut found =
+                index.prepare("select x from t where t match ?1 order by rowid").unwrap();
+            let found: Vec<String> = found
+                .query_map([phrase(search)], |row| row.get(0))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            let ours = texts.iter().filter(|text| {
+                !is_short(&folded(search)) && folded(text).contains(&folded(search))
+            });
+            assert_eq!(found, ours.copied().collect::<Vec<_>>(), "{search}");
+        }
+    }
+}
