@@ -39,5 +39,8 @@ pub use shape::{
     NewDocument, NewVersion, News, Poll, Receipt, Request, Sheet, Stretch, TypeTexts, VersionList,
     VersionListed,
 };
-pub use store::{OpenError, Place, PostgresUrl, Store, StoreOptions, Vitals, backup};
+pub use store::{
+    OpenError, Place, PostgresUrl, Store, StoreOptions, TransferError, Transferred, Vitals, backup,
+    transfer,
+};
 pub use verified::{Mark, Verified, VerifiedPiece};

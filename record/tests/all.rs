@@ -12,6 +12,7 @@ mod reads;
 mod schemas;
 mod seats;
 mod servers;
+mod transfer;
 mod verify;
 mod waits;
 mod world;

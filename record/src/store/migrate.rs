@@ -63,6 +63,21 @@ pub(super) fn bring_up_to_date(path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Refuses what would have to be changed before it can be read.
+pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
+    match inspect(path)? {
+        Found::Ours { schema } if schema == known => Ok(()),
+        Found::Ours { schema } if schema > known => {
+            Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
+        }
+        Found::Ours { .. } | Found::Legacy => {
+            Err(OpenError::Older { place: path.display().to_string() })
+        }
+        Found::Empty | Found::Foreign => Err(OpenError::Foreign { path: path.to_owned() }),
+    }
+}
+
 fn inspect(path: &Path) -> Result<Found, OpenError> {
     let look = || -> rusqlite::Result<Found> {
         let db = connection::reader(path)?;

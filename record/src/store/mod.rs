@@ -25,6 +25,7 @@ mod seals;
 mod search;
 mod seats;
 mod sheet;
+mod transfer;
 mod verify;
 mod writer;
 
@@ -49,6 +50,7 @@ pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
 pub use postgres::PostgresUrl;
 pub(crate) use postgres::{Neighbour, News};
 pub(crate) use reading::Look;
+pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::Walk;
 
 use crate::{
@@ -108,13 +110,21 @@ pub struct StoreOptions {
     pub most_debates: u64,
     /// How many documents are kept, besides deleted ones.
     pub most_documents: u64,
+    /// Whether one that was only half moved here may be opened: by whoever moves the rest.
+    pub half_moved: bool,
 }
 
 impl StoreOptions {
     /// The usual settings for this place.
     pub fn at(place: impl Into<Place>) -> Self {
         let most = i64::MAX as u64;
-        StoreOptions { place: place.into(), queue: 4096, most_debates: most, most_documents: most }
+        StoreOptions {
+            place: place.into(),
+            queue: 4096,
+            most_debates: most,
+            most_documents: most,
+            half_moved: false,
+        }
     }
 }
 
@@ -153,6 +163,23 @@ pub enum OpenError {
         path: PathBuf,
         /// What could not be read.
         problems: Vec<String>,
+    },
+    /// It was moved here, but not to the end.
+    #[error(
+        "{place} holds only a part of a record, because moving it there was interrupted: run the same \
+         aw server migrate again"
+    )]
+    HalfMoved {
+        /// The database, without a password.
+        place: String,
+    },
+    /// An older version of aw wrote it, and it may not be changed now.
+    #[error(
+        "{place} is of an older version: start a server on it once, which brings it up to date"
+    )]
+    Older {
+        /// The database, without a password.
+        place: String,
     },
     /// The migration or the import failed half way.
     #[error("{path} could not be brought up to date and is as it was: {source}")]
@@ -251,7 +278,7 @@ impl Store {
     /// This may take a while: half a minute where a PostgreSQL is not up yet.
     pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
         let kept = match &options.place {
-            Place::File(path) => Kept::Sqlite(File::open(path, options.queue)?),
+            Place::File(path) => Kept::Sqlite(File::open(path, options)?),
             Place::Postgres(url) => Kept::Postgres(Postgres::open(url, options)?),
         };
         Ok(Store {
@@ -644,7 +671,7 @@ impl Store {
 }
 
 impl File {
-    fn open(path: &Path, queue: usize) -> Result<Self, OpenError> {
+    fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
         let lock = make(path).map_err(io)?;
@@ -653,8 +680,11 @@ impl File {
         }
         migrate::bring_up_to_date(path)?;
         close_to_others(path).map_err(io)?;
-        let writer = Writer::start(path, queue).map_err(sqlite)?;
         let reader = connection::reader(path).map_err(sqlite)?;
+        if !options.half_moved && transfer::is_half_moved(&Db::Sqlite(&reader)).unwrap_or(false) {
+            return Err(OpenError::HalfMoved { place: path.display().to_string() });
+        }
+        let writer = Writer::start(path, options.queue).map_err(sqlite)?;
         let readers = Mutex::new(vec![reader]);
         Ok(File { path: path.to_owned(), readers, writer, _lock: lock })
     }

@@ -19,8 +19,28 @@ pub(super) fn bring_up_to_date(session: &Session) -> Result<(), String> {
     session.settle().map_err(|failure| failure.to_string())
 }
 
+/// Whether the tables are there as this version makes them.
+pub(super) fn is_up_to_date(session: &Session) -> Result<bool, String> {
+    let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
+    Ok(schema(&Db::Postgres(session))? == known)
+}
+
 fn migrate(session: &Session) -> Result<(), String> {
     let db = Db::Postgres(session);
+    let text = |failure: crate::Failure| failure.to_string();
+    let schema = schema(&db)?;
+    for (number, sql) in (1i64..).zip(MIGRATIONS) {
+        if number > schema {
+            session.command(sql);
+            db.run("update meta set value = ?1 where name = 'schema'", values![number])
+                .map_err(text)?;
+        }
+    }
+    session.settle().map_err(text)
+}
+
+/// Which schema there is; 0 for none.
+fn schema(db: &Db<'_>) -> Result<i64, String> {
     let text = |failure: crate::Failure| failure.to_string();
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     let ours = "select to_regclass('debates') is not null, to_regclass('meta') is not null";
@@ -44,12 +64,5 @@ fn migrate(session: &Session) -> Result<(), String> {
              version or a later one; the database was left untouched"
         ));
     }
-    for (number, sql) in (1i64..).zip(MIGRATIONS) {
-        if number > schema {
-            session.command(sql);
-            db.run("update meta set value = ?1 where name = 'schema'", values![number])
-                .map_err(text)?;
-        }
-    }
-    session.settle().map_err(text)
+    Ok(schema)
 }

@@ -27,6 +27,8 @@ pub(super) use desk::PostgresDesk;
 pub(super) use pool::Pool;
 pub(super) use session::Session;
 
+use super::db::Db;
+use super::transfer::is_half_moved;
 use super::writer::Writer;
 use super::{OpenError, StoreOptions, Vitals};
 use crate::presence::Seen;
@@ -175,6 +177,17 @@ impl Line {
         Ok(session)
     }
 
+    /// Does something with the first session, once the database is up. Not on this thread: it may be
+    /// one that must never wait for a runtime.
+    fn first<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Session) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let line = self.clone();
+        let working = thread::spawn(move || work(&first_session(&line)?));
+        working.join().unwrap_or_else(|_| Err("opening it died".to_owned()))
+    }
+
     /// The same, tried for a while when the database has only just gone.
     fn connect_soon(&self) -> Result<Session, Failure> {
         let tries = if self.away.load(Ordering::Relaxed) { 1 } else { TRIES };
@@ -223,49 +236,14 @@ impl Postgres {
     pub(super) fn open(url: &PostgresUrl, options: &StoreOptions) -> Result<Self, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
-        if url.config.get_ssl_mode() == SslMode::Require {
-            return Err(failed(
-                "sslmode=require is not supported yet: use sslmode=prefer on a trusted network, or a \
-                 tunnel"
-                    .to_owned(),
-            ));
-        }
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("aw-postgres")
-            .enable_all()
-            .build()
-            .map_err(|error| failed(error.to_string()))?;
-        let handle = runtime.handle().clone();
-        let runtime = Own(Some(runtime));
-        let mut config = Config::clone(&url.config);
-        if config.get_application_name().is_none() {
-            config.application_name("aw");
-        }
-        config
-            .connect_timeout(CONNECT)
-            .keepalives(true)
-            .keepalives_idle(Duration::from_secs(15))
-            .keepalives_interval(Duration::from_secs(5))
-            .keepalives_retries(3);
-        let line = Arc::new(Line {
-            config,
-            runtime: handle,
-            server: Uuid::now_v7(),
-            away: AtomicBool::new(false),
-            listening: AtomicBool::new(false),
-            reconnects: AtomicU64::new(0),
+        let (runtime, line) = reach(url).map_err(failed)?;
+        let is_half_moved = line.first(|session| {
+            migrate::bring_up_to_date(session)?;
+            is_half_moved(&Db::Postgres(session)).map_err(|failure| failure.to_string())
         });
-        // Not on this thread: it may be one that must never wait for a runtime.
-        let opening = {
-            let line = line.clone();
-            thread::spawn(move || -> Result<(), String> {
-                let session = first_session(&line)?;
-                migrate::bring_up_to_date(&session)
-            })
-        };
-        let opened = opening.join().unwrap_or_else(|_| Err("opening it died".to_owned()));
-        opened.map_err(failed)?;
+        if is_half_moved.map_err(failed)? && !options.half_moved {
+            return Err(OpenError::HalfMoved { place });
+        }
         let desks = (0..WRITERS).map(|_| PostgresDesk::new(line.clone())).collect();
         Ok(Postgres {
             pool: Arc::new(Pool::new(line.clone())),
@@ -273,6 +251,23 @@ impl Postgres {
             line,
             _runtime: runtime,
         })
+    }
+
+    /// A session that reads everything as it is now, and changes nothing.
+    pub(super) fn look_at(url: &PostgresUrl) -> Result<Source, OpenError> {
+        let place = url.to_string();
+        let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
+        let (runtime, line) = reach(url).map_err(failed)?;
+        let session = first_session(&line).map_err(failed)?;
+        if !migrate::is_up_to_date(&session).map_err(failed)? {
+            return Err(OpenError::Older { place });
+        }
+        session.command(
+            "set statement_timeout = '10min'; set idle_in_transaction_session_timeout = 0;
+             begin isolation level repeatable read, read only",
+        );
+        session.settle().map_err(|failure| failed(failure.to_string()))?;
+        Ok(Source { session, _runtime: runtime })
     }
 
     /// Begins to hear other servers, and to tell them who is here.
@@ -306,6 +301,54 @@ impl Postgres {
             ..self.writer.vitals()
         }
     }
+}
+
+/// A database that is only read, from one moment.
+pub(super) struct Source {
+    session: Session,
+    _runtime: Own,
+}
+
+impl Source {
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+}
+
+/// A way to the database, with a runtime to go on it.
+fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
+    if url.config.get_ssl_mode() == SslMode::Require {
+        return Err(
+            "sslmode=require is not supported yet: use sslmode=prefer on a trusted network, \
+                    or a tunnel"
+                .to_owned(),
+        );
+    }
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_name("aw-postgres")
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let mut config = Config::clone(&url.config);
+    if config.get_application_name().is_none() {
+        config.application_name("aw");
+    }
+    config
+        .connect_timeout(CONNECT)
+        .keepalives(true)
+        .keepalives_idle(Duration::from_secs(15))
+        .keepalives_interval(Duration::from_secs(5))
+        .keepalives_retries(3);
+    let line = Arc::new(Line {
+        config,
+        runtime: runtime.handle().clone(),
+        server: Uuid::now_v7(),
+        away: AtomicBool::new(false),
+        listening: AtomicBool::new(false),
+        reconnects: AtomicU64::new(0),
+    });
+    Ok((Own(Some(runtime)), line))
 }
 
 /// The first session, once the database is up. Whether it will ever be, nobody can tell; but a wrong

@@ -1,0 +1,654 @@
+//! Moving a record from one database to another, SQLite or PostgreSQL, either way.
+//!
+//! The source is only read, all of it from one moment. What is written keeps its keys, piece by piece
+//! in their order, each piece in one transaction: whoever is interrupted finds by the greatest key how
+//! far it came, and goes on there. Until it is whole the target is marked, and no server opens it.
+//! In the end both are counted and compared, and the target's chain and seals are verified.
+
+use std::fs;
+use std::path::Path;
+
+use aw_core::{DebateType, State};
+use rusqlite::Connection;
+use tokio::runtime::Handle;
+
+use super::db::{Db, Row, Value, values};
+use super::postgres::{Postgres, Source as PostgresSource};
+use super::search::Words;
+use super::{
+    About, OpenError, Place, Store, StoreOptions, beside, connection, counts, migrate, untold,
+};
+use crate::{Clock, Engine, Failure};
+
+/// About how many rows are written in one transaction.
+const PIECE: u64 = 2_000;
+
+/// Why a record was not moved. The source is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// One of the two could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There is something in the target that is not the beginning of this record.
+    #[error(
+        "{place} is not empty, and what is in it was not moved there from this source: choose an \
+         empty one"
+    )]
+    Taken {
+        /// The target, without a password.
+        place: String,
+    },
+    /// Both are the same.
+    #[error("source and target are the same: {place}")]
+    Same {
+        /// Where that is.
+        place: String,
+    },
+    /// What was moved is not what was there.
+    #[error("the target is not like the source: {what}")]
+    Differs {
+        /// In what.
+        what: String,
+    },
+    /// A database failed on the way.
+    #[error("{0}")]
+    Failed(Failure),
+}
+
+impl From<Failure> for TransferError {
+    fn from(failure: Failure) -> Self {
+        TransferError::Failed(failure)
+    }
+}
+
+/// What was moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Transferred {
+    /// Debates, deleted ones included.
+    pub debates: u64,
+    /// Their arguments.
+    pub arguments: u64,
+    /// Documents, deleted ones included.
+    pub documents: u64,
+    /// Their versions.
+    pub versions: u64,
+    /// Seats.
+    pub seats: u64,
+}
+
+/// Moves a record, and verifies what came of it. `tell` hears how many rows are there, of how many.
+///
+/// It waits for both databases, so it must not be called where nobody may wait.
+pub fn transfer(
+    from: &Place,
+    to: &Place,
+    mut tell: impl FnMut(u64, u64),
+) -> Result<Transferred, TransferError> {
+    if from.to_string() == to.to_string() {
+        return Err(TransferError::Same { place: to.to_string() });
+    }
+    let source = Source::open(from)?;
+    let source = source.db();
+    let target = Store::open(&StoreOptions { half_moved: true, ..StoreOptions::at(to.clone()) })?;
+    let target = Target { store: target, runtime: Handle::current() };
+    target.begin(to, fingerprint(&source)?)?;
+
+    let all = rows(&source)?;
+    let mut done = rows(&target)?;
+    tell(done, all);
+    for family in FAMILIES {
+        let mut after = target.newest(family)?;
+        while let Some(piece) = Piece::read(&source, family, after)? {
+            after = piece.until;
+            done += piece.len();
+            target.write(family, piece)?;
+            tell(done.min(all), all);
+        }
+    }
+    compare(&source, &target)?;
+    let transferred = Transferred {
+        debates: count(&source, "debates")?,
+        arguments: count(&source, "arguments")?,
+        documents: count(&source, "documents")?,
+        versions: count(&source, "document_versions")?,
+        seats: count(&source, "seats")?,
+    };
+    target.finish()?;
+    Ok(transferred)
+}
+
+/// A table, its columns in an order in which rows can be written, and the column with the key of the
+/// thing that its rows belong to.
+struct Table {
+    name: &'static str,
+    columns: &'static [(&'static str, Kind)],
+    key: &'static str,
+    /// Only these rows.
+    only: &'static str,
+    order: &'static str,
+}
+
+/// What stands in a column.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Number,
+    Flag,
+    Text,
+    Id,
+    Hash,
+}
+
+/// A thing with all that hangs on it: its own table comes first.
+struct Family {
+    tables: &'static [Table],
+    /// How many rows there are of one, about, after a key: told by the first table.
+    weight: &'static str,
+}
+
+use Kind::{Flag, Hash, Id, Number, Text};
+
+const DEBATES: Table = Table {
+    name: "debates",
+    columns: &[
+        ("key", Number),
+        ("id", Id),
+        ("title", Text),
+        ("debate_type", Text),
+        ("resolution_policy", Text),
+        ("state", Text),
+        ("last_seq", Number),
+        ("proposer_count", Number),
+        ("opponent_count", Number),
+        ("proposer_newest", Number),
+        ("opponent_newest", Number),
+        ("arbitrator_newest", Number),
+        ("proposer_interrupted", Number),
+        ("opponent_interrupted", Number),
+        ("created_at", Number),
+        ("updated_at", Number),
+        ("deleted_at", Number),
+    ],
+    key: "key",
+    only: "true",
+    order: "key",
+};
+
+const ARGUMENTS: Table = Table {
+    name: "arguments",
+    columns: &[
+        ("debate_key", Number),
+        ("seq", Number),
+        ("id", Id),
+        ("parent_id", Id),
+        ("type", Text),
+        ("role", Text),
+        ("parked_for", Number),
+        ("close", Flag),
+        ("automatic", Flag),
+        ("via", Text),
+        ("author", Text),
+        ("client_request_id", Id),
+        ("created_at", Number),
+        ("proposer_count", Number),
+        ("opponent_count", Number),
+        ("previous_hash", Hash),
+        ("hash", Hash),
+        ("content", Text),
+        ("seat", Text),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, seq",
+};
+
+const TYPE_TEXTS: Table = Table {
+    name: "type_texts",
+    columns: &[
+        ("debate_key", Number),
+        ("title", Text),
+        ("description", Text),
+        ("proposer", Text),
+        ("opponent", Text),
+        ("arbitrator", Text),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key",
+};
+
+const SEATS: Table = Table {
+    name: "seats",
+    columns: &[
+        ("key", Number),
+        ("id", Id),
+        ("name", Text),
+        ("role", Text),
+        ("debate_key", Number),
+        ("token_hash", Hash),
+        ("created_at", Number),
+        ("expires_at", Number),
+        ("revoked_at", Number),
+    ],
+    key: "key",
+    only: "true",
+    order: "key",
+};
+
+const DOCUMENTS: Table = Table {
+    name: "documents",
+    columns: &[
+        ("key", Number),
+        ("id", Id),
+        ("client_request_id", Id),
+        ("version", Number),
+        ("summary", Text),
+        ("updated_at", Number),
+        ("deleted_at", Number),
+        ("seat_key", Number),
+    ],
+    key: "key",
+    only: "true",
+    order: "key",
+};
+
+const VERSIONS: Table = Table {
+    name: "document_versions",
+    columns: &[
+        ("document_key", Number),
+        ("version", Number),
+        ("summary", Text),
+        ("author", Text),
+        ("metadata", Text),
+        ("client_request_id", Id),
+        ("created_at", Number),
+        ("content", Text),
+    ],
+    key: "document_key",
+    only: "true",
+    order: "document_key, version",
+};
+
+const CITED: Table = Table {
+    name: "debate_documents",
+    columns: &[
+        ("debate_key", Number),
+        ("document_key", Number),
+        ("version", Number),
+        ("seq", Number),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, document_key",
+};
+
+const CITATIONS: Table = Table {
+    name: "citations",
+    columns: &[
+        ("debate_key", Number),
+        ("seq", Number),
+        ("document_key", Number),
+        ("version", Number),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, seq, document_key",
+};
+
+/// The seals of one kind of thing.
+const fn seals(only: &'static str) -> Table {
+    Table {
+        name: "seals",
+        columns: &[("thing", Text), ("key", Number), ("number", Number), ("hash", Hash)],
+        key: "key",
+        only,
+        order: "key, number",
+    }
+}
+
+/// What is moved, each after what it refers to. Sessions and links of browsers stay behind: they are
+/// of the server that gave them.
+const FAMILIES: &[Family] = &[
+    Family {
+        tables: &[DEBATES, TYPE_TEXTS, ARGUMENTS, seals("thing = 'debate'")],
+        weight: "last_seq",
+    },
+    Family { tables: &[SEATS], weight: "1" },
+    Family { tables: &[DOCUMENTS, VERSIONS, seals("thing = 'document'")], weight: "version" },
+    Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'")], weight: "1" },
+];
+
+/// Some rows of a family, by table.
+#[derive(Clone)]
+struct Piece {
+    /// The greatest key in it.
+    until: i64,
+    rows: Vec<Vec<Vec<Value<'static>>>>,
+}
+
+impl Piece {
+    /// What comes after a key; nothing at the end.
+    fn read(source: &Db<'_>, family: &Family, after: i64) -> Result<Option<Self>, Failure> {
+        let first = &family.tables[0];
+        let sql = format!(
+            "select {}, cast({} as bigint) from {} where {} > ?1 order by {} limit {PIECE}",
+            first.key, family.weight, first.name, first.key, first.order
+        );
+        let (mut until, mut weight) = (None, 0);
+        let heavy = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
+        for (key, rows) in source.all(&sql, values![after], heavy)? {
+            // What has one key is not torn apart.
+            if until.is_some_and(|until| until != key) && weight >= PIECE {
+                break;
+            }
+            until = Some(key);
+            weight += u64::try_from(rows).unwrap_or(0);
+        }
+        let Some(until) = until else { return Ok(None) };
+        let rows = family.tables.iter().map(|table| {
+            let columns: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
+            let sql = format!(
+                "select {} from {} where {} and {} > ?1 and {} <= ?2 order by {}",
+                columns.join(", "),
+                table.name,
+                table.only,
+                table.key,
+                table.key,
+                table.order
+            );
+            source.all(&sql, values![after, until], |row| {
+                let cell = |(column, (_, kind)): (usize, &(&str, Kind))| cell(row, column, *kind);
+                table.columns.iter().enumerate().map(cell).collect()
+            })
+        });
+        Ok(Some(Piece { until, rows: rows.collect::<Result<_, _>>()? }))
+    }
+
+    fn len(&self) -> u64 {
+        self.rows.iter().map(|rows| rows.len() as u64).sum()
+    }
+
+    /// Writes what of it is not there yet.
+    fn write(&self, db: &Db<'_>, family: &Family) -> Result<(), Failure> {
+        if newest(db, family)? >= self.until {
+            // A commit was lost sight of, and found again.
+            return Ok(());
+        }
+        for (table, rows) in family.tables.iter().zip(&self.rows) {
+            let columns: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
+            let places: Vec<String> = (1..=columns.len()).map(|it| format!("?{it}")).collect();
+            let sql = format!(
+                "insert into {} ({}) values ({})",
+                table.name,
+                columns.join(", "),
+                places.join(", ")
+            );
+            for row in rows {
+                db.run(&sql, row)?;
+                index(db, table, row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What debates and documents are found and counted by, which each database keeps in its own way.
+fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
+    let text = |column: usize| match &row[column] {
+        Value::Text(text) => text.as_ref(),
+        _ => "",
+    };
+    match (table.name, &row[0]) {
+        ("debates", Value::Integer(key)) if row[16] == Value::Null => {
+            let state: Option<State> = text(5).parse().ok();
+            counts::move_debate(db, &DebateType::recorded(text(3).to_owned()), None, state)?;
+            Words::Titles.keep(db, *key, text(2))
+        }
+        ("documents", Value::Integer(key)) => {
+            let live = row[6] == Value::Null;
+            counts::add_documents(db, i64::from(live), i64::from(!live))?;
+            Words::Summaries.keep(db, *key, text(4))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn cell(row: &Row<'_>, column: usize, kind: Kind) -> Result<Value<'static>, Failure> {
+    Ok(match kind {
+        Number => row.get::<Option<i64>>(column)?.into(),
+        Flag => row.get::<Option<bool>>(column)?.into(),
+        Text => row.get::<Option<String>>(column)?.into(),
+        Id => row.get::<Option<uuid::Uuid>>(column)?.into(),
+        Hash => row.get::<Option<[u8; 32]>>(column)?.into(),
+    })
+}
+
+/// The greatest key that is there.
+fn newest(db: &Db<'_>, family: &Family) -> Result<i64, Failure> {
+    let first = &family.tables[0];
+    let sql = format!("select coalesce(max({}), 0) from {}", first.key, first.name);
+    db.one(&sql, values![], |row| row.get(0))
+}
+
+/// Whether it was moved here only in part.
+pub(super) fn is_half_moved(db: &Db<'_>) -> Result<bool, Failure> {
+    db.exists("select 1 from meta where name = 'half_moved'", values![])
+}
+
+/// What a record is known by, for whoever goes on: its first debate.
+fn fingerprint(db: &Db<'_>) -> Result<i64, Failure> {
+    let sql = "select id from debates order by key limit 1";
+    let first = db.optional(sql, values![], |row| row.get::<uuid::Uuid>(0))?;
+    let number = first.map_or(0, |id| id.as_u64_pair().0 >> 1);
+    Ok(i64::try_from(number).unwrap_or(1).max(1))
+}
+
+fn count(db: &Db<'_>, table: &str) -> Result<u64, Failure> {
+    db.one(&format!("select count(*) from {table}"), values![], |row| row.get(0))
+}
+
+/// How many rows are to be moved.
+fn rows(read: &impl Reads) -> Result<u64, Failure> {
+    let mut all = 0;
+    for table in FAMILIES.iter().flat_map(|family| family.tables) {
+        let sql = format!("select count(*) from {} where {}", table.name, table.only);
+        all += read.number(sql)?;
+    }
+    Ok(all)
+}
+
+/// Both sides, for what is asked of both.
+trait Reads {
+    fn number(&self, sql: String) -> Result<u64, Failure>;
+
+    /// The names and newest hashes of some things after a key: what the chain and the seals hang on.
+    fn tips(&self, sql: &'static str, after: i64) -> Result<Vec<Tip>, Failure>;
+}
+
+type Tip = (i64, Option<uuid::Uuid>, Option<[u8; 32]>);
+
+fn tip(row: &Row<'_>) -> Result<Tip, Failure> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}
+
+impl Reads for Db<'_> {
+    fn number(&self, sql: String) -> Result<u64, Failure> {
+        self.one(&sql, values![], |row| row.get(0))
+    }
+
+    fn tips(&self, sql: &'static str, after: i64) -> Result<Vec<Tip>, Failure> {
+        self.all(sql, values![after], tip)
+    }
+}
+
+/// Where the record is moved to.
+struct Target {
+    store: Store,
+    runtime: Handle,
+}
+
+impl Reads for Target {
+    fn number(&self, sql: String) -> Result<u64, Failure> {
+        self.read(move |db| db.number(sql))
+    }
+
+    fn tips(&self, sql: &'static str, after: i64) -> Result<Vec<Tip>, Failure> {
+        self.read(move |db| db.tips(sql, after))
+    }
+}
+
+impl Target {
+    fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.runtime.block_on(self.store.read(work))
+    }
+
+    fn change<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        self.runtime.block_on(self.store.write(About::Nothing, untold, work))
+    }
+
+    /// Marks it as half moved, if it is empty; or finds that mark.
+    fn begin(&self, place: &Place, fingerprint: i64) -> Result<(), TransferError> {
+        let is_ours = self.change(move |db| {
+            let sql = "select value from meta where name = 'half_moved'";
+            if let Some(of) = db.optional(sql, values![], |row| row.get::<i64>(0))? {
+                return Ok(of == fingerprint);
+            }
+            for table in ["debates", "documents", "seats"] {
+                if db.exists(&format!("select 1 from {table} limit 1"), values![])? {
+                    return Ok(false);
+                }
+            }
+            let sql = "insert into meta (name, value) values ('half_moved', ?1)";
+            db.run(sql, values![fingerprint])?;
+            Ok(true)
+        })?;
+        if is_ours { Ok(()) } else { Err(TransferError::Taken { place: place.to_string() }) }
+    }
+
+    fn newest(&self, family: &'static Family) -> Result<i64, Failure> {
+        self.read(move |db| newest(db, family))
+    }
+
+    fn write(&self, family: &'static Family, piece: Piece) -> Result<(), Failure> {
+        self.change(move |db| piece.write(db, family))
+    }
+
+    /// Verifies everything, and takes the mark away.
+    fn finish(&self) -> Result<(), Failure> {
+        let engine = Engine::new(self.store.clone(), Clock::system());
+        self.runtime.block_on(async {
+            let mut after = None;
+            loop {
+                let piece = engine.verify_on(after).await?;
+                if let Some(damage) = piece.damages.into_iter().next() {
+                    return Err(Failure::from(damage));
+                }
+                match piece.next {
+                    Some(next) => after = Some(next),
+                    None => return Ok(()),
+                }
+            }
+        })?;
+        self.change(|db| {
+            if let Db::Postgres(_) = db {
+                for table in ["debates", "documents", "seats"] {
+                    let sql = format!(
+                        "select setval(pg_get_serial_sequence('{table}', 'key'),
+                             (select coalesce(max(key), 0) + 1 from {table}), false)"
+                    );
+                    db.one(&sql, values![], |_| Ok(()))?;
+                }
+            }
+            db.run("delete from meta where name = 'half_moved'", values![])
+        })?;
+        self.runtime.block_on(engine.close());
+        Ok(())
+    }
+}
+
+/// Whether the target has as many of everything, and ends everywhere as the source does.
+fn compare(source: &Db<'_>, target: &Target) -> Result<(), TransferError> {
+    for table in FAMILIES.iter().flat_map(|family| family.tables) {
+        let sql = format!("select count(*) from {} where {}", table.name, table.only);
+        let (there, here) = (source.number(sql.clone())?, target.number(sql)?);
+        if there != here {
+            let what = format!("{} has {here} rows instead of {there}", table.name);
+            return Err(TransferError::Differs { what });
+        }
+    }
+    for sql in [
+        "select debates.key, debates.id, hash from debates
+         join arguments on debate_key = debates.key and seq = last_seq
+         where debates.key > ?1 order by debates.key limit 2000",
+        "select documents.key, documents.id, hash from documents
+         left join seals on thing = 'document' and seals.key = documents.key
+             and number = documents.version
+         where documents.key > ?1 order by documents.key limit 2000",
+        "select key, id, token_hash from seats where key > ?1 order by key limit 2000",
+    ] {
+        let mut after = 0;
+        loop {
+            let (there, here) = (source.tips(sql, after)?, target.tips(sql, after)?);
+            if let Some(place) = there.iter().zip(&here).position(|(there, here)| there != here) {
+                let (key, id, _) = there[place];
+                let what = format!("number {key} ({}) ends differently", id.unwrap_or_default());
+                return Err(TransferError::Differs { what });
+            }
+            match there.last() {
+                Some((key, ..)) if there.len() == here.len() => after = *key,
+                Some(_) => {
+                    let what = "the one ends before the other".to_owned();
+                    return Err(TransferError::Differs { what });
+                }
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the record is read from.
+enum Source {
+    Sqlite {
+        db: Connection,
+        /// No server may begin to write there meanwhile.
+        _lock: Option<fs::File>,
+    },
+    Postgres(PostgresSource),
+}
+
+impl Source {
+    fn open(place: &Place) -> Result<Self, OpenError> {
+        match place {
+            Place::File(path) => Self::open_file(path),
+            Place::Postgres(url) => Ok(Source::Postgres(Postgres::look_at(url)?)),
+        }
+    }
+
+    fn open_file(path: &Path) -> Result<Self, OpenError> {
+        let io = |source| OpenError::Io { path: path.to_owned(), source };
+        let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+        fs::metadata(path).map_err(io)?;
+        let lock = fs::File::open(beside(path, ".lock")).ok();
+        if lock.as_ref().is_some_and(|lock| lock.try_lock().is_err()) {
+            return Err(OpenError::InUse { path: path.to_owned() });
+        }
+        migrate::must_be_up_to_date(path)?;
+        let db = connection::reader(path).map_err(sqlite)?;
+        // One moment for everything that is read.
+        db.execute_batch("begin").map_err(sqlite)?;
+        Ok(Source::Sqlite { db, _lock: lock })
+    }
+
+    fn db(&self) -> Db<'_> {
+        match self {
+            Source::Sqlite { db, .. } => Db::Sqlite(db),
+            Source::Postgres(source) => Db::Postgres(source.session()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Moving a record: everything arrives as it was, whatever happens on the way, and the source stays.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use aw_core::{Move, Role};
+use aw_record::{Engine, Filter, OpenError, Place, Store, StoreOptions, TransferError, transfer};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::postgres;
+use crate::world::{GO_ON, World, saying};
+
+/// Moves it on a thread that may wait, and tells how often it told how far it was.
+async fn moved(from: &Place, to: &Place) -> Result<u32, TransferError> {
+    let (from, to) = (from.clone(), to.clone());
+    let moving = tokio::task::spawn_blocking(move || {
+        let mut told = 0;
+        transfer(&from, &to, |done, all| {
+            assert!(done <= all, "{done} of {all}");
+            told += 1;
+        })?;
+        Ok(told)
+    });
+    moving.await.unwrap()
+}
+
+/// A record with something of everything in it.
+async fn filled() -> Filled {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("debate.db");
+    let world = World::at_place(Place::File(path.clone()), |_| {});
+    let plan = world.keeps("Plan").await;
+    world.adds(plan, "Plan, with tests").await;
+    let gone = world.keeps("Gone").await;
+    world.engine.delete_document(gone).await.unwrap();
+    for number in 0..40 {
+        let (debate, motion) = world.opens(&format!("Câu hỏi {number}: keep plan {plan}?")).await;
+        let newest = world.exchanges(debate, motion, number % 7).await;
+        if number % 7 == 0 {
+            let claim = Move::Claim { target: motion };
+            let cites = saying(debate, Role::Opponent, claim, &format!("As in {plan}."));
+            world.engine.execute(cites).await.unwrap();
+        }
+        if number % 7 == 3 {
+            world.plays(debate, Role::Proposer, Move::Appeal { target: newest }).await;
+            world.plays(debate, Role::Arbitrator, GO_ON).await;
+        }
+        if number % 10 == 9 {
+            world.engine.delete(debate).await.unwrap();
+        }
+    }
+    world.engine.close().await;
+    Filled { path, _folder: folder }
+}
+
+/// It, without a server.
+struct Filled {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+/// Everything that anybody can see of a record, in words.
+async fn seen(place: &Place) -> String {
+    let engine = Engine::new(
+        Store::open(&StoreOptions::at(place.clone())).unwrap(),
+        aw_record::Clock::system(),
+    );
+    let everything = Filter { limit: 500, ..Filter::default() };
+    let list = engine.list(&everything).await.unwrap();
+    let found = Filter { search: Some("cau hoi 1".to_owned()), ..everything };
+    let mut seen = format!("{list:?} {:?}", engine.list(&found).await.unwrap().total);
+    for listed in &list.debates {
+        let whole = engine.context(listed.debate.id, None).await.unwrap();
+        seen += &format!("{whole:?} {:?}", engine.seal(listed.debate.id).await.unwrap());
+    }
+    let documents = engine.list_documents(None, true, 500, 0, None).await.unwrap();
+    seen += &format!("{documents:?}");
+    for listed in &documents.documents {
+        seen += &format!("{:?}", engine.document(listed.id, None, true).await.unwrap());
+    }
+    assert_eq!(engine.verify_on(None).await.unwrap().damages, []);
+    engine.close().await;
+    seen
+}
+
+/// Another database: PostgreSQL where there is one.
+fn elsewhere(folder: &Path) -> Place {
+    match postgres::new_database() {
+        Some(url) => Place::Postgres(url),
+        None => Place::File(folder.join("elsewhere.db")),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_is_the_same_after_it_was_moved_there_and_back() {
+    let world = filled().await;
+    let folder = tempfile::tempdir().unwrap();
+    let source = Place::File(world.path.clone());
+    let bytes = std::fs::read(&world.path).unwrap();
+    let (there, back) = (elsewhere(folder.path()), Place::File(folder.path().join("back.db")));
+    moved(&source, &there).await.unwrap();
+    assert_eq!(std::fs::read(&world.path).unwrap(), bytes, "the source was touched");
+    let before = seen(&source).await;
+    assert_eq!(seen(&there).await, before);
+    moved(&there, &back).await.unwrap();
+    assert_eq!(seen(&back).await, before);
+
+    // What is written there afterwards goes on as everywhere.
+    let world = World::at_place(there, |_| {});
+    let (debate, motion) = world.opens("And now?").await;
+    world.exchanges(debate, motion, 3).await;
+    world.keeps("Another plan").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_interrupted_goes_on_and_no_server_opens_half_a_record() {
+    let world = filled().await;
+    let folder = tempfile::tempdir().unwrap();
+    let source = Place::File(world.path.clone());
+    let there = elsewhere(folder.path());
+    // Each time one piece further.
+    for _ in 0..2 {
+        let (from, to) = (source.clone(), there.clone());
+        let died = tokio::task::spawn_blocking(move || {
+            let mut told = 0;
+            let interrupted = || {
+                transfer(&from, &to, |_, _| {
+                    told += 1;
+                    assert!(told <= 1, "on purpose");
+                })
+            };
+            catch_unwind(AssertUnwindSafe(interrupted)).is_err()
+        });
+        assert!(died.await.unwrap());
+        let opened = Store::open(&StoreOptions::at(there.clone()));
+        assert!(matches!(opened, Err(OpenError::HalfMoved { .. })), "{opened:?}");
+    }
+    moved(&source, &there).await.unwrap();
+    assert_eq!(seen(&there).await, seen(&source).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_moved_onto_something_else() {
+    let world = filled().await;
+    let other = filled().await;
+    let source = Place::File(world.path.clone());
+    let taken = moved(&source, &Place::File(other.path.clone())).await;
+    assert!(matches!(taken, Err(TransferError::Taken { .. })), "{taken:?}");
+    let same = moved(&source, &source).await;
+    assert!(matches!(same, Err(TransferError::Same { .. })), "{same:?}");
+    let nowhere = Place::File(format!("/nowhere/{}.db", Uuid::now_v7()).into());
+    assert!(matches!(moved(&nowhere, &source).await, Err(TransferError::Open(_))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_in_use_is_not_moved() {
+    let world = World::in_file();
+    world.opens("Still going on").await;
+    let folder = tempfile::tempdir().unwrap();
+    let told = moved(&Place::File(world.path.clone()), &elsewhere(folder.path())).await;
+    let Err(TransferError::Open(OpenError::InUse { .. })) = told else { panic!("{told:?}") };
+}
