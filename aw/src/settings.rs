@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use aw_record::Place;
 use serde::Deserialize;
 
 use crate::home::Home;
@@ -44,8 +45,8 @@ pub struct ServerSettings {
     pub home: Home,
     /// Where it listens.
     pub listen: SocketAddr,
-    /// The SQLite file.
-    pub database: PathBuf,
+    /// Where the record is kept: in a SQLite file or in PostgreSQL.
+    pub database: Place,
     /// Whom it lets in.
     pub guard: Guard,
     /// How much it takes on.
@@ -133,13 +134,12 @@ impl ServerSettings {
             parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
 
         let database = flags.database.or_else(|| set("AW_DATABASE_URL")).or(config.database);
-        let database = match database {
-            None => home.database(),
-            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-                let why = "this version keeps its record in SQLite only: give a file".to_owned();
-                return Err(BadSetting::Value { name: "database".to_owned(), why });
-            }
-            Some(path) => PathBuf::from(path.strip_prefix("sqlite:").unwrap_or(&path)),
+        let database: Place = match database {
+            None => home.database().into(),
+            // What was set is not repeated: there may be a password in it.
+            Some(text) => text
+                .parse()
+                .map_err(|why| BadSetting::Value { name: "database".to_owned(), why })?,
         };
 
         let public = match (set("AW_PUBLIC_URL"), config.public_url) {
@@ -476,6 +476,17 @@ mod tests {
     }
 
     #[test]
+    fn a_record_in_postgresql_is_named_without_its_password() {
+        let home = tempfile::tempdir().unwrap();
+        let set = |url| settle(home.path(), Flags::default(), &[("AW_DATABASE_URL", url)]);
+        let settled = set("postgres://an:s3cret@db.example:6000/debates").unwrap();
+        assert_eq!(settled.database.to_string(), "postgres://an@db.example:6000/debates");
+        assert!(!format!("{settled:?}").contains("s3cret"));
+        let refused = set("postgres://an:s3cret@db.example:port/debates").unwrap_err().to_string();
+        assert!(refused.starts_with("database: ") && !refused.contains("s3cret"), "{refused}");
+    }
+
+    #[test]
     fn a_setting_that_makes_no_sense_is_named() {
         let home = tempfile::tempdir().unwrap();
         for (set, named) in [
@@ -487,7 +498,7 @@ mod tests {
             (("AW_ADDRESS_RATE", "NaN"), "AW_ADDRESS_RATE"),
             (("AW_WRONG_TOKEN_RATE", "inf"), "AW_WRONG_TOKEN_RATE"),
             (("AW_TOKEN_BURST", "0.5"), "AW_TOKEN_BURST"),
-            (("AW_DATABASE_URL", "postgres://x"), "database"),
+            (("AW_DATABASE_URL", "postgres://"), "database"),
         ] {
             let refused = settle(home.path(), Flags::default(), &[set]).unwrap_err();
             assert!(refused.to_string().starts_with(named), "{refused}");

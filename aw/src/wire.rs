@@ -184,6 +184,12 @@ pub struct Health {
     pub held_waits: u64,
     /// Sockets that are open now.
     pub open_sockets: u64,
+    /// What the record is kept in: `sqlite` or `postgres`.
+    pub database: String,
+    /// Whether other servers on the same record are heard, where there may be others. While they are
+    /// not, waits are answered late.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hears_others: Option<bool>,
 }
 
 /// `POST /debates`

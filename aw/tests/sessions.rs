@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::world::free_listener;
+use crate::world::{free_listener, postgres};
 
 #[test]
 fn the_first_debate() {
@@ -115,6 +115,9 @@ impl Session {
             .env("HOME", self.home.path())
             .env("AW_LISTEN", &self.listen)
             .stdin(Stdio::null());
+        if let Some(url) = postgres::database_of(self.home.path()) {
+            shell.env("AW_DATABASE_URL", url);
+        }
         shell
     }
 

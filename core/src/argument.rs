@@ -71,8 +71,18 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // At once: whoever serialises it looks at each piece for what must be escaped.
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
+}
+
+/// The hexadecimal digit of a number below 16.
+fn digit(number: u8) -> u8 {
+    if number < 10 { b'0' + number } else { b'a' + number - 10 }
 }
 
 impl FromStr for Hash {

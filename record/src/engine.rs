@@ -520,11 +520,6 @@ impl Engine {
         self.store.vitals()
     }
 
-    /// How often something was committed; what is written at the same time shares a commit.
-    pub fn commits(&self) -> u64 {
-        self.store.commits()
-    }
-
     /// Finishes what is being written and closes the record.
     pub async fn close(&self) {
         self.store.close().await;

@@ -15,6 +15,7 @@ mod doctor;
 mod line;
 mod manual;
 mod mcp;
+mod migrate;
 mod page;
 mod reach;
 mod serve;

@@ -31,10 +31,12 @@ pub(super) struct Serve {
     /// Where to listen, for instance 127.0.0.1:3456; port 0 takes a free one [env: AW_LISTEN]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// The SQLite file [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
+    /// The SQLite file, or a postgres:// URL [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
     ///
-    /// With this flag the server stands apart: the data folder's own may run beside it.
-    #[arg(long, value_name = "FILE")]
+    /// Any number of servers may share a PostgreSQL database. A password is better kept in the
+    /// environment or in config.toml: what is typed can be seen by everybody on this machine. With
+    /// this flag the server stands apart: the data folder's own may run beside it.
+    #[arg(long, value_name = "FILE OR URL")]
     database: Option<String>,
     /// Ask every caller for a token; the administrator's is made in the data folder [env: AW_AUTH=required]
     ///
@@ -101,7 +103,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
     let options = StoreOptions {
         most_debates: limits.debates,
         most_documents: limits.documents,
-        ..StoreOptions::at(&database)
+        ..StoreOptions::at(database.clone())
     };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await??;
     let engine = Engine::new(store, Clock::system());
@@ -129,7 +131,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
             pid: std::process::id(),
             url: format!("http://{}", reachable(address)),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            database: database.display().to_string(),
+            database: database.to_string(),
             started_at: format!("{:.3}", Timestamp::now()),
             wants_token,
             auth_flag,
@@ -138,7 +140,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
     let mut out = io::stdout();
     writeln!(out, "aw {} listening on http://{address}", env!("CARGO_PKG_VERSION"))?;
     out.flush()?;
-    tracing::info!(%address, database = %database.display(), "listening");
+    tracing::info!(%address, %database, "listening");
 
     let serving = server::serve(listener, router, connections, stop.told());
     let stopping = async {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
+use aw_record::Place;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Format, Problem, Shown};
 use super::background;
 use super::debate::Shape;
+use super::migrate::Migrate;
 use super::page;
 use super::session::settings;
 use crate::client::{Call, Client, Trouble};
@@ -33,6 +35,7 @@ Look after it
   status    Tell whether it runs, where, since when, and how it is
   logs      Show the end of its log
   backup    Copy the database to a file while it runs
+  migrate   Move the record from SQLite to PostgreSQL, or back
 
 For instance
   aw server status --format markdown
@@ -67,6 +70,11 @@ pub(super) enum Server {
     /// Copy the database to a file while it runs
     #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
     Backup(Backup),
+    /// Move the record from SQLite to PostgreSQL, or back
+    #[command(
+        after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/.aweave/db/debate.db --to postgres://aw:secret@db.example.org/aw"
+    )]
+    Migrate(Migrate),
 }
 
 #[derive(Debug, clap::Args)]
@@ -105,6 +113,7 @@ impl Server {
             Server::Stop(shape) | Server::Status(shape) => shape.format,
             Server::Logs(command) => command.shape.format,
             Server::Backup(command) => command.shape.format,
+            Server::Migrate(command) => command.shape.format,
         }
     }
 
@@ -145,6 +154,7 @@ impl Server {
             },
             Server::Logs(command) => return command.run(&settings),
             Server::Backup(command) => return command.run(&settings),
+            Server::Migrate(command) => return command.run(),
         };
         Ok(Shown::Answer(answer))
     }
@@ -234,12 +244,25 @@ impl Logs {
 
 impl Backup {
     fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
-        let database = match running(settings)? {
-            Some(running) => PathBuf::from(running.database),
+        let unusable = |why: String| Problem::input(why).suggest("aw doctor");
+        let database: Place = match running(settings)? {
+            Some(running) => running.database.parse().map_err(unusable)?,
             None => {
                 ServerSettings::settle(Flags::default(), &|name| std::env::var(name).ok())
-                    .map_err(|bad| Problem::input(bad.to_string()).suggest("aw doctor"))?
+                    .map_err(|bad| unusable(bad.to_string()))?
                     .database
+            }
+        };
+        let database = match database {
+            Place::File(database) => database,
+            Place::Postgres(url) => {
+                return Err(Problem::input(format!(
+                    "the record is kept in PostgreSQL ({url}), which makes its copies by itself"
+                ))
+                .suggest(format!(
+                    "pg_dump --format=custom --file {} \"$AW_DATABASE_URL\"",
+                    self.path.display()
+                )));
             }
         };
         if !database.exists() {

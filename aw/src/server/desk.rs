@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use aw_core::{ByRole, DebateId, DocumentId, Hash, Kind, Role, Time, mentions};
 use aw_record::{
-    Ask, DebateList, Engine, Failure, Filter, Health, Pass, Receipt, Request, Seat, Sign,
+    Ask, DebateList, Engine, Failure, Fault, Filter, Health, Pass, Receipt, Request, Seat, Sign,
+    Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -22,25 +23,21 @@ use super::error::Problem;
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     engine: Engine,
-    /// Rings when somebody may have lost their way in: says "look", never who.
-    left: watch::Sender<()>,
 }
 
 impl Record {
     pub(super) fn new(engine: Engine) -> Self {
-        Record { engine, left: watch::Sender::default() }
+        Record { engine }
     }
 
-    /// Tells when a session has ended or a token was taken back.
+    /// Tells when a session has ended or a token was taken back, on whichever server.
     pub(super) fn departures(&self) -> watch::Receiver<()> {
-        self.left.subscribe()
+        self.engine.departures()
     }
 
     /// Takes a token back.
     pub(super) async fn revoke_seat(&self, id: Uuid) -> Result<Seat, Failure> {
-        let seat = self.engine.revoke_seat(id).await;
-        self.left.send_replace(());
-        seat
+        self.engine.revoke_seat(id).await
     }
 
     /// What time it is.
@@ -53,14 +50,14 @@ impl Record {
         self.engine.presence(debate)
     }
 
+    /// How the database is.
+    pub(super) fn vitals(&self) -> Vitals {
+        self.engine.vitals()
+    }
+
     /// Whether it can be written.
     pub(super) async fn health(&self) -> Health {
         self.engine.health().await
-    }
-
-    /// How often something was committed.
-    pub(super) fn commits(&self) -> u64 {
-        self.engine.commits()
     }
 
     /// Whoever has the token of a seat with this SHA-256.
@@ -86,10 +83,13 @@ impl Record {
 
     /// Ends a session.
     pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
-        let ended = self.engine.end_pass(session).await;
-        self.left.send_replace(());
-        ended
+        self.engine.end_pass(session).await
     }
+}
+
+/// Whether something was found, or may yet be.
+fn is_good<T>(found: &Result<Option<T>, Failure>) -> bool {
+    matches!(found, Ok(Some(_)) | Err(Failure::Fault(Fault::Busy(_))))
 }
 
 /// What a command is about.
@@ -202,19 +202,18 @@ impl Desk {
     }
 
     /// Whether the caller is still let in: a token may have ended or been taken back meanwhile, or
-    /// the browser's session is over.
+    /// the browser's session is over. While the database is away nobody can tell, and nothing can be
+    /// read either: who was let in is kept.
     pub(crate) async fn is_still_welcome(&self) -> bool {
         if let Some(session) = self.session.0
-            && !matches!(self.app.record.holder(session).await, Ok(Some(_)))
+            && !is_good(&self.app.record.holder(session).await)
         {
             return false;
         }
         match &self.caller {
             Caller::Stranger => false,
             Caller::Anybody | Caller::Administrator { .. } => true,
-            Caller::Seated { holder, .. } => {
-                matches!(self.app.record.seated(*holder).await, Ok(Some(_)))
-            }
+            Caller::Seated { holder, .. } => is_good(&self.app.record.seated(*holder).await),
         }
     }
 

@@ -29,6 +29,8 @@ pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health
         home_id: app.home_id.to_string(),
         held_waits: app.held_waits() as u64,
         open_sockets: app.open_sockets() as u64,
+        database: health.database.kind.to_owned(),
+        hears_others: health.database.listening,
     })))
 }
 
@@ -39,8 +41,8 @@ pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health
     responses((status = 200, body = String, content_type = "text/plain"), (status = 401, body = Failure), (status = 500, body = Failure))
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let commits = app.record.commits();
-    let text = app.telemetry.text(app.held_waits(), app.open_sockets(), commits)?;
+    let vitals = app.record.vitals();
+    let text = app.telemetry.text(app.held_waits(), app.open_sockets(), vitals)?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 

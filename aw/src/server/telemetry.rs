@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use aw_record::Vitals;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, Method};
 use axum::response::Response;
@@ -31,7 +32,46 @@ pub(super) struct Telemetry {
     held_waits: Gauge,
     open_sockets: Gauge,
     arguments: Counter<u64, AtomicU64>,
-    commits: Counter<u64, AtomicU64>,
+    database: Database,
+}
+
+/// What is told of the database. Its own counters are read when somebody collects them.
+#[derive(Debug, Default)]
+struct Database {
+    batches: Counter<u64, AtomicU64>,
+    writes: Counter<u64, AtomicU64>,
+    sessions: Gauge,
+    most_sessions: Gauge,
+    hears_others: Gauge,
+    reconnects: Counter<u64, AtomicU64>,
+}
+
+impl Database {
+    fn register(&self, registry: &mut Registry) {
+        let registry = registry.sub_registry_with_prefix("database");
+        registry.register("batches", "Batches of writes committed", self.batches.clone());
+        registry.register("writes", "Writes in those batches", self.writes.clone());
+        let help = "Sessions of the pool that are reading now";
+        registry.register("sessions", help, self.sessions.clone());
+        let help = "The most sessions that may read at once; 0 where there is no pool";
+        registry.register("sessions_limit", help, self.most_sessions.clone());
+        let help =
+            "Whether other servers on the same record are heard; 1 also where there are none";
+        registry.register("hears_others", help, self.hears_others.clone());
+        let help = "Times the connection that hears other servers was made anew";
+        registry.register("listener_reconnects", help, self.reconnects.clone());
+    }
+
+    fn set(&self, vitals: Vitals) {
+        let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        self.batches.inner().store(vitals.batches, Ordering::Relaxed);
+        self.writes.inner().store(vitals.writes, Ordering::Relaxed);
+        self.reconnects.inner().store(vitals.reconnects, Ordering::Relaxed);
+        let (sessions, most) = vitals.sessions.unwrap_or_default();
+        self.sessions.set(count(sessions));
+        self.most_sessions.set(count(most));
+        self.hears_others.set(i64::from(vitals.listening.unwrap_or(true)));
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -55,7 +95,7 @@ impl Default for Telemetry {
             held_waits: Gauge::default(),
             open_sockets: Gauge::default(),
             arguments: Counter::default(),
-            commits: Counter::default(),
+            database: Database::default(),
         };
         let registry = &mut telemetry.registry;
         registry.register("http_requests", "Requests answered", telemetry.requests.clone());
@@ -71,11 +111,7 @@ impl Default for Telemetry {
             telemetry.open_sockets.clone(),
         );
         registry.register("arguments", "Arguments written", telemetry.arguments.clone());
-        registry.register(
-            "commits",
-            "Commits; what is written at the same time shares one",
-            telemetry.commits.clone(),
-        );
+        telemetry.database.register(registry);
         telemetry
     }
 }
@@ -90,9 +126,9 @@ impl Telemetry {
         &self,
         held_waits: usize,
         open_sockets: usize,
-        commits: u64,
+        database: Vitals,
     ) -> Result<String, Problem> {
-        self.commits.inner().store(commits, Ordering::Relaxed);
+        self.database.set(database);
         self.held_waits.set(i64::try_from(held_waits).unwrap_or(i64::MAX));
         self.open_sockets.set(i64::try_from(open_sockets).unwrap_or(i64::MAX));
         let mut text = String::new();

@@ -76,7 +76,8 @@ impl FromStr for Stamp {
 
 impl Serialize for Stamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        // At once: each piece of it would be looked at for what must be escaped.
+        serializer.serialize_str(&self.to_string())
     }
 }
 

@@ -15,6 +15,7 @@ mod pages;
 mod presence;
 mod records;
 pub mod seen;
+mod servers;
 mod signing_in;
 mod verify;
 mod waiting;

@@ -54,7 +54,7 @@ async fn a_debate_that_is_as_it_was_written_is_told_by_its_hashes() {
 
 #[tokio::test]
 async fn a_changed_argument_is_named_with_its_debate_and_its_place() {
-    let world = World::start().await;
+    let world = World::in_file().await;
     let sound = world.debate("Sound").await;
     let damaged = world.debate("Damaged").await;
     let claim = damaged.claim("opponent", &damaged.motion, "Once so.").await;
@@ -81,7 +81,7 @@ async fn a_changed_argument_is_named_with_its_debate_and_its_place() {
 
 #[tokio::test]
 async fn a_changed_version_is_named_with_its_document() {
-    let world = World::start().await;
+    let world = World::in_file().await;
     let body = json!({"summary": "Plan", "content": "One.", "client_request_id": new_id()});
     let kept = world.post("/documents", body).await.created();
     burglar(&world).execute("update document_versions set content = 'Two.'", []).unwrap();

@@ -513,7 +513,7 @@ async fn a_waiter_that_hangs_up_is_forgotten() {
 
 #[tokio::test]
 async fn a_held_wait_reads_nothing_while_nothing_happens() {
-    let world = World::start().await;
+    let world = World::in_file().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let waiter = debate.wait("proposer", None, 30);
     tokio::pin!(waiter);

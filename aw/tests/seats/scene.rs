@@ -10,7 +10,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::page::Browser;
-use crate::world::{Answer, World, new_id, text};
+use crate::world::{Answer, World, new_id, postgres, text};
 
 /// The token of whoever runs the server.
 pub const ADMINISTRATOR: &str = "aw_the-administrators-own-token";
@@ -318,21 +318,23 @@ async fn lead(world: &World, debate: &str, motion: String, state: &str) -> Strin
 }
 
 /// Everything that a request could have written, in numbers.
-pub struct Books(rusqlite::Connection);
+pub enum Books {
+    InFile(rusqlite::Connection),
+    InPostgres(String),
+}
 
 impl Books {
     /// Those of this world.
     pub fn of(world: &World) -> Self {
-        Books(world.database())
+        match postgres::database_of(world.folder.path()) {
+            Some(url) => Books::InPostgres(url),
+            None => Books::InFile(world.database()),
+        }
     }
 
     /// What they say now.
     pub fn read(&self) -> Vec<i64> {
-        let count = |what: &str| {
-            let sql = format!("select count(*) from {what}");
-            self.0.query_row(&sql, [], |row| row.get(0)).unwrap()
-        };
-        [
+        let counts = [
             "debates",
             "debates where deleted_at is not null",
             "arguments",
@@ -343,7 +345,16 @@ impl Books {
             "seats where revoked_at is not null",
             "passes",
         ]
-        .map(count)
-        .to_vec()
+        .map(|what| format!("(select count(*) from {what})"));
+        let sql = format!("select {}", counts.join(", "));
+        match self {
+            Books::InFile(db) => {
+                let row = |row: &rusqlite::Row<'_>| {
+                    (0..counts.len()).map(|column| row.get(column)).collect()
+                };
+                db.query_row(&sql, [], row).unwrap()
+            }
+            Books::InPostgres(url) => postgres::numbers(url, &sql),
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A world to tell stories in: a real server on a free port, a real SQLite file in a temporary
-//! folder, and a clock that moves when the test moves it.
+//! folder (or the PostgreSQL of `scripts/postgres`), and a clock that moves when the test moves it.
 
 mod patience;
+pub mod postgres;
 mod process;
 mod socket;
 
@@ -14,7 +15,7 @@ use std::time::Duration;
 use aw::mcp::Habits;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
-use aw_record::{Clock, Engine, Store, StoreOptions};
+use aw_record::{Clock, Engine, Place, Store, StoreOptions};
 use axum::Router;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
@@ -46,6 +47,11 @@ impl World {
     /// A server with the usual settings.
     pub async fn start() -> Self {
         Self::with(Guard::default(), Limits::default()).await
+    }
+
+    /// A server whose record is in a file, for stories that look into the file.
+    pub async fn in_file() -> Self {
+        Self::on(postgres::folder_with_file(), Guard::default(), Limits::default()).await
     }
 
     /// A server with these settings, on a new record.
@@ -81,7 +87,10 @@ impl World {
         let store = Store::open(&StoreOptions {
             most_debates: limits.debates,
             most_documents: limits.documents,
-            ..StoreOptions::at(database_in(&folder))
+            ..StoreOptions::at(match postgres::database_of(folder.path()) {
+                Some(url) => url.parse::<Place>().unwrap(),
+                None => database_in(&folder).into(),
+            })
         })
         .unwrap();
         let engine = Engine::new(store, clock);
@@ -131,6 +140,9 @@ impl World {
             (select count(*) from documents),
             (select count(*) from documents where deleted_at is not null),
             (select count(*) from document_versions)";
+        if let Some(url) = postgres::database_of(self.folder.path()) {
+            return postgres::numbers(&url, sql);
+        }
         let row = |row: &rusqlite::Row<'_>| (0..6).map(|column| row.get(column)).collect();
         self.database().query_row(sql, [], row).unwrap()
     }

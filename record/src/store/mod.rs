@@ -318,11 +318,6 @@ impl Store {
         self.writer().pulse().await
     }
 
-    /// How many batches of writes were committed.
-    pub(crate) fn commits(&self) -> u64 {
-        self.vitals().batches
-    }
-
     /// Ends the writer after everything that is queued, and folds the log into the file.
     pub(crate) async fn close(&self) {
         match &self.inner.kept {
@@ -808,7 +803,8 @@ mod tests {
     #[test]
     fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
         let folder = tempfile::tempdir().unwrap();
-        let file = File::open(&folder.path().join("debate.db"), 4).unwrap();
+        let path = folder.path().join("debate.db");
+        let file = File::open(&path, &StoreOptions::at(&path)).unwrap();
         let idle = || file.readers.lock().unwrap().len();
         assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
         assert_eq!(idle(), 1);

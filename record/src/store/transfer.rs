@@ -1,8 +1,9 @@
 //! Moving a record from one database to another, SQLite or PostgreSQL, either way.
 //!
-//! The source is only read, all of it from one moment. What is written keeps its keys, piece by piece
-//! in their order, each piece in one transaction: whoever is interrupted finds by the greatest key how
-//! far it came, and goes on there. Until it is whole the target is marked, and no server opens it.
+//! The source is only read, all of it from one moment. Debates, documents and seats keep their order and
+//! are numbered anew without gaps, which PostgreSQL leaves and SQLite does not know. They are written
+//! piece by piece, each in one transaction: whoever is interrupted finds by the greatest number how far
+//! it came, and goes on there. Until it is whole the target is marked, and no server opens it.
 //! In the end both are counted and compared, and the target's chain and seals are verified.
 
 use std::fs;
@@ -18,7 +19,7 @@ use super::search::Words;
 use super::{
     About, OpenError, Place, Store, StoreOptions, beside, connection, counts, migrate, untold,
 };
-use crate::{Clock, Engine, Failure};
+use crate::{Clock, Damage, Engine, Failure};
 
 /// About how many rows are written in one transaction.
 const PIECE: u64 = 2_000;
@@ -93,13 +94,14 @@ pub fn transfer(
     let target = Target { store: target, runtime: Handle::current() };
     target.begin(to, fingerprint(&source)?)?;
 
+    let numbers = Numbers::of(&source)?;
     let all = rows(&source)?;
     let mut done = rows(&target)?;
     tell(done, all);
     for family in FAMILIES {
-        let mut after = target.newest(family)?;
-        while let Some(piece) = Piece::read(&source, family, after)? {
-            after = piece.until;
+        let mut after = numbers.old(family, target.newest(family)?);
+        while let Some((until, piece)) = Piece::read(&source, &numbers, family, after)? {
+            after = until;
             done += piece.len();
             target.write(family, piece)?;
             tell(done.min(all), all);
@@ -131,6 +133,12 @@ struct Table {
 /// What stands in a column.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
+    /// The number of a debate, which is another one there.
+    Debate,
+    /// That of a document.
+    Document,
+    /// That of a seat.
+    Seat,
     Number,
     Flag,
     Text,
@@ -145,12 +153,12 @@ struct Family {
     weight: &'static str,
 }
 
-use Kind::{Flag, Hash, Id, Number, Text};
+use Kind::{Debate, Document, Flag, Hash, Id, Number, Seat, Text};
 
 const DEBATES: Table = Table {
     name: "debates",
     columns: &[
-        ("key", Number),
+        ("key", Debate),
         ("id", Id),
         ("title", Text),
         ("debate_type", Text),
@@ -176,7 +184,7 @@ const DEBATES: Table = Table {
 const ARGUMENTS: Table = Table {
     name: "arguments",
     columns: &[
-        ("debate_key", Number),
+        ("debate_key", Debate),
         ("seq", Number),
         ("id", Id),
         ("parent_id", Id),
@@ -204,7 +212,7 @@ const ARGUMENTS: Table = Table {
 const TYPE_TEXTS: Table = Table {
     name: "type_texts",
     columns: &[
-        ("debate_key", Number),
+        ("debate_key", Debate),
         ("title", Text),
         ("description", Text),
         ("proposer", Text),
@@ -219,11 +227,11 @@ const TYPE_TEXTS: Table = Table {
 const SEATS: Table = Table {
     name: "seats",
     columns: &[
-        ("key", Number),
+        ("key", Seat),
         ("id", Id),
         ("name", Text),
         ("role", Text),
-        ("debate_key", Number),
+        ("debate_key", Debate),
         ("token_hash", Hash),
         ("created_at", Number),
         ("expires_at", Number),
@@ -237,14 +245,14 @@ const SEATS: Table = Table {
 const DOCUMENTS: Table = Table {
     name: "documents",
     columns: &[
-        ("key", Number),
+        ("key", Document),
         ("id", Id),
         ("client_request_id", Id),
         ("version", Number),
         ("summary", Text),
         ("updated_at", Number),
         ("deleted_at", Number),
-        ("seat_key", Number),
+        ("seat_key", Seat),
     ],
     key: "key",
     only: "true",
@@ -254,7 +262,7 @@ const DOCUMENTS: Table = Table {
 const VERSIONS: Table = Table {
     name: "document_versions",
     columns: &[
-        ("document_key", Number),
+        ("document_key", Document),
         ("version", Number),
         ("summary", Text),
         ("author", Text),
@@ -271,8 +279,8 @@ const VERSIONS: Table = Table {
 const CITED: Table = Table {
     name: "debate_documents",
     columns: &[
-        ("debate_key", Number),
-        ("document_key", Number),
+        ("debate_key", Debate),
+        ("document_key", Document),
         ("version", Number),
         ("seq", Number),
     ],
@@ -284,9 +292,9 @@ const CITED: Table = Table {
 const CITATIONS: Table = Table {
     name: "citations",
     columns: &[
-        ("debate_key", Number),
+        ("debate_key", Debate),
         ("seq", Number),
-        ("document_key", Number),
+        ("document_key", Document),
         ("version", Number),
     ],
     key: "debate_key",
@@ -294,40 +302,95 @@ const CITATIONS: Table = Table {
     order: "debate_key, seq, document_key",
 };
 
-/// The seals of one kind of thing.
-const fn seals(only: &'static str) -> Table {
-    Table {
-        name: "seals",
-        columns: &[("thing", Text), ("key", Number), ("number", Number), ("hash", Hash)],
-        key: "key",
-        only,
-        order: "key, number",
-    }
+const fn seals(only: &'static str, columns: &'static [(&'static str, Kind)]) -> Table {
+    Table { name: "seals", columns, key: "key", only, order: "key, number" }
 }
+
+const OF_DEBATES: &[(&str, Kind)] =
+    &[("key", Debate), ("thing", Text), ("number", Number), ("hash", Hash)];
+
+const OF_DOCUMENTS: &[(&str, Kind)] =
+    &[("key", Document), ("thing", Text), ("number", Number), ("hash", Hash)];
 
 /// What is moved, each after what it refers to. Sessions and links of browsers stay behind: they are
 /// of the server that gave them.
 const FAMILIES: &[Family] = &[
     Family {
-        tables: &[DEBATES, TYPE_TEXTS, ARGUMENTS, seals("thing = 'debate'")],
+        tables: &[DEBATES, TYPE_TEXTS, ARGUMENTS, seals("thing = 'debate'", OF_DEBATES)],
         weight: "last_seq",
     },
     Family { tables: &[SEATS], weight: "1" },
-    Family { tables: &[DOCUMENTS, VERSIONS, seals("thing = 'document'")], weight: "version" },
-    Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'")], weight: "1" },
+    Family {
+        tables: &[DOCUMENTS, VERSIONS, seals("thing = 'document'", OF_DOCUMENTS)],
+        weight: "version",
+    },
+    Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'", OF_DEBATES)], weight: "1" },
 ];
+
+/// The numbers of everything in the source, in order: the place of each is its number in the target.
+struct Numbers {
+    debates: Vec<i64>,
+    documents: Vec<i64>,
+    seats: Vec<i64>,
+}
+
+impl Numbers {
+    fn of(source: &Db<'_>) -> Result<Self, Failure> {
+        let keys = |table: &str| {
+            source
+                .all(&format!("select key from {table} order by key"), values![], |row| row.get(0))
+        };
+        Ok(Numbers {
+            debates: keys("debates")?,
+            documents: keys("documents")?,
+            seats: keys("seats")?,
+        })
+    }
+
+    fn of_kind(&self, kind: Kind) -> &[i64] {
+        match kind {
+            Document => &self.documents,
+            Seat => &self.seats,
+            _ => &self.debates,
+        }
+    }
+
+    /// The number there of what has this one here.
+    fn new(&self, kind: Kind, old: i64) -> Result<i64, Failure> {
+        let place = self.of_kind(kind).binary_search(&old).map_err(|_| {
+            Damage::new(format!("something refers to number {old}, which is not there"))
+        })?;
+        Ok(i64::try_from(place).unwrap_or(i64::MAX - 1) + 1)
+    }
+
+    /// The number here of what has this one there, or 0 before the first.
+    fn old(&self, family: &Family, new: i64) -> i64 {
+        let keys = self.of_kind(family.tables[0].columns[0].1);
+        let place = usize::try_from(new - 1).ok();
+        place.and_then(|place| keys.get(place).copied()).unwrap_or(if new > 0 {
+            i64::MAX
+        } else {
+            0
+        })
+    }
+}
 
 /// Some rows of a family, by table.
 #[derive(Clone)]
 struct Piece {
-    /// The greatest key in it.
+    /// The greatest number in it.
     until: i64,
     rows: Vec<Vec<Vec<Value<'static>>>>,
 }
 
 impl Piece {
-    /// What comes after a key; nothing at the end.
-    fn read(source: &Db<'_>, family: &Family, after: i64) -> Result<Option<Self>, Failure> {
+    /// What comes after a number of the source, and its last one; nothing at the end.
+    fn read(
+        source: &Db<'_>,
+        numbers: &Numbers,
+        family: &Family,
+        after: i64,
+    ) -> Result<Option<(i64, Self)>, Failure> {
         let first = &family.tables[0];
         let sql = format!(
             "select {}, cast({} as bigint) from {} where {} > ?1 order by {} limit {PIECE}",
@@ -356,11 +419,13 @@ impl Piece {
                 table.order
             );
             source.all(&sql, values![after, until], |row| {
-                let cell = |(column, (_, kind)): (usize, &(&str, Kind))| cell(row, column, *kind);
-                table.columns.iter().enumerate().map(cell).collect()
+                let cells = table.columns.iter().enumerate();
+                cells.map(|(column, (_, kind))| cell(row, column, *kind, numbers)).collect()
             })
         });
-        Ok(Some(Piece { until, rows: rows.collect::<Result<_, _>>()? }))
+        let rows = rows.collect::<Result<_, _>>()?;
+        let piece = Piece { until: numbers.new(first.columns[0].1, until)?, rows };
+        Ok(Some((until, piece)))
     }
 
     fn len(&self) -> u64 {
@@ -412,8 +477,17 @@ fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
     }
 }
 
-fn cell(row: &Row<'_>, column: usize, kind: Kind) -> Result<Value<'static>, Failure> {
+fn cell(
+    row: &Row<'_>,
+    column: usize,
+    kind: Kind,
+    numbers: &Numbers,
+) -> Result<Value<'static>, Failure> {
     Ok(match kind {
+        Debate | Document | Seat => {
+            let old = row.get::<Option<i64>>(column)?;
+            old.map(|old| numbers.new(kind, old)).transpose()?.into()
+        }
         Number => row.get::<Option<i64>>(column)?.into(),
         Flag => row.get::<Option<bool>>(column)?.into(),
         Text => row.get::<Option<String>>(column)?.into(),
@@ -591,21 +665,25 @@ fn compare(source: &Db<'_>, target: &Target) -> Result<(), TransferError> {
          where documents.key > ?1 order by documents.key limit 2000",
         "select key, id, token_hash from seats where key > ?1 order by key limit 2000",
     ] {
-        let mut after = 0;
+        let (mut after_there, mut after_here) = (0, 0);
         loop {
-            let (there, here) = (source.tips(sql, after)?, target.tips(sql, after)?);
-            if let Some(place) = there.iter().zip(&here).position(|(there, here)| there != here) {
-                let (key, id, _) = there[place];
-                let what = format!("number {key} ({}) ends differently", id.unwrap_or_default());
+            let (there, here) = (source.tips(sql, after_there)?, target.tips(sql, after_here)?);
+            let differs = |((_, id, end), (_, id_here, end_here)): &(&Tip, &Tip)| {
+                (id, end) != (id_here, end_here)
+            };
+            if let Some(((number, id, _), _)) = there.iter().zip(&here).find(differs) {
+                let what = format!("number {number} ({}) ends differently", id.unwrap_or_default());
                 return Err(TransferError::Differs { what });
             }
-            match there.last() {
-                Some((key, ..)) if there.len() == here.len() => after = *key,
-                Some(_) => {
+            match (there.last(), here.last()) {
+                (Some((there_is, ..)), Some((here_is, ..))) if there.len() == here.len() => {
+                    (after_there, after_here) = (*there_is, *here_is);
+                }
+                (None, None) => break,
+                _ => {
                     let what = "the one ends before the other".to_owned();
                     return Err(TransferError::Differs { what });
                 }
-                None => break,
             }
         }
     }

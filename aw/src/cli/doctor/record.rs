@@ -40,7 +40,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
                 NAME,
                 &format!("it is damaged: {}", in_words(first)),
                 "See all that is: aw debate verify. To mend it, stop the server and put the newest copy made by \
-                 aw server backup in the database's place",
+                 aw server backup (or, of PostgreSQL, by pg_dump) in the database's place",
             ),
             (None, None) => ok(NAME, &format!("{debates}, everything as it was written")),
             (None, Some(_)) => ok(

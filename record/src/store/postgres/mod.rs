@@ -13,12 +13,13 @@ mod session;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use aw_core::DebateId;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
 use uuid::Uuid;
@@ -208,7 +209,7 @@ const SETTINGS: &str = "set statement_timeout = '10s';
     set idle_in_transaction_session_timeout = '60s';
     set client_min_messages = 'warning';
     select set_config('synchronous_commit', 'on', false)
-    where current_setting('synchronous_commit') in ('off', 'local');";
+    where current_setting('synchronous_commit') = 'off';";
 
 /// The open database.
 #[derive(Debug)]
@@ -216,6 +217,7 @@ pub(super) struct Postgres {
     line: Arc<Line>,
     pub(super) pool: Arc<Pool>,
     pub(super) writer: Writer,
+    listener: OnceLock<JoinHandle<()>>,
     _runtime: Own,
 }
 
@@ -249,6 +251,7 @@ impl Postgres {
             pool: Arc::new(Pool::new(line.clone())),
             writer: Writer::of_postgres(desks, options.queue),
             line,
+            listener: OnceLock::new(),
             _runtime: runtime,
         })
     }
@@ -274,7 +277,8 @@ impl Postgres {
     pub(super) fn listen(&self, neighbour: Arc<dyn Neighbour>) {
         self.writer.tell_of_the_unsure(&neighbour);
         let (up, is_up) = mpsc::sync_channel(1);
-        self.line.runtime.spawn(listener::run(self.line.clone(), neighbour, up));
+        let listener = listener::run(self.line.clone(), neighbour, up);
+        self.listener.get_or_init(|| self.line.runtime.spawn(listener));
         // Who is served from now on is to be told everything. If it takes longer, everybody is told to
         // look once it is so far.
         if is_up.recv_timeout(CONNECT).is_err() {
@@ -285,6 +289,9 @@ impl Postgres {
     pub(super) async fn close(&self) {
         self.writer.close().await;
         self.pool.close();
+        if let Some(listener) = self.listener.get() {
+            listener.abort();
+        }
         let line = self.line.clone();
         let leave = self.line.runtime.spawn(async move { listener::leave(&line).await });
         if leave.await.is_err() {
