@@ -16,11 +16,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// Where the server is now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where the servers are now.
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     Away,
-    At(SocketAddr),
+    /// At each of these, as good as any other.
+    At(Vec<SocketAddr>),
     /// There will be no other.
     Over,
 }
@@ -54,8 +55,13 @@ impl Crowd {
         let (promises, mut people) = (Arc::new(Promises::default()), JoinSet::new());
         for _ in 0..debates {
             let (opened, open) = mpsc::unbounded_channel();
-            let side = |role| Side { role, place: place.subscribe(), promises: promises.clone() };
-            people.spawn(side("proposer").propose(opened, dice.another()));
+            let mut side = |role| Side {
+                role,
+                place: place.subscribe(),
+                promises: promises.clone(),
+                dice: dice.another(),
+            };
+            people.spawn(side("proposer").propose(opened));
             people.spawn(side("opponent").oppose(open));
         }
         Crowd { place, promises, people, checked: 0 }
@@ -63,7 +69,12 @@ impl Crowd {
 
     /// Tells everybody where the server is.
     pub fn at(&self, server: SocketAddr) {
-        self.place.send_replace(Place::At(server));
+        self.at_any(vec![server]);
+    }
+
+    /// Tells everybody where the servers are, of which each call may go to another.
+    pub fn at_any(&self, servers: Vec<SocketAddr>) {
+        self.place.send_replace(Place::At(servers));
     }
 
     /// Tells everybody that there is no server for a while.
@@ -164,12 +175,13 @@ struct Side {
     role: &'static str,
     place: watch::Receiver<Place>,
     promises: Arc<Promises>,
+    dice: Dice,
 }
 
 impl Side {
-    async fn propose(mut self, opened: mpsc::UnboundedSender<Talk>, mut dice: Dice) {
+    async fn propose(mut self, opened: mpsc::UnboundedSender<Talk>) {
         loop {
-            let mut talk = Talk::new(15 + dice.below(20), 0);
+            let mut talk = Talk::new(15 + self.dice.below(20), 0);
             let other = talk.other_side();
             if !self.say(&mut talk).await {
                 return;
@@ -259,8 +271,9 @@ impl Side {
     }
 
     async fn server(&mut self) -> Option<SocketAddr> {
-        match *self.place.wait_for(|place| *place != Place::Away).await.unwrap() {
-            Place::At(address) => Some(address),
+        let place = self.place.wait_for(|place| *place != Place::Away).await.unwrap().clone();
+        match place {
+            Place::At(addresses) => Some(addresses[self.dice.index(addresses.len())]),
             Place::Away | Place::Over => None,
         }
     }

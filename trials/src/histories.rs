@@ -11,7 +11,6 @@ use std::time::Duration;
 use aw_core::{Debate, Move, ResolutionPolicy, Role, Seq, Standing, State, Target, Verdict};
 use aw_trials::dice::Dice;
 use aw_trials::line::{Answer, Line, Lost};
-use aw_trials::server::Server;
 use aw_trials::talk::{new_id, text};
 use serde_json::{Value, json};
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
@@ -19,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::Trial;
+use crate::ground::Ground;
 
 /// How much each caller does in one debate.
 const EACH: u64 = 12;
@@ -90,8 +90,8 @@ struct Count {
 
 pub async fn run(trial: &Trial) -> String {
     let operations = trial.times(6_000, 1_000_000);
-    let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&trial.binary, home.path());
+    let ground = Ground::new(trial).await;
+    let server = ground.start(trial, 0);
     let mut dice = trial.dice();
     let (mut debates, mut running, mut total) = (0, JoinSet::new(), Count::default());
     loop {

@@ -4,18 +4,18 @@
 use std::time::Duration;
 
 use aw_trials::record;
-use aw_trials::server::{Server, database_in};
 
 use crate::Trial;
 use crate::crowd::Crowd;
+use crate::ground::Ground;
 
 pub async fn run(trial: &Trial) -> String {
     let kills = trial.times(40, 5000);
-    let home = tempfile::tempdir().unwrap();
+    let ground = Ground::new(trial).await;
     let mut dice = trial.dice();
     let mut crowd = Crowd::gather(8, &mut dice);
     for killed in 0..kills {
-        let server = Server::start(&trial.binary, home.path());
+        let server = ground.start(trial, 0);
         crowd.finds_everything(&mut server.line()).await;
         crowd.at(server.address);
         crowd.goes_on(1 + dice.below(60)).await;
@@ -28,10 +28,10 @@ pub async fn run(trial: &Trial) -> String {
         }
     }
     // Once more everybody says what it could not say, and the server may leave in peace.
-    let server = Server::start(&trial.binary, home.path());
+    let server = ground.start(trial, 0);
     crowd.finds_everything(&mut server.line()).await;
     crowd.at(server.address);
     crowd.leaves().await;
     assert_eq!(server.stop().code(), Some(0));
-    format!("{kills} kills, {}", crowd.account(&record::sound(&database_in(home.path()))))
+    format!("{kills} kills, {}", crowd.account(&record::sound(&ground.file().await)))
 }

@@ -14,12 +14,14 @@ mod backups;
 mod crowd;
 mod faults;
 mod full;
+mod ground;
 mod histories;
 mod hostile;
 mod kill;
 mod life;
 mod power;
 mod retries;
+mod servers;
 mod wakes;
 
 use std::path::PathBuf;
@@ -48,8 +50,16 @@ enum Promise {
     Hostile,
     /// Backups taken under load are whole
     Backups,
+    /// Three servers on one PostgreSQL, which die and come back: nobody who debates notices
+    Servers,
     /// Mixed load for hours: memory, file handles and the log stay as they are
     Life,
+}
+
+impl Promise {
+    /// Those that are tried in PostgreSQL too.
+    const IN_POSTGRES: &[Promise] =
+        &[Promise::Kill, Promise::Retries, Promise::Wakes, Promise::Histories, Promise::Servers];
 }
 
 /// How a promise is tried.
@@ -67,6 +77,9 @@ pub struct Trial {
     /// Repeats a trial as it was
     #[arg(long)]
     seed: Option<u64>,
+    /// In the PostgreSQL that scripts/postgres starts: kill, retries, wakes, histories and servers
+    #[arg(long)]
+    postgres: bool,
     /// The server's program
     #[arg(long, default_value = "target/debug/aw")]
     binary: PathBuf,
@@ -99,6 +112,7 @@ async fn main() {
     trial.seed.get_or_insert_with(|| uuid::Uuid::new_v4().as_u64_pair().0);
     let promises = match trial.promise {
         Some(promise) => vec![promise],
+        None if trial.postgres => Promise::IN_POSTGRES.to_vec(),
         None => Promise::value_variants().to_vec(),
     };
     let mut figures = Vec::new();
@@ -115,6 +129,7 @@ async fn main() {
             Promise::Histories => histories::run(&trial).await,
             Promise::Backups => backups::run(&trial).await,
             Promise::Hostile => hostile::run(&trial).await,
+            Promise::Servers => servers::run(&trial).await,
             Promise::Life => life::run(&trial).await,
         };
         figures.push(format!("{name}: {figure} ({:.0} s)", began.elapsed().as_secs_f64()));

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aw_trials::dice::Dice;
 use aw_trials::line::Line;
 use aw_trials::record;
-use aw_trials::server::{Server, database_in};
 use aw_trials::talk::{Talk, new_id, text};
 use futures_util::future::join_all;
 use hyper::StatusCode;
@@ -16,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::Trial;
+use crate::ground::Ground;
 
 /// Those who write at the same time.
 const WRITERS: u64 = 16;
@@ -30,8 +30,8 @@ struct Storm {
 
 pub async fn run(trial: &Trial) -> String {
     let writes = trial.times(800, 20_000);
-    let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&trial.binary, home.path());
+    let ground = Ground::new(trial).await;
+    let server = ground.start(trial, 0);
     let (storm, mut dice) = (Arc::new(Storm::default()), trial.dice());
     let mut writers = JoinSet::new();
     for number in 0..WRITERS {
@@ -41,9 +41,10 @@ pub async fn run(trial: &Trial) -> String {
     writers.join_all().await;
     assert_eq!(server.stop().code(), Some(0));
     let count = |count: &AtomicU64| count.load(Ordering::SeqCst);
-    let kept = record::sound(&database_in(home.path()));
+    let file = ground.file().await;
+    let kept = record::sound(&file);
     let said = kept.iter().filter(|kept| kept.content != aw_core::AUTOMATIC_RULING).count() as u64;
-    let db = Connection::open(database_in(home.path())).unwrap();
+    let db = Connection::open(file).unwrap();
     let versions: u64 =
         db.query_row("select count(*) from document_versions", [], |row| row.get(0)).unwrap();
     assert_eq!(said, count(&storm.arguments), "arguments");

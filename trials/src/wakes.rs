@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use aw_trials::line::Line;
-use aw_trials::server::Server;
 use aw_trials::talk::Talk;
 use tokio::task::JoinSet;
 
 use crate::Trial;
+use crate::ground::Ground;
 
 /// Debates that are held at the same time.
 const DEBATES: u64 = 32;
@@ -19,8 +19,8 @@ const LOST: Duration = Duration::from_secs(20);
 
 pub async fn run(trial: &Trial) -> String {
     let pairs = trial.times(4_000, 1_000_000);
-    let home = tempfile::tempdir().unwrap();
-    let server = Server::start(&trial.binary, home.path());
+    let ground = Ground::new(trial).await;
+    let server = ground.start(trial, 0);
     let mut sides = JoinSet::new();
     for _ in 0..DEBATES {
         let mut talk = Talk::new(pairs / DEBATES + 2, 0);

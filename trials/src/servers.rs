@@ -1,0 +1,77 @@
+//! Three servers on one PostgreSQL, while servers, the database and the connections on which they
+//! hear each other die: whoever debates asks any of them, and notices nothing.
+
+use std::collections::HashSet;
+
+use aw_trials::record;
+use aw_trials::server::Server;
+
+use crate::Trial;
+use crate::crowd::Crowd;
+use crate::ground::{Ground, kill_postgres, start_postgres};
+
+const SERVERS: usize = 3;
+
+/// Takes away the connections on which servers listen.
+const DEAFEN: &str = "select pg_terminate_backend(pid) from pg_stat_activity
+     where pid <> pg_backend_pid() and datname = current_database() and query ilike 'listen%'";
+
+pub async fn run(trial: &Trial) -> String {
+    if !trial.postgres {
+        return "skipped: it takes PostgreSQL (scripts/postgres scripts/trial --postgres)"
+            .to_owned();
+    }
+    let blows = trial.times(12, 300);
+    let ground = Ground::new(trial).await;
+    let mut dice = trial.dice();
+    let mut servers: Vec<Option<Server>> =
+        (0..SERVERS).map(|number| Some(ground.start(trial, number))).collect();
+    // Eight who write, and as many who wait.
+    let mut crowd = Crowd::gather(8, &mut dice);
+    let everybody = |servers: &[Option<Server>]| -> Vec<_> {
+        servers.iter().flatten().map(|server| server.address).collect()
+    };
+    let mut count = [0; 3];
+    crowd.at_any(everybody(&servers));
+    while count.iter().sum::<u64>() < blows {
+        crowd.goes_on(20 + dice.below(80)).await;
+        let blow = dice.index(3);
+        count[blow] += 1;
+        match blow {
+            0 => {
+                let number = dice.index(SERVERS);
+                if let Some(server) = servers[number].take() {
+                    server.kill();
+                }
+                crowd.at_any(everybody(&servers));
+                crowd.goes_on(20).await;
+                servers[number] = Some(ground.start(trial, number));
+                crowd.at_any(everybody(&servers));
+            }
+            1 => {
+                kill_postgres().await;
+                tokio::time::sleep(std::time::Duration::from_millis(dice.below(1_500))).await;
+                start_postgres().await;
+            }
+            _ => ground.command(DEAFEN).await,
+        }
+        crowd.goes_on(20).await;
+        let any = servers.iter().flatten().next().expect("one is there");
+        crowd.finds_everything(&mut any.line()).await;
+    }
+    // Until two hundred debates were held.
+    while crowd.promised().iter().map(|kept| &kept.debate).collect::<HashSet<_>>().len() < 200 {
+        crowd.goes_on(100).await;
+    }
+    crowd.leaves().await;
+    for server in servers.into_iter().flatten() {
+        assert_eq!(server.stop().code(), Some(0));
+    }
+    let kept = record::sound(&ground.file().await);
+    let [killed, crashed, deafened] = count;
+    format!(
+        "{SERVERS} servers, {killed} of them killed, PostgreSQL killed {crashed} times, listeners cut off \
+         {deafened} times: {}",
+        crowd.account(&kept)
+    )
+}
