@@ -74,17 +74,11 @@ fn maybe<S: Serializer>(value: &Option<Uuid>, to: S) -> Result<S::Ok, S::Error> 
 
 fn time<S: Serializer>(value: &i64, to: S) -> Result<S::Ok, S::Error> {
     let time = Timestamp::from_millisecond(*value).unwrap();
-    to.collect_str(&format_args!("{time:.3}"))
+    to.serialize_str(&format!("{time:.3}"))
 }
 
 fn hex<S: Serializer>(value: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-    struct Hex<'a>(&'a [u8; 32]);
-    impl Display for Hex<'_> {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-        }
-    }
-    to.collect_str(&Hex(value))
+    to.collect_str(&aw_core::Hash(*value))
 }
 
 const HEAD: &str = "debates.key, debates.id, title, debate_type, resolution_policy, state, \

@@ -23,6 +23,7 @@ mod page;
 mod publish;
 mod reads;
 mod samples;
+mod servers;
 mod size;
 mod starts;
 mod writes;
@@ -51,6 +52,8 @@ enum Subject {
     Growth,
     /// The page of a long debate
     Page,
+    /// Several servers on one PostgreSQL
+    Servers,
     /// The size of the binary and what building it takes
     Size,
 }
@@ -133,6 +136,7 @@ async fn main() {
             Subject::Starts => starts::measure(&bench, &mut figures).await,
             Subject::Growth => growth::measure(&bench, &mut figures).await,
             Subject::Page => page::measure(&bench, &mut figures).await,
+            Subject::Servers => servers::measure(&bench, &mut figures).await,
             Subject::Size => size::measure(&bench, &mut figures),
         }
         let name = subject.to_possible_value().expect("each has a name").get_name().to_owned();

@@ -22,7 +22,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
         for _ in 0..bench.times(2, 7) {
             let home = tempfile::tempdir().unwrap();
             let server = Server::start(bench.aw(), home.path());
-            let (rate, batch) = submits(server.address, connections, window).await;
+            let (rate, batch) = submits_to(&[server.address], connections, window).await;
             ours.add(rate);
             batches.add(batch);
             assert_eq!(server.stop().code(), Some(0));
@@ -40,17 +40,20 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     figures.curve("submits", "bare SQLite", limit);
 }
 
-/// So many callers, each in a debate of its own; how many submits a second, and how many shared a
-/// commit.
-async fn submits(address: SocketAddr, connections: usize, window: Duration) -> (f64, f64) {
-    let mut callers = join_all((0..connections).map(|_| async {
-        let mut caller = Caller::to(address).await;
+/// So many callers, each in a debate of its own and by turns at each server; how many submits a second,
+/// and how many shared a commit.
+pub async fn submits_to(
+    servers: &[SocketAddr],
+    connections: usize,
+    window: Duration,
+) -> (f64, f64) {
+    let mut callers = join_all((0..connections).map(|number| async move {
+        let mut caller = Caller::to(servers[number % servers.len()]).await;
         let debate = Debate::open(&mut caller).await;
         (caller, debate)
     }))
     .await;
-    let mut observer = Caller::to(address).await;
-    let before = commits(&mut observer).await;
+    let before = commits(servers).await;
     let began = Instant::now();
     let written = join_all(callers.iter_mut().map(|(caller, debate)| async {
         let mut written = 0_u32;
@@ -63,16 +66,21 @@ async fn submits(address: SocketAddr, connections: usize, window: Duration) -> (
     .await;
     let took = began.elapsed().as_secs_f64();
     let written = f64::from(written.into_iter().sum::<u32>());
-    (written / took, written / (commits(&mut observer).await - before))
+    (written / took, written / (commits(servers).await - before))
 }
 
-/// How often the server has committed.
-async fn commits(caller: &mut Caller) -> f64 {
-    let name = b"\naw_commits_total ";
-    let metrics = caller.ask(&get("/metrics")).await;
-    let place = find(metrics, name).expect("the server counts its commits") + name.len();
-    let line = metrics[place..].split(|byte| *byte == b'\n').next().expect("a line");
-    std::str::from_utf8(line).unwrap().trim().parse().unwrap()
+/// How often the servers have committed.
+async fn commits(servers: &[SocketAddr]) -> f64 {
+    let name = b"\naw_database_batches_total ";
+    let mut commits = 0.0;
+    for server in servers {
+        let mut caller = Caller::to(*server).await;
+        let metrics = caller.ask(&get("/metrics")).await;
+        let place = find(metrics, name).expect("the server counts its commits") + name.len();
+        let line = metrics[place..].split(|byte| *byte == b'\n').next().expect("a line");
+        commits += std::str::from_utf8(line).unwrap().trim().parse::<f64>().unwrap();
+    }
+    commits
 }
 
 fn bare(bench: &Bench, home: &Path, debates: usize, batch: f64, window: Duration) -> f64 {
