@@ -42,6 +42,7 @@ const COMMANDS: &[&str] = &[
     "server status",
     "server logs",
     "server backup",
+    "server migrate",
     "token create",
     "token list",
     "token revoke",

@@ -54,6 +54,25 @@ fn a_server_is_looked_after_in_markdown() {
 }
 
 #[test]
+fn a_record_is_moved_once_no_server_writes_to_it_and_never_onto_something() {
+    let aw = Aw::new();
+    let opening = ["--title", "Move me?", "--type", "general_debate", "--content", "We should."];
+    aw.quietly(&[&["debate", "create"][..], &opening].concat());
+    let file = aw.home().join("db/debate.db");
+    let file = file.to_str().unwrap();
+    let migrate = |to: &str| aw.quietly(&["server", "migrate", "--from", file, "--to", to]);
+    let told = migrate("moved.db").refused(4, "INVALID_INPUT");
+    assert_eq!(told["suggestion"], "Stop the server on it first: aw server stop");
+    aw.quietly(&["server", "stop"]);
+    let moved = migrate("moved.db").data();
+    assert_eq!((&moved["debates"], &moved["arguments"]), (&1.into(), &1.into()), "{moved}");
+    migrate("moved.db").refused(4, "INVALID_INPUT");
+    migrate(file).refused(4, "INVALID_INPUT");
+    let told = migrate("postgres://an:s3cret@127.0.0.1:many/x").refused(4, "INVALID_INPUT");
+    assert!(!told.to_string().contains("s3cret"), "{told}");
+}
+
+#[test]
 fn the_first_command_starts_a_server_and_the_next_one_finds_it() {
     let aw = Aw::new();
     let first = aw.quietly(&["debate", "list", "--verbose"]);

@@ -6,6 +6,8 @@
 //! it came, and goes on there. Until it is whole the target is marked, and no server opens it.
 //! In the end both are counted and compared, and the target's chain and seals are verified.
 
+mod tables;
+
 use std::fs;
 use std::path::Path;
 
@@ -20,6 +22,8 @@ use super::{
     About, OpenError, Place, Store, StoreOptions, beside, connection, counts, migrate, untold,
 };
 use crate::{Clock, Damage, Engine, Failure};
+use tables::Kind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
+use tables::{FAMILIES, Family, Table};
 
 /// About how many rows are written in one transaction.
 const PIECE: u64 = 2_000;
@@ -31,10 +35,7 @@ pub enum TransferError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// There is something in the target that is not the beginning of this record.
-    #[error(
-        "{place} is not empty, and what is in it was not moved there from this source: choose an \
-         empty one"
-    )]
+    #[error("{place} is not empty, and holds no half of this record that could be completed")]
     Taken {
         /// The target, without a password.
         place: String,
@@ -118,214 +119,6 @@ pub fn transfer(
     target.finish()?;
     Ok(transferred)
 }
-
-/// A table, its columns in an order in which rows can be written, and the column with the key of the
-/// thing that its rows belong to.
-struct Table {
-    name: &'static str,
-    columns: &'static [(&'static str, Kind)],
-    key: &'static str,
-    /// Only these rows.
-    only: &'static str,
-    order: &'static str,
-}
-
-/// What stands in a column.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    /// The number of a debate, which is another one there.
-    Debate,
-    /// That of a document.
-    Document,
-    /// That of a seat.
-    Seat,
-    Number,
-    Flag,
-    Text,
-    Id,
-    Hash,
-}
-
-/// A thing with all that hangs on it: its own table comes first.
-struct Family {
-    tables: &'static [Table],
-    /// How many rows there are of one, about, after a key: told by the first table.
-    weight: &'static str,
-}
-
-use Kind::{Debate, Document, Flag, Hash, Id, Number, Seat, Text};
-
-const DEBATES: Table = Table {
-    name: "debates",
-    columns: &[
-        ("key", Debate),
-        ("id", Id),
-        ("title", Text),
-        ("debate_type", Text),
-        ("resolution_policy", Text),
-        ("state", Text),
-        ("last_seq", Number),
-        ("proposer_count", Number),
-        ("opponent_count", Number),
-        ("proposer_newest", Number),
-        ("opponent_newest", Number),
-        ("arbitrator_newest", Number),
-        ("proposer_interrupted", Number),
-        ("opponent_interrupted", Number),
-        ("created_at", Number),
-        ("updated_at", Number),
-        ("deleted_at", Number),
-    ],
-    key: "key",
-    only: "true",
-    order: "key",
-};
-
-const ARGUMENTS: Table = Table {
-    name: "arguments",
-    columns: &[
-        ("debate_key", Debate),
-        ("seq", Number),
-        ("id", Id),
-        ("parent_id", Id),
-        ("type", Text),
-        ("role", Text),
-        ("parked_for", Number),
-        ("close", Flag),
-        ("automatic", Flag),
-        ("via", Text),
-        ("author", Text),
-        ("client_request_id", Id),
-        ("created_at", Number),
-        ("proposer_count", Number),
-        ("opponent_count", Number),
-        ("previous_hash", Hash),
-        ("hash", Hash),
-        ("content", Text),
-        ("seat", Text),
-    ],
-    key: "debate_key",
-    only: "true",
-    order: "debate_key, seq",
-};
-
-const TYPE_TEXTS: Table = Table {
-    name: "type_texts",
-    columns: &[
-        ("debate_key", Debate),
-        ("title", Text),
-        ("description", Text),
-        ("proposer", Text),
-        ("opponent", Text),
-        ("arbitrator", Text),
-    ],
-    key: "debate_key",
-    only: "true",
-    order: "debate_key",
-};
-
-const SEATS: Table = Table {
-    name: "seats",
-    columns: &[
-        ("key", Seat),
-        ("id", Id),
-        ("name", Text),
-        ("role", Text),
-        ("debate_key", Debate),
-        ("token_hash", Hash),
-        ("created_at", Number),
-        ("expires_at", Number),
-        ("revoked_at", Number),
-    ],
-    key: "key",
-    only: "true",
-    order: "key",
-};
-
-const DOCUMENTS: Table = Table {
-    name: "documents",
-    columns: &[
-        ("key", Document),
-        ("id", Id),
-        ("client_request_id", Id),
-        ("version", Number),
-        ("summary", Text),
-        ("updated_at", Number),
-        ("deleted_at", Number),
-        ("seat_key", Seat),
-    ],
-    key: "key",
-    only: "true",
-    order: "key",
-};
-
-const VERSIONS: Table = Table {
-    name: "document_versions",
-    columns: &[
-        ("document_key", Document),
-        ("version", Number),
-        ("summary", Text),
-        ("author", Text),
-        ("metadata", Text),
-        ("client_request_id", Id),
-        ("created_at", Number),
-        ("content", Text),
-    ],
-    key: "document_key",
-    only: "true",
-    order: "document_key, version",
-};
-
-const CITED: Table = Table {
-    name: "debate_documents",
-    columns: &[
-        ("debate_key", Debate),
-        ("document_key", Document),
-        ("version", Number),
-        ("seq", Number),
-    ],
-    key: "debate_key",
-    only: "true",
-    order: "debate_key, document_key",
-};
-
-const CITATIONS: Table = Table {
-    name: "citations",
-    columns: &[
-        ("debate_key", Debate),
-        ("seq", Number),
-        ("document_key", Document),
-        ("version", Number),
-    ],
-    key: "debate_key",
-    only: "true",
-    order: "debate_key, seq, document_key",
-};
-
-const fn seals(only: &'static str, columns: &'static [(&'static str, Kind)]) -> Table {
-    Table { name: "seals", columns, key: "key", only, order: "key, number" }
-}
-
-const OF_DEBATES: &[(&str, Kind)] =
-    &[("key", Debate), ("thing", Text), ("number", Number), ("hash", Hash)];
-
-const OF_DOCUMENTS: &[(&str, Kind)] =
-    &[("key", Document), ("thing", Text), ("number", Number), ("hash", Hash)];
-
-/// What is moved, each after what it refers to. Sessions and links of browsers stay behind: they are
-/// of the server that gave them.
-const FAMILIES: &[Family] = &[
-    Family {
-        tables: &[DEBATES, TYPE_TEXTS, ARGUMENTS, seals("thing = 'debate'", OF_DEBATES)],
-        weight: "last_seq",
-    },
-    Family { tables: &[SEATS], weight: "1" },
-    Family {
-        tables: &[DOCUMENTS, VERSIONS, seals("thing = 'document'", OF_DOCUMENTS)],
-        weight: "version",
-    },
-    Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'", OF_DEBATES)], weight: "1" },
-];
 
 /// The numbers of everything in the source, in order: the place of each is its number in the target.
 struct Numbers {
