@@ -196,12 +196,15 @@ impl Engine {
     ) -> Result<Poll, Failure> {
         let waiting: OnceLock<Waiting> = OnceLock::new();
         let waits = &waiting;
-        let look = move || async move {
-            let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
-            let look = self.store.look(debate, role, after, ends).await?;
-            // Not before it is known that there is such a debate.
-            waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
-            Ok::<_, Failure>(look)
+        // In a box: whoever waits keeps no room for looking.
+        let look = move || {
+            Box::pin(async move {
+                let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
+                let look = self.store.look(debate, role, after, ends).await?;
+                // Not before it is known that there is such a debate.
+                waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
+                Ok::<_, Failure>(look)
+            })
         };
         let mut found = None;
         if !patience.is_zero() {

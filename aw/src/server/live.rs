@@ -201,15 +201,16 @@ impl Follower<'_> {
     async fn run(&mut self) -> End {
         let mut written = self.engine.listen(self.debate);
         let mut presence = self.engine.listen_for_presence(self.debate);
-        if let Err(end) = self.begin().await {
+        // In boxes, here and below: a socket waits most of its life, and keeps no room for the rest.
+        if let Err(end) = Box::pin(self.begin()).await {
             return self.told_why(end).await;
         }
         loop {
             let step = tokio::select! {
-                rung = written.next() => self.catch_up(rung).await,
-                _ = presence.next() => self.tell_presence().await,
+                rung = written.next() => Box::pin(self.catch_up(rung)).await,
+                _ = presence.next() => Box::pin(self.tell_presence()).await,
                 turn = self.socket.turn() => match turn {
-                    Ok(Turn::Said(text)) => self.hear(&text).await,
+                    Ok(Turn::Said(text)) => Box::pin(self.hear(&text)).await,
                     Ok(Turn::NotText) => {
                         let problem = Problem::input("message", "messages are JSON text");
                         self.socket.refuse(problem).await
