@@ -187,12 +187,12 @@ pub fn number(value: f64) -> String {
             spaced
         }
         size if size >= 100.0 => format!("{value:.0}"),
-        size if size >= 10.0 => trimmed(format!("{value:.1}")),
-        size if size >= 0.1 => trimmed(format!("{value:.2}")),
-        _ => trimmed(format!("{value:.4}")),
+        size if size >= 10.0 => trimmed(&format!("{value:.1}")),
+        size if size >= 0.1 => trimmed(&format!("{value:.2}")),
+        _ => trimmed(&format!("{value:.4}")),
     }
 }
 
-fn trimmed(text: String) -> String {
+fn trimmed(text: &str) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

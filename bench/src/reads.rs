@@ -17,6 +17,9 @@ use crate::samples::Samples;
 
 const CONNECTIONS: usize = 64;
 
+/// What is asked about a debate.
+type Asked = fn(&Debate) -> Vec<u8>;
+
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
@@ -31,7 +34,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     .await;
     let bare = Bare::start(&bench.limit("bare_reads"), &database_in(home.path()));
     let window = bench.seconds(0.5, 2.0);
-    let requests: [(&str, fn(&Debate) -> Vec<u8>); 3] = [
+    let requests: [(&str, Asked); 3] = [
         ("get-context of 10", |debate| debate.context(10)),
         ("poll without news", Debate::poll),
         ("a page of the list", |_| get("/debates")),
@@ -49,12 +52,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
 }
 
 /// How many such requests are answered a second.
-async fn rate(
-    address: SocketAddr,
-    debates: &[Debate],
-    request: fn(&Debate) -> Vec<u8>,
-    window: Duration,
-) -> f64 {
+async fn rate(address: SocketAddr, debates: &[Debate], request: Asked, window: Duration) -> f64 {
     let mut callers = join_all(debates.iter().map(|debate| async move {
         let mut caller = Caller::to(address).await;
         let request = request(debate);

@@ -1,7 +1,7 @@
 //! Several servers on one PostgreSQL: submits a second, and how soon a waiter on another server is
 //! woken. It needs `scripts/postgres`, which starts one.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
             let database = new_database(&url).await;
             let homes = tempfile::tempdir().unwrap();
             let servers: Vec<Server> = (0..count)
-                .map(|number| start(bench, homes.path().join(number.to_string()), &database))
+                .map(|number| start(bench, &homes.path().join(number.to_string()), &database))
                 .collect();
             let addresses: Vec<_> = servers.iter().map(|server| server.address).collect();
             let (rate, batch) = submits_to(&addresses, CONNECTIONS, window).await;
@@ -53,9 +53,9 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     figures.curve("servers", "the statements alone", limit);
 }
 
-fn start(bench: &Bench, home: PathBuf, database: &str) -> Server {
-    std::fs::create_dir_all(&home).unwrap();
-    Server::start_as(bench.aw(), &home, |mut command| {
+fn start(bench: &Bench, home: &Path, database: &str) -> Server {
+    std::fs::create_dir_all(home).unwrap();
+    Server::start_as(bench.aw(), home, |mut command| {
         command.env("AW_DATABASE_URL", database);
         command
     })

@@ -100,7 +100,7 @@ pub fn transfer(
     let mut done = rows(&target)?;
     tell(done, all);
     for family in FAMILIES {
-        let mut after = numbers.old(family, target.newest(family)?);
+        let mut after = numbers.here(family, target.newest(family)?);
         while let Some((until, piece)) = Piece::read(&source, &numbers, family, after)? {
             after = until;
             done += piece.len();
@@ -149,7 +149,7 @@ impl Numbers {
     }
 
     /// The number there of what has this one here.
-    fn new(&self, kind: Kind, old: i64) -> Result<i64, Failure> {
+    fn there(&self, kind: Kind, old: i64) -> Result<i64, Failure> {
         let place = self.of_kind(kind).binary_search(&old).map_err(|_| {
             Damage::new(format!("something refers to number {old}, which is not there"))
         })?;
@@ -157,7 +157,7 @@ impl Numbers {
     }
 
     /// The number here of what has this one there, or 0 before the first.
-    fn old(&self, family: &Family, new: i64) -> i64 {
+    fn here(&self, family: &Family, new: i64) -> i64 {
         let keys = self.of_kind(family.tables[0].columns[0].1);
         let place = usize::try_from(new - 1).ok();
         place.and_then(|place| keys.get(place).copied()).unwrap_or(if new > 0 {
@@ -217,7 +217,7 @@ impl Piece {
             })
         });
         let rows = rows.collect::<Result<_, _>>()?;
-        let piece = Piece { until: numbers.new(first.columns[0].1, until)?, rows };
+        let piece = Piece { until: numbers.there(first.columns[0].1, until)?, rows };
         Ok(Some((until, piece)))
     }
 
@@ -279,7 +279,7 @@ fn cell(
     Ok(match kind {
         Debate | Document | Seat => {
             let old = row.get::<Option<i64>>(column)?;
-            old.map(|old| numbers.new(kind, old)).transpose()?.into()
+            old.map(|old| numbers.there(kind, old)).transpose()?.into()
         }
         Number => row.get::<Option<i64>>(column)?.into(),
         Flag => row.get::<Option<bool>>(column)?.into(),
