@@ -82,7 +82,9 @@ async fn a_ruling_sent_into_the_void_is_not_lost() {
         .await;
     relay.join();
     page.goto(&debate.url().replace(&stage.url(), &relay.url)).await;
-    assert_eq!(page.value(field(TEXT)).await, "Nobody hears this yet");
+    // The page's script puts it back, once it runs.
+    let kept = "[...document.querySelectorAll('textarea')].some(it => it.value === 'Nobody hears this yet')";
+    page.wait_for("what was written is there again", kept).await;
     page.follow(button("Send ruling")).await;
     page.reads("Your ruling is argument #4.").await;
     assert_eq!(debate.types(), ["MOTION", "CLAIM", "APPEAL", "RULING"]);
