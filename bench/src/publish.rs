@@ -22,8 +22,8 @@ const TOP: f64 = 18.0;
 const BOTTOM: f64 = 40.0;
 
 /// Colours that are told apart on white and on black.
-const COLOURS: [&str; 7] =
-    ["#3b82c4", "#d9822b", "#3f9a5f", "#b04a6f", "#7d6bc0", "#8a8a2b", "#4aa3a3"];
+const COLOURS: [&str; 8] =
+    ["#3b82c4", "#d9822b", "#3f9a5f", "#b04a6f", "#7d6bc0", "#8a8a2b", "#4aa3a3", "#8c5a3c"];
 
 pub fn write(figures: &Figures) {
     let page = fs::read_to_string(PAGE).unwrap();
