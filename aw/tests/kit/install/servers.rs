@@ -269,7 +269,7 @@ fn a_program_that_never_stops_writing_its_settings_loses_nothing() {
     // It may have read our entry before we took it out, and written it back after: then it is its own.
     let mut now = read_json(&home, name);
     now.as_object_mut().unwrap().remove("mcpServers");
-    home.write(name, &now.to_string());
+    home.write(name, now.to_string());
     home.does("install claude --user");
     assert_eq!(read_json(&home, name)["mcpServers"]["aw"]["command"], "aw");
     home.does("uninstall --user");
