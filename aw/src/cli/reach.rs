@@ -51,9 +51,18 @@ struct Found {
 }
 
 impl Reached {
-    /// Finds the server, or starts it.
+    /// Finds the server, or starts it. Whoever holds the lock is believed to be there, because knocking
+    /// first would cost every command a connection: who does not reach it looks again.
     pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, Problem> {
-        Ok(Self::of(locate(settings, verbose)?, settings))
+        Ok(Self::of(locate(settings, verbose, holding)?, settings))
+    }
+
+    /// Finds a server that takes connections, or starts it.
+    pub(super) fn find_answering(
+        settings: &ClientSettings,
+        verbose: bool,
+    ) -> Result<Self, Problem> {
+        Ok(Self::of(locate(settings, verbose, answering)?, settings))
     }
 
     /// The way to the server at this URL, which was named or runs on this folder.
@@ -122,13 +131,17 @@ impl Brought {
     }
 }
 
-fn locate(settings: &ClientSettings, verbose: bool) -> Result<Found, Problem> {
+fn locate(
+    settings: &ClientSettings,
+    verbose: bool,
+    look: fn(&Home) -> Result<Option<String>, Problem>,
+) -> Result<Found, Problem> {
     let home = &settings.home;
     if let Some(url) = &settings.server_url {
         return Ok(Found { url: url.clone(), named: true, ours: home.serves(url) });
     }
     let ours = |url: String| Found { url, named: false, ours: true };
-    if let Some(url) = answering(home)? {
+    if let Some(url) = look(home)? {
         return Ok(ours(url));
     }
     if let Some(url) = known_on_port(settings)? {
@@ -144,19 +157,24 @@ fn locate(settings: &ClientSettings, verbose: bool) -> Result<Found, Problem> {
     Ok(ours(background::start(settings, false)?.url))
 }
 
-/// The server of this folder, if it is there and takes connections. One that was killed may keep
-/// its lock for a moment longer than its port.
-fn answering(home: &Home) -> Result<Option<String>, Problem> {
-    let failed = |error: io::Error| {
+/// The server that holds the lock of this folder.
+fn holding(home: &Home) -> Result<Option<String>, Problem> {
+    let running = home.running().map_err(|error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display()))
             .suggest("Make the folder yours, or set DEBATE_SERVER_URL and DEBATE_AUTH_TOKEN")
-    };
+    })?;
+    Ok(running.map(|running| running.url))
+}
+
+/// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
+/// its port.
+fn answering(home: &Home) -> Result<Option<String>, Problem> {
     for _ in 0..LAST_BREATHS {
-        let Some(running) = home.running().map_err(failed)? else { return Ok(None) };
-        let address = running.url.trim_start_matches("http://").parse::<SocketAddr>();
+        let Some(url) = holding(home)? else { return Ok(None) };
+        let address = url.trim_start_matches("http://").parse::<SocketAddr>();
         let there = address.is_ok_and(|at| TcpStream::connect_timeout(&at, KNOCK).is_ok());
         if there {
-            return Ok(Some(running.url));
+            return Ok(Some(url));
         }
         thread::sleep(BREATH);
     }

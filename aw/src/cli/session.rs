@@ -19,17 +19,24 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Finds the server, or starts it.
+    /// Finds the server, or starts it, for whoever talks to it through [`Session::call`].
     pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
         let Reached { client, brought } = Reached::find(&settings, verbose)?;
         Ok(Session { settings, client: Arc::new(client), brought, verbose })
     }
 
+    /// The same for whoever talks to it in a way of their own, so that it must be there now.
+    pub(super) fn open_answering(verbose: bool) -> Result<Self, Problem> {
+        let settings = settings()?;
+        let Reached { client, brought } = Reached::find_answering(&settings, verbose)?;
+        Ok(Session { settings, client: Arc::new(client), brought, verbose })
+    }
+
     /// The same on behalf of somebody who calls tools.
     pub(super) fn for_tools() -> Result<Self, Problem> {
         let settings = settings()?;
-        let Reached { client, brought } = Reached::find(&settings, false)?;
+        let Reached { client, brought } = Reached::find_answering(&settings, false)?;
         let client = Arc::new(client.for_tools());
         Ok(Session { settings, client, brought, verbose: false })
     }
@@ -45,8 +52,9 @@ impl Session {
         }
         let answer = self.client.call(call);
         if matches!(answer, Err(Trouble::Unreachable(_))) && self.settings.server_url.is_none() {
-            // It went after it was found. The request carries its id, so asking again is safe.
-            let Reached { client, brought } = Reached::find(&self.settings, self.verbose)?;
+            // It was gone, or went. The request carries its id, so asking again is safe.
+            let Reached { client, brought } =
+                Reached::find_answering(&self.settings, self.verbose)?;
             return client.call(call).map_err(|trouble| {
                 brought.explained(Problem::of(trouble, client.base()), &self.settings.home)
             });

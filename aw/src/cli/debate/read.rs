@@ -294,7 +294,7 @@ impl Open {
 impl Export {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
-        let session = Session::open(self.verbose).map_err(named)?;
+        let session = Session::open_answering(self.verbose).map_err(named)?;
         let format = match self.format {
             ExportFormat::Markdown => "markdown",
             ExportFormat::Html => "html",

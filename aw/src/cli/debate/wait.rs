@@ -86,7 +86,7 @@ impl Wait {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let began = Instant::now();
-        let session = Session::open(self.shape.verbose).map_err(named)?;
+        let session = Session::open_answering(self.shape.verbose).map_err(named)?;
         let deadline = match &self.deadline {
             Some(given) => given.time,
             None => session.settings.deadline,
