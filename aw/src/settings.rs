@@ -321,9 +321,12 @@ impl Config {
             Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(Config::default()),
             Err(source) => return Err(BadSetting::File { path, source }),
         };
-        toml::from_str(&text).map_err(|error| BadSetting::Value {
-            name: path.display().to_string(),
-            why: error.to_string(),
+        toml::from_str(&text).map_err(|error| {
+            // Not the line itself, which may hold a token or a password.
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let why = format!("line {line}: {}", error.message());
+            BadSetting::Value { name: path.display().to_string(), why }
         })
     }
 }
