@@ -58,6 +58,7 @@ fn place(flag: &str, text: &str) -> Result<Place, Problem> {
 
 /// Says what to do about it.
 fn refused(error: &TransferError) -> Problem {
+    let message = format!("the record was not moved: {error}");
     let suggestion = match error {
         TransferError::Open(OpenError::InUse { .. }) => {
             "Stop the server on it first: aw server stop"
@@ -70,5 +71,11 @@ fn refused(error: &TransferError) -> Problem {
         }
         TransferError::Failed(_) => "Run the same command again: it goes on where it was",
     };
-    Problem::input(format!("the record was not moved: {error}")).suggest(suggestion)
+    let problem = match error {
+        TransferError::Open(OpenError::Postgres { .. }) | TransferError::Failed(_) => {
+            Problem::connection(message)
+        }
+        _ => Problem::input(message),
+    };
+    problem.suggest(suggestion)
 }
