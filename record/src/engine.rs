@@ -19,11 +19,10 @@ use uuid::Uuid;
 
 use crate::alike::Alike;
 use crate::bell::{Bell, Listening, Rung};
+use crate::ears::Ears;
 use crate::feed::{Change, Feed, Following};
-use crate::presence::{Presence, Seen, Sign, Waiting};
-use crate::store::{
-    Look, Neighbour, NewArgument, NewDebate, NewMove, News as Told, Store, Vitals, Walk, Written,
-};
+use crate::presence::{Presence, Sign, Waiting};
+use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Vitals, Walk, Written};
 use crate::{
     Ask, Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
     Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion, News, Pass, Poll,
@@ -539,55 +538,6 @@ impl Engine {
 
     fn wrote(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
         self.wrote.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What hears other servers on the same record.
-struct Ears {
-    bell: Bell,
-    feed: Feed,
-    presence: Presence,
-    departures: watch::Sender<()>,
-}
-
-impl Neighbour for Ears {
-    fn hear(&self, told: Told) {
-        match told {
-            Told::Opened(debate) => {
-                self.bell.ring(debate);
-                self.feed.ring(debate, Change::Opened);
-            }
-            Told::Written(debate) => {
-                self.bell.ring(debate);
-                self.feed.ring(debate, Change::Written);
-            }
-            Told::Deleted(debate) => {
-                self.presence.forget(debate);
-                self.bell.ring(debate);
-                self.feed.ring(debate, Change::Written);
-            }
-            Told::Seats => {
-                self.departures.send_replace(());
-            }
-            Told::Anything => {
-                self.bell.ring_all();
-                self.presence.ring_all();
-                self.feed.begin_anew();
-                self.departures.send_replace(());
-            }
-        }
-    }
-
-    fn signs(&self, all: bool) -> Vec<Seen> {
-        self.presence.changes(all)
-    }
-
-    fn learn(&self, server: Uuid, seen: Seen) {
-        self.presence.learn(server, seen);
-    }
-
-    fn alive(&self, servers: &[Uuid]) {
-        self.presence.alive(servers);
     }
 }
 

@@ -10,6 +10,7 @@ mod bell;
 #[cfg(test)]
 mod bell_tests;
 mod chain;
+mod ears;
 mod engine;
 mod failure;
 mod feed;
