@@ -15,7 +15,6 @@ struct Debate {
     id: Uuid,
     seq: i64,
     newest: Uuid,
-    hash: [u8; 32],
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -70,7 +69,7 @@ fn open(db: &Connection, words: &str) -> Debate {
     .unwrap();
     let key = db.last_insert_rowid();
     insert(db, key, 1, motion, None, ("MOTION", "proposer"), [0; 32], hash, words);
-    Debate { id, seq: 1, newest: motion, hash }
+    Debate { id, seq: 1, newest: motion }
 }
 
 /// What the store asks and writes for a CLAIM, statement by statement.
@@ -146,8 +145,7 @@ fn submit(db: &Connection, debate: &mut Debate, words: &str) {
     .execute(params!["general_debate", -change, change, 0, 0, 0])
     .unwrap();
     db.prepare_cached("release request").unwrap().execute([]).unwrap();
-    (debate.newest, debate.hash) = (id, hash);
-    debug_assert_eq!(previous.len(), debate.hash.len());
+    debate.newest = id;
 }
 
 #[allow(clippy::too_many_arguments, reason = "a row has many columns")]
