@@ -322,10 +322,13 @@ impl Config {
             Err(source) => return Err(BadSetting::File { path, source }),
         };
         toml::from_str(&text).map_err(|error| {
-            // Not the line itself, which may hold a token or a password.
+            // Not the line itself: what follows its name may be a token or a password.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let why = format!("line {line}: {}", error.message());
+            let number = before.matches('\n').count();
+            let line = text.lines().nth(number).unwrap_or_default();
+            let name = line.split_once('=').map(|(name, _)| format!(" ({})", name.trim()));
+            let (line, name) = (number + 1, name.unwrap_or_default());
+            let why = format!("line {line}{name}: {}", error.message());
             BadSetting::Value { name: path.display().to_string(), why }
         })
     }
@@ -506,6 +509,11 @@ mod tests {
             let refused = settle(home.path(), Flags::default(), &[set]).unwrap_err();
             assert!(refused.to_string().starts_with(named), "{refused}");
         }
+        // Of a line that cannot be read only its name is told.
+        let torn = "listen = '127.0.0.1:2'\ndatabase = 'postgres://an:s3cret@db/x";
+        fs::write(home.path().join("config.toml"), torn).unwrap();
+        let told = settle(home.path(), Flags::default(), &[]).unwrap_err().to_string();
+        assert!(told.contains("line 2 (database)") && !told.contains("s3cret"), "{told}");
         fs::write(home.path().join("config.toml"), "lisen = 'x'").unwrap();
         let refused = settle(home.path(), Flags::default(), &[]).unwrap_err();
         assert!(refused.to_string().contains("lisen"), "{refused}");
