@@ -97,6 +97,5 @@ async fn new_database(url: &str) -> String {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
     client.batch_execute(&format!("create database {name}")).await.unwrap();
-    let (server, _) = url.rsplit_once('/').unwrap();
-    format!("{server}/{name}")
+    url.replace("/postgres?", &format!("/{name}?"))
 }

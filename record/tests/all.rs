@@ -12,6 +12,7 @@ mod reads;
 mod schemas;
 mod seats;
 mod servers;
+mod tls;
 mod transfer;
 mod verify;
 mod waits;

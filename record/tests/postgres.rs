@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use aw_record::{Place, PostgresUrl};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::watch;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::{Client, NoTls, Row};
 use uuid::Uuid;
 
 fn address() -> Option<String> {
@@ -49,7 +50,7 @@ impl Database {
     }
 
     pub(crate) fn address(&self) -> String {
-        format!("{}/{}", self.server, self.name)
+        format!("{}/{}?sslmode=disable", self.server, self.name)
     }
 
     pub(crate) fn url(&self) -> PostgresUrl {
@@ -62,6 +63,19 @@ impl Database {
 
     pub(crate) async fn tell(&self, sql: &str) -> Result<(), tokio_postgres::Error> {
         connected(&self.address()).await.batch_execute(sql).await
+    }
+
+    pub(crate) async fn ask(&self, sql: &str) -> Row {
+        connected(&self.address()).await.query_one(sql, &[]).await.unwrap()
+    }
+
+    /// Returns when no server has a session there.
+    pub(crate) async fn wait_until_left(&self) {
+        let left = "select count(*) = 0 from pg_stat_activity
+            where datname = current_database() and application_name = 'aw'";
+        while !self.ask(left).await.get::<_, bool>(0) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
@@ -117,7 +131,8 @@ impl Way {
     }
 
     pub(crate) fn place(&self, database: &Database) -> Place {
-        let url = format!("postgres://aw@127.0.0.1:{}/{}", self.port, database.name);
+        let url =
+            format!("postgres://aw@127.0.0.1:{}/{}?sslmode=disable", self.port, database.name);
         Place::Postgres(url.parse().unwrap())
     }
 

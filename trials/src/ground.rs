@@ -101,8 +101,7 @@ async fn new_database() -> String {
     let url = set("AW_TEST_POSTGRES_URL");
     let name = format!("aw_{}", uuid::Uuid::new_v4().simple());
     connected(&url).await.batch_execute(&format!("create database {name}")).await.unwrap();
-    let (server, _) = url.rsplit_once('/').unwrap();
-    format!("{server}/{name}")
+    url.replace("/postgres?", &format!("/{name}?"))
 }
 
 async fn connected(url: &str) -> Client {

@@ -31,8 +31,7 @@ pub fn database_of(folder: &Path) -> Option<String> {
     }
     let name = format!("aw_{}", Uuid::now_v7().simple());
     let create = format!("create database {name}");
-    let (server, _) = address.rsplit_once('/').unwrap();
-    let made = format!("{server}/{name}");
+    let made = address.replace("/postgres?", &format!("/{name}?"));
     ask(&address, async move |client| client.batch_execute(&create).await.unwrap());
     fs::write(noted, &made).unwrap();
     Some(made)

@@ -1,17 +1,19 @@
 //! The store in PostgreSQL, which any number of servers share.
 //!
 //! [`session`] speaks to the database, [`pool`] reads, [`desk`] writes, [`listener`] hears what other
-//! servers have written and who waits there, and [`migrate`] makes the tables. All of it has a small
-//! runtime of its own, so that whoever reads or writes may wait on any thread.
+//! servers have written and who waits there, and [`migrate`] makes the tables. [`url`] says where it
+//! is and [`tls`] whom to trust on the way. All of it has a small runtime of its own, so that whoever
+//! reads or writes may wait on any thread.
 
 mod desk;
 mod listener;
 mod migrate;
 mod pool;
 mod session;
+mod tls;
+mod url;
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
@@ -20,13 +22,15 @@ use std::time::Duration;
 use aw_core::DebateId;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::{Client, Config, Connection, NoTls, Socket, tls::NoTlsStream};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
 pub(super) use desk::PostgresDesk;
 pub(super) use pool::Pool;
 pub(super) use session::Session;
+pub use url::PostgresUrl;
 
 use super::db::Db;
 use super::transfer::is_half_moved;
@@ -48,57 +52,6 @@ const START_TRIES: u32 = 120;
 /// The same while it serves: for two seconds, and once it is known to be away only once.
 const PAUSE: Duration = Duration::from_millis(100);
 const TRIES: u32 = 20;
-
-/// Where a record is kept in PostgreSQL. Showing it does not show the password.
-#[derive(Clone)]
-pub struct PostgresUrl {
-    config: Arc<Config>,
-}
-
-impl FromStr for PostgresUrl {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        // The parser's own words may repeat what was typed, the password included.
-        let config = text.parse::<Config>().map_err(|_| {
-            "it is not a PostgreSQL URL such as postgres://user:password@host:5432/database"
-                .to_owned()
-        })?;
-        if config.get_hosts().is_empty() {
-            return Err("the PostgreSQL URL names no host".to_owned());
-        }
-        Ok(PostgresUrl { config: Arc::new(config) })
-    }
-}
-
-impl fmt::Display for PostgresUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use tokio_postgres::config::Host;
-        f.write_str("postgres://")?;
-        if let Some(user) = self.config.get_user() {
-            write!(f, "{user}@")?;
-        }
-        let ports = self.config.get_ports();
-        for (number, host) in self.config.get_hosts().iter().enumerate() {
-            f.write_str(if number > 0 { "," } else { "" })?;
-            match host {
-                Host::Tcp(name) => f.write_str(name)?,
-                #[cfg(unix)]
-                Host::Unix(path) => write!(f, "{}", path.display())?,
-            }
-            if let Some(port) = ports.get(number).or(ports.first()) {
-                write!(f, ":{port}")?;
-            }
-        }
-        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
-    }
-}
-
-impl fmt::Debug for PostgresUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PostgresUrl({self})")
-    }
-}
 
 /// What servers on one record tell each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,11 +84,12 @@ pub(crate) trait Neighbour: Send + Sync + 'static {
 }
 
 /// A connection that has to be kept going.
-type Wire = Connection<Socket, NoTlsStream>;
+type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// The way to the database.
 pub(super) struct Line {
     config: Config,
+    tls: MakeRustlsConnect,
     runtime: Handle,
     /// Names this server among those that share the record.
     server: Uuid,
@@ -153,7 +107,7 @@ impl fmt::Debug for Line {
 
 impl Line {
     async fn dial(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
-        let dialled = self.config.connect(NoTls).await;
+        let dialled = self.config.connect(self.tls.clone()).await;
         self.away.store(dialled.is_err(), Ordering::Relaxed);
         dialled
     }
@@ -324,13 +278,7 @@ impl Source {
 
 /// A way to the database, with a runtime to go on it.
 fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
-    if url.config.get_ssl_mode() == SslMode::Require {
-        return Err(
-            "sslmode=require is not supported yet: use sslmode=prefer on a trusted network, \
-                    or a tunnel"
-                .to_owned(),
-        );
-    }
+    let tls = url.trust.connector()?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .thread_name("aw-postgres")
@@ -349,6 +297,7 @@ fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
         .keepalives_retries(3);
     let line = Arc::new(Line {
         config,
+        tls,
         runtime: runtime.handle().clone(),
         server: Uuid::now_v7(),
         away: AtomicBool::new(false),
@@ -359,7 +308,7 @@ fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
 }
 
 /// The first session, once the database is up. Whether it will ever be, nobody can tell; but a wrong
-/// password or name stays wrong.
+/// password or name stays wrong, and so does a certificate.
 fn first_session(line: &Line) -> Result<Session, String> {
     let mut tries = 0;
     loop {
@@ -376,7 +325,8 @@ fn first_session(line: &Line) -> Result<Session, String> {
         };
         tries += 1;
         let (_, trouble) = session::told(&error);
-        if trouble != Some(session::Trouble::Lost) && error.code().is_some() {
+        let refused = trouble != Some(session::Trouble::Lost) && error.code().is_some();
+        if refused || tls::is_refused(&error) {
             return Err(session::words(&error));
         }
         if tries >= START_TRIES {
@@ -386,24 +336,5 @@ fn first_session(line: &Line) -> Result<Session, String> {
             tracing::info!(error = session::words(&error), "waiting for the database");
         }
         thread::sleep(START_PAUSE);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Place;
-
-    #[test]
-    fn a_place_is_shown_without_its_password_however_it_is_shown() {
-        let text = "postgres://an:s3cret@db.example:6000,other/debates?password=s3cret";
-        let place: Place = text.parse().unwrap();
-        assert_eq!(place.to_string(), "postgres://an@db.example:6000,other:5432/debates");
-        assert!(!format!("{place:?}").contains("s3cret"));
-        let wrong = "postgres://an:s3cret@db.example:many/debates".parse::<Place>().unwrap_err();
-        assert!(!wrong.contains("s3cret"), "{wrong}");
-        assert!("postgres://".parse::<Place>().is_err());
-        for file in ["sqlite:/tmp/debate.db", "/tmp/debate.db"] {
-            assert_eq!(file.parse::<Place>().unwrap().to_string(), "/tmp/debate.db");
-        }
     }
 }

@@ -1,0 +1,132 @@
+//! Where a record is kept in PostgreSQL.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+use super::tls::{Mode, Trust};
+
+/// Where a record is kept in PostgreSQL. Showing it does not show the password.
+#[derive(Clone)]
+pub struct PostgresUrl {
+    pub(super) config: Arc<Config>,
+    pub(super) trust: Trust,
+}
+
+impl FromStr for PostgresUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (text, trust) = without_trust(text)?;
+        // The parser's own words may repeat what was typed, the password included.
+        let mut config = text.parse::<Config>().map_err(|_| {
+            "it is not a PostgreSQL URL such as \
+             postgres://user:password@host:5432/database?sslmode=verify-full"
+                .to_owned()
+        })?;
+        if config.get_hosts().is_empty() {
+            return Err("the PostgreSQL URL names no host".to_owned());
+        }
+        config.ssl_mode(trust.ssl_mode());
+        Ok(PostgresUrl { config: Arc::new(config), trust })
+    }
+}
+
+/// Takes out what only we understand: the driver leaves certificates to whoever brings TLS.
+fn without_trust(text: &str) -> Result<(String, Trust), String> {
+    let mut trust = Trust::default();
+    let Some((address, parameters)) = text.split_once('?') else {
+        return Ok((text.to_owned(), trust));
+    };
+    let mut others = Vec::new();
+    for parameter in parameters.split('&') {
+        match parameter.split_once('=') {
+            Some(("sslmode", mode)) => {
+                trust.mode = Mode::named(mode).ok_or(
+                    "its sslmode is none of disable, prefer, require, verify-ca and verify-full",
+                )?;
+            }
+            Some(("sslrootcert", "system")) => trust.authorities = None,
+            Some(("sslrootcert", path)) => {
+                let path = percent_decode_str(path).decode_utf8_lossy();
+                trust.authorities = Some(PathBuf::from(path.as_ref()));
+            }
+            _ => others.push(parameter),
+        }
+    }
+    let others = others.join("&");
+    Ok((if others.is_empty() { address.to_owned() } else { format!("{address}?{others}") }, trust))
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        let ports = self.config.get_ports();
+        for (number, host) in self.config.get_hosts().iter().enumerate() {
+            f.write_str(if number > 0 { "," } else { "" })?;
+            match host {
+                Host::Tcp(name) => f.write_str(name)?,
+                #[cfg(unix)]
+                Host::Unix(path) => write!(f, "{}", path.display())?,
+            }
+            if let Some(port) = ports.get(number).or(ports.first()) {
+                write!(f, ":{port}")?;
+            }
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Place;
+
+    #[test]
+    fn a_place_is_shown_without_its_password_however_it_is_shown() {
+        let text = "postgres://an:s3cret@db.example:6000,other/debates?password=s3cret";
+        let place: Place = text.parse().unwrap();
+        assert_eq!(place.to_string(), "postgres://an@db.example:6000,other:5432/debates");
+        assert!(!format!("{place:?}").contains("s3cret"));
+        let wrong = "postgres://an:s3cret@db.example:many/debates".parse::<Place>().unwrap_err();
+        assert!(!wrong.contains("s3cret"), "{wrong}");
+        assert!("postgres://".parse::<Place>().is_err());
+        for file in ["sqlite:/tmp/debate.db", "/tmp/debate.db"] {
+            assert_eq!(file.parse::<Place>().unwrap().to_string(), "/tmp/debate.db");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_of_certificates_stands_in_the_url() {
+        let trust = |parameters: &str| {
+            format!("postgres://an@db/x{parameters}").parse::<PostgresUrl>().map(|url| url.trust)
+        };
+        let mode = |mode| Ok(Trust { mode, authorities: None });
+        assert_eq!(trust(""), mode(Mode::Prefer));
+        assert_eq!(trust("?sslmode=disable"), mode(Mode::Disable));
+        assert_eq!(trust("?application_name=x&sslmode=require"), mode(Mode::Require));
+        assert_eq!(trust("?sslmode=verify-full&sslrootcert=system"), mode(Mode::VerifyFull));
+        let (mode, authorities) = (Mode::VerifyCa, Some(PathBuf::from("/etc/ssl/our ca.pem")));
+        assert_eq!(
+            trust("?sslmode=verify-ca&sslrootcert=/etc/ssl/our%20ca.pem&connect_timeout=3"),
+            Ok(Trust { mode, authorities })
+        );
+        let refused = trust("?sslmode=always").unwrap_err();
+        assert!(refused.contains("verify-full"), "{refused}");
+        assert!(trust("?sslcert=x").is_err(), "what is not understood is not passed over");
+    }
+}
