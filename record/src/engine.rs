@@ -195,15 +195,12 @@ impl Engine {
     ) -> Result<Poll, Failure> {
         let waiting: OnceLock<Waiting> = OnceLock::new();
         let waits = &waiting;
-        // In a box: whoever waits keeps no room for looking.
-        let look = move || {
-            Box::pin(async move {
-                let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
-                let look = self.store.look(debate, role, after, ends).await?;
-                // Not before it is known that there is such a debate.
-                waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
-                Ok::<_, Failure>(look)
-            })
+        let look = move || async move {
+            let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
+            let look = self.store.look(debate, role, after, ends).await?;
+            // Not before it is known that there is such a debate.
+            waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
+            Ok::<_, Failure>(look)
         };
         let mut found = None;
         if !patience.is_zero() {
@@ -227,13 +224,14 @@ impl Engine {
                 }
                 Ok::<_, Failure>(told)
             };
-            let news = self.bell.until(debate, look);
+            // In a box: whoever waits keeps no room for looking.
+            let news = self.bell.until(debate, |rung| Box::pin(look(rung)));
             found = timeout(patience, news).await.ok().transpose()?;
         }
         let poll = match found {
             Some(news) => Poll::News(news),
             None => {
-                let now = look().await?;
+                let now = Box::pin(look()).await?;
                 match news(role, &now) {
                     Some(news) => Poll::News(Arc::new(news)),
                     None => Poll::Nothing {

@@ -387,12 +387,13 @@ pub(super) struct PollParams {
         ReadRefused,
     )
 )]
-pub(super) async fn poll(
+pub(super) fn poll(
     desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
-) -> Answer<Poll> {
-    desk.hold(&debate, &params, Duration::ZERO).await
+) -> impl Future<Output = Answer<Poll>> {
+    let asked = Asked::read(&debate, &params, Duration::ZERO);
+    async move { desk.hold(asked?).await }
 }
 
 /// The same, held for a minute unless told otherwise.
@@ -405,19 +406,28 @@ pub(super) async fn poll(
         ReadRefused,
     )
 )]
-pub(super) async fn wait(
+pub(super) fn wait(
     desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
-) -> Answer<Poll> {
-    desk.hold(&debate, &params, LONGEST_WAIT).await
+) -> impl Future<Output = Answer<Poll>> {
+    let asked = Asked::read(&debate, &params, LONGEST_WAIT);
+    async move { desk.hold(asked?).await }
 }
 
-impl Desk {
-    async fn hold(&self, debate: &str, params: &PollParams, default: Duration) -> Answer<Poll> {
+/// What a poll asks for: all that is kept of the request while it is held.
+struct Asked {
+    debate: DebateId,
+    role: Role,
+    after: Option<ArgumentId>,
+    patience: Duration,
+}
+
+impl Asked {
+    fn read(debate: &str, params: &PollParams, default: Duration) -> Result<Self, Problem> {
         let debate = input::id("debate_id", debate)?;
         let role = input::waiting_role(params.role.as_deref())?;
-        let after: Option<ArgumentId> = params
+        let after = params
             .argument_id
             .as_deref()
             .filter(|id| !id.is_empty())
@@ -433,8 +443,14 @@ impl Desk {
             }
             None => default,
         };
-        let engine = self.waits(role, debate).await?;
-        let at_once = || engine.wait(debate, role, after, Duration::ZERO);
+        Ok(Asked { debate, role, after, patience })
+    }
+}
+
+impl Desk {
+    async fn hold(&self, Asked { debate, role, after, patience }: Asked) -> Answer<Poll> {
+        let engine = Box::pin(self.waits(role, debate)).await?;
+        let at_once = || Box::pin(engine.wait(debate, role, after, Duration::ZERO));
         let poll = if patience.is_zero() {
             at_once().await?
         } else {
@@ -447,7 +463,7 @@ impl Desk {
                 () = self.unwelcome() => return Err(Problem::unauthorised(true)),
             }
         };
-        if !self.is_still_welcome().await {
+        if !Box::pin(self.is_still_welcome()).await {
             return Err(Problem::unauthorised(true));
         }
         Ok(Json(Success::new((&poll).into())))

@@ -220,7 +220,8 @@ impl Desk {
     /// Returns once somebody has taken the caller's token back or ended their session.
     pub(crate) async fn unwelcome(&self) {
         let mut departures = self.app.record.departures();
-        while self.is_still_welcome().await && departures.changed().await.is_ok() {}
+        // In a box, because it is held for as long as somebody waits.
+        while Box::pin(self.is_still_welcome()).await && departures.changed().await.is_ok() {}
     }
 
     async fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {

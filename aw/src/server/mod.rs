@@ -33,9 +33,11 @@ use std::sync::{Arc, LazyLock};
 use aw_record::Engine;
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use tower::Service;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -232,18 +234,34 @@ async fn description() -> impl IntoResponse {
 
 /// What happens around every request. One layer and no nesting: each layer would be cloned for each
 /// request, and a wait holds whatever is kept here while it is answered. So what comes before and
-/// after it is boxed, and gone meanwhile.
-async fn attend(State(app): State<App>, request: Request, next: Next) -> Response {
+/// after it is boxed, and gone meanwhile, and the request itself is not held at all.
+fn attend(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> impl Future<Output = Response> + Send {
     let observed = telemetry::observe(&request);
-    let response = match Box::pin(guard::stand(&app, request)).await {
-        Ok(request) => {
-            let (request, person) = long::person(request);
-            let response = next.run(request).await;
-            Box::pin(long::bound(&app, person, response)).await
-        }
-        Err(response) => response,
-    };
-    telemetry::answered(&app, observed, response)
+    let begun = Box::pin(begin(app.clone(), request, next));
+    async move {
+        let response = match begun.await {
+            Ok((answer, person)) => {
+                let Ok(response) = answer.await;
+                Box::pin(long::bound(&app, person, response)).await
+            }
+            Err(response) => *response,
+        };
+        telemetry::answered(&app, observed, response)
+    }
+}
+
+/// Lets the request in, and says what will answer it.
+async fn begin(
+    app: App,
+    request: Request,
+    mut next: Next,
+) -> Result<(<Next as Service<Request>>::Future, Option<Box<Parts>>), Box<Response>> {
+    let (request, person) = long::person(guard::stand(&app, request).await.map_err(Box::new)?);
+    Ok((next.call(request), person))
 }
 
 /// The same for what a tool asks of the server's own routes: the guard has let its caller in.
