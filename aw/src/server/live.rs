@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(45);
 const SEND_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How much is read from a client at a time: it says little, and each socket holds so much.
-const HEARD_AT_ONCE: usize = 4096;
+const HEARD_AT_ONCE: usize = 1024;
 
 /// How many arguments are read at a time.
 const STRETCH: u64 = 100;

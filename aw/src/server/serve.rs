@@ -19,7 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::AsyncWrite;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
@@ -155,11 +155,7 @@ pub async fn serve(
             }
             continue;
         };
-        let (router, stopping, staying) = (router.clone(), stopping.clone(), stopping.stay());
-        tokio::spawn(async move {
-            converse(stream, address, router, stopping).await;
-            drop((place, staying));
-        });
+        tokio::spawn(converse(stream, address, router.clone(), stopping.clone(), place));
     }
     drop(listener);
     if timeout(STOP_PATIENCE, stopping.all_left()).await.is_err() {
@@ -167,7 +163,14 @@ pub async fn serve(
     }
 }
 
-async fn converse(stream: TcpStream, address: SocketAddr, router: Router, mut stopping: Stopping) {
+/// What is said on a connection, until it ends. There are thousands of them, so nothing is held twice.
+fn converse(
+    stream: TcpStream,
+    address: SocketAddr,
+    router: Router,
+    mut stopping: Stopping,
+    place: OwnedSemaphorePermit,
+) -> impl Future<Output = ()> + Send {
     // Answers are small and somebody waits for each.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was refused");
@@ -184,16 +187,20 @@ async fn converse(stream: TcpStream, address: SocketAddr, router: Router, mut st
         .max_buf_size(HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = stopping.wait() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+    let mut connection = Box::pin(connection);
+    let staying = stopping.stay();
+    async move {
+        let ended = tokio::select! {
+            ended = &mut connection => ended,
+            () = stopping.wait() => {
+                connection.as_mut().graceful_shutdown();
+                (&mut connection).await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, "a connection broke");
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke");
+        drop((place, staying));
     }
 }
 
