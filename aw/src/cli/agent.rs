@@ -38,7 +38,7 @@ aw agent <command> --help has its flags and an example.
 
 /// Teach coding agents to debate
 #[derive(Debug, Subcommand)]
-#[command(override_help = HELP)]
+#[command(defer = true, override_help = HELP)]
 pub(super) enum Agent {
     /// Print what an agent in a role must know: its command and the rules
     #[command(
@@ -85,7 +85,7 @@ impl Agent {
     }
 }
 
-/// Whom a command is about
+// Whom a command is about
 #[derive(Debug, clap::Args)]
 struct Whom {
     /// claude, codex, cursor, gemini, opencode or all

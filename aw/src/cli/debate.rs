@@ -58,7 +58,7 @@ aw debate <command> --help has its flags and an example.
 
 /// Hold a debate: create it, answer, wait, appeal, rule
 #[derive(Debug, Subcommand)]
-#[command(override_help = HELP)]
+#[command(defer = true, override_help = HELP)]
 pub(super) enum Debate {
     /// Make a UUID for a debate or a request (needs no server)
     #[command(after_help = "Example:\n  aw debate generate-id")]
@@ -130,7 +130,7 @@ pub(super) enum Debate {
     Delete(read::Delete),
 }
 
-/// How an answer is shown
+// How an answer is shown
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Shape {
     /// json for agents, markdown for people

@@ -44,7 +44,7 @@ aw docs <command> --help has its flags and an example.
 
 /// Keep long texts as documents in versions
 #[derive(Debug, Subcommand)]
-#[command(override_help = HELP)]
+#[command(defer = true, override_help = HELP)]
 pub(super) enum Docs {
     /// Keep a new document (version 1)
     #[command(

@@ -83,7 +83,9 @@ struct Typed {
     command: Command,
 }
 
+// Each is put together only when it is typed: describing them all would be a tenth of a command's life.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     #[command(subcommand)]
     Debate(debate::Debate),
@@ -199,10 +201,21 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
 mod tests {
     use super::*;
 
+    /// All of them, with what is otherwise put together only when it is typed.
+    fn whole() -> clap::Command {
+        let mut aw = Typed::command();
+        aw.build();
+        aw
+    }
+
+    fn commands_in(family: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+        family.get_subcommands().filter(|command| command.get_name() != "help")
+    }
+
     #[test]
     fn pages_of_help_that_were_written_by_hand_list_every_command() {
         Typed::command().debug_assert();
-        let aw = Typed::command();
+        let aw = whole();
         let of = |name: &str| aw.find_subcommand(name).unwrap();
         for (page, family) in [
             (HELP, &aw),
@@ -212,7 +225,8 @@ mod tests {
             (server::HELP, of("server")),
             (token::HELP, of("token")),
         ] {
-            for command in family.get_subcommands() {
+            assert!(commands_in(family).count() > 2);
+            for command in commands_in(family) {
                 let name = format!("\n  {} ", command.get_name());
                 assert!(page.contains(&name), "{name} is missing");
             }
@@ -221,10 +235,10 @@ mod tests {
 
     #[test]
     fn every_command_about_debates_is_in_the_table_of_who_may_use_it() {
-        let aw = Typed::command();
+        let aw = whole();
         let known = |command: &str| crate::policy::TOOLS.iter().any(|tool| tool.command == command);
         for family in ["debate", "docs", "agent"] {
-            for command in aw.find_subcommand(family).unwrap().get_subcommands() {
+            for command in commands_in(aw.find_subcommand(family).unwrap()) {
                 let command = format!("{family} {}", command.get_name());
                 assert!(known(&command), "{command}");
             }
@@ -241,7 +255,7 @@ mod tests {
         fn check(command: &clap::Command, path: &str) {
             let path = format!("{path} {}", command.get_name());
             if command.has_subcommands() {
-                command.get_subcommands().for_each(|inner| check(inner, &path));
+                commands_in(command).for_each(|inner| check(inner, &path));
             } else {
                 let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
                 assert!(
@@ -251,6 +265,20 @@ mod tests {
                 );
             }
         }
-        check(&Typed::command(), "");
+        check(&whole(), "");
+    }
+
+    #[test]
+    fn what_a_command_is_for_stays_when_it_is_put_together() {
+        let (begun, whole) = (Typed::command(), whole());
+        for family in ["debate", "docs", "agent", "server", "token"] {
+            let (begun, whole) =
+                (begun.find_subcommand(family).unwrap(), whole.find_subcommand(family).unwrap());
+            assert_eq!(commands_in(begun).count(), commands_in(whole).count());
+            for (begun, whole) in commands_in(begun).zip(commands_in(whole)) {
+                let about = |command: &clap::Command| command.get_about().unwrap().to_string();
+                assert_eq!(about(begun), about(whole), "{family} {}", begun.get_name());
+            }
+        }
     }
 }

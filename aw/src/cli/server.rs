@@ -46,7 +46,7 @@ aw server <command> --help has its flags and an example.
 
 /// Run the server in the background: start, stop, look after it
 #[derive(Debug, Subcommand)]
-#[command(override_help = HELP)]
+#[command(defer = true, override_help = HELP)]
 pub(super) enum Server {
     /// Start it, unless it runs already
     #[command(

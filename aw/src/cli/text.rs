@@ -8,7 +8,7 @@ use super::answer::Problem;
 
 const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and --stdin";
 
-/// Exactly one of these.
+// Exactly one of these.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Content (exactly one)")]
 pub(super) struct Text {

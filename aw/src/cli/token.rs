@@ -38,7 +38,7 @@ const ASKS_NOBODY: &str = "this server asks nobody for a token, so whoever reach
 
 /// Give out tokens, and take them back
 #[derive(Debug, Subcommand)]
-#[command(override_help = HELP)]
+#[command(defer = true, override_help = HELP)]
 pub(super) enum Token {
     /// Make a token for a role; it is shown this once
     #[command(

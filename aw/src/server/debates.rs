@@ -7,7 +7,6 @@ use aw_core::{
     Summary, Time, Title, Verdict, Via,
 };
 use aw_record::{Ask, Filter, Request, TypeTexts};
-use axum::Json;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -16,6 +15,7 @@ use super::App;
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Body, Door, OpeningBody, Params, Segment};
+use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
 use crate::wire::{
     self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, Stamp, StateText,
@@ -449,8 +449,8 @@ impl Asked {
 
 impl Desk {
     async fn hold(&self, Asked { debate, role, after, patience }: Asked) -> Answer<Poll> {
-        let engine = Box::pin(self.waits(role, debate)).await?;
-        let at_once = || Box::pin(engine.wait(debate, role, after, Duration::ZERO));
+        let engine = self.waits(role, debate)?;
+        let at_once = || engine.wait(debate, role, after, Duration::ZERO);
         let poll = if patience.is_zero() {
             at_once().await?
         } else {
@@ -463,7 +463,7 @@ impl Desk {
                 () = self.unwelcome() => return Err(Problem::unauthorised(true)),
             }
         };
-        if !Box::pin(self.is_still_welcome()).await {
+        if !self.is_still_welcome().await {
             return Err(Problem::unauthorised(true));
         }
         Ok(Json(Success::new((&poll).into())))

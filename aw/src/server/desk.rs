@@ -135,20 +135,20 @@ impl Desk {
     /// The engine, for a caller who may use this command on that.
     pub(crate) async fn engine(&self, command: &str, about: About) -> Result<&Engine, Problem> {
         self.caller.may_use(command)?;
-        let engine = &self.app.record.engine;
         match about {
             About::Debate(debate) => self.caller.may_see(debate)?,
             About::Document(document) => self.may_see_document(document).await?,
             About::Everything => {}
         }
-        Ok(engine)
+        Ok(&self.app.record.engine)
     }
 
     /// The engine, for whoever waits in a debate as this role.
-    pub(crate) async fn waits(&self, role: Role, debate: DebateId) -> Result<&Engine, Problem> {
-        let engine = self.engine("debate wait", About::Debate(debate)).await?;
+    pub(crate) fn waits(&self, role: Role, debate: DebateId) -> Result<&Engine, Problem> {
+        self.caller.may_use("debate wait")?;
+        self.caller.may_see(debate)?;
         self.caller.may_be(role)?;
-        Ok(engine)
+        Ok(&self.app.record.engine)
     }
 
     /// The engine, for whoever runs the server.
@@ -205,6 +205,20 @@ impl Desk {
     /// the browser's session is over. While the database is away nobody can tell, and nothing can be
     /// read either: who was let in is kept.
     pub(crate) async fn is_still_welcome(&self) -> bool {
+        if self.is_always_welcome() {
+            return true;
+        }
+        // In a box, because some wait for long until they ask.
+        Box::pin(self.is_welcome_now()).await
+    }
+
+    /// Whether nothing can be taken back from the caller.
+    fn is_always_welcome(&self) -> bool {
+        let unbound = matches!(self.caller, Caller::Anybody | Caller::Administrator { .. });
+        unbound && self.session.0.is_none()
+    }
+
+    async fn is_welcome_now(&self) -> bool {
         if let Some(session) = self.session.0
             && !is_good(&self.app.record.holder(session).await)
         {
@@ -220,8 +234,7 @@ impl Desk {
     /// Returns once somebody has taken the caller's token back or ended their session.
     pub(crate) async fn unwelcome(&self) {
         let mut departures = self.app.record.departures();
-        // In a box, because it is held for as long as somebody waits.
-        while Box::pin(self.is_still_welcome()).await && departures.changed().await.is_ok() {}
+        while self.is_still_welcome().await && departures.changed().await.is_ok() {}
     }
 
     async fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {

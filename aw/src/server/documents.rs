@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use aw_core::Summary;
 use aw_record::{NewDocument, NewVersion};
-use axum::Json;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,6 +14,7 @@ use super::App;
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
+use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
 use crate::wire::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, VersionList,

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use aw_core::Argument;
 use aw_record::Context;
-use axum::Json;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use utoipa::IntoParams;
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
+use super::json::Json;
 use super::refused::ReadRefused;
 use crate::web;
 use crate::wire::{Stamp, Transcript};

@@ -1,12 +1,12 @@
 //! `/health` and `/metrics`.
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
 use super::App;
 use super::error::Problem;
+use super::json::Json;
 use crate::wire::{self, Failure, Health, Success};
 
 /// Tells the truth about whether the server can do its work.

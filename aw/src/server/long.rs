@@ -71,11 +71,20 @@ pub(super) fn person(request: Request) -> (Request, Option<Box<Parts>>) {
     (Request::from_parts(parts, body), person)
 }
 
+/// How long an answer is that has to be counted.
+pub(super) fn length(response: &Response) -> Option<usize> {
+    let length = usize::try_from(response.body().size_hint().exact()?).unwrap_or(usize::MAX);
+    (length > SHORT).then_some(length)
+}
+
 /// Counts a long answer until it has been sent.
-pub(super) async fn bound(app: &App, person: Option<Box<Parts>>, response: Response) -> Response {
-    let Some(length) = response.body().size_hint().exact() else { return response };
-    let held = match app.long.hold(usize::try_from(length).unwrap_or(usize::MAX)) {
-        Ok(None) => return response,
+pub(super) async fn bound(
+    app: &App,
+    person: Option<Box<Parts>>,
+    response: Response,
+    length: usize,
+) -> Response {
+    let held = match app.long.hold(length) {
         Ok(held) => held,
         Err(problem) => {
             return match person {

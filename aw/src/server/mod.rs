@@ -14,6 +14,7 @@ mod feed;
 mod guard;
 mod health;
 pub(crate) mod input;
+mod json;
 mod links;
 mod live;
 mod long;
@@ -246,7 +247,10 @@ fn attend(
         let response = match begun.await {
             Ok((answer, person)) => {
                 let Ok(response) = answer.await;
-                Box::pin(long::bound(&app, person, response)).await
+                match long::length(&response) {
+                    Some(length) => Box::pin(long::bound(&app, person, response, length)).await,
+                    None => response,
+                }
             }
             Err(response) => *response,
         };

@@ -2,13 +2,13 @@
 
 use aw_core::{SeatName, Time};
 use aw_record::{NewSeat, Pass, SeatRole};
-use axum::Json;
 use axum::http::StatusCode;
 use uuid::Uuid;
 
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Body, Segment};
+use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
 use crate::token::Token;
 use crate::web;

@@ -1,13 +1,13 @@
 //! `/debates/{id}/verify`, `/verify`: is the record as it was written?
 
 use aw_record as record;
-use axum::Json;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
+use super::json::Json;
 use super::refused::ReadRefused;
 use crate::wire::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 

@@ -18,7 +18,7 @@ use crate::kit::texts::Language;
 /// The longest text that is repeated on a command line.
 const REPEATED: usize = 10 * 1024;
 
-/// Who writes, under which request.
+// Who writes, under which request.
 #[derive(Debug, clap::Args)]
 struct Signature {
     /// Makes a retry recognisable; made when absent
