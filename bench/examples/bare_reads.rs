@@ -8,10 +8,12 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use axum::Router;
 use axum::extract::{Path, Query};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::serve::ListenerExt;
-use axum::{Json, Router};
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Row, params};
@@ -57,8 +59,10 @@ struct Success<T> {
     data: T,
 }
 
-fn success<T>(data: T) -> Json<Success<T>> {
-    Json(Success { success: true, data })
+fn success<T: Serialize>(data: T) -> Response {
+    let mut text = Vec::with_capacity(2048);
+    serde_json::to_writer(&mut text, &Success { success: true, data }).unwrap();
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 fn text<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
@@ -200,7 +204,7 @@ struct Limit {
     limit: i64,
 }
 
-async fn context(Path(id): Path<Uuid>, Query(asked): Query<Limit>) -> Json<Success<Context>> {
+async fn context(Path(id): Path<Uuid>, Query(asked): Query<Limit>) -> Response {
     success(read(|db| {
         let debate = Debate::find(db, id);
         let motion = arguments(db, id, "seq = ?2", [debate.key, 1]).pop().unwrap();
@@ -248,7 +252,7 @@ struct Seen {
     argument_id: Uuid,
 }
 
-async fn poll(Path(id): Path<Uuid>, Query(asked): Query<Seen>) -> Json<Success<Nothing>> {
+async fn poll(Path(id): Path<Uuid>, Query(asked): Query<Seen>) -> Response {
     success(read(|db| {
         let debate = Debate::find(db, id);
         let seen: i64 = db
@@ -303,7 +307,7 @@ const STATES: [&str; 5] = [
     "CLOSED",
 ];
 
-async fn list() -> Json<Success<List>> {
+async fn list() -> Response {
     success(read(|db| {
         let total = db
             .prepare_cached(
