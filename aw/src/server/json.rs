@@ -1,9 +1,10 @@
 //! An answer as JSON.
 
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+
+use super::error::Problem;
 
 /// As much as most answers need.
 const USUAL: usize = 2048;
@@ -21,10 +22,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 let kind = HeaderValue::from_static("application/json");
                 ([(CONTENT_TYPE, kind)], text).into_response()
             }
-            Err(error) => {
-                tracing::error!(%error, "an answer could not be written");
-                StatusCode::INTERNAL_SERVER_ERROR.into_response()
-            }
+            Err(error) => Problem::fault(format!("an answer: {error}")).into_response(),
         }
     }
 }
