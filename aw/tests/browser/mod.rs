@@ -110,17 +110,14 @@ impl Browser {
         self.tools.call(None, "Browser.grantPermissions", asked).await;
     }
 
-    /// Every address that is open in some tab or frame of this browser.
+    /// The address of every tab of this browser.
     pub async fn addresses(&self) -> Vec<String> {
-        let targets = self.targets().await;
-        targets.iter().filter_map(|target| target["url"].as_str().map(str::to_owned)).collect()
+        self.each_tab("url").await
     }
 
     /// Every tab of this browser, by its id.
     pub async fn tabs(&self) -> Vec<String> {
-        let mut tabs = self.targets().await;
-        tabs.retain(|target| target["type"] == "page");
-        tabs.iter().filter_map(|tab| tab["targetId"].as_str().map(str::to_owned)).collect()
+        self.each_tab("targetId").await
     }
 
     /// Closes every other tab.
@@ -134,11 +131,15 @@ impl Browser {
         }
     }
 
-    async fn targets(&self) -> Vec<Value> {
-        let mut targets = self.tools.call(None, "Target.getTargets", json!({})).await;
-        let Value::Array(mut targets) = targets["targetInfos"].take() else { return Vec::new() };
-        targets.retain(|target| target["browserContextId"] == *self.context);
-        targets
+    /// This field of each tab. Chromium also lists targets that are no tabs, such as parts of its own
+    /// window (`browser_ui`, since version 156); newer versions may add more kinds.
+    async fn each_tab(&self, field: &str) -> Vec<String> {
+        let targets = self.tools.call(None, "Target.getTargets", json!({})).await;
+        let targets = targets["targetInfos"].as_array().expect("a list of targets").iter();
+        let tabs = targets.filter(|target| {
+            target["type"] == "page" && target["browserContextId"] == *self.context
+        });
+        tabs.map(|tab| tab[field].as_str().expect("a text").to_owned()).collect()
     }
 
     /// Every cookie that it keeps, in the order of their hosts and names.

@@ -44,12 +44,14 @@ async fn links_texts_and_whole_debates_are_taken_away() {
 
     // The page in the file shows the debate, asks for nothing and runs nothing.
     let kept = browser.page().await;
-    kept.goto(&format!("file://{}", file("html").display())).await;
+    let address = format!("file://{}", file("html").display());
+    kept.goto(&address).await;
     kept.reads("Take it <away>").await;
     kept.reads("Says who?").await;
     assert_eq!(kept.count("script").await, 0);
     assert_eq!(kept.eval("document.styleSheets.length").await, 1, "it carries its style");
-    assert_eq!(kept.requests().len(), 1, "{:?}", kept.requests());
+    let requests = kept.requests();
+    assert!(requests.iter().all(|request| request.url == address), "{requests:?}");
     kept.width(390).await;
     assert!(!kept.is_too_wide().await);
     assert_eq!(kept.complaints(), Vec::<String>::new());
