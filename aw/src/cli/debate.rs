@@ -213,6 +213,8 @@ impl FromStr for Deadline {
 struct Habits<'a> {
     deadline: Option<&'a Deadline>,
     format: Format,
+    /// The number of the wait that follows a wait; none after any other command.
+    attempt: Option<u64>,
 }
 
 impl Habits<'_> {
@@ -223,12 +225,15 @@ impl Habits<'_> {
     }
 }
 
-/// The wait that follows.
+/// The wait that follows. A wait that follows a wait carries its number, so that no two lines in a
+/// row are equal: agent hosts stop an agent that repeats a command.
 fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) -> Line {
+    let attempt = habits.attempt.map(|attempt| attempt.to_string());
     let line = Line::new("debate wait")
         .flag("--debate-id", debate)
         .flag("--role", role)
-        .flag_if("--argument-id", after);
+        .flag_if("--argument-id", after)
+        .flag_if("--attempt", attempt.as_deref());
     habits.apply(line)
 }
 

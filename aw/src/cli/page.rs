@@ -244,7 +244,11 @@ pub(super) fn written(data: &Value, paper: &Paper) -> String {
 /// What a wait led to.
 pub(super) fn waited(data: &Value, paper: &Paper) -> String {
     if data["status"] == "timeout" {
-        return paper.words(word(data, "message"));
+        let mut text = paper.words(word(data, "message"));
+        if data["patience_left_s"] == 0 {
+            let _ = write!(text, "\nTo resume: {}\n", shown(word(data, "retry_command")));
+        }
+        return text;
     }
     let mut text = format!("The debate is {}.\n", state_in_words(word(data, "debate_state")));
     let omitted = data["omitted"].as_u64().unwrap_or(0);

@@ -111,6 +111,14 @@ impl Tool {
                     }),
                     false,
                 ),
+                (
+                    "attempt",
+                    number(
+                        "Which wait in a row this is. It only makes each call differ from the one before: \
+                         count it up",
+                    ),
+                    false,
+                ),
             ],
             Tool::DebateAppeal => signed(vec![
                 debate(),

@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::shape::{QUOTED, Said, Written};
-use super::step::{NextCall, NextCalls};
+use super::step::{NextCall, NextCalls, WaitHabits};
 use crate::client::{derived_id, encoded};
 use crate::wire::{ActionText, ArgumentIdText, Debate, RequestIdText};
 
@@ -155,7 +155,9 @@ impl Hand {
             None => Value::Null,
         };
         shorn(&mut body);
-        let wait = |after: Option<&str>| NextCall::wait(debate, role.as_str(), after, None);
+        let wait = |after: Option<&str>| {
+            NextCall::wait(debate, role.as_str(), after, WaitHabits::default())
+        };
         let receipt: Receipt = self.way.post(path, body).await.map_err(|refusal| {
             let refusal =
                 refusal.with_id("debate_id", debate).with_id("client_request_id", &request);
@@ -174,7 +176,7 @@ impl Hand {
         let id = said.id.0.to_string();
         let calls = if said.kind.0 == Kind::Intervention && !said.parked {
             let pending = json!({"action": "rule", "pending_argument_id": id});
-            NextCalls::after(&pending, debate, role.as_str(), None)
+            NextCalls::after(&pending, debate, role.as_str(), WaitHabits::default())
         } else {
             let after = receipt.next_argument_id_to_wait.0.to_string();
             NextCalls { next: Some(wait(Some(&after))), others: Vec::new() }

@@ -9,7 +9,7 @@ use super::arguments::Arguments;
 use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::shape::{Context, Debates, QUOTED, Said};
-use super::step::{NextCall, NextCalls};
+use super::step::{NextCall, NextCalls, WaitHabits};
 use super::tools::Tool;
 use super::way::Call;
 use crate::client::encoded;
@@ -64,7 +64,7 @@ impl Hand {
                     // Everything was just read, so the wait begins after the newest of it.
                     now["next_argument_id_to_wait"] = json!(newest);
                 }
-                calls = NextCalls::after(&now, debate, role.as_str(), None);
+                calls = NextCalls::after(&now, debate, role.as_str(), WaitHabits::default());
                 action = serde_json::from_value(now["action"].take()).ok();
                 waits_on = serde_json::from_value(now["next_argument_id_to_wait"].take()).ok();
                 if read.own_rules || !known {

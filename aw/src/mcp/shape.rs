@@ -103,9 +103,12 @@ pub(super) struct Waited {
     /// What the role should do now; unknown when the server was lost.
     #[schema(required = true)]
     pub(super) action: Option<ActionText>,
-    /// The call to make now; none once the debate is closed.
+    /// The call to make now; none once the debate is closed or patience is over.
     #[schema(required = true)]
     pub(super) next: Option<NextCall>,
+    /// `timeout`: the call that waits on.
+    #[schema(required = true)]
+    pub(super) retry: Option<NextCall>,
     /// Other calls that could be made instead.
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.

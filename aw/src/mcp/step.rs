@@ -21,6 +21,15 @@ pub(super) struct NextCall {
     pub(super) you_write: Vec<&'static str>,
 }
 
+/// Arguments of a wait that the next wait repeats or counts up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WaitHabits {
+    pub(super) deadline: Option<f64>,
+    /// The number of the wait that follows a wait, so that no two calls in a row are equal: agent
+    /// hosts stop an agent that repeats a call. None after any other call.
+    pub(super) attempt: Option<u64>,
+}
+
 impl NextCall {
     /// A call of this tool with these arguments.
     pub(super) fn new(tool: Tool, arguments: Value) -> Self {
@@ -38,26 +47,25 @@ impl NextCall {
     }
 
     /// The wait of this role for what comes after an argument.
-    pub(super) fn wait(
-        debate: &str,
-        role: &str,
-        after: Option<&str>,
-        deadline: Option<f64>,
-    ) -> Self {
-        let deadline = deadline.map(|seconds| match seconds.fract() == 0.0 {
+    pub(super) fn wait(debate: &str, role: &str, after: Option<&str>, habits: WaitHabits) -> Self {
+        let deadline = habits.deadline.map(|seconds| match seconds.fract() == 0.0 {
             true => json!(seconds as u64),
             false => json!(seconds),
         });
         let arguments = json!({
-            "debate_id": debate, "role": role, "argument_id": after, "deadline": deadline,
+            "debate_id": debate,
+            "role": role,
+            "argument_id": after,
+            "deadline": deadline,
+            "attempt": habits.attempt,
         });
         NextCall::new(Tool::DebateWait, arguments)
     }
 
     /// The call that takes this step.
-    fn of(step: Step<'_>, debate: &str, role: &str, deadline: Option<f64>) -> Self {
+    fn of(step: Step<'_>, debate: &str, role: &str, habits: WaitHabits) -> Self {
         let (tool, target, more) = match step {
-            Step::Wait(after) => return NextCall::wait(debate, role, after, deadline),
+            Step::Wait(after) => return NextCall::wait(debate, role, after, habits),
             Step::Submit(target) => (Tool::DebateSubmit, target, ("role", json!(role))),
             Step::Appeal(target) => (Tool::DebateAppeal, target, ("close", Value::Null)),
             Step::RequestCompletion(target) => {
@@ -90,9 +98,9 @@ pub(super) struct NextCalls {
 
 impl NextCalls {
     /// What follows from the server's answer to a wait of this role.
-    pub(super) fn after(news: &Value, debate: &str, role: &str, deadline: Option<f64>) -> Self {
+    pub(super) fn after(news: &Value, debate: &str, role: &str, habits: WaitHabits) -> Self {
         let Advice { next, others } = Advice::after(news);
-        let call = |step| NextCall::of(step, debate, role, deadline);
+        let call = |step| NextCall::of(step, debate, role, habits);
         NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }
     }
 

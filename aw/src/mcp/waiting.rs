@@ -15,7 +15,7 @@ use super::arguments::Arguments;
 use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::shape::{QUOTED, Said, Status, Waited};
-use super::step::{NextCall, NextCalls};
+use super::step::{NextCall, NextCalls, WaitHabits};
 use super::way::{Call, Way};
 use crate::client::encoded;
 use crate::next::awaited;
@@ -65,7 +65,8 @@ struct Wait<'a> {
     debate: &'a str,
     role: &'a str,
     after: Option<&'a str>,
-    deadline: Option<f64>,
+    /// Arguments of the wait that follows this one.
+    habits: WaitHabits,
 }
 
 impl Hand {
@@ -87,11 +88,12 @@ impl Hand {
             None if listener.is_some() => WITH_PROGRESS,
             None => SILENT,
         };
+        let attempt = given.whole("attempt")?.unwrap_or(1);
         let wait = Wait {
             debate: given.text("debate_id")?,
             role: role.as_str(),
             after: given.optional("argument_id")?,
-            deadline,
+            habits: WaitHabits { deadline, attempt: Some(attempt.saturating_add(1)) },
         };
         let began = Instant::now();
         let ends = began + patience;
@@ -149,7 +151,7 @@ impl Hand {
     }
 
     fn news(&self, wait: &Wait<'_>, news: Value) -> Result<Answer, Refusal> {
-        let calls = NextCalls::after(&news, wait.debate, wait.role, wait.deadline);
+        let calls = NextCalls::after(&news, wait.debate, wait.role, wait.habits);
         let news: News =
             serde_json::from_value(news).map_err(|bad| Refusal::stranger(&bad.to_string()))?;
         let (arguments, what) = match news.arguments.len() {
@@ -203,26 +205,30 @@ impl Hand {
             self.habits.patience.as_secs().saturating_sub(spent)
         });
         let who = awaited(known.map(|nothing| nothing.debate_state.0.as_str()));
-        let next = NextCall::wait(wait.debate, wait.role, wait.after, wait.deadline);
+        let retry = NextCall::wait(wait.debate, wait.role, wait.after, wait.habits);
         let message = match (lost, left) {
             (true, _) => format!(
                 "No response after {seconds}s: the server is gone. Wait again when it is back."
             ),
             (false, Some(0)) => format!(
                 "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited \
-                 since {} and that the same debate_wait resumes, then stop.",
+                 since {} and which call resumes (retry), then stop.",
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
             (false, _) => {
                 format!("No response after {seconds}s. Still waiting for {who}: wait again.")
             }
         };
-        let words = format!("{message}\nNext: {}", next.words());
+        // An agent that follows `next` would never stop.
+        let next = (left != Some(0)).then(|| retry.clone());
+        let heading = if next.is_some() { "Next" } else { "Retry" };
+        let words = format!("{message}\n{heading}: {}", retry.words());
         let waited = Waited {
             status: Status::Timeout,
             message,
             action: known.map(|nothing| nothing.action),
-            next: Some(next),
+            next,
+            retry: Some(retry),
             debate_id: wait.debate.to_owned(),
             debate_state: known.map(|nothing| nothing.debate_state),
             waiting_since: since,

@@ -88,16 +88,13 @@ fn every_line_works(habits: &[&'static str]) {
     let motion = created.argument();
     let line =
         agents.expect(&created, "wait", &[("--role", "proposer"), ("--argument-id", &motion)]);
-    // timeout: the same again.
+    // timeout: the same again, counted.
     let waited = agents.aw.sh(&line);
     let data = waited.data();
     assert_eq!(data["status"], "timeout");
-    assert_eq!(data["retry_command"], *line);
     assert_eq!(data["last_argument_id"], *motion);
-    assert_eq!(
-        agents.expect(&waited, "wait", &[("--role", "proposer"), ("--argument-id", &motion)]),
-        line
-    );
+    let again = [("--role", "proposer"), ("--argument-id", &motion), ("--attempt", "2")];
+    assert_eq!(data["retry_command"], *agents.expect(&waited, "wait", &again));
 
     // get-context --role says what wait would say, for each of the roles.
     for (role, action) in
@@ -161,7 +158,8 @@ fn every_line_works(habits: &[&'static str]) {
     // wait: wait_for_ruling, with the new id.
     let told = agents.aw.sh(&replied.next());
     assert_eq!(told.data()["action"], "wait_for_ruling");
-    let line = agents.expect(&told, "wait", &[("--role", "opponent"), ("--argument-id", &appeal)]);
+    let counted = |id| [("--role", "opponent"), ("--argument-id", id), ("--attempt", "2")];
+    let line = agents.expect(&told, "wait", &counted(&appeal));
     assert_eq!(agents.aw.sh(&line).data()["status"], "timeout");
 
     // wait: rule.
@@ -173,12 +171,14 @@ fn every_line_works(habits: &[&'static str]) {
     agents.expect(&ruled, "wait", &[("--role", "arbitrator"), ("--argument-id", &ruling)]);
     let idle = agents.aw.sh(&ruled.next());
     assert_eq!(idle.data()["action"], "wait");
-    agents.expect(&idle, "wait", &[("--role", "arbitrator"), ("--argument-id", &ruling)]);
+    let again = [("--role", "arbitrator"), ("--argument-id", &ruling), ("--attempt", "2")];
+    agents.expect(&idle, "wait", &again);
 
     // wait: wait_for_proposer for one, align_to_ruling for the other.
     let told = agents.aw.sh(&told.next());
     assert_eq!(told.data()["action"], "wait_for_proposer");
-    agents.expect(&told, "wait", &[("--role", "opponent"), ("--argument-id", &ruling)]);
+    let again = [("--role", "opponent"), ("--argument-id", &ruling), ("--attempt", "3")];
+    agents.expect(&told, "wait", &again);
     let told = agents.aw.sh(&appealed.next());
     assert_eq!(told.data()["action"], "align_to_ruling");
     agents.expect(&told, "submit", &[("--role", "proposer"), ("--target-id", &ruling), file]);
@@ -232,6 +232,27 @@ fn alternatives(ran: &Ran) -> Vec<String> {
 #[test]
 fn every_line_that_is_printed_works_in_a_whole_debate() {
     every_line_works(&["--deadline", "0"]);
+}
+
+#[test]
+fn no_two_of_many_waits_are_the_same_line() {
+    let agents = Agents::new(&["--deadline", "0"]);
+    let mut lines = vec![agents.create().next()];
+    for _ in 0..22 {
+        let waited = agents.aw.sh(lines.last().unwrap());
+        assert_eq!(waited.data()["status"], "timeout");
+        assert_eq!(waited.data()["retry_command"], waited.next());
+        lines.push(waited.next());
+    }
+    let last = lines.last().unwrap();
+    assert!(last.ends_with(" --attempt 23 --deadline 0"), "{last}");
+    let mut different = lines.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), lines.len(), "{lines:?}");
+    // Another command starts the count anew.
+    let read = agents.debate("get-context", &["--role", "proposer"]);
+    assert_eq!(read.next(), lines[0]);
 }
 
 #[test]

@@ -87,8 +87,10 @@ fn patience_and_what_to_tell_the_user_when_it_is_over() {
     let aw = aw.set("AW_PATIENCE", "10");
     assert!((500..=600).contains(&left(&aw)));
     let aw = aw.set("AW_PATIENCE", "0");
-    let over = aw.run(&typed).data();
+    let ran = aw.run(&typed);
+    let over = ran.data();
     assert_eq!(over["patience_left_s"], 0);
+    assert!(ran.ok()["metadata"]["next_command"].is_null(), "an agent would follow it for ever");
     let message = text(&over["message"]);
     let line = text(&over["retry_command"]);
     for part in ["the opponent", &text(&over["waiting_since"]), "retry_command", "stop"] {

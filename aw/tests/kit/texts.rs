@@ -388,8 +388,9 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     let (joined, _) = stage.set_for("aw debate submit");
     let joined = json!({"debate_id": joined, "role": "opponent"});
     keys(&Speech::begin(aw, &[]).call("debate_get_context", &joined), &mut known);
-    // Rare ones, by the contract: a lost server, and a deleted debate.
-    known.extend(["server_unreachable", "deleted_at"].map(str::to_owned));
+    // Rare ones, by the contract: a lost server, a deleted debate, a tool's wait that timed out.
+    let rare = ["server_unreachable", "deleted_at", "retry", "attempt"];
+    known.extend(rare.map(str::to_owned));
     // Of a host, not of ours.
     let other = ["yield_time_ms: 30000"];
 

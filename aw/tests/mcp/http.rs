@@ -156,14 +156,20 @@ async fn a_wait_without_news_ends_as_it_began_and_says_how_to_go_on() {
     );
     let mut again = given;
     again["role"] = "proposer".into();
+    again["attempt"] = 2.into();
     assert_eq!(over["next"], json!({"tool": "debate_wait", "arguments": again}));
+    assert_eq!(over["retry"], over["next"]);
     assert_eq!(over["patience_left_s"], 1_800);
     world.pass(Duration::from_secs(1_790));
     let over = client.call("debate_wait", again.clone()).await;
     assert_eq!(over["patience_left_s"], 10);
     world.pass(Duration::from_secs(20));
-    let over = client.call("debate_wait", again).await;
+    assert_eq!(over["next"]["arguments"]["attempt"], 3, "no two calls in a row are the same");
+    let over = client.call("debate_wait", again.clone()).await;
     assert_eq!(over["patience_left_s"], 0);
+    assert!(over["next"].is_null(), "an agent would follow it for ever: {over}");
+    again["attempt"] = 3.into();
+    assert_eq!(over["retry"], json!({"tool": "debate_wait", "arguments": again}));
     assert!(text(&over["message"]).contains("Tell your user that the opponent"), "{over}");
 }
 

@@ -180,7 +180,11 @@ impl GetContext {
         for name in ["action", "next_argument_id_to_wait"] {
             data[name] = now[name].clone();
         }
-        let habits = Habits { deadline: self.deadline.as_ref(), format: self.shape.format };
+        let habits = Habits {
+            deadline: self.deadline.as_ref(),
+            format: self.shape.format,
+            attempt: None,
+        };
         let (next, others) = next_lines(&self.debate_id, role, &now, habits);
         let name = data["debate"]["debate_type"].as_str().unwrap_or_default();
         let known =
@@ -228,7 +232,7 @@ impl List {
         let only = data["debates"][0]["id"].as_str().filter(|_| total == 1).zip(role);
         let next = only.map(|(id, role)| {
             let line = Line::new("debate get-context").flag("--debate-id", id);
-            let habits = Habits { deadline: None, format: self.shape.format };
+            let habits = Habits { deadline: None, format: self.shape.format, attempt: None };
             habits.apply(line.flag("--role", role).flag("--limit", "20")).into_string()
         });
         let mut answer = Answer::new(data, page::debates).of_total(total, more);
@@ -245,7 +249,7 @@ impl List {
             let line = flag(line, "--needs-arbitrator", self.needs_arbitrator)
                 .flag("--limit", &self.limit.to_string())
                 .flag("--offset", &(self.offset + shown).to_string());
-            let habits = Habits { deadline: None, format: self.shape.format };
+            let habits = Habits { deadline: None, format: self.shape.format, attempt: None };
             answer = answer.next(habits.apply(line).into_string());
         }
         Ok(Shown::Answer(session.checked(answer)))

@@ -61,6 +61,9 @@ pub(in crate::cli) struct Wait {
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<Deadline>,
+    /// Which wait in a row this is: agent hosts stop an agent that repeats a line, so each differs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    attempt: u64,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -192,7 +195,11 @@ impl Wait {
     }
 
     fn habits(&self) -> Habits<'_> {
-        Habits { deadline: self.deadline.as_ref(), format: self.shape.format }
+        Habits {
+            deadline: self.deadline.as_ref(),
+            format: self.shape.format,
+            attempt: Some(self.attempt.saturating_add(1)),
+        }
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -239,7 +246,9 @@ impl Wait {
             data["debate_state"] = state.into();
             data["action"] = nothing["action"].clone();
         }
-        Answer::new(data, page::waited).next(retry)
+        let answer = Answer::new(data, page::waited);
+        // An agent that follows `next_command` would never stop.
+        if left == Some(0) { answer } else { answer.next(retry) }
     }
 }
 

@@ -359,7 +359,7 @@ impl Signature {
     }
 
     fn habits(&self, shape: Shape) -> Habits<'_> {
-        Habits { deadline: self.deadline.as_ref(), format: shape.format }
+        Habits { deadline: self.deadline.as_ref(), format: shape.format, attempt: None }
     }
 }
 
