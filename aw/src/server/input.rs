@@ -8,6 +8,7 @@ use std::time::Duration;
 use aw_core::{Author, BadText, Content, RequestId, Role, Via};
 use aw_record::TypeTexts;
 use axum::body::Bytes;
+use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -36,7 +37,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        read_json(request, app.limits.content_bytes).await.map(Body)
+        read_json(request, app.limits.content_bytes, 0).await.map(Body)
     }
 }
 
@@ -47,8 +48,8 @@ impl<T: DeserializeOwned> FromRequest<App> for OpeningBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        let longest = app.limits.content_bytes + TypeTexts::MAX_BYTES;
-        read_json(request, longest).await.map(OpeningBody)
+        let (text, types) = (app.limits.content_bytes, TypeTexts::MAX_BYTES);
+        read_json(request, text, types).await.map(OpeningBody)
     }
 }
 
@@ -59,26 +60,41 @@ impl<T: DeserializeOwned> FromRequest<App> for LongBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        read_json(request, app.limits.document_bytes).await.map(LongBody)
+        read_json(request, app.limits.document_bytes, 0).await.map(LongBody)
     }
 }
 
-async fn read_json<T: DeserializeOwned>(request: Request, text: usize) -> Result<T, Problem> {
-    from_json(&read_body(request, text).await?)
+async fn read_json<T: DeserializeOwned>(
+    request: Request,
+    text: usize,
+    besides: usize,
+) -> Result<T, Problem> {
+    from_json(&read_body(request, text, besides).await?)
 }
 
-/// The JSON in which a text of at most so many bytes arrives.
-pub(super) async fn read_body(request: Request, text: usize) -> Result<Bytes, Problem> {
+/// The JSON in which a text of at most so many bytes arrives, and so many bytes besides.
+pub(super) async fn read_body(
+    request: Request,
+    text: usize,
+    besides: usize,
+) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {
         return Err(Problem::media_type());
     }
-    let limit = text * ESCAPED + BODY_OVERHEAD;
-    let body = Limited::new(request.into_body(), limit).collect();
-    match timeout(BODY_PATIENCE, body).await {
+    let limit = (text + besides) * ESCAPED + BODY_OVERHEAD;
+    let too_large = || {
+        let message =
+            format!("the body is longer than {limit} bytes; a text in it may have {text}");
+        Problem::too_large(message, text)
+    };
+    let body = request.into_body();
+    // A client that asks before it sends the body is answered at once.
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large());
+    }
+    match timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(Problem::too_large(format!("the body is longer than {limit} bytes"), limit))
-        }
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Problem::input("body", "the body was cut off")),
         Err(_) => Err(Problem::input("body", "the body did not arrive in time")),
     }

@@ -8,6 +8,7 @@ mod caller;
 mod debates;
 mod desk;
 mod documents;
+mod drain;
 mod error;
 mod export;
 mod feed;

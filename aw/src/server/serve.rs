@@ -23,6 +23,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
+use super::drain::Drained;
+
 /// How long a client may take to send its headers, or stay idle between requests.
 const HEADER_PATIENCE: Duration = Duration::from_secs(75);
 
@@ -179,7 +181,7 @@ fn converse(
     let peer = Peer::at(address);
     let router = router.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        request
+        Drained::of(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
