@@ -1,39 +1,35 @@
 //! HTTP to a server: blocking and lean, because agents call `aw` hundreds of times.
 //!
 //! Transient failures are retried with the same request, which carries its own id, so a retry is
-//! always safe. What the server refuses is kept whole. It prints nothing.
+//! always safe. All tries, pauses and answers of a request share one time limit. What the server
+//! refuses is kept whole. It prints nothing.
+
+mod exchange;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
 use serde_json::{Value, json};
-use ureq::http::Response;
-use ureq::{Agent, Body};
+use ureq::Agent;
 
-/// How often a request is tried.
-const TRIES: u32 = 3;
+use exchange::has_address;
+
+/// How long a command may take in all: tries, pauses and the answer. An answer that is long may take
+/// longer while at least 64 kB of it arrive each second.
+pub const BUDGET: Duration = Duration::from_secs(30);
+
+/// How often a request is tried again.
+const RETRIES: u32 = 3;
 
 /// The pause before the second try; it doubles after that.
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(500);
 
-/// The longest pause that a busy server may ask for: whoever calls waits for an answer.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// How long a server may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(5);
-
-/// How long a server may take to answer, besides what it was asked to wait.
-const ANSWER: Duration = Duration::from_secs(30);
-
-/// How long somebody who is only asked who it is may take to answer.
+/// How long an unknown program on the port may take to answer.
 const INTRODUCTION: Duration = Duration::from_secs(3);
-
-/// The longest answer that is read.
-const LONGEST: u64 = 1 << 30;
 
 /// A request.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +45,8 @@ pub enum Call<'a> {
 /// Why there is no answer.
 #[derive(Debug, Clone)]
 pub enum Trouble {
-    /// The server could not be reached.
-    Unreachable(String),
+    /// The server could not be reached, or its answer did not arrive.
+    Unreachable(Lost),
     /// It answered, but has no time now; try again after so long.
     Busy(Value, Duration),
     /// It said no. The error object, whole.
@@ -59,14 +55,29 @@ pub enum Trouble {
     Stranger(String),
 }
 
+/// A lost connection.
+#[derive(Debug, Clone)]
+pub struct Lost {
+    /// What happened.
+    pub why: String,
+    /// Whether the time limit has passed.
+    pub timed_out: bool,
+    /// A proxy answers that its server is away, and may say when to try again.
+    pub proxy: Option<Duration>,
+}
+
 /// A way to one server.
 pub struct Client {
     agent: Agent,
     base: String,
+    /// Whether its host is a name that must be looked up.
+    named_host: bool,
     token: Option<String>,
     proof: Option<Proof>,
     via: &'static str,
+    /// How long a request may take, besides the time that the server was asked to wait.
     answer: Duration,
+    retries_lost: bool,
     version: Mutex<Option<String>>,
 }
 
@@ -82,11 +93,9 @@ impl fmt::Debug for Client {
 impl Client {
     /// A client of the server at this URL.
     pub fn new(base: &str, token: Option<String>) -> Self {
-        // A global time-out would start a thread for the name look-up, also for 127.0.0.1.
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .proxy(if is_local(base) { None } else { ureq::Proxy::try_from_env() })
-            .timeout_connect(Some(CONNECT))
             .max_redirects(0)
             .input_buffer_size(16 * 1024)
             .output_buffer_size(16 * 1024)
@@ -95,10 +104,12 @@ impl Client {
         Client {
             agent: config.into(),
             base: base.to_owned(),
+            named_host: !has_address(base),
             token,
             proof: None,
             via: "cli",
-            answer: ANSWER,
+            answer: BUDGET,
+            retries_lost: true,
             version: Mutex::new(None),
         }
     }
@@ -112,6 +123,11 @@ impl Client {
     /// gone: whoever took its place hears nothing, a token least of all.
     pub fn only_while(self, proof: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Client { proof: Some(Box::new(proof)), ..self }
+    }
+
+    /// The same, which does not retry a lost connection: the caller finds or starts the server again.
+    pub fn found_again_by_caller(self) -> Self {
+        Client { retries_lost: false, ..self }
     }
 
     /// The same, on behalf of somebody who calls tools.
@@ -129,98 +145,85 @@ impl Client {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The data of the answer, tried a few times.
+    /// The data of the answer, tried a few times within [`BUDGET`].
     pub fn call(&self, call: Call<'_>) -> Result<Value, Trouble> {
-        let mut tries = 0;
-        tried(|| {
-            tries += 1;
-            match self.once(call, Duration::ZERO) {
-                // The first try has deleted it, and its answer was lost.
-                Err(Trouble::Refused(error))
-                    if tries > 1
-                        && matches!(call, Call::Delete(_))
-                        && error["deleted_at"].is_string() =>
-                {
-                    Ok(json!({"deleted": true}))
-                }
-                answer => answer,
+        self.call_until(call, Instant::now() + self.answer)
+    }
+
+    /// The data of the answer, tried a few times until this moment.
+    pub fn call_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
+        self.tried(call, ends, false)
+    }
+
+    /// The same for a request that was sent before, so that it may have been done already.
+    pub fn call_again_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
+        self.tried(call, ends, true)
+    }
+
+    fn tried(&self, call: Call<'_>, ends: Instant, mut again: bool) -> Result<Value, Trouble> {
+        self.retried(ends, || match self.once_until(call, ends) {
+            // An earlier try has deleted it, and its answer was lost.
+            Err(Trouble::Refused(error))
+                if again && matches!(call, Call::Delete(_)) && error["deleted_at"].is_string() =>
+            {
+                Ok(json!({"deleted": true}))
+            }
+            answer => {
+                again = true;
+                answer
             }
         })
     }
 
     /// The data of the answer, tried once; the server was asked to hold it for so long.
     pub fn once(&self, call: Call<'_>, held: Duration) -> Result<Value, Trouble> {
-        let mut response = self.send(call, held)?;
-        let status = response.status().as_u16();
-        let after = header(&response, "retry-after").and_then(|seconds| seconds.parse().ok());
-        let bytes = read(&mut response)?;
-        let mut body: Value = serde_json::from_slice(&bytes)
-            .map_err(|_| Trouble::Stranger(format!("it answered {status} and not in JSON")))?;
-        match (body["success"].as_bool(), status) {
-            (Some(true), _) => Ok(body["data"].take()),
-            (Some(false), 503) => {
-                Err(Trouble::Busy(body["error"].take(), Duration::from_secs(after.unwrap_or(1))))
-            }
-            (Some(false), _) => Err(Trouble::Refused(body["error"].take())),
-            (None, _) => Err(Trouble::Stranger(format!("it answered {status} in another form"))),
+        self.once_until(call, Instant::now() + held + self.answer)
+    }
+
+    /// The data of the answer, tried once until this moment.
+    pub fn once_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
+        let reply = self.exchange(call, ends)?;
+        let body = serde_json::from_slice::<Value>(&reply.body);
+        match body {
+            Ok(mut body) if body["success"] == true => Ok(body["data"].take()),
+            body => Err(reply.trouble(body.ok())),
         }
     }
 
-    /// The body of an answer that is not in the envelope, tried a few times.
-    pub fn raw(&self, path: &str) -> Result<Vec<u8>, Trouble> {
-        tried(|| self.raw_once(path))
+    /// The body of an answer that is not in the envelope, tried a few times until this moment.
+    pub fn raw_until(&self, path: &str, ends: Instant) -> Result<Vec<u8>, Trouble> {
+        self.retried(ends, || {
+            let reply = self.exchange(Call::Get(path), ends)?;
+            if (200..300).contains(&reply.status) {
+                return Ok(reply.body);
+            }
+            let body = serde_json::from_slice(&reply.body).ok();
+            Err(reply.trouble(body))
+        })
     }
 
-    fn raw_once(&self, path: &str) -> Result<Vec<u8>, Trouble> {
-        let mut response = self.send(Call::Get(path), Duration::ZERO)?;
-        let after = header(&response, "retry-after").and_then(|seconds| seconds.parse().ok());
-        let bytes = read(&mut response)?;
-        if response.status().is_success() {
-            return Ok(bytes);
-        }
-        match serde_json::from_slice::<Value>(&bytes) {
-            Ok(mut body) if body["success"] == false && response.status() == 503 => {
-                Err(Trouble::Busy(body["error"].take(), Duration::from_secs(after.unwrap_or(1))))
+    /// Tries this again when the server was not reached or is busy, as long as the time allows.
+    fn retried<T>(
+        &self,
+        ends: Instant,
+        mut once: impl FnMut() -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let mut pause = PAUSE;
+        for _ in 0..RETRIES {
+            let answer = once();
+            let after = match &answer {
+                Err(Trouble::Unreachable(lost)) if self.retries_lost => lost.proxy,
+                Err(Trouble::Busy(_, after)) => Some(*after),
+                _ => return answer,
+            };
+            let pausing = jittered(pause).max(after.unwrap_or_default());
+            if Instant::now() + pausing >= ends {
+                return answer;
             }
-            Ok(mut body) if body["success"] == false => Err(Trouble::Refused(body["error"].take())),
-            _ => Err(Trouble::Stranger(format!("it answered {}", response.status()))),
+            thread::sleep(pausing);
+            pause *= 2;
         }
-    }
-
-    fn send(&self, call: Call<'_>, held: Duration) -> Result<Response<Body>, Trouble> {
-        if self.proof.as_ref().is_some_and(|proven| !proven()) {
-            return Err(Trouble::Unreachable("it does not run any more".to_owned()));
-        }
-        let answer = Some(held + self.answer);
-        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let headers = [("aw-via", Some(self.via)), ("authorization", bearer.as_deref())];
-        let headers = headers.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let url = |path: &str| format!("{}{path}", self.base);
-        let sent = match call {
-            Call::Get(path) | Call::Delete(path) => {
-                let mut request = match call {
-                    Call::Delete(_) => self.agent.delete(url(path)),
-                    Call::Get(_) | Call::Post(..) => self.agent.get(url(path)),
-                };
-                for (name, value) in headers {
-                    request = request.header(name, value);
-                }
-                request.config().timeout_recv_response(answer).build().call()
-            }
-            Call::Post(path, body) => {
-                let mut request = self.agent.post(url(path));
-                for (name, value) in headers {
-                    request = request.header(name, value);
-                }
-                let request = request.header("content-type", "application/json");
-                let body = body.to_string();
-                request.config().timeout_recv_response(answer).build().send(body.as_bytes())
-            }
-        };
-        let response = sent.map_err(|error| Trouble::Unreachable(error.to_string()))?;
-        let version = header(&response, "aw-version");
-        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = version;
-        Ok(response)
+        once()
     }
 }
 
@@ -248,35 +251,6 @@ pub fn derived_id(
     let debate: DebateId = debate.parse().ok()?;
     let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
     Some(RequestId::derived(debate, role, kind, target, content))
-}
-
-/// What comes of this, which is tried again when the server was not reached or is busy.
-fn tried<T>(mut once: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
-    let mut pause = PAUSE;
-    for _ in 1..TRIES {
-        match once() {
-            Err(Trouble::Unreachable(_)) => thread::sleep(jittered(pause)),
-            Err(Trouble::Busy(_, after)) => {
-                thread::sleep(jittered(pause).max(after.min(LONGEST_PAUSE)));
-            }
-            answer => return answer,
-        }
-        pause *= 2;
-    }
-    once()
-}
-
-fn read(response: &mut Response<Body>) -> Result<Vec<u8>, Trouble> {
-    response
-        .body_mut()
-        .with_config()
-        .limit(LONGEST)
-        .read_to_vec()
-        .map_err(|error| Trouble::Unreachable(error.to_string()))
-}
-
-fn header(response: &Response<Body>, name: &str) -> Option<String> {
-    response.headers().get(name)?.to_str().ok().map(str::to_owned)
 }
 
 /// Between half and the whole of it, so that many who failed together do not come back together.

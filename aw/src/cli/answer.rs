@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value, json};
 
 use super::page::Paper;
-use crate::client::Trouble;
+use crate::client::{Lost, Trouble};
 
 /// The longest line, in bytes, that every known host shows whole.
 const LONG_LINE: usize = 8 * 1024;
@@ -138,7 +138,7 @@ impl Problem {
                     metadata: Box::default(),
                 }
             }
-            Trouble::Unreachable(why) => {
+            Trouble::Unreachable(Lost { why, .. }) => {
                 Self::connection(format!("the server at {base} cannot be reached: {why}"))
                     .suggest("aw doctor")
             }

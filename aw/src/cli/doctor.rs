@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::answer::{Answer, Problem, Shown};
 use super::page;
 use super::reach::{Reached, known_on_port};
 use super::session::settings;
-use crate::client::{Call, Trouble};
+use crate::client::{BUDGET, Call, Lost, Trouble};
 use crate::settings::ClientSettings;
 
 /// Looks at everything.
@@ -136,7 +136,8 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
     };
     let reached = Reached::at(&url, settings);
     let client = &reached.client;
-    let health = client.once(Call::Get("/health"), Duration::ZERO);
+    let ends = Instant::now() + BUDGET;
+    let health = client.once_until(Call::Get("/health"), ends);
     let mut checks = vec![match &health {
         Ok(_) => ok("server", &format!("{url} answers and can write")),
         Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => failed(
@@ -144,7 +145,7 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             error["message"].as_str().unwrap_or("it cannot do its work"),
             error["suggestion"].as_str().unwrap_or("aw server logs"),
         ),
-        Err(Trouble::Unreachable(why) | Trouble::Stranger(why)) => {
+        Err(Trouble::Unreachable(Lost { why, .. }) | Trouble::Stranger(why)) => {
             let fix = match settings.server_url {
                 Some(_) => "Start that server, or correct or unset DEBATE_SERVER_URL",
                 None => "aw server restart",
@@ -160,8 +161,8 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
         checks.push(warning("version", &message, "aw server restart"));
     }
     if health.is_ok() {
-        checks.push(tokens::check(settings, &reached));
-        checks.push(record::check(settings, &reached));
+        checks.push(tokens::check(settings, &reached, ends));
+        checks.push(record::check(settings, &reached, ends));
     }
     checks
 }

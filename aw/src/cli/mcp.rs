@@ -6,7 +6,7 @@
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aw_core::Role;
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use super::agent::shelves;
 use super::answer::Problem;
 use super::page;
 use super::session::{self, Session};
-use crate::client::{self, Trouble};
+use crate::client;
 use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
 use crate::settings::ClientSettings;
 
@@ -141,33 +141,40 @@ impl Found {
 }
 
 impl Server for Found {
-    fn call(&self, call: &Call) -> Result<Value, Refusal> {
+    fn call(&self, call: &Call, within: Duration) -> Result<Value, Refusal> {
+        let call = asked(call);
+        let mut session = self.session().map_err(refusal)?;
+        let mut times = 0;
+        // The time that it takes to find or start the server does not count.
+        let mut answer = session.client.call_until(call, Instant::now() + within);
+        // It went after it was found. The request carries its id, so asking again is safe.
+        while let Err(trouble) = &answer
+            && session.finds_again(trouble, &mut times)
+        {
+            session = self.session_after(&session).map_err(refusal)?;
+            answer = session.client.call_again_until(call, Instant::now() + within);
+        }
+        answer.map_err(|trouble| refusal(session.problem(trouble)))
+    }
+
+    fn call_again(&self, call: &Call, within: Duration) -> Result<Value, Refusal> {
         let call = asked(call);
         let session = self.session().map_err(refusal)?;
-        match session.client.call(call) {
-            Err(Trouble::Unreachable(_)) if session.settings.server_url.is_none() => {
-                // It went after it was found. The request carries its id, so asking again is safe.
+        let answer = session.client.once_until(call, Instant::now() + within);
+        let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
+        match answer {
+            Err(trouble) if session.finds_again(&trouble, &mut 0) && runs() => {
                 let session = self.session_after(&session).map_err(refusal)?;
-                let answer = session.client.call(call);
+                let answer = session.client.once_until(call, Instant::now() + within);
                 answer.map_err(|trouble| refusal(session.problem(trouble)))
             }
             answer => answer.map_err(|trouble| refusal(session.problem(trouble))),
         }
     }
 
-    fn call_again(&self, call: &Call) -> Result<Value, Refusal> {
-        let call = asked(call);
-        let session = self.session().map_err(refusal)?;
-        let answer = session.client.once(call, Duration::ZERO);
-        let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
-        match answer {
-            Err(Trouble::Unreachable(_)) if session.settings.server_url.is_none() && runs() => {
-                let session = self.session_after(&session).map_err(refusal)?;
-                let answer = session.client.once(call, Duration::ZERO);
-                answer.map_err(|trouble| refusal(session.problem(trouble)))
-            }
-            answer => answer.map_err(|trouble| refusal(session.problem(trouble))),
-        }
+    fn way_back(&self) -> &'static str {
+        let found = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        found.map_or("Wait again when it is back.", |session| session.way_back())
     }
 
     fn url(&self) -> Option<String> {

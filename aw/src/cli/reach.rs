@@ -7,7 +7,7 @@
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::answer::Problem;
 use super::background;
@@ -19,8 +19,8 @@ use crate::settings::{ClientSettings, reachable};
 /// How long a stranger on the port may take to be noticed.
 const KNOCK: Duration = Duration::from_millis(300);
 
-/// How often, and after which pause, a server is looked for that is dying or hangs.
-const LAST_BREATHS: u32 = 100;
+/// How long, and after which pauses, a server is looked for that is dying or hangs.
+const LAST_BREATHS: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(20);
 
 /// A server, and the way to it.
@@ -169,7 +169,8 @@ fn holding(home: &Home) -> Result<Option<String>, Problem> {
 /// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
 /// its port.
 fn answering(home: &Home) -> Result<Option<String>, Problem> {
-    for _ in 0..LAST_BREATHS {
+    let began = Instant::now();
+    while began.elapsed() < LAST_BREATHS {
         let Some(url) = holding(home)? else { return Ok(None) };
         let address = url.trim_start_matches("http://").parse::<SocketAddr>();
         let there = address.is_ok_and(|at| TcpStream::connect_timeout(&at, KNOCK).is_ok());
@@ -194,6 +195,11 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
     let health = Client::of_stranger(&url).once(Call::Get("/health"), Duration::ZERO);
     if let Ok(Some(running)) = settings.home.running() {
         return Ok(Some(running.url));
+    }
+    // A server of ours that was killed may keep its port for a moment longer than its lock.
+    thread::sleep(BREATH);
+    if TcpStream::connect_timeout(&address, KNOCK).is_err() {
+        return Ok(None);
     }
     let who = match health {
         Ok(health) if health["home_id"] == own.as_str() => {

@@ -17,7 +17,7 @@ use super::debate::Shape;
 use super::migrate::Migrate;
 use super::page;
 use super::session::settings;
-use crate::client::{Call, Client, Trouble};
+use crate::client::{Call, Client, Lost, Trouble};
 use crate::home::Running;
 use crate::settings::{ClientSettings, Flags, ServerSettings};
 
@@ -188,7 +188,7 @@ fn describe(settings: &ClientSettings, running: &Running) -> Value {
     let health = match health {
         Ok(health) => health["status"].clone(),
         Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => error["message"].clone(),
-        Err(Trouble::Unreachable(why) | Trouble::Stranger(why)) => why.into(),
+        Err(Trouble::Unreachable(Lost { why, .. }) | Trouble::Stranger(why)) => why.into(),
     };
     json!({
         "running": true,

@@ -1,14 +1,22 @@
 //! A client command at work: its settings, its server, what it says on stderr.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::answer::{Answer, Problem};
 use super::page;
 use super::reach::{Brought, Reached};
-use crate::client::{Call, Client, Trouble};
+use crate::client::{BUDGET, Call, Client, Trouble};
 use crate::settings::ClientSettings;
+
+/// How often a server of ours that was lost is found or started again.
+const FINDS: u32 = 3;
+
+/// The pause before the second time; it grows with each.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A client command and the server it talks to.
 pub(super) struct Session {
@@ -16,33 +24,51 @@ pub(super) struct Session {
     pub(super) client: Arc<Client>,
     brought: Brought,
     verbose: bool,
+    /// When the server was found. The time that it took to start it does not count.
+    found: Instant,
 }
 
 impl Session {
     /// Finds the server, or starts it, for whoever talks to it through [`Session::call`].
     pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
-        let Reached { client, brought } = Reached::find(&settings, verbose)?;
-        Ok(Session { settings, client: Arc::new(client), brought, verbose })
+        let reached = Reached::find(&settings, verbose)?;
+        Ok(Self::of(settings, reached, verbose))
     }
 
     /// The same for whoever talks to it in a way of their own, so that it must be there now.
     pub(super) fn open_answering(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
-        let Reached { client, brought } = Reached::find_answering(&settings, verbose)?;
-        Ok(Session { settings, client: Arc::new(client), brought, verbose })
+        let reached = Reached::find_answering(&settings, verbose)?;
+        Ok(Self::of(settings, reached, verbose))
     }
 
     /// The same on behalf of somebody who calls tools.
     pub(super) fn for_tools() -> Result<Self, Problem> {
         let settings = settings()?;
         let Reached { client, brought } = Reached::find_answering(&settings, false)?;
-        let client = Arc::new(client.for_tools());
-        Ok(Session { settings, client, brought, verbose: false })
+        let reached = Reached { client: client.for_tools(), brought };
+        Ok(Self::of(settings, reached, false))
     }
 
-    /// The data of the server's answer, or what went wrong.
+    fn of(settings: ClientSettings, reached: Reached, verbose: bool) -> Self {
+        let Reached { client, brought } = reached;
+        let named = settings.server_url.is_some();
+        let client = Arc::new(if named { client } else { client.found_again_by_caller() });
+        Session { settings, client, brought, verbose, found: Instant::now() }
+    }
+
+    /// The data of the server's answer, or what went wrong, within the time of this command.
     pub(super) fn call(&self, call: Call<'_>) -> Result<Value, Problem> {
+        self.call_until(call, self.found + BUDGET)
+    }
+
+    /// The same for one of many requests, each of which has the time of a whole command.
+    pub(super) fn call_of_many(&self, call: Call<'_>) -> Result<Value, Problem> {
+        self.call_until(call, Instant::now() + BUDGET)
+    }
+
+    fn call_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Problem> {
         if self.verbose {
             page::note(&match call {
                 Call::Get(path) => format!("GET {}{path}", self.client.base()),
@@ -50,21 +76,73 @@ impl Session {
                 Call::Delete(path) => format!("DELETE {}{path}", self.client.base()),
             });
         }
-        let answer = self.client.call(call);
-        if matches!(answer, Err(Trouble::Unreachable(_))) && self.settings.server_url.is_none() {
-            // It was gone, or went. The request carries its id, so asking again is safe.
-            let Reached { client, brought } =
-                Reached::find_answering(&self.settings, self.verbose)?;
-            return client.call(call).map_err(|trouble| {
-                brought.explained(Problem::of(trouble, client.base()), &self.settings.home)
-            });
-        }
+        let answer = self.client.call_until(call, ends);
         if self.verbose
             && let Err(trouble) = &answer
         {
             page::note(&format!("{trouble:?}"));
         }
-        answer.map_err(|trouble| self.problem(trouble))
+        // The request carries its id, so asking again is safe.
+        self.or_found_again(answer, ends, |client, ends| client.call_again_until(call, ends))
+    }
+
+    /// The body of an answer that is not in the envelope, or what went wrong.
+    pub(super) fn raw(&self, path: &str) -> Result<Vec<u8>, Problem> {
+        let ends = self.found + BUDGET;
+        let answer = self.client.raw_until(path, ends);
+        self.or_found_again(answer, ends, |client, ends| client.raw_until(path, ends))
+    }
+
+    /// Whether the server was lost and is one that a command finds or starts. It was found so many
+    /// times already; one that dies may take a moment to be gone, so there is a pause.
+    pub(super) fn finds_again(&self, trouble: &Trouble, times: &mut u32) -> bool {
+        let lost = matches!(trouble, Trouble::Unreachable(lost) if !lost.timed_out);
+        if !lost || self.settings.server_url.is_some() || *times == FINDS {
+            return false;
+        }
+        thread::sleep(PAUSE * *times);
+        *times += 1;
+        true
+    }
+
+    /// The answer; or, when the server was lost, that of the server which is found or started then.
+    fn or_found_again<T>(
+        &self,
+        mut answer: Result<T, Trouble>,
+        mut ends: Instant,
+        ask: impl Fn(&Client, Instant) -> Result<T, Trouble>,
+    ) -> Result<T, Problem> {
+        let (mut reached, mut times) = (None, 0);
+        while let Err(trouble) = &answer
+            && self.finds_again(trouble, &mut times)
+        {
+            let lost = Instant::now();
+            let Reached { client, brought } =
+                Reached::find_answering(&self.settings, self.verbose)?;
+            ends += lost.elapsed();
+            let client = client.found_again_by_caller();
+            answer = ask(&client, ends);
+            reached = Some(Reached { client, brought });
+        }
+        answer.map_err(|trouble| match &reached {
+            None => self.problem(trouble),
+            Some(Reached { client, brought }) => {
+                brought.explained(Problem::of(trouble, client.base()), &self.settings.home)
+            }
+        })
+    }
+
+    /// How a server that is lost comes back.
+    pub(super) fn way_back(&self) -> &'static str {
+        let runs = matches!(self.settings.home.running(), Ok(Some(_)));
+        match (&self.settings.server_url, runs, self.settings.autostart) {
+            (Some(_), _, _) => "Wait again when it is back.",
+            (None, true, _) => {
+                "It runs but does not answer: wait again; if that does not help, run aw server restart."
+            }
+            (None, false, true) => "To wait again starts it.",
+            (None, false, false) => "Start it with aw server start, then wait again.",
+        }
     }
 
     pub(super) fn problem(&self, trouble: Trouble) -> Problem {

@@ -112,6 +112,11 @@ impl Refusal {
         self.with("next", json!(next))
     }
 
+    /// With the same call once more, for later.
+    pub(super) fn retry(self, retry: &NextCall) -> Self {
+        self.with("retry", json!(retry))
+    }
+
     /// The error's code.
     pub fn code(&self) -> &str {
         self.text("code").unwrap_or_default()

@@ -17,7 +17,7 @@ use super::refusal::Refusal;
 use super::shape::{QUOTED, Said, Status, Waited};
 use super::step::{NextCall, NextCalls, WaitHabits};
 use super::way::{Call, Way};
-use crate::client::encoded;
+use crate::client::{BUDGET, encoded};
 use crate::next::awaited;
 use crate::wire::{ActionText, ArgumentIdText, AvailableText, Stamp, StateText};
 
@@ -28,6 +28,15 @@ const PROGRESS: Duration = Duration::from_secs(10);
 /// calls after a minute and more.
 const WITH_PROGRESS: Duration = Duration::from_secs(110);
 const SILENT: Duration = Duration::from_secs(50);
+
+/// How much later than the deadline the server's answer may arrive.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long the first answer may take, also when the deadline is shorter.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// How much longer than it was asked to hold a question the server may take.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// The pause before a server that was lost or is busy is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -100,15 +109,17 @@ impl Hand {
         let mut told = began;
         let mut known: Option<Nothing> = None;
         let mut lost;
+        let last = (ends + GRACE).max(began + FIRST);
         // The first question is answered at once: it tells whether the server is there at all.
         let mut hold = Duration::ZERO;
         loop {
             let asked = Instant::now();
             let mut pause = Duration::ZERO;
             let question = Call::Get(wait.path(hold));
+            let left = last.saturating_duration_since(asked);
             let answer = match known {
-                None => self.way.call(question).await,
-                Some(_) => self.way.call_again(question).await,
+                None => self.way.call_within(question, left.min(BUDGET)).await,
+                Some(_) => self.way.call_again(question, left.min(hold + ANSWER)).await,
             };
             match answer {
                 Ok(news) if news["has_new_argument"] == true => return self.news(&wait, news),
@@ -124,12 +135,14 @@ impl Hand {
                         pause = PAUSE;
                     }
                 }
-                // Once it was there it may come back.
-                Err(refusal) if refusal.is_passing() && known.is_some() => {
+                // Once it was there it may come back. One that hangs takes all the time there is.
+                Err(refusal)
+                    if refusal.is_passing() && (known.is_some() || Instant::now() >= last) =>
+                {
                     lost = true;
                     pause = PAUSE;
                 }
-                Err(refusal) => return Err(refusal.with_id("debate_id", wait.debate)),
+                Err(refusal) => return Err(wait.refused(refusal)),
             }
             if Instant::now() >= ends {
                 return Ok(self.timeout(&wait, known.as_ref(), lost, began.elapsed()));
@@ -205,17 +218,17 @@ impl Hand {
             self.habits.patience.as_secs().saturating_sub(spent)
         });
         let who = awaited(known.map(|nothing| nothing.debate_state.0.as_str()));
-        let retry = NextCall::wait(wait.debate, wait.role, wait.after, wait.habits);
+        let retry = wait.again();
         let message = match (lost, left) {
-            (true, _) => format!(
-                "No response after {seconds}s: the server is gone. Wait again when it is back."
-            ),
-            (false, Some(0)) => format!(
+            (true, None | Some(1..)) => {
+                format!("No response after {seconds}s: the server is lost. {}", self.way.way_back())
+            }
+            (_, Some(0)) => format!(
                 "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited \
                  since {} and which call resumes (retry), then stop.",
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
-            (false, _) => {
+            (false, None | Some(1..)) => {
                 format!("No response after {seconds}s. Still waiting for {who}: wait again.")
             }
         };
@@ -243,6 +256,17 @@ impl Hand {
 }
 
 impl Wait<'_> {
+    /// The same wait once more.
+    fn again(&self) -> NextCall {
+        NextCall::wait(self.debate, self.role, self.after, self.habits)
+    }
+
+    /// A refusal with how to go on.
+    fn refused(&self, refusal: Refusal) -> Refusal {
+        let refusal = refusal.with_id("debate_id", self.debate);
+        if refusal.is_passing() { refusal.retry(&self.again()) } else { refusal }
+    }
+
     fn path(&self, hold: Duration) -> String {
         let after = self.after.map_or(String::new(), |id| format!("&argument_id={}", encoded(id)));
         let (debate, role) = (encoded(self.debate), encoded(self.role));

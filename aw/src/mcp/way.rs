@@ -14,6 +14,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::refusal::Refusal;
+use crate::client::BUDGET;
 
 /// How long one question of a wait that goes over the network is held: whoever gives up is
 /// forgotten by the server within this time.
@@ -30,12 +31,15 @@ pub enum Call {
 
 /// A server somewhere else.
 pub trait Server: Send + Sync + 'static {
-    /// The data of its answer. It blocks.
-    fn call(&self, call: &Call) -> Result<Value, Refusal>;
+    /// The data of its answer, within this time. It blocks.
+    fn call(&self, call: &Call, within: Duration) -> Result<Value, Refusal>;
 
     /// The same, asked once more of a server that was there: it is not started when it has gone,
     /// since somebody may have stopped it on purpose.
-    fn call_again(&self, call: &Call) -> Result<Value, Refusal>;
+    fn call_again(&self, call: &Call, within: Duration) -> Result<Value, Refusal>;
+
+    /// How a server that is lost comes back, in words.
+    fn way_back(&self) -> &'static str;
 
     /// Its URL, if it was found already.
     fn url(&self) -> Option<String>;
@@ -87,23 +91,36 @@ impl Way {
 
     /// The data of the answer.
     pub(super) async fn call(&self, call: Call) -> Result<Value, Refusal> {
+        self.call_within(call, BUDGET).await
+    }
+
+    /// The same within this time, if it goes over the network.
+    pub(super) async fn call_within(&self, call: Call, within: Duration) -> Result<Value, Refusal> {
         match self {
             Way::Out(server) => {
                 let server = server.clone();
-                blocking(move || server.call(&call)).await
+                blocking(move || server.call(&call, within)).await
             }
             Way::Inside(inside) => inside.call(call).await,
         }
     }
 
     /// The same, asked once more of a server that was there.
-    pub(super) async fn call_again(&self, call: Call) -> Result<Value, Refusal> {
+    pub(super) async fn call_again(&self, call: Call, within: Duration) -> Result<Value, Refusal> {
         match self {
             Way::Out(server) => {
                 let server = server.clone();
-                blocking(move || server.call_again(&call)).await
+                blocking(move || server.call_again(&call, within)).await
             }
             Way::Inside(inside) => inside.call(call).await,
+        }
+    }
+
+    /// How a server that is lost comes back, in words.
+    pub(super) fn way_back(&self) -> &'static str {
+        match self {
+            Way::Out(server) => server.way_back(),
+            Way::Inside(_) => "Wait again when it is back.",
         }
     }
 

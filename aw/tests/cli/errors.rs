@@ -182,6 +182,37 @@ fn what_the_server_refuses_is_passed_on_whole() {
 }
 
 #[test]
+fn a_text_of_any_length_that_is_too_long_is_content_too_large() {
+    let opened = Opened::new(Aw::new());
+    let Opened { aw, debate, motion } = &opened;
+    aw.file("long.md", "long ".repeat(800_000));
+    let document = text(
+        &aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).data()["document_id"],
+    );
+    let title = ["-t", "T", "--type", "general_debate"];
+    let (to, role) = (["--target-id", motion.as_str()], ["--role", "opponent"]);
+    for (command, flags) in [
+        ("submit", [&to[..], &role[..]].concat()),
+        ("appeal", to.to_vec()),
+        ("request-completion", to.to_vec()),
+        ("ruling", vec![]),
+        ("intervention", vec![]),
+        ("create", title.to_vec()),
+    ] {
+        let on = if command == "create" { vec![] } else { vec!["--debate-id", debate.as_str()] };
+        let typed = [&["debate", command][..], &on, &flags, &["--file", "long.md"]].concat();
+        let error = aw.quietly(&typed).refused(4, "CONTENT_TOO_LARGE")["error"].clone();
+        assert!(text(&error["message"]).contains("10240"), "{command}: {error}");
+    }
+    aw.file("longer.md", "long ".repeat(8_000_000));
+    for command in [&["docs", "create"][..], &["docs", "submit", &document]] {
+        let flags = ["--summary", "s", "--file", "longer.md"];
+        aw.quietly(&[command, &flags].concat()).refused(4, "CONTENT_TOO_LARGE");
+    }
+    assert_eq!(opened.arguments(), 0, "nothing was written");
+}
+
+#[test]
 fn a_move_out_of_turn_says_what_to_run_instead() {
     let open = Opened::new(Aw::new());
     let refused = open
@@ -252,7 +283,7 @@ fn a_wrong_token_is_refused_and_the_right_one_is_taken() {
 }
 
 #[test]
-fn a_dead_server_is_tried_three_times_and_never_started() {
+fn a_dead_server_is_retried_three_times_and_never_started() {
     let dead = free_listener().local_addr().unwrap();
     let aw = Aw::new().set("DEBATE_SERVER_URL", &format!("http://{dead}"));
     let began = Instant::now();
@@ -274,7 +305,7 @@ fn a_dead_server_is_tried_three_times_and_never_started() {
             "c",
         ])
         .refused(3, "CONNECTION_ERROR");
-    assert!(began.elapsed().as_millis() >= 150, "it was tried again after a pause");
+    assert!(began.elapsed().as_millis() >= 1_750, "each pause is twice as long as the last");
     assert_eq!(refused["metadata"]["debate_id"], *debate);
     assert!(refused["metadata"]["client_request_id"].is_string(), "{refused}");
     aw.run(&["debate", "wait", "--debate-id", &debate, "--role", "opponent"])
@@ -286,16 +317,16 @@ fn a_dead_server_is_tried_three_times_and_never_started() {
 }
 
 #[test]
-fn three_tries_are_counted_by_the_one_who_is_tried() {
+fn a_lost_connection_is_retried_three_times() {
     let listener = free_listener();
     let address = listener.local_addr().unwrap();
     let counting = std::thread::spawn(move || {
-        // Whoever connects is hung up on, three times.
-        (0..3).filter(|_| listener.accept().is_ok()).count()
+        // Each connection is closed at once.
+        (0..4).filter(|_| listener.accept().is_ok()).count()
     });
     let aw = Aw::new().set("DEBATE_SERVER_URL", &format!("http://{address}"));
     aw.run(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
-    assert_eq!(counting.join().unwrap(), 3);
+    assert_eq!(counting.join().unwrap(), 4);
 }
 
 #[test]
@@ -325,7 +356,7 @@ fn a_create_for_which_the_server_has_no_time_suggests_itself_too() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let busy = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"no time"}}"#;
     let serving = std::thread::spawn(move || {
-        for _ in 0..3 {
+        for _ in 0..4 {
             answer_one(&listener, "503 Service Unavailable", busy);
         }
     });

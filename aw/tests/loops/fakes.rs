@@ -43,6 +43,16 @@ impl Fake {
         Self::on(free_listener(), move |_, _, stream| kept.lock().unwrap().push(stream))
     }
 
+    /// Sends these bytes and then nothing more, without hanging up.
+    pub fn stopping_after(bytes: &[u8]) -> Self {
+        let (bytes, kept) = (bytes.to_vec(), Mutex::new(Vec::new()));
+        Self::on(free_listener(), move |_, _, mut stream| {
+            // The other side may be gone.
+            let _ = stream.write_all(&bytes);
+            kept.lock().unwrap().push(stream);
+        })
+    }
+
     fn on(
         listener: TcpListener,
         reply: impl Fn(usize, &str, TcpStream) + Send + Sync + 'static,
@@ -78,6 +88,15 @@ impl Fake {
 
     /// Passes requests on to this server, but hangs up instead of passing back its first answers.
     pub fn cutting(first: usize, server: &str) -> Self {
+        Self::between(server, move |number| (number < first).then(Vec::new))
+    }
+
+    /// Passes requests on to this server, or answers the n-th, counted from 0, in its place. What it
+    /// answers in its place has reached the server all the same.
+    pub fn between(
+        server: &str,
+        instead: impl Fn(usize) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
         let server = server.to_owned();
         Self::answering(move |number, request| {
             let mut behind = TcpStream::connect(&server).unwrap();
@@ -85,7 +104,7 @@ impl Fake {
             behind.write_all(once.as_bytes()).unwrap();
             let mut answer = Vec::new();
             behind.read_to_end(&mut answer).unwrap();
-            if number < first { Vec::new() } else { answer }
+            instead(number).unwrap_or(answer)
         })
     }
 
@@ -113,6 +132,17 @@ pub fn envelope(status: &str, headers: &str, body: &Value) -> Vec<u8> {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+         connection: close\r\n{headers}\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// An answer of a proxy that cannot reach its server.
+pub fn proxys(status: &str, headers: &str) -> Vec<u8> {
+    let body = "<html><body><h1>Service unavailable</h1></body></html>";
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n\
          connection: close\r\n{headers}\r\n{body}"
     )
     .into_bytes()

@@ -5,6 +5,7 @@ mod background;
 mod demo;
 mod fakes;
 mod fresh;
+mod hanging;
 mod impostors;
 pub mod machine;
 mod network;

@@ -1,8 +1,10 @@
 //! A network that cuts, and servers that refuse or are of another version.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use super::fakes::{Fake, envelope};
+use super::fakes::{Fake, envelope, proxys};
 use super::machine::Machine;
 use crate::world::{new_id, text};
 
@@ -49,17 +51,17 @@ fn same_request(proxy: &Fake, times: usize) {
 fn when_every_answer_is_lost_the_suggestion_is_the_same_command_with_its_ids() {
     let machine = Machine::fresh();
     machine.aw(&["server", "start"]).data();
-    let proxy = Fake::cutting(3, &machine.listen);
+    let proxy = Fake::cutting(4, &machine.listen);
     let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
     let refused = far.aw(&CREATE).refused("CONNECTION_ERROR", 3);
-    same_request(&proxy, 3);
+    same_request(&proxy, 4);
     let again = far.sh(&text(&refused["suggestion"])).data();
     assert_eq!(again["replayed"], true);
     assert_eq!(machine.get("/debates")["total"], 1);
 }
 
 #[test]
-fn reads_are_tried_three_times_too() {
+fn reads_are_retried_three_times_too() {
     let machine = Machine::fresh();
     let (debate, _) = machine.debate();
     for command in [
@@ -68,11 +70,11 @@ fn reads_are_tried_three_times_too() {
         &["debate", "export", "--debate-id", &debate],
         &["docs", "list"],
     ] {
-        let proxy = Fake::cutting(2, &machine.listen);
+        let proxy = Fake::cutting(3, &machine.listen);
         let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
         let ran = far.aw(command);
         assert_eq!(ran.code, Some(0), "{command:?}: {ran:?}");
-        assert_eq!(proxy.heard().len(), 3, "{command:?}");
+        assert_eq!(proxy.heard().len(), 4, "{command:?}");
     }
 }
 
@@ -97,12 +99,69 @@ fn what_the_server_refuses_is_never_tried_again() {
 }
 
 #[test]
-fn a_busy_server_is_tried_three_times() {
+fn a_busy_server_is_retried_three_times() {
     let busy = json!({"success": false, "error": {"code": "SERVER_BUSY", "message": "full"}});
     let fake = Fake::answering(move |_, _| envelope("503 Busy", "retry-after: 0\r\n", &busy));
     let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
     far.aw(&CREATE).refused("SERVER_BUSY", 3);
-    same_request(&fake, 3);
+    same_request(&fake, 4);
+}
+
+#[test]
+fn the_pauses_between_retries_double_and_a_proxys_retry_after_is_honoured() {
+    for (headers, least) in [("", [250, 500, 1_000]), ("retry-after: 2\r\n", [2_000; 3])] {
+        let came = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let noted = came.clone();
+        let fake = Fake::answering(move |_, _| {
+            noted.lock().unwrap().push(Instant::now());
+            proxys("503 Service Unavailable", headers)
+        });
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+        far.aw(&["debate", "list"]).refused("CONNECTION_ERROR", 3);
+        let came = came.lock().unwrap();
+        let pauses: Vec<Duration> = came.windows(2).map(|two| two[1] - two[0]).collect();
+        assert_eq!(pauses.len(), 3, "{pauses:?}");
+        for (pause, least) in pauses.iter().zip(least) {
+            assert!(*pause >= Duration::from_millis(least), "{pauses:?}");
+        }
+    }
+}
+
+#[test]
+fn a_retry_that_would_come_too_late_is_not_waited_for() {
+    let fake = Fake::answering(|_, _| proxys("503 Service Unavailable", "retry-after: 3600\r\n"));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    let began = Instant::now();
+    far.aw(&["debate", "list"]).refused("CONNECTION_ERROR", 3);
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert_eq!(fake.heard().len(), 1);
+}
+
+#[test]
+fn a_write_behind_a_proxy_whose_server_restarts_is_there_once() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let answers = ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"];
+    let proxy = Fake::between(&machine.listen, move |number| {
+        answers.get(number).map(|status| proxys(status, ""))
+    });
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+    assert_eq!(far.aw(&CREATE).data()["replayed"], true);
+    same_request(&proxy, 4);
+    assert_eq!(machine.get("/debates")["total"], 1);
+}
+
+#[test]
+fn a_proxy_that_never_reaches_its_server_is_a_lost_connection() {
+    for status in ["502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"] {
+        let fake = Fake::answering(move |_, _| proxys(status, ""));
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+        let refused = far.aw(&CREATE).refused("CONNECTION_ERROR", 3);
+        let message = text(&refused["message"]);
+        assert!(message.contains(&format!("a proxy in front of it answered {}", &status[..3])));
+        assert!(!message.contains("not an aw server"), "{message}");
+        same_request(&fake, 4);
+    }
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! `aw debate wait`: held on the server, woken by push, patient, and never silent.
 
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use aw::home::Home;
 use jiff::Timestamp;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use super::fakes::{Fake, envelope};
+use super::fakes::{Fake, envelope, proxys};
 use super::machine::{Going, Machine, Ran, until};
 use crate::world::{new_id, text};
 
@@ -67,7 +69,9 @@ impl Waiting {
             self.debate, self.motion
         );
         assert!(retry.starts_with(&usual), "{retry}");
-        assert_eq!(answer["metadata"]["next_command"], retry);
+        let over = data["patience_left_s"] == 0;
+        let next = if over { Value::Null } else { retry.into() };
+        assert_eq!(answer["metadata"]["next_command"], next);
         data.clone()
     }
 
@@ -141,8 +145,25 @@ fn a_server_that_was_never_reached_is_tried_three_times() {
     let story = Waiting { machine, debate: new_id(), motion: new_id() };
     let refused = story.wait(&[]).end();
     refused.refused("CONNECTION_ERROR", 3);
-    assert_eq!(refused.json()["metadata"]["debate_id"], story.debate);
+    let metadata = &refused.json()["metadata"];
+    assert_eq!(metadata["debate_id"], story.debate);
+    assert!(text(&metadata["retry_command"]).ends_with(" --attempt 2"), "{metadata}");
     assert_eq!(fake.heard().len(), 3);
+}
+
+#[test]
+fn a_wait_goes_on_while_a_proxy_cannot_reach_its_server() {
+    let story = Waiting::begin();
+    // Each second answer is the proxy's, the first one too: its server was restarting already.
+    let proxy = Fake::between(&story.machine.listen, |number| {
+        (number % 2 == 0).then(|| proxys("503 Service Unavailable", "retry-after: 1\r\n"))
+    });
+    let machine = Machine::fresh().with("DEBATE_SERVER_URL", &proxy.url());
+    let far = Waiting { machine, debate: story.debate.clone(), motion: story.motion.clone() };
+    let waiting = far.wait(&[]);
+    until("it was answered by the proxy twice", || proxy.heard().len() >= 3);
+    story.answer("After the restart.").data();
+    assert_eq!(waiting.end().data()["argument"]["content"], "After the restart.");
 }
 
 #[test]
@@ -154,6 +175,7 @@ fn a_server_that_was_lost_is_sought_until_the_deadline_and_never_started() {
     story.machine.aw(&["server", "stop"]).data();
     let data = story.timed_out(&waiting.end());
     assert_eq!(data["server_unreachable"], true);
+    assert!(text(&data["message"]).ends_with("To wait again starts it."), "{data}");
     assert!(data["waiting_since"].is_string() && data["patience_left_s"].is_u64(), "{data}");
     let took = began.elapsed();
     assert!(took > Duration::from_millis(1_900) && took < Duration::from_secs(8), "{took:?}");
@@ -171,6 +193,49 @@ fn a_server_that_hangs_does_not_outlast_the_deadline() {
     assert_eq!(data["server_unreachable"], true);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     kill(server, Signal::SIGCONT).unwrap();
+}
+
+#[test]
+fn a_time_out_says_how_a_server_comes_back_that_no_command_starts() {
+    let story = Waiting::begin();
+    let named = story.machine.url();
+    for (setting, value, way_back) in [
+        ("AW_AUTOSTART", "0", "Start it with aw server start, then wait again."),
+        ("DEBATE_SERVER_URL", named.as_str(), "Wait again when it is back."),
+    ] {
+        story.machine.aw(&["server", "start"]).data();
+        let mut command = story.machine.command(&["debate", "wait", "--role", "proposer"]);
+        command.args(["--debate-id", &story.debate, "--argument-id", &story.motion]);
+        command.args(["--deadline", "2"]).env(setting, value);
+        let waiting = Going::start(command);
+        until("the server holds it", || story.machine.held() == 1);
+        story.machine.aw(&["server", "stop"]).data();
+        let data = story.timed_out(&waiting.end());
+        assert!(text(&data["message"]).ends_with(way_back), "{data}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_when_a_wait_begins_is_started_again() {
+    // It accepts the connection of the first look and dies with its first request.
+    let machine = Machine::fresh();
+    let held = Home::at(machine.data()).hold().unwrap();
+    let dying = Arc::new(Mutex::new(None));
+    let last = dying.clone();
+    let fake = Fake::answering(move |_, _| {
+        drop(last.lock().unwrap().take());
+        Vec::new()
+    });
+    let running = json!({
+        "pid": std::process::id(), "url": fake.url(), "version": "1", "database": "x",
+        "started_at": "now",
+    });
+    held.introduce(&serde_json::from_value(running).unwrap()).unwrap();
+    *dying.lock().unwrap() = Some(held);
+    let story = Waiting { machine, debate: new_id(), motion: new_id() };
+    story.wait(&[]).end().refused("DEBATE_NOT_FOUND", 2);
+    assert!(!fake.heard().is_empty());
+    assert_eq!(story.machine.servers().len(), 1);
 }
 
 #[test]
@@ -214,7 +279,7 @@ fn who_is_told_to_come_back_later_comes_back_later() {
         "has_new_argument": true, "action": "debate_closed", "debate_state": "CLOSED",
         "argument": {}, "arguments": [], "omitted": 0, "available_actions": [],
     }});
-    let asked = std::sync::Mutex::new(Vec::new());
+    let asked = Mutex::new(Vec::new());
     let (tell, hear) = std::sync::mpsc::channel();
     let fake = Fake::answering(move |number, _| {
         asked.lock().unwrap().push(Instant::now());

@@ -287,6 +287,23 @@ fn a_server_that_was_stopped_on_purpose_stays_so_while_a_wait_is_held() {
 }
 
 #[test]
+fn a_server_that_hangs_holds_no_wait_beyond_its_deadline() {
+    let aw = Aw::new();
+    let mut host = Host::start(&aw, &[]);
+    let (debate, motion) = host.debate();
+    let pid = server(&aw);
+    kill(pid, Signal::SIGSTOP).unwrap();
+    let waiting =
+        json!({"debate_id": debate, "role": "proposer", "argument_id": motion, "deadline": 3});
+    let began = Instant::now();
+    let over = host.call("debate_wait", waiting);
+    assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
+    assert_eq!((&over["status"], &over["server_unreachable"]), (&"timeout".into(), &true.into()));
+    assert_eq!(over["retry"]["arguments"]["attempt"], 2);
+    kill(pid, Signal::SIGCONT).unwrap();
+}
+
+#[test]
 fn a_cancelled_wait_is_let_go_and_the_pipe_goes_on() {
     let aw = Aw::new();
     let mut host = Host::start(&aw, &[]);

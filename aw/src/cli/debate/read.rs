@@ -180,11 +180,8 @@ impl GetContext {
         for name in ["action", "next_argument_id_to_wait"] {
             data[name] = now[name].clone();
         }
-        let habits = Habits {
-            deadline: self.deadline.as_ref(),
-            format: self.shape.format,
-            attempt: None,
-        };
+        let habits =
+            Habits { deadline: self.deadline.as_ref(), format: self.shape.format, attempt: None };
         let (next, others) = next_lines(&self.debate_id, role, &now, habits);
         let name = data["debate"]["debate_type"].as_str().unwrap_or_default();
         let known =
@@ -298,15 +295,14 @@ impl Open {
 impl Export {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
-        let session = Session::open_answering(self.verbose).map_err(named)?;
+        let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
             ExportFormat::Markdown => "markdown",
             ExportFormat::Html => "html",
             ExportFormat::Json => "json",
         };
         let path = format!("/debates/{}/export?format={format}", encoded(&self.debate_id));
-        let transcript =
-            session.client.raw(&path).map_err(|trouble| named(session.problem(trouble)))?;
+        let transcript = session.raw(&path).map_err(named)?;
         let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
         fs::write(output, &transcript).map_err(|error| {
             named(Problem::input(format!("{} cannot be written: {error}", output.display())))

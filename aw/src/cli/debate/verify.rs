@@ -48,7 +48,7 @@ fn everything(session: &Session) -> Result<Answer, Problem> {
     let progress = page::Progress::new("verifying");
     let mut walk = Walk::default();
     loop {
-        walk.add(&session.call(Call::Get(&walk.path()))?);
+        walk.add(&session.call_of_many(Call::Get(&walk.path()))?);
         progress.show(walk.done(), walk.done() + walk.left);
         if walk.next.is_none() {
             break;

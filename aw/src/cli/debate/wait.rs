@@ -18,7 +18,7 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::page;
 use super::super::session::Session;
 use super::{Deadline, Habits, Shape, next_lines, wait_line};
-use crate::client::{Call, Client, Trouble, encoded};
+use crate::client::{BUDGET, Call, Client, Trouble, encoded};
 use crate::next::awaited;
 
 /// The longest that the server holds one request.
@@ -40,6 +40,12 @@ const TICK: Duration = Duration::from_millis(500);
 
 /// How much later than the deadline the server's answer may arrive.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// How long the first answer may take, also when the deadline is shorter.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// How much longer than it was asked to hold a question the server may take.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// How often a server that was never reached is tried.
 const TRIES: u32 = 3;
@@ -89,7 +95,7 @@ impl Wait {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let began = Instant::now();
-        let session = Session::open_answering(self.shape.verbose).map_err(named)?;
+        let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
         let deadline = match &self.deadline {
             Some(given) => given.time,
             None => session.settings.deadline,
@@ -98,15 +104,27 @@ impl Wait {
         let known = Arc::new(Mutex::new(Known::default()));
         let (tell, hear) = mpsc::channel();
         listen_for_signals(tell.clone())?;
-        let asking = Asking {
-            client: session.client.clone(),
-            path: self.path(),
-            ends,
-            known: known.clone(),
+        let mut finds = 0;
+        let heard = loop {
+            let asking = Asking {
+                client: session.client.clone(),
+                path: self.path(),
+                ends,
+                last: (ends + GRACE).max(Instant::now() + FIRST),
+                tries: if session.settings.server_url.is_some() { TRIES } else { 1 },
+                known: known.clone(),
+            };
+            let (last, tell) = (asking.last, tell.clone());
+            thread::spawn(move || asking.run(&tell));
+            match self.listen(&session, &hear, &known, last) {
+                // It went just after it was found, and nobody waits on it yet.
+                Heard::Problem(trouble) if session.finds_again(&trouble, &mut finds) => {
+                    session = Session::open_answering(self.shape.verbose).map_err(named)?;
+                }
+                heard => break heard,
+            }
         };
-        thread::spawn(move || asking.run(&tell));
-
-        match self.listen(&session, &hear, &known, ends) {
+        match heard {
             Heard::News(mut news) => {
                 let habits = self.habits();
                 let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
@@ -123,7 +141,11 @@ impl Wait {
                 }
                 return Ok(Shown::Answer(session.checked(answer)));
             }
-            Heard::Problem(trouble) => {
+            Heard::Problem(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
+                let problem = named(session.problem(trouble));
+                return Err(problem.with("retry_command", self.again()));
+            }
+            Heard::Problem(trouble @ (Trouble::Refused(_) | Trouble::Stranger(_))) => {
                 return Err(named(session.problem(trouble)));
             }
             Heard::Over | Heard::Signal => {}
@@ -139,7 +161,7 @@ impl Wait {
         session: &Session,
         hear: &mpsc::Receiver<Heard>,
         known: &Mutex<Known>,
-        ends: Instant,
+        last: Instant,
     ) -> Heard {
         let watched = io::stderr().is_terminal();
         let began = Instant::now();
@@ -150,13 +172,11 @@ impl Wait {
                 Ok(heard) => break heard,
                 Err(RecvTimeoutError::Disconnected) => break Heard::Over,
                 Err(RecvTimeoutError::Timeout) => {
-                    // A server that hangs is lost like one that is gone.
-                    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-                    if known.nothing.is_some() && Instant::now() > ends + GRACE {
-                        known.unreachable = true;
+                    // The asking thread ends by then, unless something holds it that has no limit.
+                    if Instant::now() > last + TICK {
+                        known.lock().unwrap_or_else(PoisonError::into_inner).unreachable = true;
                         break Heard::Over;
                     }
-                    drop(known);
                     if !watched {
                         continue;
                     }
@@ -178,7 +198,8 @@ impl Wait {
     fn awaited(&self, session: &Session) -> String {
         let path =
             format!("/debates/{}/poll?role={}", encoded(&self.debate_id), encoded(&self.role));
-        let now = session.client.once(Call::Get(&path), Duration::ZERO).unwrap_or_default();
+        let soon = Instant::now() + GRACE;
+        let now = session.client.once_until(Call::Get(&path), soon).unwrap_or_default();
         let who = awaited(now["debate_state"].as_str());
         match now["waiting_since"].as_str() {
             Some(since) => format!("{who}, last move {}", page::ago(since)),
@@ -202,11 +223,15 @@ impl Wait {
         }
     }
 
+    /// The same wait once more.
+    fn again(&self) -> String {
+        wait_line(&self.debate_id, &self.role, self.argument_id.as_deref(), self.habits())
+            .into_string()
+    }
+
     /// A time-out is not a failure: it says how to go on, and when to stop.
     fn timeout(&self, session: &Session, known: &Known, waited: Duration) -> Answer {
-        let retry =
-            wait_line(&self.debate_id, &self.role, self.argument_id.as_deref(), self.habits())
-                .into_string();
+        let retry = self.again();
         let nothing = known.nothing.clone().unwrap_or_default();
         let since = nothing["waiting_since"].as_str();
         let patience = session.settings.patience;
@@ -217,15 +242,17 @@ impl Wait {
         let seconds = waited.as_secs();
         let who = awaited(nothing["debate_state"].as_str());
         let message = match (known.unreachable, left) {
-            (true, _) => format!(
-                "No response after {seconds}s: the server is gone. Wait again when it is back."
+            (true, None | Some(1..)) => format!(
+                "No response after {seconds}s: the server at {} is lost. {}",
+                session.client.base(),
+                session.way_back()
             ),
-            (false, Some(0)) => format!(
+            (_, Some(0)) => format!(
                 "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {} \
                  and which command resumes (retry_command), then stop.",
                 since.unwrap_or("long ago")
             ),
-            (false, _) => {
+            (false, None | Some(1..)) => {
                 format!("No response after {seconds}s. Still waiting for {who}: wait again.")
             }
         };
@@ -268,7 +295,12 @@ fn listen_for_signals(tell: Sender<Heard>) -> Result<(), Problem> {
 struct Asking {
     client: Arc<Client>,
     path: String,
+    /// The deadline.
     ends: Instant,
+    /// The moment by which the last answer must have arrived.
+    last: Instant,
+    /// How often a server that was never reached is tried.
+    tries: u32,
     known: Arc<Mutex<Known>>,
 }
 
@@ -280,12 +312,16 @@ impl Asking {
 
     fn ask(&self) -> Heard {
         let mut failures = 0;
+        // A server that was never reached has as long as the server of any other command.
+        let first = self.last.min(Instant::now() + BUDGET);
         // The first question is answered at once: it tells whether the server is there, and what
         // to say should the host end this command.
         let mut hold = Duration::ZERO;
         loop {
             let path = format!("{}&wait={}", self.path, hold.as_secs_f64());
-            let pause = match self.client.once(Call::Get(&path), hold) {
+            let reached = self.learn(|known| known.nothing.is_some());
+            let limit = if reached { Instant::now() + hold + ANSWER } else { first };
+            let pause = match self.client.once_until(Call::Get(&path), limit.min(self.last)) {
                 Ok(news) if news["has_new_argument"] == true => return Heard::News(news),
                 Ok(nothing) => {
                     failures = 0;
@@ -298,20 +334,24 @@ impl Asking {
                     self.learn(|known| known.unreachable = true);
                     after
                 }
-                Err(trouble @ Trouble::Unreachable(_)) => {
+                Err(Trouble::Unreachable(lost)) => {
                     failures += 1;
-                    let reached = self.learn(|known| {
-                        known.unreachable = true;
-                        known.nothing.is_some()
-                    });
-                    if !reached && failures >= TRIES {
-                        return Heard::Problem(trouble);
-                    }
+                    self.learn(|known| known.unreachable = true);
+                    let pause = (PAUSE * failures.min(10)).max(lost.proxy.unwrap_or_default());
                     if !reached {
-                        thread::sleep(PAUSE * failures);
+                        // A proxy that answers is asked on: its server may be restarting.
+                        let gone = !lost.timed_out && lost.proxy.is_none();
+                        let late = Instant::now() + pause >= first;
+                        if late && !gone && first == self.last {
+                            return Heard::Over;
+                        }
+                        if late || gone && failures >= self.tries {
+                            return Heard::Problem(Trouble::Unreachable(lost));
+                        }
+                        thread::sleep(pause);
                         continue;
                     }
-                    PAUSE * failures.min(10)
+                    pause
                 }
                 Err(trouble) => return Heard::Problem(trouble),
             };

@@ -17,15 +17,15 @@ const NAME: &str = "record";
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts the debates and verifies the newest.
-pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
+pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant) -> Value {
     let Reached { client, brought } = reached;
     let looked = || -> Result<Value, Trouble> {
-        let list = client.once(Call::Get("/debates?limit=0"), Duration::ZERO)?;
+        let list = client.once_until(Call::Get("/debates?limit=0"), ends)?;
         let debates = match list["total"].as_u64() {
             Some(1) => "1 debate".to_owned(),
             _ => format!("{} debates", list["total"]),
         };
-        let walk = match look(client) {
+        let walk = match look(client, ends) {
             Ok(walk) => walk,
             // A seat may not look at everything, and an older server cannot.
             Err(Trouble::Refused(error))
@@ -59,11 +59,11 @@ pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
     })
 }
 
-fn look(client: &Client) -> Result<Walk, Trouble> {
+fn look(client: &Client, ends: Instant) -> Result<Walk, Trouble> {
     let began = Instant::now();
     let mut walk = Walk::default();
     loop {
-        walk.add(&client.once(Call::Get(&walk.path()), Duration::ZERO)?);
+        walk.add(&client.once_until(Call::Get(&walk.path()), ends)?);
         if walk.next.is_none() || began.elapsed() > PATIENCE {
             return Ok(walk);
         }

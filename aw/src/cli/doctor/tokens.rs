@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::settings::ClientSettings;
 const NAME: &str = "tokens";
 
 /// Looks at the file that has the administrator's, and asks the server with and without a token.
-pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
+pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant) -> Value {
     let file = settings.home.admin_token_file();
     let shown = file.display();
     if fs::metadata(&file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0) {
@@ -39,7 +39,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Reached) -> Value {
         Err(trouble) => return said(trouble),
     }
     // The list is for whoever runs the server.
-    match client.once(Call::Get("/tokens"), Duration::ZERO) {
+    match client.once_until(Call::Get("/tokens"), ends) {
         Ok(_) if *brought == Brought::Administrators => ok(
             NAME,
             &format!(

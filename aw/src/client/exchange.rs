@@ -1,0 +1,207 @@
+//! One request and its whole answer, within a time limit.
+
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use ureq::http::{Response, Uri};
+use ureq::{Body, Error, RequestBuilder, Timeout};
+
+use super::{Call, Client, Lost, Trouble};
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Bytes a second at which an answer must arrive to go on beyond the time limit.
+const SLOWEST: f64 = 64.0 * 1024.0;
+
+/// A longer body is sent only after the server has agreed to take it.
+const ASKED: usize = 64 * 1024;
+
+/// The longest answer that is read.
+const LONGEST: u64 = 1 << 30;
+
+/// An answer, read whole.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) body: Vec<u8>,
+    retry_after: Option<Duration>,
+}
+
+impl Reply {
+    /// The failure that this answer is, given its body if that is JSON.
+    pub(super) fn trouble(self, body: Option<Value>) -> Trouble {
+        let Reply { status, retry_after, .. } = self;
+        let pause = retry_after.unwrap_or(Duration::from_secs(1));
+        match (body, status) {
+            (Some(mut body), 503) if body["success"] == false => {
+                Trouble::Busy(body["error"].take(), pause)
+            }
+            (Some(mut body), _) if body["success"] == false => {
+                Trouble::Refused(body["error"].take())
+            }
+            // A proxy takes less than the server behind it.
+            (_, 413) => Trouble::Refused(json!({
+                "code": "CONTENT_TOO_LARGE",
+                "message": "a proxy in front of the server refuses a request of this length",
+                "suggestion": "Shorten the text, or ask whoever runs the proxy to take longer requests",
+            })),
+            // A proxy says so of the server behind it, for instance during a restart.
+            (_, 502..=504) => Trouble::Unreachable(Lost {
+                why: format!("a proxy in front of it answered {status}"),
+                timed_out: false,
+                proxy: Some(retry_after.unwrap_or_default()),
+            }),
+            (Some(_), _) => Trouble::Stranger(format!("it answered {status} in another form")),
+            (None, _) => Trouble::Stranger(format!("it answered {status} and not in JSON")),
+        }
+    }
+}
+
+impl Client {
+    /// Sends the request and reads the whole answer.
+    pub(super) fn exchange(&self, call: Call<'_>, ends: Instant) -> Result<Reply, Trouble> {
+        let lost = |why: String| {
+            let timed_out = Instant::now() >= ends;
+            Trouble::Unreachable(Lost { why, timed_out, proxy: None })
+        };
+        if self.proof.as_ref().is_some_and(|proven| !proven()) {
+            return Err(lost("it does not run any more".to_owned()));
+        }
+        let began = Instant::now();
+        let left = ends.saturating_duration_since(began);
+        if left.is_zero() {
+            return Err(lost("there was no time left".to_owned()));
+        }
+        let failed = |error: Error| match error {
+            Error::Timeout(_) => {
+                lost(format!("it did not answer within {} s", left.as_secs_f64().round()))
+            }
+            error => lost(error.to_string()),
+        };
+        let mut response = self.send(call, left).map_err(failed)?;
+        let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = header("aw-version");
+        let seconds = header("retry-after").and_then(|seconds| seconds.parse().ok());
+        let body = read(&mut response, ends).map_err(|error| failed(error.into()))?;
+        let status = response.status().as_u16();
+        Ok(Reply { status, body, retry_after: seconds.map(Duration::from_secs) })
+    }
+
+    fn send(&self, call: Call<'_>, left: Duration) -> Result<Response<Body>, Error> {
+        let url = |path: &str| format!("{}{path}", self.base);
+        match call {
+            Call::Get(path) => self.prepared(self.agent.get(url(path)), left).call(),
+            Call::Delete(path) => self.prepared(self.agent.delete(url(path)), left).call(),
+            Call::Post(path, body) => {
+                let body = body.to_string();
+                let request = self.prepared(self.agent.post(url(path)), left);
+                let request = request.header("content-type", "application/json");
+                // The server refuses a body that is too long before any of it is sent.
+                let asking = body.len() > ASKED;
+                let request =
+                    if asking { request.header("expect", "100-continue") } else { request };
+                request.send(body.as_bytes())
+            }
+        }
+    }
+
+    /// The request with its headers and time limits.
+    fn prepared<Any>(&self, request: RequestBuilder<Any>, left: Duration) -> RequestBuilder<Any> {
+        let request = request.header("aw-via", self.via);
+        let request = match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        };
+        // One limit for each part instead of one for all: that would cut off a long answer, and would
+        // start a thread that looks up the name, also for 127.0.0.1.
+        request
+            .config()
+            .timeout_resolve(self.named_host.then_some(left))
+            .timeout_connect(Some(left.min(CONNECT)))
+            .timeout_send_request(Some(left))
+            .timeout_send_body(Some(left))
+            .timeout_recv_response(Some(left))
+            .timeout_per_read(Some(left))
+            .build()
+    }
+}
+
+/// Reads the body, which may take longer than the time limit only while it makes progress.
+fn read(response: &mut Response<Body>, ends: Instant) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let mut reader = response.body_mut().with_config().limit(LONGEST).reader();
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut chunk)? {
+            0 => return Ok(body),
+            read => body.extend_from_slice(&chunk[..read]),
+        }
+        if Instant::now() > ends + Duration::from_secs_f64(body.len() as f64 / SLOWEST) {
+            return Err(Error::Timeout(Timeout::RecvBody).into_io());
+        }
+    }
+}
+
+/// Whether the host of this URL is an IP address.
+pub(super) fn has_address(base: &str) -> bool {
+    let host = base.parse::<Uri>().ok().and_then(|url| url.host().map(str::to_owned));
+    host.is_some_and(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// A client of a server that answers with a body in pieces of this size, one every 100 ms.
+    fn piecewise(piece: usize, pieces: usize) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = Client::new(&format!("http://{}", listener.local_addr().unwrap()), None);
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let length = piece * pieces;
+            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+            let mut sent = stream.write_all(head.as_bytes());
+            for _ in 0..pieces {
+                if sent.is_err() {
+                    return;
+                }
+                thread::sleep(Duration::from_millis(100));
+                sent = stream.write_all(&vec![b'x'; piece]);
+            }
+        });
+        client
+    }
+
+    #[test]
+    fn a_long_answer_that_makes_progress_may_take_longer_than_the_limit() {
+        let ends = Instant::now() + Duration::from_secs(2);
+        let body = piecewise(64 * 1024, 30).raw_until("/", ends).unwrap();
+        assert_eq!(body.len(), 30 * 64 * 1024);
+        assert!(Instant::now() > ends);
+    }
+
+    #[test]
+    fn an_answer_that_drips_ends_with_the_limit() {
+        let ends = Instant::now() + Duration::from_secs(2);
+        let trouble = piecewise(1, 1_000).raw_until("/", ends).unwrap_err();
+        assert!(matches!(trouble, Trouble::Unreachable(lost) if lost.timed_out));
+        assert!(Instant::now() < ends + Duration::from_secs(20));
+    }
+
+    #[test]
+    fn the_address_of_a_server_is_not_looked_up() {
+        for base in ["http://127.0.0.1:3456", "http://[::1]:3456", "https://10.0.0.1/aw"] {
+            assert!(has_address(base), "{base}");
+        }
+        for base in ["http://localhost:3456", "https://aw.example.org"] {
+            assert!(!has_address(base), "{base}");
+        }
+    }
+}
