@@ -51,6 +51,17 @@ pub struct Running {
     pub auth_flag: bool,
 }
 
+/// `server.json`: what our commands read, and the two names by which the older system's command line
+/// reads it. Without them it takes our server for a broken one, and ends it.
+#[derive(Serialize)]
+struct Introduction<'a> {
+    #[serde(flatten)]
+    running: &'a Running,
+    port: Option<u16>,
+    #[serde(rename = "startedAt")]
+    started_at: &'a str,
+}
+
 /// Somebody else's server runs on this folder.
 #[derive(Debug, thiserror::Error)]
 pub enum HoldError {
@@ -253,7 +264,9 @@ impl Held {
     /// Tells everybody where the server is.
     pub fn introduce(&self, running: &Running) -> io::Result<()> {
         let draft = self.home.path.join("server.json.new");
-        let text = serde_json::to_vec(running)?;
+        let port = running.url.rsplit(':').next().and_then(|port| port.parse().ok());
+        let text =
+            serde_json::to_vec(&Introduction { running, port, started_at: &running.started_at })?;
         private().create(true).truncate(true).open(&draft)?.write_all(&text)?;
         fs::rename(draft, self.home.path.join("server.json"))
     }

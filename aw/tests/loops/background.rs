@@ -7,10 +7,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use jiff::Timestamp;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rusqlite::Connection;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::machine::{AtLast, Machine, is_gone, until};
 use crate::world::text;
@@ -52,6 +53,20 @@ fn status_tells_where_it_is_and_how_it_is() {
     let database = machine.data().join("db").join("debate.db");
     assert_eq!(status["database"], database.to_str().unwrap());
     assert!(database.exists());
+}
+
+/// It reads `pid`, `port`, `startedAt` and `version`, and ends a server that it cannot reach there.
+#[test]
+fn the_older_command_line_finds_our_server_healthy_in_server_json() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let said = fs::read(machine.data().join("server.json")).unwrap();
+    let said: Value = serde_json::from_slice(&said).unwrap();
+    assert_eq!(said["pid"], machine.server());
+    assert_eq!(machine.listen, format!("127.0.0.1:{}", said["port"]));
+    assert!(text(&said["startedAt"]).parse::<Timestamp>().is_ok(), "{said}");
+    assert!(said["version"].is_string(), "{said}");
+    assert_eq!(machine.aw(&["server", "status"]).data()["pid"], said["pid"], "ours reads it too");
 }
 
 #[test]
