@@ -69,6 +69,17 @@ id! {
     RequestId
 }
 
+/// The namespace of the ids that debates of the older system get whose ids were no UUIDs. It is ours
+/// alone, and never changes.
+const ONCE_CALLED: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_6f6c_6469_6473);
+
+impl DebateId {
+    /// The id of the debate that the older system called by this text: always the same for one text.
+    pub fn once_called(text: &str) -> Self {
+        DebateId(Uuid::new_v5(&ONCE_CALLED, text.as_bytes()))
+    }
+}
+
 /// The namespace of derived request ids. It is ours alone, and never changes.
 const DERIVED: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_7265_7175_6573);
 

@@ -113,6 +113,8 @@ impl Engine {
     /// Writes into the record what is asked, if the rules allow it, and tells everybody.
     pub async fn execute(&self, request: Request) -> Result<Receipt, Failure> {
         let Request { debate, id, author, via, seat, ask } = request;
+        let (Ask::Open { motion: content, .. } | Ask::Play { content, .. }) = &ask;
+        self.bring_documents(content).await?;
         let at = self.clock.now();
         let argument = move |content| NewArgument {
             id: new_id().into(),
@@ -273,6 +275,16 @@ impl Engine {
     /// Listens to who begins and ceases to wait: first this, then [`Engine::presence`].
     pub fn listen_for_presence(&self, debate: DebateId) -> Listening {
         self.presence.listen(debate)
+    }
+
+    /// Imports the documents that the older system has written since, if this text may cite one.
+    pub async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
+        self.store.bring_documents(text).await
+    }
+
+    /// The debate that had this id in the older system, if it was imported from there.
+    pub async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        self.store.debate_once_called(id).await
     }
 
     /// A debate as a list shows it.

@@ -41,7 +41,7 @@ pub use shape::{
     VersionListed,
 };
 pub use store::{
-    OpenError, Place, PostgresUrl, Store, StoreOptions, TransferError, Transferred, Vitals, backup,
-    transfer,
+    OpenError, Place, PostgresUrl, Rehearsal, Store, StoreOptions, TransferError, Transferred,
+    Vitals, backup, rehearse, transfer,
 };
 pub use verified::{Mark, Verified, VerifiedPiece};

@@ -2,6 +2,7 @@
 //! what an import brings over.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod beside;
 mod guarded;
 mod house;
 mod legacy;

@@ -5,8 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use aw_core::{ArgumentId, Content, DebateId, Kind, Move, Role, State, Time, Via};
-use aw_record::{Ask, Clock, Engine, Filter, OpenError, Poll, Request, Store, StoreOptions};
+use aw_core::{
+    ArgumentId, Content, DebateId, DocumentId, Kind, Move, Role, State, Summary, Time, Via,
+};
+use aw_record::{
+    Ask, Clock, Engine, Filter, NewVersion, OpenError, Poll, Request, Store, StoreOptions, rehearse,
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -161,6 +165,40 @@ pub(crate) fn old_files(folder: &TempDir) -> PathBuf {
     path
 }
 
+/// Writes a version as the older command line does.
+fn keep_version(documents: &Connection, id: Uuid, version: u32) -> rusqlite::Result<usize> {
+    documents.execute(
+        "insert into document_versions (id, document_id, summary, content, version, created_at)
+         values (?1, ?2, 'Later', ?3, ?4, '2026-02-09T00:00:00.000Z')",
+        rusqlite::params![
+            Uuid::now_v7().to_string(),
+            id.to_string(),
+            format!("Version {version}"),
+            version
+        ],
+    )
+}
+
+fn everything() -> Filter {
+    Filter { limit: 500, ..Filter::default() }
+}
+
+/// The proposer's next move in the open debate.
+fn claim(content: &str) -> Request {
+    Request {
+        debate: debate(OPEN),
+        id: Uuid::now_v7().into(),
+        author: None,
+        via: Via::Api,
+        seat: None,
+        ask: Ask::Play {
+            role: Role::Proposer,
+            play: Move::Claim { target: argument(2).parse().unwrap() },
+            content: Content::recorded(content.to_owned()),
+        },
+    }
+}
+
 fn open(path: &Path) -> Result<Engine, OpenError> {
     let store = Store::open(&StoreOptions::at(path))?;
     Ok(Engine::new(store, Clock::new(|| Time(1_772_000_000_000))))
@@ -217,19 +255,7 @@ async fn an_imported_debate_goes_on() {
         Duration::ZERO,
     );
     assert!(matches!(waiting.await.unwrap(), Poll::News(news) if news.argument.id == target));
-    let request = Request {
-        debate: debate(OPEN),
-        id: Uuid::now_v7().into(),
-        author: None,
-        via: Via::Api,
-        seat: None,
-        ask: Ask::Play {
-            role: Role::Proposer,
-            play: Move::Claim { target },
-            content: Content::recorded("Tiếp tục".to_owned()),
-        },
-    };
-    let receipt = engine.execute(request).await.unwrap();
+    let receipt = engine.execute(claim("Tiếp tục")).await.unwrap();
     assert_eq!(receipt.argument.seq.0, 3);
     assert_eq!(receipt.debate.state(), State::AwaitingOpponent);
     drop(receipt);
@@ -253,6 +279,69 @@ async fn the_old_file_is_copied_aside() {
     assert_eq!(count, 6);
     let old: i64 = copy.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     assert_eq!(old, 0);
+}
+
+#[test]
+fn a_failed_import_leaves_the_file_as_it_was_and_no_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let db = Connection::open(&path).unwrap();
+    // Two ids there, one UUID here: what is read is good, and cannot be written.
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    let twice =
+        "update arguments set id = upper((select id from arguments where seq = 1)) where seq = 4";
+    db.execute(twice, []).unwrap();
+    let rows = || -> i64 {
+        let db = Connection::open(&path).unwrap();
+        db.query_row("select count(*) from arguments", [], |row| row.get(0)).unwrap()
+    };
+    drop(db);
+    let refused = open(&path).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, OpenError::Unfinished { .. }), "{refused}");
+    assert_eq!(rows(), 6);
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("before-aw"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_debate_whose_id_was_no_uuid_has_one_here_and_is_found_by_both() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let db = Connection::open(&path).unwrap();
+    db.pragma_update(None, "foreign_keys", false).unwrap();
+    db.execute("update debates set id = 'my-debate-1' where state = 'CLOSED'", []).unwrap();
+    db.execute("update arguments set debate_id = 'my-debate-1' where debate_id = ?1", [CLOSED])
+        .unwrap();
+    drop(db);
+    let rehearsed = rehearse(&path, &[]).unwrap();
+    assert_eq!(rehearsed.debates, Some(2));
+
+    let engine = open(&path).unwrap();
+    // UUIDv5 of "my-debate-1" in the namespace 61776465-6261-7465-8000-6f6c64696473: docs/record.md.
+    let id = debate("1cf77995-fa9c-5042-838d-01e09f1a6a72");
+    assert_eq!(engine.debate_once_called("my-debate-1").await.unwrap(), Some(id));
+    assert_eq!(engine.debate_once_called("my-debate").await.unwrap(), None);
+    assert_eq!(engine.context(id, None).await.unwrap().arguments.len(), 3);
+    for (search, found) in [("my-debate-1", 1), ("my-debate", 0), ("xong", 1)] {
+        let filter = Filter { search: Some(search.to_owned()), ..everything() };
+        let list = engine.list(&filter).await.unwrap();
+        assert_eq!((list.total, list.debates.len()), (found, found as usize), "{search}");
+    }
+    assert!(engine.verify_on(None).await.unwrap().damages.is_empty());
+    engine.close().await;
+    drop(engine);
+
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch("drop trigger former_ids_never_change; update former_ids set id = 'mine'")
+        .unwrap();
+    drop(db);
+    let engine = open(&path).unwrap();
+    let damages = engine.verify_on(None).await.unwrap().damages;
+    assert_eq!(damages[0].debate, Some(id), "a changed one is found: {damages:?}");
 }
 
 #[test]
@@ -297,19 +386,103 @@ fn what_cannot_be_read_is_named_and_the_file_is_left_untouched() {
     }
 }
 
-#[test]
-fn documents_that_cannot_be_read_are_named() {
-    for (spoil, named) in [
-        ("update document_versions set metadata = '[]'", "metadata"),
-        ("update document_versions set version = 9 where version = 2", "version 2 is missing"),
-        ("update document_versions set document_id = 'plan'", "plan"),
+#[tokio::test]
+async fn documents_that_cannot_be_read_are_left_out_and_block_nothing() {
+    for spoil in [
+        "update document_versions set metadata = '[]'",
+        "update document_versions set version = 9 where version = 2",
+        "update document_versions set document_id = 'plan'",
+        "update document_versions set id = 'x' where version = 2",
+        "drop table document_versions",
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = old_files(&folder);
-        Connection::open(folder.path().join("docstore.db")).unwrap().execute_batch(spoil).unwrap();
-        let refused = open(&path).map(|_| ()).unwrap_err();
-        assert!(refused.to_string().contains(named), "{spoil}: {refused}");
-        assert!(refused.to_string().contains("docstore.db"), "{refused}");
+        let good = Uuid::now_v7();
+        let documents = Connection::open(folder.path().join("docstore.db")).unwrap();
+        documents.execute_batch(spoil).unwrap();
+        let kept = keep_version(&documents, good, 1);
+        drop(documents);
+        let engine = open(&path).unwrap();
+        assert_eq!(engine.list(&everything()).await.unwrap().total, 2, "{spoil}");
+        let spoiled = engine.document(DOCUMENT.parse().unwrap(), None, false).await;
+        assert!(spoiled.is_err(), "{spoil}");
+        assert_eq!(
+            engine.document(good.into(), None, false).await.is_ok(),
+            kept.is_ok(),
+            "{spoil}"
+        );
+        engine.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_file_of_documents_blocks_nothing() {
+    for damage in [&b"not a database at all"[..], b"", &[0; 4096]] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = old_files(&folder);
+        fs::write(folder.path().join("docstore.db"), damage).unwrap();
+        let engine = open(&path).unwrap();
+        assert_eq!(engine.list(&everything()).await.unwrap().total, 2);
+        engine.close().await;
+        drop(engine);
+        let again = open(&path).unwrap();
+        assert_eq!(again.list(&everything()).await.unwrap().total, 2);
+    }
+}
+
+#[tokio::test]
+async fn documents_written_there_later_are_here_at_the_next_start_and_when_they_are_cited() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let engine = open(&path).unwrap();
+    let documents = Connection::open(folder.path().join("docstore.db")).unwrap();
+    let cited = Uuid::now_v7();
+    keep_version(&documents, cited, 1).unwrap();
+    let content = format!("Read document_id={cited} and {DOCUMENT}.");
+    let receipt = engine.execute(claim(&content)).await.unwrap();
+    let context = engine.context(receipt.debate.id, None).await.unwrap();
+    let found: Vec<_> = context.documents.iter().map(|document| document.id).collect();
+    assert!(found.contains(&cited.into()), "{found:?}");
+
+    // A new version of a document that is known here is imported too, also at the next start.
+    let uncited = Uuid::now_v7();
+    keep_version(&documents, uncited, 1).unwrap();
+    keep_version(&documents, DOCUMENT.parse().unwrap(), 4).unwrap();
+    assert!(engine.document(uncited.into(), None, false).await.is_err());
+    engine.close().await;
+    drop(engine);
+    for _ in 0..2 {
+        let again = open(&path).unwrap();
+        assert!(again.document(uncited.into(), None, false).await.is_ok());
+        let newest = again.document(DOCUMENT.parse().unwrap(), None, false).await.unwrap();
+        assert_eq!((newest.newest, newest.version.content.as_str()), (4, "Version 4"));
+        assert_eq!(again.list_documents(None, false, 10, 0, None).await.unwrap().total, 3);
+        assert!(again.verify_on(None).await.unwrap().damages.is_empty());
+        again.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_version_written_here_and_one_written_there_are_both_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let engine = open(&path).unwrap();
+    let ours = NewVersion {
+        summary: Summary::recorded("Ours".to_owned()),
+        content: Content::recorded("Ours".to_owned()),
+        author: None,
+        metadata: "{}".to_owned(),
+    };
+    let document: DocumentId = DOCUMENT.parse().unwrap();
+    engine.add_version(document, Uuid::now_v7().into(), ours).await.unwrap();
+    engine.close().await;
+    drop(engine);
+    let documents = Connection::open(folder.path().join("docstore.db")).unwrap();
+    keep_version(&documents, DOCUMENT.parse().unwrap(), 4).unwrap();
+    let again = open(&path).unwrap();
+    for (version, content) in [(4, "Ours"), (5, "Version 4")] {
+        let kept = again.document(document, Some(version), false).await.unwrap();
+        assert_eq!(kept.version.content.as_str(), content);
     }
 }
 
@@ -325,6 +498,50 @@ async fn documents_alone_are_imported_too() {
     }
     let engine = open(&path).unwrap();
     assert_eq!(engine.list_documents(None, false, 10, 0, None).await.unwrap().total, 1);
+}
+
+#[test]
+fn a_rehearsal_finds_what_an_import_would_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    let docstore = folder.path().join("docstore.db");
+    let files = || {
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = files.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let good = rehearse(&path, std::slice::from_ref(&docstore)).unwrap();
+    assert_eq!((good.debates, good.versions, good.left_out.len()), (Some(2), 3, 0));
+    fs::write(&docstore, "not a database at all").unwrap();
+    let damaged = rehearse(&path, std::slice::from_ref(&docstore)).unwrap();
+    assert_eq!((damaged.debates, damaged.left_out.len()), (Some(2), 1), "{damaged:?}");
+    fs::write(&docstore, &before.iter().find(|(path, _)| *path == docstore).unwrap().1).unwrap();
+    assert!(files() == before, "a file has changed, or came, or is gone");
+
+    let db = Connection::open(&path).unwrap();
+    db.execute("update arguments set type = 'SHOUT' where seq = 2", []).unwrap();
+    drop(db);
+    let refused = rehearse(&path, &[]).unwrap_err();
+    assert!(refused.to_string().contains("SHOUT"), "{refused}");
+
+    let none = rehearse(&folder.path().join("none.db"), &[]).unwrap();
+    assert_eq!((none.debates, none.versions), (None, 0));
+    assert!(!folder.path().join("none.db").exists());
+}
+
+#[tokio::test]
+async fn a_rehearsal_on_our_own_file_counts_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = old_files(&folder);
+    open(&path).unwrap().close().await;
+    let docstore = folder.path().join("docstore.db");
+    let look = || rehearse(&path, std::slice::from_ref(&docstore)).unwrap();
+    assert_eq!((look().debates, look().versions), (None, 0));
+    let documents = Connection::open(&docstore).unwrap();
+    keep_version(&documents, Uuid::now_v7(), 1).unwrap();
+    assert_eq!((look().debates, look().versions), (None, 1));
 }
 
 #[tokio::test]

@@ -8,12 +8,13 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 /// Every migration that was ever released.
-pub(crate) const MIGRATIONS: [&str; 5] = [
+pub(crate) const MIGRATIONS: [&str; 6] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
     include_str!("../src/store/migrations/0004_seals.sql"),
     include_str!("../src/store/migrations/0005_passes.sql"),
+    include_str!("../src/store/migrations/0006_former_ids.sql"),
 ];
 
 /// Copies a record into a file as an earlier release would have left it.

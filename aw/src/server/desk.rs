@@ -50,6 +50,11 @@ impl Record {
         self.engine.presence(debate)
     }
 
+    /// The debate that had this id in the older system.
+    pub(super) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        self.engine.debate_once_called(id).await
+    }
+
     /// How the database is.
     pub(super) fn vitals(&self) -> Vitals {
         self.engine.vitals()
@@ -183,6 +188,8 @@ impl Desk {
         let engine = self.engine(command, About::Debate(request.debate)).await?;
         self.caller.may_be(role)?;
         if self.caller.bound_to().is_some() {
+            // What is imported for its sake must be known before it is asked what it may cite.
+            engine.bring_documents(content).await?;
             // What its debate cites it may see: so it must not cite what it may not. Most ids in a
             // text are those of arguments, which anybody may mention.
             for mention in mentions(content.as_str()) {

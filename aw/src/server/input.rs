@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
-use aw_core::{Author, BadText, Content, RequestId, Role, Via};
+use aw_core::{Author, BadText, Content, DebateId, RequestId, Role, Via};
 use aw_record::TypeTexts;
 use axum::body::Bytes;
 use axum::body::HttpBody;
@@ -134,17 +134,22 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The part of the path that names something.
+/// The part of the path that names something: a debate by its id, also where the older system called it
+/// otherwise.
 pub(crate) struct Segment(pub(crate) String);
 
 impl FromRequestParts<App> for Segment {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        match Path::from_request_parts(parts, app).await {
-            Ok(Path(segment)) => Ok(Segment(segment)),
-            Err(_) => Err(Problem::input("id", "the id in the path is not UTF-8")),
+        let Ok(Path(segment)) = Path::<String>::from_request_parts(parts, app).await else {
+            return Err(Problem::input("id", "the id in the path is not UTF-8"));
+        };
+        if !parts.uri.path().starts_with("/debate") || segment.parse::<DebateId>().is_ok() {
+            return Ok(Segment(segment));
         }
+        let known = app.record.debate_once_called(&segment).await?;
+        Ok(Segment(known.map_or(segment, |id| id.to_string())))
     }
 }
 
@@ -205,6 +210,14 @@ pub(crate) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
             _ => problem,
         }
     })
+}
+
+/// A debate in the field `debate_id`: its id, or the one that it had in the older system.
+pub(super) async fn debate_id(app: &App, text: &str) -> Result<DebateId, Problem> {
+    match id("debate_id", text) {
+        Ok(id) => Ok(id),
+        Err(problem) => app.record.debate_once_called(text).await?.ok_or(problem),
+    }
 }
 
 /// The request's id, or one of the server's own.

@@ -77,11 +77,10 @@ pub(super) async fn follow(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let debate: Option<DebateId> = params
-        .debate_id
-        .filter(|id| !id.is_empty())
-        .map(|id| input::id("debate_id", &id))
-        .transpose()?;
+    let debate: Option<DebateId> = match params.debate_id.filter(|id| !id.is_empty()) {
+        Some(id) => Some(input::debate_id(&desk.app, &id).await?),
+        None => None,
+    };
     // However large, it is a place after the last argument.
     let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
     let after = after.min(i64::MAX as u64);
@@ -327,7 +326,7 @@ impl Follower<'_> {
                 (debate_id, self.desk.app.ruling(self.debate, Via::Api, ruling)?)
             }
         };
-        if input::id::<DebateId>("debate_id", &debate)? != self.debate {
+        if input::debate_id(&self.desk.app, &debate).await? != self.debate {
             return Err(Problem::input("debate_id", "this socket follows another debate"));
         }
         self.desk.execute(request).await?;

@@ -38,11 +38,10 @@ pub(super) async fn create(
     Body(body): Body<CreateToken>,
 ) -> Result<(StatusCode, Json<Success<NewToken>>), Problem> {
     let role: SeatRole = input::value("role", &body.role)?;
-    let debate = body
-        .debate_id
-        .filter(|id| !id.is_empty())
-        .map(|id| input::id("debate_id", &id))
-        .transpose()?;
+    let debate = match body.debate_id.filter(|id| !id.is_empty()) {
+        Some(id) => Some(input::debate_id(&desk.app, &id).await?),
+        None => None,
+    };
     let name = body.name.filter(|name| !name.is_empty()).unwrap_or_else(|| role.to_string());
     let name = SeatName::parse(name).map_err(|bad| Problem::text("name", bad))?;
     let engine = desk.administers()?;

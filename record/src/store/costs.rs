@@ -38,7 +38,7 @@ impl File {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();
-        migrate::bring_up_to_date(&path).unwrap();
+        migrate::bring_up_to_date(&path, &[]).unwrap();
         let mut db = connection::writer(&path).unwrap();
         db.execute_batch("begin").unwrap();
         let file = &Db::Sqlite(&db);

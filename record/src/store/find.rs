@@ -13,6 +13,19 @@ pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<Known>, Failu
     known.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
 }
 
+/// The debate that had this id in the older system.
+pub(super) fn once_called(db: &Db<'_>, id: &str) -> Result<Option<DebateId>, Failure> {
+    let sql = "select debates.id from former_ids join debates on key = debate_key
+         where former_ids.id = ?1";
+    db.optional(sql, values![id], |row| row.get::<Uuid>(0).map(Into::into))
+}
+
+/// The same by its key.
+pub(super) fn key_once_called(db: &Db<'_>, id: &str) -> Result<Option<i64>, Failure> {
+    let sql = "select debate_key from former_ids where id = ?1";
+    db.optional(sql, values![id], |row| row.get(0))
+}
+
 /// The debate, unless it was deleted.
 pub(super) fn live(db: &Db<'_>, debate: DebateId) -> Result<Known, Failure> {
     let known = find(db, debate)?;

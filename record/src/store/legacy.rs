@@ -1,55 +1,44 @@
 //! The import of what the older system left behind.
 //!
 //! Its users have `debate.db` (tables `debates` and `arguments`, `user_version` 0) where ours goes,
-//! and `docstore.db` (table `document_versions`) beside it. All of it is read and checked before
-//! anything is written: a file that cannot be read to the end is left as it was, and what stood in
-//! the way is named. Ids, order, times and texts are kept, also where today's limits would not
-//! allow them.
+//! and `docstore.db` (table `document_versions`) near it. Debates are imported once ([`take_over`]):
+//! all of them are read and checked before anything is written, under a lock that nobody else can
+//! write past. A file that cannot be read to the end is left as it was, and what stood in the way is
+//! named. Ids, order, times and texts are kept, also where today's limits would not allow them.
+//! Documents are imported whenever there are new ones ([`documents`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod debates;
+mod documents;
+mod holders;
+
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use aw_core::{
-    AUTOMATIC_RULING, Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType,
-    DocumentId, Event, Hash, Kind, RequestId, ResolutionPolicy, Role, Seq, Standing, State,
-    Summary, Time, Title, Via,
-};
+use aw_core::{RequestId, Time};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags, Row};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
 use uuid::Uuid;
 
 use super::db::Db;
-use super::{OpenError, connection, debates, documents, seals};
-use crate::{DebateHead, Failure, NewVersion};
+use super::{OpenError, beside, connection, migrate};
+use crate::Failure;
+use debates::OldDebate;
+pub(super) use documents::{Docstore, keep as keep_documents};
 
 /// Problems beyond this many are not listed.
 const PROBLEMS_NAMED: usize = 20;
 
-/// Everything that was read, ready to be written.
-#[derive(Default)]
-pub(super) struct Import {
-    debates: Option<Vec<OldDebate>>,
-    documents: Vec<OldDocument>,
-}
+/// How long a file may be locked that is only looked at.
+const BRIEFLY: Duration = Duration::from_millis(500);
 
-struct OldDebate {
-    head: DebateHead,
-    /// Each with the standing after it.
-    arguments: Vec<(Argument, Standing)>,
-}
-
-struct OldDocument {
-    id: DocumentId,
-    versions: Vec<(RequestId, NewVersion, Time)>,
-    deleted_at: Option<Time>,
-}
+/// How long somebody may read the file before it counts as in use.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether this database has the older system's tables.
 pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {
@@ -61,28 +50,154 @@ pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {
     )
 }
 
-/// Reads the debates at this path and the documents beside it.
-pub(super) fn read(path: &Path) -> Result<Import, OpenError> {
-    let mut problems = Vec::new();
-    let debates = connection::reader(path)
-        .and_then(|db| read_debates(&db, &mut problems))
-        .map_err(|source| OpenError::Sqlite { path: path.to_owned(), source })?;
-    refuse_with(path, problems)?;
-    Ok(Import { debates: Some(debates), ..read_documents_beside(path)? })
+/// Turns a database of the older system into ours, after copying it aside. On an error it is as it was,
+/// and no copy is left.
+pub(super) fn take_over(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
+    // From here to the end nobody else can write: what its server acknowledges is either read here or
+    // not written at all.
+    let mut db = exclusively(path)?;
+    let debates = read(path, &db)?;
+    let copy = Copy::of(&db, path)?;
+    import(&mut db, &debates, docstores).map_err(|source| OpenError::Unfinished {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })?;
+    let (copy, debates) = (copy.keep(), debates.len());
+    tracing::info!(copy = %copy.display(), debates, "imported the database of the older system");
+    Ok(())
 }
 
-/// Reads the documents, if there are any.
-pub(super) fn read_documents_beside(path: &Path) -> Result<Import, OpenError> {
-    let path = path.with_file_name("docstore.db");
-    if !path.exists() {
-        return Ok(Import::default());
+/// The documents of the older system, imported as far as they are new.
+pub(super) fn catch_up(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
+    let work = || -> Result<(), Failure> {
+        let reader = connection::reader(path)?;
+        let new: Vec<_> =
+            docstores.iter().flat_map(|file| file.new_in(&Db::Sqlite(&reader))).collect();
+        drop(reader);
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut db = connection::writer(path)?;
+        let changes = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        keep_documents(&Db::Sqlite(&changes), &new)?;
+        changes.commit()?;
+        tracing::info!(documents = new.len(), "imported documents of the older system");
+        Ok(())
+    };
+    work()
+        .map_err(|source| OpenError::Unfinished { path: path.to_owned(), source: Box::new(source) })
+}
+
+/// What an import would bring, and what stands in its way.
+#[derive(Debug, Default)]
+pub struct Rehearsal {
+    /// How many debates the older system's database holds; none when there is no such database.
+    pub debates: Option<usize>,
+    /// Which other processes have that database open.
+    pub open_in: Vec<String>,
+    /// How many versions of documents are not in the record yet.
+    pub versions: usize,
+    /// Which documents would be left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Tries the import on a copy that nobody sees, and leaves nothing behind. Only reads `database` and
+/// `docstores`.
+pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, OpenError> {
+    let sqlite = |source| OpenError::Sqlite { path: database.to_owned(), source };
+    let unfinished = |source: Failure| OpenError::Unfinished {
+        path: database.to_owned(),
+        source: Box::new(source),
+    };
+    let is_there = fs::metadata(database).is_ok_and(|file| file.len() > 0);
+    let source = is_there.then(|| looking_at(database)).transpose().map_err(sqlite)?;
+    let old = match &source {
+        Some(db)
+            if is_one(db).map_err(sqlite)? && migrate::marks(db).map_err(sqlite)? == (0, 0) =>
+        {
+            Some(read(database, db)?)
+        }
+        _ => None,
+    };
+    // SQLite removes a database without a name when it is closed.
+    let mut copy = Connection::open("").map_err(sqlite)?;
+    let files: Vec<Docstore> = docstores.iter().cloned().map(Docstore::at).collect();
+    let mut rehearsal = Rehearsal {
+        debates: old.as_ref().map(Vec::len),
+        open_in: old.as_ref().map_or(Vec::new(), |_| holders::of(database)),
+        ..Rehearsal::default()
+    };
+    let look = |db: &Db<'_>, rehearsal: &mut Rehearsal| {
+        for file in docstores.iter().filter(|file| file.exists()) {
+            let (new, problems) = documents::unknown(db, file);
+            rehearsal.versions += new.iter().map(documents::OldDocument::versions).sum::<usize>();
+            let named = problems.iter().map(|problem| format!("{}: {problem}", file.display()));
+            rehearsal.left_out.extend(named);
+        }
+    };
+    match (&old, &source) {
+        (None, Some(ours)) => look(&Db::Sqlite(ours), &mut rehearsal),
+        (old, _) => {
+            let mut work = || -> Result<(), Failure> {
+                let changes = copy.transaction()?;
+                migrate::apply(&changes, 0)?;
+                look(&Db::Sqlite(&changes), &mut rehearsal);
+                write(&Db::Sqlite(&changes), old.as_deref().unwrap_or_default(), &files)
+            };
+            work().map_err(unfinished)?;
+        }
     }
+    Ok(rehearsal)
+}
+
+/// Opens a file of the older system to read it, and so that it has no more files beside it afterwards
+/// than before: who may only read leaves a log behind.
+fn looking_at(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = match beside(path, "-wal").exists() {
+        true => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let db = Connection::open_with_flags(path, flags)?;
+    db.busy_timeout(BRIEFLY)?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
+/// Opens the file so that nobody else can read or write it, also between transactions; and nobody has
+/// it open who could write later.
+fn exclusively(path: &Path) -> Result<Connection, OpenError> {
+    let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let in_use = || {
+        let by = holders::of(path);
+        let by = if by.is_empty() { "another program".to_owned() } else { by.join(", ") };
+        OpenError::OlderServer { path: path.to_owned(), by }
+    };
+    let db =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
+    let lock = || -> rusqlite::Result<()> {
+        db.busy_timeout(PATIENCE)?;
+        db.pragma_update(None, "synchronous", "full")?;
+        // The older tables refer to each other, and go in any order.
+        db.pragma_update(None, "foreign_keys", false)?;
+        db.pragma_update(None, "locking_mode", "exclusive")?;
+        db.execute_batch("begin exclusive; commit")
+    };
+    match lock() {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Err(in_use()),
+        Err(error) => Err(sqlite(error)),
+        // A server that writes rarely may hold no lock now.
+        Ok(()) if !holders::of(path).is_empty() => Err(in_use()),
+        Ok(()) => Ok(db),
+    }
+}
+
+/// Reads and checks all debates.
+fn read(path: &Path, db: &Connection) -> Result<Vec<OldDebate>, OpenError> {
     let mut problems = Vec::new();
-    let documents = connection::reader(&path)
-        .and_then(|db| read_documents(&db, &mut problems))
-        .map_err(|source| OpenError::Sqlite { path: path.clone(), source })?;
-    refuse_with(&path, problems)?;
-    Ok(Import { debates: None, documents })
+    let debates = debates::read(db, &mut problems)
+        .map_err(|source| OpenError::Sqlite { path: path.to_owned(), source })?;
+    refuse_with(path, problems)?;
+    Ok(debates)
 }
 
 fn refuse_with(path: &Path, mut problems: Vec<String>) -> Result<(), OpenError> {
@@ -97,178 +212,81 @@ fn refuse_with(path: &Path, mut problems: Vec<String>) -> Result<(), OpenError> 
     Err(OpenError::Unreadable { path: path.to_owned(), problems })
 }
 
-/// Copies the database to `debate.db.before-aw`, or to the next free name of that kind.
-pub(super) fn copy_aside(path: &Path) -> Result<PathBuf, OpenError> {
-    let named = |suffix: String| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(".before-aw");
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let mut private = fs::OpenOptions::new();
-    private.write(true).create_new(true).mode(0o600);
-    let mut number = 1;
-    let copy = loop {
-        let copy = named(if number == 1 { String::new() } else { format!(".{number}") });
-        match private.open(&copy) {
-            Ok(_) => break copy,
-            Err(taken) if taken.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            Err(source) => return Err(OpenError::Io { path: copy, source }),
-        }
-    };
-    let copied = || -> rusqlite::Result<()> {
-        let from = connection::reader(path)?;
-        let mut to = Connection::open_with_flags(&copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Backup::new(&from, &mut to)?.run_to_completion(1_000, Duration::ZERO, None)
-    };
-    copied().map_err(|source| OpenError::Sqlite { path: copy.clone(), source })?;
-    Ok(copy)
-}
-
-pub(super) fn drop_tables(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(
+/// Puts our tables with what was read in the place of the older ones, in one transaction.
+fn import(
+    db: &mut Connection,
+    debates: &[OldDebate],
+    docstores: &[Docstore],
+) -> Result<(), Failure> {
+    let changes = db.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    changes.execute_batch(
         "drop table arguments; drop table debates; drop table if exists _prisma_migrations;",
-    )
-}
-
-impl Import {
-    /// Whether the file that is migrated holds the older tables.
-    pub(super) fn replaces_tables(&self) -> bool {
-        self.debates.is_some()
-    }
-
-    pub(super) fn debates(&self) -> usize {
-        self.debates.as_ref().map_or(0, Vec::len)
-    }
-
-    pub(super) fn documents(&self) -> usize {
-        self.documents.len()
-    }
-
-    /// Documents first, so that the arguments find what they cite.
-    pub(super) fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
-        for document in &self.documents {
-            document.write(db)?;
-        }
-        for debate in self.debates.iter().flatten() {
-            debate.write(db)?;
-        }
-        Ok(())
-    }
-}
-
-impl OldDebate {
-    fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
-        let key = debates::insert_debate(db, &self.head)?;
-        let mut previous = Hash::NONE;
-        for (argument, standing) in &self.arguments {
-            previous = debates::append(
-                db,
-                key,
-                argument.clone(),
-                None,
-                standing,
-                previous,
-                debates::KnownVersions::Then,
-            )?
-            .hash;
-        }
-        seals::keep_debate(db, key)
-    }
-}
-
-impl OldDocument {
-    fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
-        let Some(((request, _, _), (_, newest, at))) =
-            self.versions.first().zip(self.versions.last())
-        else {
-            return Ok(());
-        };
-        let count = self.versions.len() as u64;
-        let key = documents::insert(db, self.id, *request, newest, count, *at, self.deleted_at)?;
-        for (number, (request, version, at)) in (1..).zip(&self.versions) {
-            documents::insert_version(db, key, number, *request, version, *at)?;
-        }
-        match self.deleted_at {
-            Some(at) => seals::keep_document_deleted(db, key, count, at),
-            None => Ok(()),
-        }
-    }
-}
-
-fn read_debates(db: &Connection, problems: &mut Vec<String>) -> rusqlite::Result<Vec<OldDebate>> {
-    let mut rows = db.prepare(
-        "select debate_id, seq, id, parent_id, type, role, content, client_request_id, created_at
-         from arguments order by debate_id, seq",
     )?;
-    let mut arguments: BTreeMap<String, Vec<OldArgument>> = BTreeMap::new();
-    let mut rows = rows.query([])?;
-    while let Some(row) = rows.next()? {
-        let read = OldArgument::read(row);
-        match read {
-            Ok((debate, argument)) => arguments.entry(debate).or_default().push(argument),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    let mut debates = Vec::new();
-    let mut heads = db.prepare(
-        "select id, title, debate_type, state, created_at, updated_at from debates order by created_at, id",
-    )?;
-    let mut heads = heads.query([])?;
-    while let Some(row) = heads.next()? {
-        let id: String = row.get(0).unwrap_or_else(|_| "a debate whose id is no text".to_owned());
-        let own = arguments.remove(&id).unwrap_or_default();
-        match read_debate(row, own) {
-            Ok(debate) => debates.push(debate),
-            Err(problem) => problems.push(format!("debate {id}: {problem}")),
-        }
-    }
-    problems.extend(
-        arguments.keys().map(|id| format!("arguments of a debate that is not there: {id}")),
-    );
-    Ok(debates)
+    migrate::apply(&changes, 0)?;
+    write(&Db::Sqlite(&changes), debates, docstores)?;
+    changes.commit()?;
+    Ok(())
 }
 
-struct OldArgument {
-    seq: u64,
-    id: Uuid,
-    parent: Option<Uuid>,
-    kind: Kind,
-    role: Role,
-    content: String,
-    request: RequestId,
-    at: Time,
+/// Documents first, so that the arguments find what they cite.
+fn write(db: &Db<'_>, debates: &[OldDebate], docstores: &[Docstore]) -> Result<(), Failure> {
+    for file in docstores {
+        keep_documents(db, &file.new_in(db))?;
+    }
+    debates.iter().try_for_each(|debate| debate.write(db))
 }
 
-impl OldArgument {
-    /// With the debate's id as it stands in the file.
-    fn read(row: &Row<'_>) -> Result<(String, Self), String> {
-        let debate: String = field(row, "debate_id")?;
-        let named = |problem: String| {
-            let seq = row.get::<_, i64>("seq").map_or("?".to_owned(), |seq| seq.to_string());
-            format!("debate {debate}, argument {seq}: {problem}")
+/// The copy that is made before an import. It goes when the import fails.
+struct Copy {
+    path: PathBuf,
+    is_kept: bool,
+}
+
+impl Copy {
+    /// Copies the database to `debate.db.before-aw`, or to the next free name of that kind.
+    fn of(db: &Connection, path: &Path) -> Result<Self, OpenError> {
+        // Half a copy must not have the name of a whole one.
+        let mut draft = Copy { path: beside(path, ".before-aw.part"), is_kept: false };
+        let mut private = fs::OpenOptions::new();
+        private.write(true).mode(0o600);
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            |source| OpenError::Io { path, source }
         };
-        let read = || -> Result<Self, String> {
-            let id: Uuid = parsed(row, "id")?;
-            let request: Option<String> = field(row, "client_request_id")?;
-            Ok(OldArgument {
-                seq: field(row, "seq")?,
-                id,
-                parent: match field::<Option<String>>(row, "parent_id")? {
-                    Some(parent) => {
-                        Some(parent.parse().map_err(|_| not_read("parent_id", &parent))?)
-                    }
-                    None => None,
-                },
-                kind: parsed(row, "type")?,
-                role: parsed(row, "role")?,
-                content: field(row, "content")?,
-                request: request_id(request.as_deref(), id),
-                at: time(row, "created_at")?,
-            })
+        private.clone().create(true).truncate(true).open(&draft.path).map_err(io(&draft.path))?;
+        let copied = || -> rusqlite::Result<()> {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+            let mut to = Connection::open_with_flags(&draft.path, flags)?;
+            Backup::new(db, &mut to)?.run_to_completion(1_000, Duration::ZERO, None)
         };
-        let argument = read().map_err(named)?;
-        Ok((debate, argument))
+        copied().map_err(|source| OpenError::Sqlite { path: draft.path.clone(), source })?;
+        let mut number = 1;
+        let free = loop {
+            let number_of = if number == 1 { String::new() } else { format!(".{number}") };
+            let name = beside(path, &format!(".before-aw{number_of}"));
+            match private.clone().create_new(true).open(&name) {
+                Ok(_) => break name,
+                Err(taken) if taken.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+                Err(source) => return Err(OpenError::Io { path: name, source }),
+            }
+        };
+        fs::rename(&draft.path, &free).map_err(io(&free))?;
+        draft.path = free;
+        Ok(draft)
+    }
+
+    fn keep(mut self) -> PathBuf {
+        self.is_kept = true;
+        self.path.clone()
+    }
+}
+
+impl Drop for Copy {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // Nothing depends on it.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -281,128 +299,6 @@ fn request_id(text: Option<&str>, argument: Uuid) -> RequestId {
             .unwrap_or_else(|_| Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes()).into()),
         None => Uuid::new_v5(&Uuid::NAMESPACE_OID, argument.as_bytes()).into(),
     }
-}
-
-fn read_debate(row: &Row<'_>, own: Vec<OldArgument>) -> Result<OldDebate, String> {
-    let id: DebateId = parsed(row, "id")?;
-    let state: State = parsed(row, "state")?;
-    let mut arguments: Vec<(Argument, Standing)> = Vec::with_capacity(own.len());
-    let mut earlier: BTreeSet<ArgumentId> = BTreeSet::new();
-    let count = own.len() as u64;
-    for (seq, old) in (1..).zip(own) {
-        if old.seq != seq {
-            return Err(format!("argument {seq} is missing, {} comes next", old.seq));
-        }
-        // Whoever verifies the record would find it damaged.
-        let parent: Option<ArgumentId> = old.parent.map(Into::into);
-        if parent.is_some_and(|parent| !earlier.contains(&parent)) {
-            return Err(format!("argument {seq} does not answer an earlier one of its debate"));
-        }
-        earlier.insert(old.id.into());
-        let previous = arguments.last().map(|(argument, standing)| (argument, *standing));
-        // The older system did not record that a RULING closed the debate, nor that it was its own.
-        let closes = old.kind == Kind::Ruling && seq == count && state == State::Closed;
-        let close = (old.kind == Kind::Ruling).then_some(closes);
-        let automatic = closes
-            && old.content == AUTOMATIC_RULING
-            && previous.is_some_and(|(before, _)| before.event.kind() == Kind::Resolution);
-        let event = Event::recorded(old.kind, old.role, false, close, automatic)
-            .filter(|event| (*event == Event::Motion) == (seq == 1))
-            .ok_or_else(|| format!("argument {seq} is a {} of the {}", old.kind, old.role))?;
-        let standing = match previous {
-            Some((_, mut standing)) => {
-                standing.apply(event);
-                standing
-            }
-            None => Standing::opened(),
-        };
-        let not_before = previous.map_or(old.at, |(before, _)| before.at);
-        let argument = Argument {
-            id: old.id.into(),
-            debate: id,
-            seq: Seq(seq),
-            parent,
-            event,
-            content: Content::recorded(old.content),
-            author: None,
-            request: old.request,
-            via: Via::Api,
-            seat: None,
-            at: old.at.max(not_before),
-            hash: Hash::NONE,
-        };
-        arguments.push((argument, standing));
-    }
-    let Some((last, standing)) = arguments.last() else {
-        return Err("it has no MOTION".to_owned());
-    };
-    if standing.state != state {
-        return Err(format!("its state is {state}, but its arguments lead to {}", standing.state));
-    }
-    let updated_at = time(row, "updated_at")?.max(last.at);
-    let head = DebateHead {
-        id,
-        title: Title::recorded(field(row, "title")?),
-        debate_type: DebateType::recorded(field(row, "debate_type")?),
-        debate: Debate { policy: ResolutionPolicy::Auto, standing: *standing },
-        created_at: time(row, "created_at")?,
-        updated_at,
-    };
-    Ok(OldDebate { head, arguments })
-}
-
-fn read_documents(
-    db: &Connection,
-    problems: &mut Vec<String>,
-) -> rusqlite::Result<Vec<OldDocument>> {
-    let mut rows = db.prepare(
-        "select id, document_id, version, summary, content, metadata, created_at, deleted_at,
-             json_type(case when json_valid(metadata) then metadata end) as metadata_type
-         from document_versions order by document_id, version",
-    )?;
-    let mut rows = rows.query([])?;
-    let mut documents: Vec<OldDocument> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id: String = row.get("document_id").unwrap_or_default();
-        let version = row.get::<_, i64>("version").unwrap_or_default();
-        if let Err(problem) = read_version(row, &mut documents) {
-            problems.push(format!("document {id}, version {version}: {problem}"));
-        }
-    }
-    Ok(documents)
-}
-
-fn read_version(row: &Row<'_>, documents: &mut Vec<OldDocument>) -> Result<(), String> {
-    let id: DocumentId = parsed(row, "document_id")?;
-    let own: Uuid = parsed(row, "id")?;
-    let number: u64 = field(row, "version")?;
-    let metadata: Option<String> = field(row, "metadata")?;
-    if metadata.is_some()
-        && field::<Option<String>>(row, "metadata_type")?.as_deref() != Some("object")
-    {
-        return Err("its metadata is not a JSON object".to_owned());
-    }
-    let version = NewVersion {
-        summary: Summary::recorded(field(row, "summary")?),
-        content: Content::recorded(field(row, "content")?),
-        author: None::<Author>,
-        metadata: metadata.unwrap_or_else(|| "{}".to_owned()),
-    };
-    let at = time(row, "created_at")?;
-    let deleted_at = match field::<Option<String>>(row, "deleted_at")? {
-        Some(_) => Some(time(row, "deleted_at")?),
-        None => None,
-    };
-    if documents.last().is_none_or(|document| document.id != id) {
-        documents.push(OldDocument { id, versions: Vec::new(), deleted_at: None });
-    }
-    let document = documents.last_mut().expect("it was just pushed");
-    if number != document.versions.len() as u64 + 1 {
-        return Err(format!("version {} is missing", document.versions.len() + 1));
-    }
-    document.versions.push((request_id(None, own), version, at));
-    document.deleted_at = deleted_at;
-    Ok(())
 }
 
 fn field<T: rusqlite::types::FromSql>(row: &Row<'_>, column: &str) -> Result<T, String> {
@@ -450,7 +346,8 @@ mod tests {
     #[test]
     fn a_copy_that_cannot_be_made_is_told_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let copied = copy_aside(&folder.path().join("gone/debate.db"));
+        let db = Connection::open_in_memory().unwrap();
+        let copied = Copy::of(&db, &folder.path().join("gone/debate.db")).map(Copy::keep);
         assert!(matches!(copied, Err(OpenError::Io { .. })), "{copied:?}");
     }
 }

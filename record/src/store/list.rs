@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::counts;
 use super::db::{Db, Value};
+use super::find;
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
 use super::search::{Words, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
@@ -21,6 +22,10 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
         return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
     }
     let everything = Filter { before: None, ..filter.clone() };
+    let former = match &filter.search {
+        Some(search) => find::key_once_called(db, search)?,
+        None => None,
+    };
     let (total, total_is_exact) = match &filter.search {
         Some(search) => {
             let looked_at = if is_short(search) {
@@ -28,7 +33,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
             } else {
                 looked_at(db, Words::Titles, search)?
             };
-            (searched(db, &everything, &states, search).count(db)?, looked_at < SEARCHED)
+            (searched(db, &everything, &states, search, former).count(db)?, looked_at < SEARCHED)
         }
         None if filter.pending_first_opponent || filter.only.is_some() => {
             let total = runs(&everything, &states, SEARCHED).count(db)?;
@@ -37,7 +42,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
         None => (counted(db, filter, &states)?, true),
     };
     let chosen = match &filter.search {
-        Some(search) => searched(db, filter, &states, search),
+        Some(search) => searched(db, filter, &states, search, former),
         None => runs(filter, &states, filter.offset.saturating_add(filter.limit)),
     };
     let debates = chosen.page(db, filter)?;
@@ -117,8 +122,26 @@ fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
     Chosen { sql: runs.join(" union all "), params }
 }
 
+/// The debates whose title contains this, among those looked at, and the one that was once called so.
+fn searched<'a>(
+    db: &Db<'_>,
+    filter: &'a Filter,
+    states: &[State],
+    search: &'a str,
+    former: Option<i64>,
+) -> Chosen<'a> {
+    let Chosen { mut sql, mut params } = titled(db, filter, states, search);
+    if let Some(key) = former {
+        params.push(key.into());
+        let wanted = wanted(filter, states, &mut params);
+        sql +=
+            &format!(" union select key, updated_at, id from debates where key = ? and {wanted}");
+    }
+    Chosen { sql, params }
+}
+
 /// The debates whose title contains this, among those looked at.
-fn searched<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
+fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
     let join = join_in_order(db);
     if is_short(search) {
         let mut newest = runs(filter, states, SEARCHED);
@@ -252,7 +275,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();
-        migrate::bring_up_to_date(&path).unwrap();
+        migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         let numbers = format!(
             "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < {many} limit {many})"

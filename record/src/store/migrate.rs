@@ -9,7 +9,8 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::db::Db;
-use super::{OpenError, connection, legacy, seals};
+use super::legacy::{self, Docstore};
+use super::{OpenError, connection, seals};
 use crate::Failure;
 
 /// "awdb": tells our files from others'.
@@ -22,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_seats.sql"),
     include_str!("migrations/0004_seals.sql"),
     include_str!("migrations/0005_passes.sql"),
+    include_str!("migrations/0006_former_ids.sql"),
 ];
 
 /// The schema that brought seals: what was there before must be sealed too.
@@ -35,32 +37,23 @@ enum Found {
     Foreign,
 }
 
-/// Makes, migrates or imports the database at this path. On an error it is as it was.
-pub(super) fn bring_up_to_date(path: &Path) -> Result<(), OpenError> {
+/// Makes, migrates or imports the database at this path, with the documents of the older system. On an
+/// error it is as it was.
+pub(super) fn bring_up_to_date(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
         Found::Ours { schema } => match schema.cmp(&known) {
-            Ordering::Less => migrate(path, schema, &legacy::Import::default()),
-            Ordering::Equal => Ok(()),
+            Ordering::Less => migrate(path, schema)?,
+            Ordering::Equal => {}
             Ordering::Greater => {
-                Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
+                return Err(OpenError::Newer { path: path.to_owned(), found: schema, known });
             }
         },
-        Found::Empty => migrate(path, 0, &legacy::read_documents_beside(path)?),
-        Found::Legacy => {
-            let import = legacy::read(path)?;
-            let copy = legacy::copy_aside(path)?;
-            migrate(path, 0, &import)?;
-            tracing::info!(
-                copy = %copy.display(),
-                debates = import.debates(),
-                documents = import.documents(),
-                "imported the database of the older system"
-            );
-            Ok(())
-        }
-        Found::Foreign => Err(OpenError::Foreign { path: path.to_owned() }),
+        Found::Empty => migrate(path, 0)?,
+        Found::Legacy => return legacy::take_over(path, docstores),
+        Found::Foreign => return Err(OpenError::Foreign { path: path.to_owned() }),
     }
+    legacy::catch_up(path, docstores)
 }
 
 /// Refuses what would have to be changed before it can be read.
@@ -81,8 +74,7 @@ pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
 fn inspect(path: &Path) -> Result<Found, OpenError> {
     let look = || -> rusqlite::Result<Found> {
         let db = connection::reader(path)?;
-        let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-        let (application, schema) = (pragma("application_id")?, pragma("user_version")?);
+        let (application, schema) = marks(&db)?;
         let tables: i64 =
             db.query_row("select count(*) from sqlite_schema where type = 'table'", [], |row| {
                 row.get(0)
@@ -110,34 +102,41 @@ fn inspect(path: &Path) -> Result<Found, OpenError> {
     })
 }
 
-/// Runs the migrations after `schema` and writes what is imported, all in one transaction.
-fn migrate(path: &Path, schema: i64, import: &legacy::Import) -> Result<(), OpenError> {
+/// Whose a database is, and of which schema: both 0 unless somebody has said so.
+pub(super) fn marks(db: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    Ok((pragma("application_id")?, pragma("user_version")?))
+}
+
+/// Runs the migrations after `schema`, all in one transaction.
+fn migrate(path: &Path, schema: i64) -> Result<(), OpenError> {
     let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
     let mut db =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
     let mut work = || -> Result<(), Failure> {
         db.busy_timeout(Duration::from_secs(5))?;
         db.pragma_update(None, "synchronous", "full")?;
-        // The older tables refer to each other, and go in any order.
         db.pragma_update(None, "foreign_keys", false)?;
         let changes = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if import.replaces_tables() {
-            legacy::drop_tables(&changes)?;
-        }
-        for (number, sql) in (1i64..).zip(MIGRATIONS) {
-            if number > schema {
-                changes.execute_batch(sql)?;
-                if number == SEALS {
-                    seals::keep_all(&Db::Sqlite(&changes))?;
-                }
-                changes.pragma_update(None, "user_version", number)?;
-            }
-        }
-        changes.pragma_update(None, "application_id", APPLICATION_ID)?;
-        import.write(&Db::Sqlite(&changes))?;
+        apply(&changes, schema)?;
         changes.commit()?;
         Ok(())
     };
     work()
         .map_err(|source| OpenError::Unfinished { path: path.to_owned(), source: Box::new(source) })
+}
+
+/// Runs the migrations after `schema` in a transaction that somebody else has begun.
+pub(super) fn apply(changes: &Connection, schema: i64) -> Result<(), Failure> {
+    for (number, sql) in (1i64..).zip(MIGRATIONS) {
+        if number > schema {
+            changes.execute_batch(sql)?;
+            if number == SEALS {
+                seals::keep_all(&Db::Sqlite(changes))?;
+            }
+            changes.pragma_update(None, "user_version", number)?;
+        }
+    }
+    changes.pragma_update(None, "application_id", APPLICATION_ID)?;
+    Ok(())
 }

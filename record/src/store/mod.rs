@@ -37,8 +37,8 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Argument, ArgumentId, Debate, DebateId, DebateType, DocumentId, Entry, Hash, Move, Refusal,
-    RequestId, Role, Seq, Standing, Target, Time,
+    Argument, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Entry, Hash, Move,
+    Refusal, RequestId, Role, Seq, Standing, Target, Time, mentions,
 };
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -47,6 +47,8 @@ use uuid::Uuid;
 pub use backup::backup;
 use db::Db;
 pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
+use legacy::Docstore;
+pub use legacy::{Rehearsal, rehearse};
 pub use postgres::PostgresUrl;
 pub(crate) use postgres::{Neighbour, News};
 pub(crate) use reading::Look;
@@ -112,18 +114,26 @@ pub struct StoreOptions {
     pub most_documents: u64,
     /// Whether one that was only half moved here may be opened: by whoever moves the rest.
     pub half_moved: bool,
+    /// Where the older system keeps documents, which a SQLite file takes over as they come.
+    pub docstores: Vec<PathBuf>,
 }
 
 impl StoreOptions {
     /// The usual settings for this place.
     pub fn at(place: impl Into<Place>) -> Self {
         let most = i64::MAX as u64;
+        let place = place.into();
+        let docstores = match &place {
+            Place::File(path) => vec![path.with_file_name("docstore.db")],
+            Place::Postgres(_) => Vec::new(),
+        };
         StoreOptions {
-            place: place.into(),
+            place,
             queue: 4096,
             most_debates: most,
             most_documents: most,
             half_moved: false,
+            docstores,
         }
     }
 }
@@ -155,6 +165,17 @@ pub enum OpenError {
     Foreign {
         /// The file.
         path: PathBuf,
+    },
+    /// A database of the older system that somebody has open.
+    #[error(
+        "{path} is a database of the older system, and {by} has it open: stop the older server, then \
+         run this again; the file was left untouched"
+    )]
+    OlderServer {
+        /// The file.
+        path: PathBuf,
+        /// Who has it open, as far as that is known.
+        by: String,
     },
     /// A database of the older system that cannot be read to the end.
     #[error("{path} cannot be imported and was left untouched: {}", .problems.join("; "))]
@@ -243,6 +264,7 @@ enum Kept {
 #[derive(Debug)]
 struct File {
     path: PathBuf,
+    docstores: Vec<Docstore>,
     readers: Mutex<Vec<Connection>>,
     writer: Writer,
     /// Held for as long as the store is open: two writers would not hear each other's bell.
@@ -355,6 +377,33 @@ impl Store {
             about(new.debate, debates::play(db, &new, &rule))
         })
         .await
+    }
+
+    /// Imports the documents that the older system has written since, if this text may cite one.
+    pub(crate) async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
+        let Kept::Sqlite(file) = &self.inner.kept else { return Ok(()) };
+        if !file.docstores.iter().any(Docstore::has_changed) || mentions(text.as_str()).is_empty() {
+            return Ok(());
+        }
+        let store = self.clone();
+        let new = self
+            .read_long(move |db| match &store.inner.kept {
+                Kept::Sqlite(file) => {
+                    Ok(file.docstores.iter().flat_map(|docstore| docstore.new_in(db)).collect())
+                }
+                Kept::Postgres(_) => Ok(Vec::new()),
+            })
+            .await?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.write(About::Nothing, untold, move |db| legacy::keep_documents(db, &new)).await
+    }
+
+    /// The debate that had this id in the older system, if it was imported from there.
+    pub(crate) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        let id = id.to_owned();
+        self.read(move |db| find::once_called(db, &id)).await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
@@ -673,7 +722,9 @@ impl File {
         if lock.try_lock().is_err() {
             return Err(OpenError::InUse { path: path.to_owned() });
         }
-        migrate::bring_up_to_date(path)?;
+        let docstores: Vec<Docstore> =
+            options.docstores.iter().cloned().map(Docstore::at).collect();
+        migrate::bring_up_to_date(path, &docstores)?;
         close_to_others(path).map_err(io)?;
         let reader = connection::reader(path).map_err(sqlite)?;
         if !options.half_moved && transfer::is_half_moved(&Db::Sqlite(&reader)).unwrap_or(false) {
@@ -681,7 +732,7 @@ impl File {
         }
         let writer = Writer::start(path, options.queue).map_err(sqlite)?;
         let readers = Mutex::new(vec![reader]);
-        Ok(File { path: path.to_owned(), readers, writer, _lock: lock })
+        Ok(File { path: path.to_owned(), docstores, readers, writer, _lock: lock })
     }
 
     /// Reads on the calling thread.

@@ -91,7 +91,11 @@ pub fn transfer(
     }
     let source = Source::open(from)?;
     let source = source.db();
-    let target = Store::open(&StoreOptions { half_moved: true, ..StoreOptions::at(to.clone()) })?;
+    let target = Store::open(&StoreOptions {
+        half_moved: true,
+        docstores: Vec::new(),
+        ..StoreOptions::at(to.clone())
+    })?;
     let target = Target { store: target, runtime: Handle::current() };
     target.begin(to, fingerprint(&source)?)?;
 

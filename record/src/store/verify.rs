@@ -223,7 +223,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();
-        migrate::bring_up_to_date(&path).unwrap();
+        migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch(
             "insert into documents (key, id, client_request_id, version, summary, updated_at)

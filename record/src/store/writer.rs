@@ -365,7 +365,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         fs::File::create(&path).unwrap();
-        migrate::bring_up_to_date(&path).unwrap();
+        migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
         (folder, Desk { path, db: Some(db), trouble })

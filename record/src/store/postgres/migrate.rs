@@ -4,7 +4,10 @@ use super::session::Session;
 use crate::store::db::{Db, values};
 
 /// The nth one leads to schema n. A released one is history.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/postgres/0001_record.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/postgres/0001_record.sql"),
+    include_str!("../migrations/postgres/0002_former_ids.sql"),
+];
 
 /// Makes or migrates the tables. On an error they are as they were.
 pub(super) fn bring_up_to_date(session: &Session) -> Result<(), String> {

@@ -105,6 +105,14 @@ const TYPE_TEXTS: Table = Table {
     order: "debate_key",
 };
 
+const FORMER_IDS: Table = Table {
+    name: "former_ids",
+    columns: &[("debate_key", Debate), ("id", Text)],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key",
+};
+
 const SEATS: Table = Table {
     name: "seats",
     columns: &[
@@ -197,7 +205,13 @@ const OF_DOCUMENTS: &[(&str, Kind)] =
 /// of the server that gave them.
 pub(super) const FAMILIES: &[Family] = &[
     Family {
-        tables: &[DEBATES, TYPE_TEXTS, ARGUMENTS, seals("thing = 'debate'", OF_DEBATES)],
+        tables: &[
+            DEBATES,
+            FORMER_IDS,
+            TYPE_TEXTS,
+            ARGUMENTS,
+            seals("thing = 'debate'", OF_DEBATES),
+        ],
         weight: "last_seq",
     },
     Family { tables: &[SEATS], weight: "1" },

@@ -258,6 +258,11 @@ impl DebateWalk {
         if title.as_deref() != found_by {
             return bad("a search does not find it by its title");
         }
+        let sql = "select id from former_ids where debate_key = ?1";
+        let former: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
+        if former.is_some_and(|former| DebateId::once_called(&former) != self.id) {
+            return bad("the id it had in the older system is not the one it had");
+        }
         let strays = "select exists (select 1 from arguments where debate_key = ?1 and seq < 1)
              or exists (select 1 from citations where debate_key = ?1 and seq < 1)
              or exists (select 1 from citations where debate_key = ?1 and seq > ?2)
@@ -309,7 +314,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();
-        migrate::bring_up_to_date(&path).unwrap();
+        migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         for debate in [1, 2] {
             write(&Db::Sqlite(&db), debate);
