@@ -1,6 +1,7 @@
 //! Settings: flag, then environment, then `config.toml`, then default; settled once.
 
 mod limits;
+mod older;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 use aw_record::Place;
 use serde::Deserialize;
+
+pub use older::Ignored;
 
 use crate::home::Home;
 use crate::server::{Guard, Key, Limits, PublicUrl};
@@ -47,6 +50,10 @@ pub struct ServerSettings {
     pub listen: SocketAddr,
     /// Where the record is kept: in a SQLite file or in PostgreSQL.
     pub database: Place,
+    /// Where the older system keeps documents.
+    pub docstores: Vec<PathBuf>,
+    /// Settings of the older system that have no effect.
+    pub ignored: Vec<Ignored>,
     /// Whom it lets in.
     pub guard: Guard,
     /// How much it takes on.
@@ -133,14 +140,24 @@ impl ServerSettings {
         let listen: SocketAddr =
             parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
 
+        // The documents of the data folder are for its own record.
+        let mut docstores = match flags.database {
+            Some(_) => Vec::new(),
+            None => vec![older::docstore(&set, &home)],
+        };
         let database = flags.database.or_else(|| set("AW_DATABASE_URL")).or(config.database);
         let database: Place = match database {
-            None => home.database().into(),
+            None => older::database(&set, &home).unwrap_or_else(|| home.database()).into(),
             // What was set is not repeated: there may be a password in it.
             Some(text) => text
                 .parse()
                 .map_err(|why| BadSetting::Value { name: "database".to_owned(), why })?,
         };
+
+        if let Place::File(path) = &database {
+            let beside = path.with_file_name("docstore.db");
+            docstores.extend((!docstores.contains(&beside)).then_some(beside));
+        }
 
         let public = match (set("AW_PUBLIC_URL"), config.public_url) {
             (Some(several), _) => several.split([',', ' ']).map(str::to_owned).collect(),
@@ -176,8 +193,10 @@ impl ServerSettings {
         };
         Ok(ServerSettings {
             home,
+            ignored: older::ignored(&set, listen),
             listen,
             database,
+            docstores,
             guard,
             limits,
             patience: patience(set("AW_PATIENCE"), config.patience)?,
@@ -212,6 +231,8 @@ pub struct ClientSettings {
     pub author: Option<String>,
     /// Whether a missing server is started.
     pub autostart: bool,
+    /// Settings of the older system that have no effect.
+    pub ignored: Vec<Ignored>,
     /// The language that agents debate in, by its name.
     pub debate_language: String,
 }
@@ -228,12 +249,14 @@ impl ClientSettings {
         }
         let listen = set("AW_LISTEN").or(config.listen);
         let autostart = match set("AW_AUTOSTART").as_deref() {
-            None => config.autostart.unwrap_or(true),
+            None => older::autostart(&set).or(config.autostart).unwrap_or(true),
             Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
         };
+        let listen = parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
         Ok(ClientSettings {
             server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
-            listen: parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?,
+            ignored: older::ignored(&set, listen),
+            listen,
             token: set("DEBATE_AUTH_TOKEN").or_else(|| set("AW_AUTH_TOKEN")).or(config.auth_token),
             deadline: time(
                 "DEBATE_WAIT_DEADLINE",

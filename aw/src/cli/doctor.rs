@@ -1,5 +1,6 @@
 //! `aw doctor`: is everything as it should be, and if not, what mends it.
 
+mod older;
 mod record;
 mod tokens;
 
@@ -26,6 +27,10 @@ pub(super) fn examine() -> Shown {
             checks.push(ok("settings", "they can be read"));
             checks.push(folder(&settings));
             checks.extend(server(&settings));
+            if settings.server_url.is_none() {
+                let running = matches!(settings.home.running(), Ok(Some(_)));
+                checks.extend(older::checks(&settings, running));
+            }
         }
         Err(problem) => checks.push(failed(
             "settings",

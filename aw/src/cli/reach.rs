@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::answer::Problem;
 use super::background;
 use super::page;
-use crate::client::{Call, Client};
+use crate::client::{Call, Client, Trouble};
 use crate::home::Home;
 use crate::settings::{ClientSettings, reachable};
 
@@ -183,6 +183,31 @@ fn answering(home: &Home) -> Result<Option<String>, Problem> {
         .suggest("aw server restart"))
 }
 
+/// What a program says of itself that listens somewhere. It proves nothing.
+pub(super) enum Listener {
+    /// An aw server, of the data folder with this id.
+    Aw(String),
+    /// A server of the older system, whose `/health` knows no data folder.
+    OlderSystem,
+    Other,
+}
+
+impl Listener {
+    pub(super) fn at(url: &str) -> Self {
+        let health = Client::of_stranger(url).once(Call::Get("/health"), Duration::ZERO);
+        match health {
+            Ok(health) => match health["home_id"].as_str() {
+                Some(home) => Listener::Aw(home.to_owned()),
+                None if health["status"] == "ok" => Listener::OlderSystem,
+                None => Listener::Other,
+            },
+            // With a token set it asks for it here too, in its framework's words.
+            Err(Trouble::Refused(error)) if error["code"] == "HTTP_ERROR" => Listener::OlderSystem,
+            Err(_) => Listener::Other,
+        }
+    }
+}
+
 /// Whoever listens where our server would: ours, which has come meanwhile, or a stranger that is
 /// left alone. What it says of itself proves nothing: everybody can ask our server for its id.
 pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
@@ -192,7 +217,7 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
     }
     let url = format!("http://{address}");
     let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
-    let health = Client::of_stranger(&url).once(Call::Get("/health"), Duration::ZERO);
+    let listener = Listener::at(&url);
     if let Ok(Some(running)) = settings.home.running() {
         return Ok(Some(running.url));
     }
@@ -201,14 +226,23 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {
         return Ok(None);
     }
-    let who = match health {
-        Ok(health) if health["home_id"] == own.as_str() => {
+    let who = match listener {
+        Listener::Aw(home) if home == own => {
             "a program that says it is the server of this data folder, but does not hold its lock"
         }
-        Ok(health) if health["home_id"].is_string() => {
-            "an aw server of another data folder or user"
+        Listener::Aw(_) => "an aw server of another data folder or user",
+        Listener::OlderSystem => {
+            let message = format!(
+                "{} is taken by the server of the older system; it was left alone",
+                settings.listen
+            );
+            return Err(Problem::connection(message).suggest(format!(
+                "Stop the older server (its own aw server stop), then run this again: its debates are imported. \
+                 To use it as it is, set DEBATE_SERVER_URL={url}. To keep both, give this one a port and a \
+                 folder of its own: AW_LISTEN and AWEAVE_HOME"
+            )));
         }
-        Ok(_) | Err(_) => "another program",
+        Listener::Other => "another program",
     };
     Err(Problem::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
         .suggest(format!(

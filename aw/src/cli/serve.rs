@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use uuid::Uuid;
 
+use super::reach::Listener;
 use super::{INPUT, SERVER};
 use crate::home::Running;
 use crate::kit::types::Shelves;
@@ -87,8 +88,20 @@ fn log() {
 
 #[tokio::main]
 async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow::Result<()> {
-    let ServerSettings { home, listen, database, mut guard, limits, patience, debate_language } =
-        settings;
+    let ServerSettings {
+        home,
+        listen,
+        database,
+        docstores,
+        ignored,
+        mut guard,
+        limits,
+        patience,
+        debate_language,
+    } = settings;
+    for ignored in ignored {
+        tracing::warn!("{}. {}", ignored.what, ignored.instead);
+    }
     // One that stands apart is not the folder's own, and must not be taken for it.
     let home_id = if apart { Uuid::new_v4().to_string() } else { home.id()? };
     if guard.wants_token {
@@ -103,6 +116,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
     let options = StoreOptions {
         most_debates: limits.debates,
         most_documents: limits.documents,
+        docstores,
         ..StoreOptions::at(database.clone())
     };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await??;
@@ -178,13 +192,22 @@ fn leave_the_parent() {
 }
 
 async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(listen).await.map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => anyhow::anyhow!(
-            "{listen} is taken by another program: stop it, or choose another port with --listen"
-        ),
-        _ => error.into(),
-    })
-    .with_context(|| format!("cannot listen on {listen}"))
+    let bound = match TcpListener::bind(listen).await {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            let url = format!("http://{}", reachable(listen));
+            match tokio::task::spawn_blocking(move || Listener::at(&url)).await? {
+                Listener::OlderSystem => Err(anyhow::anyhow!(
+                    "{listen} is taken by the server of the older system: stop it, then run this again; \
+                     to keep both, choose another port with --listen and another folder with AWEAVE_HOME"
+                )),
+                Listener::Aw(_) | Listener::Other => Err(anyhow::anyhow!(
+                    "{listen} is taken by another program: stop it, or choose another port with --listen"
+                )),
+            }
+        }
+        bound => bound.map_err(Into::into),
+    };
+    bound.with_context(|| format!("cannot listen on {listen}"))
 }
 
 /// Every waiting agent is an open file.

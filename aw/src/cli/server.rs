@@ -169,6 +169,9 @@ fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
 
 fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answer {
     let answer = Answer::new(describe(settings, running), page::fields).message(message);
+    let answer = settings.ignored.iter().fold(answer, |answer, ignored| {
+        answer.warn(format!("{}. {}", ignored.what, ignored.instead))
+    });
     if !running.auth_flag {
         return answer;
     }

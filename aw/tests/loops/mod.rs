@@ -9,5 +9,6 @@ mod hanging;
 mod impostors;
 pub mod machine;
 mod network;
+mod older;
 mod turns;
 mod waiting;
