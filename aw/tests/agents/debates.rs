@@ -9,7 +9,7 @@ use super::outcome::{all_is_well, kinds, record};
 use super::programs::Program;
 use super::script::Script;
 use super::table::Table;
-use super::talk::{Step, data};
+use super::talk::{Step, data, next_command};
 
 const PLAN: &str = "Keep all events in one SQLite file\n\nOne process writes it, all read it.";
 const SECOND: &str = "Keep all events in one file, copied every hour\n\nOne process writes it.";
@@ -198,17 +198,77 @@ async fn a_wait_that_its_host_cuts_off_is_run_again_whichever_way_it_was_cut_off
     all_is_well(&table, &record, 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn gemini_cli_waits_22_times_in_a_row_and_debates_on() {
+    waits_22_times_in_a_row(Program::Gemini).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn qwen_code_waits_22_times_in_a_row_and_debates_on() {
+    waits_22_times_in_a_row(Program::Qwen).await;
+}
+
+/// Both end a run at the fifth identical command, so no two waits may be written alike.
+async fn waits_22_times_in_a_row(program: Program) {
+    let meanwhile = Pause::new();
+    let proposer = Script::proposes(
+        PLAN,
+        "We keep one file.",
+        vec![
+            Move::revision(SECOND, "C1 accepted: copied every hour.").slowly(&meanwhile),
+            Move::resolution("Settled: one file, copied every hour."),
+        ],
+    );
+    let opponent = Script::opposes(vec![
+        Move::claim("C1: nobody copies the file."),
+        Move::claim("No issue is left."),
+    ]);
+    let seats = [(Program::Pi, proposer), (program, opponent.waiting_for(1))];
+    let Some(mut table) = Table::set(seats) else { return };
+
+    table.start(Role::Proposer, DEBATE_IT);
+    let debate = table.debate().await;
+    table.start(Role::Opponent, &format!("Be the opponent in debate {debate}."));
+    let timeouts = |table: &Table| {
+        let talk = table.talk(Role::Opponent);
+        talk.answers().filter(|(_, answer)| data(answer)["status"] == "timeout").count()
+    };
+    table.until("the opponent has waited 22 times", |table| timeouts(table) >= 22).await;
+    meanwhile.end();
+    table.everybody_leaves().await;
+
+    let record = record(&table);
+    let expected = [
+        "proposer MOTION",
+        "opponent CLAIM",
+        "proposer CLAIM",
+        "opponent CLAIM",
+        "proposer RESOLUTION",
+        "arbitrator RULING automatic close",
+    ];
+    assert_eq!(kinds(&record), expected);
+    let steps = table.talk(Role::Opponent).steps;
+    let waits: Vec<_> =
+        steps.iter().filter(|step| step.line.starts_with("aw debate wait ")).collect();
+    for pair in waits.windows(2) {
+        assert_ne!(pair[0].line, pair[1].line);
+    }
+}
+
 /// Whether the host of this role has cut off a `wait`.
 fn was_cut_off(table: &Table, role: Role) -> bool {
     table.talk(role).steps.iter().any(Step::was_cut_off)
 }
 
-/// Asserts that the wait which was cut off with these words of the host was followed by the same.
+/// Asserts that another wait followed the one that the host cut off with these words: the one that
+/// its answer names, or without an answer the same.
 #[track_caller]
 fn goes_on_after(table: &Table, role: Role, words: &str, answered: bool) {
     let steps = table.talk(role).steps;
     let cut = steps.iter().position(Step::was_cut_off).unwrap();
     assert!(steps[cut].result.contains(words), "{:?}", steps[cut]);
-    assert_eq!(steps[cut].answer().is_some(), answered, "{:?}", steps[cut]);
-    assert_eq!(steps[cut + 1].line, steps[cut].line);
+    let answer = steps[cut].answer();
+    assert_eq!(answer.is_some(), answered, "{:?}", steps[cut]);
+    let next = answer.as_ref().and_then(next_command).unwrap_or(&steps[cut].line);
+    assert_eq!(steps[cut + 1].line, next);
 }

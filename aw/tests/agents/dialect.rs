@@ -13,6 +13,8 @@ pub enum Dialect {
     Chat,
     /// Anthropic's Messages.
     Messages,
+    /// Google's generateContent.
+    Gemini,
 }
 
 /// What the model answers.
@@ -31,6 +33,8 @@ impl Dialect {
     pub fn hear(self, body: &Value) -> Talk {
         let mut talk = Talk::default();
         for tool in list(&body["tools"]) {
+            let declared = list(&tool["functionDeclarations"]).map(|tool| text(&tool["name"]));
+            talk.tools.extend(declared);
             let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
             let Some(name) = name else { continue };
             talk.tools.push(name.to_owned());
@@ -76,6 +80,19 @@ impl Dialect {
                             Some("tool_result") => finish(&mut talk, &part["content"]),
                             _ => tell(&mut talk, &part["text"]),
                         }
+                    }
+                }
+            }
+            Dialect::Gemini => {
+                tell(&mut talk, &body["systemInstruction"]["parts"]);
+                for part in list(&body["contents"]).flat_map(|content| list(&content["parts"])) {
+                    let (call, result) = (&part["functionCall"], &part["functionResponse"]);
+                    if call.is_object() {
+                        talk.steps.push(step(&call["name"], &call["args"]));
+                    } else if result.is_object() {
+                        finish(&mut talk, &result["response"]["output"]);
+                    } else {
+                        tell(&mut talk, &part["text"]);
                     }
                 }
             }
@@ -165,6 +182,22 @@ impl Dialect {
                 };
                 let (first, last) = (chunk(delta, Value::Null), chunk(json!({}), json!(reason)));
                 format!("{first}{last}data: [DONE]\n\n")
+            }
+            Dialect::Gemini => {
+                let part = match spoken {
+                    Spoken::Call { tool, arguments } => {
+                        json!({"functionCall": {"name": tool, "args": arguments}})
+                    }
+                    Spoken::Text(text) => json!({"text": text}),
+                };
+                let content = json!({"role": "model", "parts": [part]});
+                let usage =
+                    json!({"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2});
+                let answer = json!({
+                    "candidates": [{"index": 0, "content": content, "finishReason": "STOP"}],
+                    "usageMetadata": usage,
+                });
+                format!("data: {answer}\n\n")
             }
         }
     }

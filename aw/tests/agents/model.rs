@@ -55,6 +55,7 @@ impl Model {
             .route("/{role}/v1/responses", post(responses))
             .route("/{role}/v1/chat/completions", post(chat))
             .route("/{role}/v1/messages", post(messages))
+            .route("/{role}/v1beta/models/{call}", post(gemini))
             .fallback(stray)
             .with_state(inside.clone());
         let listener = TcpListener::from_std(listener).unwrap();
@@ -96,6 +97,14 @@ async fn chat(inside: State<Arc<Inside>>, role: Path<String>, body: String) -> R
 
 async fn messages(inside: State<Arc<Inside>>, role: Path<String>, body: String) -> Response {
     answer(&inside, &role, Dialect::Messages, &body).await
+}
+
+async fn gemini(
+    inside: State<Arc<Inside>>,
+    Path((role, _)): Path<(String, String)>,
+    body: String,
+) -> Response {
+    answer(&inside, &role, Dialect::Gemini, &body).await
 }
 
 async fn answer(inside: &Inside, role: &str, dialect: Dialect, body: &str) -> Response {

@@ -81,7 +81,7 @@ fn every_version_is_cited(table: &Table, record: &[Value], versions: u64) {
 
 /// Each program has told its model of the skills, and given it the one that it asked for, whole.
 fn the_kit_has_arrived(table: &Table) {
-    for role in Role::ALL {
+    for role in &table.roles() {
         let (first, _) = table.model.heard(*role).swap_remove(0);
         for kind in Role::ALL {
             let skill = table.skill(*role, *kind);

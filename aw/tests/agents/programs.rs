@@ -21,17 +21,25 @@ use crate::loops::machine::Machine;
 pub enum Program {
     Claude,
     Codex,
+    Gemini,
     Opencode,
     Pi,
+    Qwen,
 }
 
-const ALL: [Program; 4] = [Program::Claude, Program::Codex, Program::Opencode, Program::Pi];
+const ALL: [Program; 6] = [
+    Program::Claude,
+    Program::Codex,
+    Program::Gemini,
+    Program::Opencode,
+    Program::Pi,
+    Program::Qwen,
+];
 
 /// Where the programs are; if they are not, why not.
 pub fn folder() -> Result<PathBuf, String> {
     let given = std::env::var_os("AW_AGENT_PROGRAMS").map(PathBuf::from);
-    let target = Path::new(env!("CARGO_BIN_EXE_aw")).ancestors().nth(2).expect("target/debug/aw");
-    let folder = given.clone().unwrap_or(target.join("agents/node_modules/.bin"));
+    let folder = given.clone().unwrap_or(target().join("agents/node_modules/.bin"));
     for program in ALL {
         if !folder.join(program.name()).exists() {
             let missing = format!("{} has no {}", folder.display(), program.name());
@@ -39,7 +47,19 @@ pub fn folder() -> Result<PathBuf, String> {
             return Err(format!("{missing}; scripts/agents fetches it"));
         }
     }
+    if !newer_node().join("node").exists() {
+        return Err("Qwen Code needs Node 22; scripts/mcp-clients fetches one".to_owned());
+    }
     Ok(folder)
+}
+
+/// Where a Node is that is newer than the system's.
+fn newer_node() -> PathBuf {
+    target().join("mcp-clients/bin")
+}
+
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_aw")).ancestors().nth(2).expect("target/debug/aw")
 }
 
 impl Program {
@@ -47,8 +67,10 @@ impl Program {
         match self {
             Program::Claude => "claude",
             Program::Codex => "codex",
+            Program::Gemini => "gemini",
             Program::Opencode => "opencode",
             Program::Pi => "pi",
+            Program::Qwen => "qwen",
         }
     }
 
@@ -61,6 +83,22 @@ impl Program {
                 // It runs a login shell, which finds `aw` where its user's profile says.
                 let path = format!("export PATH='{}':\"$PATH\"\n", machine.path("bin").display());
                 write(&home.join(".profile"), &path);
+            }
+            Program::Gemini => {
+                let settings = json!({
+                    "security": {"auth": {"selectedType": "gemini-api-key"}},
+                    "privacy": {"usageStatisticsEnabled": false},
+                    "general": {"enableAutoUpdate": false},
+                });
+                write(&home.join(".gemini/settings.json"), &settings.to_string());
+            }
+            Program::Qwen => {
+                let settings = json!({
+                    "security": {"auth": {"selectedType": "openai"}},
+                    "privacy": {"usageStatisticsEnabled": false},
+                    "general": {"enableAutoUpdate": false},
+                });
+                write(&home.join(".qwen/settings.json"), &settings.to_string());
             }
             Program::Opencode => {
                 let provider = json!({
@@ -81,12 +119,13 @@ impl Program {
                 write(&home.join(".pi/agent/models.json"), &models.to_string());
             }
         }
-        // pi is no host of its own, but it reads what a project has for the others.
+        // pi and Qwen Code are no hosts of their own, but they read what a project has for the others.
         let kit = match self {
             Program::Claude => ["claude", "--user"],
             Program::Codex => ["codex", "--user"],
+            Program::Gemini => ["gemini", "--user"],
             Program::Opencode => ["opencode", "--user"],
-            Program::Pi => ["codex", "--project"],
+            Program::Pi | Program::Qwen => ["codex", "--project"],
         };
         machine.aw(&[&["agent", "install"], &kit[..]].concat()).answer();
     }
@@ -104,8 +143,10 @@ impl Program {
     pub fn skills(self, machine: &Machine) -> PathBuf {
         match self {
             Program::Claude => machine.path("home/.claude/skills"),
-            Program::Codex | Program::Opencode => machine.path("home/.agents/skills"),
-            Program::Pi => machine.path("work/.agents/skills"),
+            Program::Codex | Program::Gemini | Program::Opencode => {
+                machine.path("home/.agents/skills")
+            }
+            Program::Pi | Program::Qwen => machine.path("work/.agents/skills"),
         }
     }
 
@@ -149,6 +190,21 @@ impl Program {
                     .env("npm_config_offline", "true")
                     .args(["run", "-m", "fake/fake"]);
             }
+            Program::Gemini => {
+                command
+                    .env("GEMINI_API_KEY", "none")
+                    .env("GOOGLE_GEMINI_BASE_URL", model)
+                    .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
+                    .args(["--yolo", "-m", "fake", "-p"]);
+            }
+            Program::Qwen => {
+                let path = format!("{}:{}:{usual}", own.display(), newer_node().display());
+                command
+                    .env("PATH", path)
+                    .env("OPENAI_API_KEY", "none")
+                    .env("OPENAI_BASE_URL", format!("{model}/v1"))
+                    .args(["--auth-type", "openai", "--yolo", "-m", "fake", "-p"]);
+            }
             Program::Pi => {
                 let flags = "-p --provider fake --model fake";
                 command.env("PI_OFFLINE", "1").args(flags.split(' '));
@@ -170,6 +226,11 @@ impl Program {
                     Program::Codex => ("exec_command", json!({"cmd": format!("cat '{path}'")})),
                     // Its tool for skills would fetch ripgrep from afar, to list what lies beside.
                     Program::Opencode => ("read", json!({"filePath": path})),
+                    Program::Gemini => ("activate_skill", json!({"name": skill})),
+                    Program::Qwen => {
+                        let line = format!("aw agent show {role}");
+                        ("run_shell_command", json!({"command": line, "is_background": false}))
+                    }
                     Program::Pi => ("read", json!({"path": path})),
                 };
                 return Spoken::Call { tool: tool.to_owned(), arguments };
@@ -179,7 +240,9 @@ impl Program {
                     Program::Claude => format!("mcp__aw__{tool}"),
                     Program::Codex => format!("mcp__aw.{tool}"),
                     Program::Opencode => format!("aw_{tool}"),
-                    Program::Pi => "it has no tools but its own".to_owned(),
+                    Program::Gemini | Program::Pi | Program::Qwen => {
+                        panic!("{} debates by its shell here", self.name())
+                    }
                 };
                 return Spoken::Call { tool, arguments: arguments.clone() };
             }
@@ -191,11 +254,18 @@ impl Program {
             Program::Codex => ("exec_command", json!({"cmd": line, "yield_time_ms": 30_000})),
             Program::Opencode => ("bash", json!({"command": line, "description": "Debates"})),
             Program::Pi => ("bash", json!({"command": line})),
+            Program::Gemini => ("run_shell_command", json!({"command": line})),
+            Program::Qwen => {
+                ("run_shell_command", json!({"command": line, "is_background": false}))
+            }
         };
         if let Some(limit) = limit {
             let (name, most) = match self {
                 Program::Codex => ("yield_time_ms", limit.as_millis()),
-                Program::Claude | Program::Opencode => ("timeout", limit.as_millis()),
+                Program::Claude | Program::Opencode | Program::Qwen => {
+                    ("timeout", limit.as_millis())
+                }
+                Program::Gemini => panic!("Gemini CLI takes no limit: it lets a command finish"),
                 Program::Pi => ("timeout", u128::from(limit.as_secs())),
             };
             arguments[name] = json!(most);

@@ -42,6 +42,8 @@ pub struct Script {
     /// Whether it debates by the tools of MCP instead of commands, see [`super::tools`].
     pub by_tools: bool,
     hurry: Option<Duration>,
+    /// How many seconds each `wait` lasts, unless `aw` decides.
+    seconds: Option<u32>,
 }
 
 impl Script {
@@ -59,7 +61,7 @@ impl Script {
     }
 
     fn playing(role: Role, moves: Vec<Move>) -> Self {
-        Script { role, plan: "", opening: "", moves, by_tools: false, hurry: None }
+        Script { role, plan: "", opening: "", moves, by_tools: false, hurry: None, seconds: None }
     }
 
     /// Without a shell: everything is done with the tools of MCP.
@@ -75,6 +77,11 @@ impl Script {
     /// Lets its host cut off the first `wait` after so long; then it knows better.
     pub fn in_a_hurry(self, hurry: Duration) -> Self {
         Script { hurry: Some(hurry), ..self }
+    }
+
+    /// Waits for so many seconds at a time.
+    pub fn waiting_for(self, seconds: u32) -> Self {
+        Script { seconds: Some(seconds), ..self }
     }
 
     /// The next step.
@@ -191,9 +198,16 @@ impl Script {
         own.map(|argument| plain(&argument["id"])).collect::<BTreeSet<_>>().len()
     }
 
-    fn run(&self, talk: &Talk, line: String) -> Reply {
+    fn run(&self, talk: &Talk, mut line: String) -> Reply {
         let knows_better = talk.steps.iter().any(Step::was_cut_off);
-        let hurries = line.starts_with("aw debate wait ") && !knows_better;
+        let waits = line.starts_with("aw debate wait ");
+        let hurries = waits && !knows_better;
+        if let Some(seconds) = self.seconds
+            && waits
+            && flag(&line, "--deadline").is_none()
+        {
+            line.push_str(&format!(" --deadline {seconds}"));
+        }
         Reply::Run { line, limit: self.hurry.filter(|_| hurries), pause: None }
     }
 }

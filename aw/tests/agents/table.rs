@@ -1,4 +1,4 @@
-//! A table for three: a server, a model, and in each seat a program on a machine of its own.
+//! A table: a server, a model, and in each seat a program on a machine of its own.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -45,7 +45,7 @@ impl Seat {
 
 impl Table {
     /// Sets the table, unless there are no programs to sit at it.
-    pub fn set(scripts: [(Program, Script); 3]) -> Option<Self> {
+    pub fn set<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
         if let Err(why) = programs::folder() {
             // What a test prints is hidden when it passes, and this is for whoever runs them.
             let _ = writeln!(io::stderr(), "agents: skipped, because {why}");
@@ -92,13 +92,13 @@ impl Table {
 
     /// Waits until everybody has left by themselves, which must be because the debate is closed.
     pub async fn everybody_leaves(&mut self) {
-        for role in Role::ALL {
-            let mut going = self.seat_mut(*role).going.take().expect("it was started");
+        for role in self.roles() {
+            let mut going = self.seat_mut(role).going.take().expect("it was started");
             self.until("the program ends", |_| going.has_ended()).await;
             assert_eq!(going.end().code, Some(0), "{}", self.story());
-            let printed = fs::read_to_string(self.seat(*role).printed()).unwrap();
+            let printed = fs::read_to_string(self.seat(role).printed()).unwrap();
             assert!(printed.contains(LAST_WORDS), "{}", self.story());
-            let talk = self.talk(*role);
+            let talk = self.talk(role);
             let last = talk.steps.last().expect("it did something");
             assert!(last.is_the_end(), "{}", self.story());
         }
@@ -164,7 +164,7 @@ impl Table {
     pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Self) -> bool) {
         let began = Instant::now();
         while !so(self) {
-            let lost = Role::ALL.iter().any(|role| self.is_lost(*role));
+            let lost = self.roles().into_iter().any(|role| self.is_lost(role));
             if lost || began.elapsed() > LONGEST {
                 panic!("it never came to this: {what}\n{}", self.story());
             }
@@ -181,12 +181,17 @@ impl Table {
         }
     }
 
+    /// The roles that have a seat.
+    pub fn roles(&self) -> Vec<Role> {
+        self.seats.iter().map(|seat| seat.role).collect()
+    }
+
     fn seat(&self, role: Role) -> &Seat {
-        self.seats.iter().find(|seat| seat.role == role).expect("every role has its seat")
+        self.seats.iter().find(|seat| seat.role == role).expect("the role has a seat")
     }
 
     fn seat_mut(&mut self, role: Role) -> &mut Seat {
-        self.seats.iter_mut().find(|seat| seat.role == role).expect("every role has its seat")
+        self.seats.iter_mut().find(|seat| seat.role == role).expect("the role has a seat")
     }
 
     /// What everybody did, for whoever has to find out why it went wrong.

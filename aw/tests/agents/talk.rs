@@ -29,6 +29,8 @@ impl Step {
     pub fn answer(&self) -> Option<Value> {
         let mut newest_first = self.result.lines().rev();
         newest_first.find_map(|line| {
+            // Gemini CLI and Qwen Code put a word before it.
+            let line = line.strip_prefix("Output: ").unwrap_or(line);
             let object = Some(line).filter(|line| line.starts_with("{\"success\":"));
             serde_json::from_str(object?).ok()
         })
