@@ -5,11 +5,13 @@
 
 pub mod cli;
 pub mod client;
+pub mod files;
 pub mod home;
 pub mod kit;
 pub mod mcp;
 pub mod next;
 pub mod policy;
+pub mod programs;
 pub mod server;
 pub mod settings;
 pub mod token;

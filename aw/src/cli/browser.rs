@@ -9,12 +9,13 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use uuid::Uuid;
 
 use crate::home::Home;
+use crate::programs;
 
 /// After this a file that leads somewhere leads nowhere any more.
 const LINK_LASTS: Duration = Duration::from_secs(10 * 60);
@@ -31,7 +32,7 @@ pub(super) fn open_secretly(address: &str, home: &Home) -> bool {
 
 fn start(what: &OsStr) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    Command::new(program)
+    programs::command(program)
         .arg(what)
         .env_remove("DEBATE_AUTH_TOKEN")
         .env_remove("AW_AUTH_TOKEN")

@@ -1,15 +1,15 @@
 //! The agent programs that the kit can be installed into, and where each looks for it.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use aw_core::Role;
 use serde::{Deserialize, Serialize};
 
+use super::SETTINGS_LIMIT;
 use super::splice::{Graft, Registration};
 use super::texts::{Voice, skill_name};
+use crate::{files, programs};
 
 /// An agent program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -261,8 +261,9 @@ const CODEX_SETTINGS: &str = "config.toml";
 /// opencode reads its settings under two names; where both have something, the first counts.
 fn opencode_settings(folder: &Path) -> PathBuf {
     let [commented, plain] = ["opencode.jsonc", "opencode.json"].map(|name| folder.join(name));
-    let has =
-        |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| OPENCODE_TOOLS.is_in(&text));
+    let has = |file: &PathBuf| {
+        files::read_text(file, SETTINGS_LIMIT).is_ok_and(|text| OPENCODE_TOOLS.is_in(&text))
+    };
     // What is there already stays where it is.
     if commented.exists() && (has(&commented) || !has(&plain)) { commented } else { plain }
 }
@@ -365,10 +366,5 @@ impl Pieces<'_> {
 
 /// Where a program of the host is.
 pub fn program(host: Host) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
-    let named = host.programs().iter();
-    named
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
-        .find(|file| file.is_file())
+    host.programs().iter().find_map(|name| programs::find(name))
 }

@@ -15,14 +15,52 @@ mod steps;
 pub mod texts;
 pub mod types;
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+
+/// The longest file of a host's that is read. Claude Code keeps much in its own.
+pub const SETTINGS_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// The project that a folder belongs to: the nearest folder above it that has a `.git` or an
 /// `.aweave` of its own, else the folder itself.
+///
+/// What another user put there does not count: in a folder that everybody may write to, such as
+/// `/tmp`, it would decide what belongs to the projects of others.
 pub fn project_of(folder: &Path, data_folder: &Path) -> PathBuf {
+    let owner = |path: &Path| fs::symlink_metadata(path).ok().map(|about| about.uid());
+    let known = [Some(geteuid().as_raw()), Some(0), owner(folder)];
+    let counts = |mark: &Path| owner(mark).is_some_and(|uid| known.contains(&Some(uid)));
     let is_root = |above: &&Path| {
-        let own = above.join(".aweave");
-        above.join(".git").exists() || (own.is_dir() && own != data_folder)
+        let (git, own) = (above.join(".git"), above.join(".aweave"));
+        (git.exists() && counts(&git)) || (own.is_dir() && own != data_folder && counts(&own))
     };
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::chown;
+
+    use super::*;
+
+    #[test]
+    fn what_another_user_put_above_a_folder_makes_no_project_of_it() {
+        let shared = tempfile::tempdir().unwrap();
+        let own = shared.path().join("own");
+        fs::create_dir(&own).unwrap();
+        let nowhere = Path::new("/nowhere");
+        for mark in [".git", ".aweave"] {
+            let mark = shared.path().join(mark);
+            fs::create_dir(&mark).unwrap();
+            assert_eq!(project_of(&own, nowhere), shared.path());
+            // Only a superuser can give it away.
+            if chown(&mark, Some(4_242), None).is_ok() {
+                assert_eq!(project_of(&own, nowhere), own, "{mark:?}");
+            }
+            fs::remove_dir(mark).unwrap();
+        }
+    }
 }

@@ -5,10 +5,14 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use aw_core::Role;
+
+use super::SETTINGS_LIMIT;
 use super::host::{Host, Piece, Writing, grafts_of};
 use super::ledger::{Entry, Ledger, Part};
 use super::splice::{CannotPut, Graft, Grafted, Put, without_grafts, without_ours};
 use super::steps::{missing_folders, real};
+use crate::files;
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +86,18 @@ pub enum CannotPlan {
     /// It leads nowhere.
     #[error("{} is a link to something that is not there: mend or remove the link", .0.display())]
     DeadLink(PathBuf),
+    /// It belongs to a project, but a link leads out of the project.
+    #[error(
+        "{path} leads to {to}, which is not in the project: nothing is written or removed through \
+         such a link; remove the link, or install with --user",
+        path = .path.display(), to = .to.display()
+    )]
+    LeadsOut {
+        /// The file, as the host names it.
+        path: PathBuf,
+        /// The file that it leads to.
+        to: PathBuf,
+    },
     /// It is a folder, a pipe or a device.
     #[error("{} is not a regular file: move it away and install again", .0.display())]
     NotAFile(PathBuf),
@@ -128,6 +144,7 @@ pub fn install(
             continue;
         }
         files.push(file);
+        stays_in(owner.project, &piece.path)?;
         let current = read(&piece.path)?;
         let known = ledger.of(&piece.path).cloned();
         let known = known.map(|entry| entry.seen_in(current.as_deref()));
@@ -248,6 +265,7 @@ pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Le
             continue;
         }
         for (piece, found) in seen {
+        let own = own.filter(|piece| stays_in(owner.project, &piece.path).is_ok());
             if let Found::Ours { now, texts } = found
                 && ledger.of(&piece.path).is_none()
             {
@@ -396,6 +414,7 @@ fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
         Part::Whole => {
             let ours = entry.texts.concat();
             if !is_mostly(now, &ours) {
+        stays_in(project, &path)?;
                 return (Fate::Edited, None);
             }
             without_ours(now, &ours)
@@ -441,7 +460,7 @@ fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
     if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         return Err(CannotPlan::NotAFile(path.to_owned()));
     }
-    match fs::read(path) {
+    match files::read(path, SETTINGS_LIMIT) {
         Ok(bytes) => {
             String::from_utf8(bytes).map(Some).map_err(|_| CannotPlan::NotText(path.to_owned()))
         }
@@ -464,3 +483,15 @@ fn writable(path: &Path) -> Result<(), CannotPlan> {
         Ok(_) | Err(_) => Ok(()),
     }
 }
+/// Refuses a file of a project that a link leads out of it: a checkout could lead with it to any
+/// file of its user.
+fn stays_in(project: Option<&Path>, path: &Path) -> Result<(), CannotPlan> {
+    let Some(root) = project else { return Ok(()) };
+    let to = real(path);
+    // What Git keeps for itself is not of the project either.
+    match to.strip_prefix(real(root)) {
+        Ok(inside) if !inside.starts_with(".git") => Ok(()),
+        Ok(_) | Err(_) => Err(CannotPlan::LeadsOut { path: path.to_owned(), to }),
+    }
+}
+

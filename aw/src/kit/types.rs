@@ -1,8 +1,8 @@
 //! Types of debate: the built-in ones, and those that a user or a project adds or overrides in
 //! `debate-types/<type>/{type.toml,proposer.md,opponent.md,arbitrator.md}`.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use aw_record::TypeTexts;
 use serde::Deserialize;
 
 use super::texts::{BuiltIn, Language};
+use crate::files::{Folder, Links};
 
 /// Where a type comes from; a later one overrides an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +67,9 @@ pub enum BadType {
     /// A file cannot be read.
     #[error("{path}: {1}", path = .0.display())]
     Unreadable(PathBuf, io::Error),
+    /// A file is not text.
+    #[error("{} is not UTF-8 text", .0.display())]
+    NotText(PathBuf),
     /// A file says nothing.
     #[error("{} is blank: write what the role must do, or remove it", .0.display())]
     Blank(PathBuf),
@@ -119,35 +123,87 @@ impl Shelves {
         }
     }
 
-    /// The type of this name, `None` when there is none.
+    /// The type of this name, `None` when there is none. No other type's files are read.
     pub fn find(&self, name: &str, language: Language) -> Result<Option<Type>, BadType> {
-        match self.all(language).remove(name) {
-            Some(found) => found.map(Some),
-            None => Ok(None),
+        let known = BuiltIn::ALL.into_iter().find(|kind| kind.name() == name);
+        let mut found = Ok(known.map(|kind| built_in(kind, language)));
+        for shelf in self.opened() {
+            let shelf = shelf?;
+            match shelf.folder.folder(OsStr::new(name)) {
+                Ok(folder) => {
+                    // What an override leaves out is as in what it overrides.
+                    let under = found.as_ref().ok().and_then(Option::as_ref);
+                    found =
+                        read(&folder, &shelf.path.join(name), name, shelf.origin, under).map(Some);
+                }
+                // A file among the folders is nobody's type.
+                Err(other) if is_no_folder(&other) => {}
+                Err(error) => found = Err(BadType::Unreadable(shelf.path.join(name), error)),
+            }
         }
+        found
     }
 
     /// All types by their names; of several with one name, the one that counts.
     pub fn all(&self, language: Language) -> BTreeMap<String, Result<Type, BadType>> {
-        let mut all: BTreeMap<String, Result<Type, BadType>> = BuiltIn::ALL
-            .iter()
-            .map(|kind| (kind.name().to_owned(), Ok(built_in(*kind, language))))
-            .collect();
+        let mut names: BTreeSet<String> =
+            BuiltIn::ALL.iter().map(|kind| kind.name().to_owned()).collect();
+        for shelf in self.opened().flatten() {
+            let all = shelf.folder.names().unwrap_or_default();
+            let all = all.iter().map(|name| name.to_string_lossy());
+            names.extend(all.filter(|name| !name.starts_with('.')).map(String::from));
+        }
+        let found = |name: String| {
+            let found = self.find(&name, language).transpose()?;
+            Some((name, found))
+        };
+        names.into_iter().filter_map(found).collect()
+    }
+
+    /// The folders with types that are there, the more general first.
+    fn opened(&self) -> impl Iterator<Item = Result<Shelf<'_>, BadType>> {
         let mut shelves = vec![(&self.user, Origin::User)];
         if self.project != self.user {
             shelves.push((&self.project, Origin::Project));
         }
-        for (shelf, origin) in shelves {
-            for folder in folders(shelf) {
-                let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                // What an override leaves out is as in what it overrides.
-                let under = all.get(&name).and_then(|found| found.as_ref().ok());
-                let read = read(&folder, &name, origin, under);
-                all.insert(name, read);
+        shelves.into_iter().filter_map(|(path, origin)| {
+            let opened = match origin {
+                Origin::Project => open_in_project(path),
+                Origin::BuiltIn | Origin::User => {
+                    Folder::open(path, Links::Follow).map_err(|error| (path.as_path(), error))
+                }
+            };
+            match opened {
+                Ok(folder) => Some(Ok(Shelf { folder, path, origin })),
+                Err((_, other)) if is_no_folder(&other) => None,
+                Err((at, error)) => Some(Err(BadType::Unreadable(at.to_owned(), error))),
             }
-        }
-        all
+        })
     }
+}
+
+/// A folder with types.
+struct Shelf<'a> {
+    folder: Folder,
+    path: &'a Path,
+    origin: Origin,
+}
+
+/// Opens `.aweave/debate-types` of a project, neither of which may be a link: a checkout could
+/// lead with it to any file that its user can read, and the text would be sent to others.
+fn open_in_project(shelf: &Path) -> Result<Folder, (&Path, io::Error)> {
+    let own = shelf.parent().unwrap_or(shelf);
+    let root = own.parent().unwrap_or(own);
+    let mut folder = Folder::open(root, Links::Refuse).map_err(|error| (root, error))?;
+    for path in [own, shelf] {
+        let name = path.file_name().unwrap_or_default();
+        folder = folder.folder(name).map_err(|error| (path, error))?;
+    }
+    Ok(folder)
+}
+
+fn is_no_folder(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 impl Type {
@@ -186,45 +242,37 @@ fn built_in(kind: BuiltIn, language: Language) -> Type {
     }
 }
 
-fn folders(shelf: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(shelf) else { return Vec::new() };
-    let mut folders: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
-    folders.retain(|path| !is_hidden(path));
-    folders.sort();
-    folders
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
-}
-
-fn read(folder: &Path, name: &str, origin: Origin, under: Option<&Type>) -> Result<Type, BadType> {
+fn read(
+    folder: &Folder,
+    path: &Path,
+    name: &str,
+    origin: Origin,
+    under: Option<&Type>,
+) -> Result<Type, BadType> {
     if DebateType::parse(name.to_owned()).is_err() {
-        return Err(BadType::Name(folder.to_owned()));
+        return Err(BadType::Name(path.to_owned()));
     }
     let known = ["type.toml", "proposer.md", "opponent.md", "arbitrator.md"];
-    let entries =
-        fs::read_dir(folder).map_err(|error| BadType::Unreadable(folder.to_owned(), error))?;
-    for entry in entries.flatten() {
-        let named = known.iter().any(|name| entry.file_name() == **name);
-        if !named && !is_hidden(&entry.path()) {
-            return Err(BadType::Stray(entry.path()));
-        }
+    let names = folder.names().map_err(|error| BadType::Unreadable(path.to_owned(), error))?;
+    let stray = names.iter().find(|name| {
+        !name.to_string_lossy().starts_with('.') && !known.iter().any(|known| *name == known)
+    });
+    if let Some(stray) = stray {
+        return Err(BadType::Stray(path.join(stray)));
     }
-    let (title, description) = match text(&folder.join("type.toml"))? {
-        Some(toml) => describe(&folder.join("type.toml"), &toml)?,
+    let (title, description) = match text(folder, path, "type.toml")? {
+        Some(toml) => describe(&path.join("type.toml"), &toml)?,
         None => match under {
             Some(under) => (under.title.clone(), under.description.clone()),
-            None => return Err(BadType::Missing(folder.join("type.toml"))),
+            None => return Err(BadType::Missing(path.join("type.toml"))),
         },
     };
     let rules_of = |role: Role| -> Result<String, BadType> {
-        let path = folder.join(format!("{}.md", role.as_str()));
-        match (text(&path)?, under) {
+        let file = format!("{}.md", role.as_str());
+        match (text(folder, path, &file)?, under) {
             (Some(text), _) => Ok(text),
             (None, Some(under)) => Ok(under.rules_of(role).to_owned()),
-            (None, None) => Err(BadType::Missing(path)),
+            (None, None) => Err(BadType::Missing(path.join(file))),
         }
     };
     let rules = ByRole {
@@ -235,12 +283,12 @@ fn read(folder: &Path, name: &str, origin: Origin, under: Option<&Type>) -> Resu
     let len = rules.proposer.len() + rules.opponent.len() + rules.arbitrator.len();
     let max = TypeTexts::MAX_BYTES;
     if len > max {
-        return Err(BadType::TooLong { folder: folder.to_owned(), len, max });
+        return Err(BadType::TooLong { folder: path.to_owned(), len, max });
     }
     Ok(Type {
         name: name.to_owned(),
         origin,
-        folder: Some(folder.to_owned()),
+        folder: Some(path.to_owned()),
         title,
         description,
         rules,
@@ -248,13 +296,18 @@ fn read(folder: &Path, name: &str, origin: Origin, under: Option<&Type>) -> Resu
 }
 
 /// What a file says, `None` when it is not there.
-fn text(path: &Path) -> Result<Option<String>, BadType> {
-    match fs::read_to_string(path) {
-        Ok(text) if text.trim().is_empty() => Err(BadType::Blank(path.to_owned())),
-        Ok(text) if text.contains('\0') => Err(BadType::Nul(path.to_owned())),
+fn text(folder: &Folder, path: &Path, name: &str) -> Result<Option<String>, BadType> {
+    let path = path.join(name);
+    let bytes = match folder.read(OsStr::new(name), TypeTexts::MAX_BYTES as u64) {
+        Ok(bytes) => bytes,
+        Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(BadType::Unreadable(path, error)),
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if text.trim().is_empty() => Err(BadType::Blank(path)),
+        Ok(text) if text.contains('\0') => Err(BadType::Nul(path)),
         Ok(text) => Ok(Some(text)),
-        Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(BadType::Unreadable(path.to_owned(), error)),
+        Err(_) => Err(BadType::NotText(path)),
     }
 }
 
@@ -274,6 +327,8 @@ fn describe(path: &Path, toml: &str) -> Result<(String, String), BadType> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     struct Folder(tempfile::TempDir);

@@ -407,45 +407,127 @@ fn trust_in_a_folder_is_read_as_gemini_reads_it() {
     found(&home, "gemini").is("gemini tools", "ok");
 }
 
-#[test]
-fn an_entry_of_somebodys_own_is_tried_as_it_stands() {
-    let home = equipped();
-    home.program("mute", "exit 7");
-    home.program("loud", "echo 'cannot open the door' >&2; exit 7");
-    home.program("chatty", "echo Welcome; cat >/dev/null");
-    home.program("other", r#"while read -r line; do
-        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-        [ -n "$id" ] && printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"sing"}]}}\n' "$id"
-    done"#);
-    for (entry, status, words) in [
-        (json!({"command": "aw", "args": ["mcp", "--role", "opponent"]}), "ok", "--role opponent"),
-        (json!({"command": "mute"}), "failed", "ended without an answer"),
-        (json!({"command": "loud"}), "failed", "cannot open the door"),
-        (json!({"command": "chatty"}), "failed", "Welcome"),
-        (json!({"command": "other"}), "failed", "no debate_wait"),
-        (json!({"command": "nowhere"}), "failed", "No such file"),
-        (json!({"url": "https://example.org/mcp"}), "warning", "not tried"),
-    ] {
-        home.write(".mcp.json", json!({"mcpServers": {"aw": entry}}).to_string());
-        let found = found(&home, "claude");
-        found.is("claude tools", status).says("claude tools", &[words]);
+/// Writes this as the entry `aw` of every host, into the project's own files.
+fn plant(home: &Home, program: &str, arguments: &[&str], more: &Value) {
+    let mut entry = json!({"command": program, "args": arguments});
+    entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let named = json!({"mcpServers": {"aw": entry}}).to_string();
+    for file in [".mcp.json", ".cursor/mcp.json", ".gemini/settings.json"] {
+        home.write(file, &named);
     }
+    let words: Vec<&str> = [program].iter().chain(arguments).copied().collect();
+    let mut theirs = json!({"type": "local", "command": words});
+    theirs.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    home.write("opencode.json", json!({"mcp": {"aw": theirs}}).to_string());
+    // JSON strings and lists of them mean the same in TOML.
+    let mut toml =
+        format!("[mcp_servers.aw]\ncommand = {}\nargs = {}\n", json!(program), json!(arguments));
+    for (key, value) in more.as_object().unwrap() {
+        match value.as_object() {
+            Some(set) => {
+                for (name, value) in set {
+                    toml.push_str(&format!("{key}.{name} = {value}\n"));
+                }
+            }
+            None => toml.push_str(&format!("{key} = {value}\n")),
+        }
+    }
+    home.write(".codex/config.toml", toml);
+}
+
+#[test]
+fn a_program_that_a_projects_file_names_is_shown_and_not_started() {
+    let home = equipped();
+    let trap = format!("echo ran >>{}/ran", home.root().display());
+    home.program("trap", &trap);
+    let trap = home.root().join("bin/trap").display().to_string();
+    let with = |home: &Home, program: &str, arguments: &[&str], more: Value, shown: &str| {
+        plant(home, program, arguments, &more);
+        let all = found(home, "");
+        for host in HOSTS {
+            let name = format!("{host} tools");
+            all.is(&name, "warning").says(&name, &["not started", shown]);
+        }
+        assert!(!home.root().join("ran").exists(), "{program} {arguments:?} {more} was started");
+    };
+    with(&home, "sh", &["-c", &trap], json!({}), "sh");
+    with(&home, &trap, &["mcp"], json!({}), &trap);
+    with(&home, "trap", &[], json!({}), "trap");
+    with(&home, "aw", &["server", "stop"], json!({}), "stop");
+    with(&home, "aw", &["mcp", "--role", "king"], json!({}), "king");
+    with(&home, "aw", &["mcp"], json!({"cwd": "/"}), "cwd");
+    with(&home, "aw", &["mcp"], json!({"url": "https://example.org"}), "example.org");
+    for variable in ["PATH", "LD_PRELOAD", "AWEAVE_HOME", "DEBATE_SERVER_URL"] {
+        with(&home, "aw", &["mcp"], json!({"env": {variable: "secret"}}), variable);
+        with(&home, "aw", &["mcp"], json!({"environment": {variable: "secret"}}), variable);
+    }
+    let shown = home.agent("doctor").stdout;
+    assert!(!shown.contains("secret"), "a variable may hold a token: {shown}");
+}
+
+#[test]
+fn an_entry_for_one_role_is_as_the_kit_writes_it() {
+    let home = equipped();
+    for (arguments, more) in [
+        (&["mcp", "--role", "opponent"][..], json!({})),
+        (&["mcp"], json!({"env": {"AW_ROLE": "opponent", "AW_AUTHOR": "Ann"}, "timeout": 7})),
+    ] {
+        plant(&home, "aw", arguments, &more);
+        let all = found(&home, "");
+        for host in HOSTS {
+            all.is(&format!("{host} tools"), "ok");
+        }
+    }
+    plant(&home, env!("CARGO_BIN_EXE_aw"), &["mcp"], &json!({}));
+    found(&home, "claude").is("claude tools", "ok");
+    home.write(".mcp.json", r#"{"mcpServers": {"aw": {"url": "https://example.org/mcp"}}}"#);
+    found(&home, "claude").is("claude tools", "warning").says("claude tools", &["not tried"]);
     let off = json!({"mcp": {"aw": {"type": "local", "command": ["aw", "mcp"], "enabled": false}}});
     home.write("opencode.json", off.to_string());
     found(&home, "opencode").is("opencode tools", "warning").says("opencode tools", &["off"]);
 }
 
 #[test]
-fn codex_passes_on_only_what_its_entry_names() {
-    let home = equipped().set("AW_AUTHOR", "Ann").set("OTHER", "x");
-    home.does("install codex");
-    let bin = home.root().join("bin");
-    fs::rename(bin.join("aw"), bin.join("real-aw")).unwrap();
-    home.program("aw", "[ \"$1\" = mcp ] && env >\"$HOME/passed\"\nexec real-aw \"$@\"");
-    found(&home, "codex").is("codex tools", "ok");
-    let passed = home.read("~/passed");
-    assert!(passed.contains("AW_AUTHOR=Ann") && passed.contains("AW_LISTEN="), "{passed}");
-    assert!(!passed.contains("OTHER="), "{passed}");
+fn another_program_that_is_called_aw_is_not_started() {
+    let trap = "#!/bin/sh\necho ran >>\"$HOME/ran\"\n";
+    // By a folder of the PATH that leads into the checkout, or by one before ours.
+    for (path, from) in [(".", "aw"), ("", "aw"), ("tools", "tools/aw"), ("~/traps", "~/traps/aw")]
+    {
+        let home = equipped();
+        home.does("install all");
+        // A folder of the user's own may have a shell of the user's own.
+        let more: &[&str] = if path.starts_with('~') { &[] } else { &["sh", "bash", "codex"] };
+        for program in more.iter().chain(&["aw"]) {
+            let file = from.replace("aw", program);
+            home.write(&file, trap);
+            home.mode(&file, 0o755);
+        }
+        let path = path.replace('~', home.root().join("home").to_str().unwrap());
+        let bin = home.root().join("bin").display().to_string();
+        let home = home.set("PATH", &format!("{path}:{bin}:/usr/bin:/bin"));
+        let all = found(&home, "");
+        for host in HOSTS {
+            let name = format!("{host} tools");
+            all.is(&name, "warning").says(&name, &["not started", "not this aw"]);
+        }
+        assert!(!home.has("~/ran"), "{path:?}: {all:?}");
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_read_to_the_end_do_not_hang_it() {
+    let home = equipped();
+    for file in [".mcp.json", ".claude/settings.json", ".gemini/settings.json", "opencode.json"] {
+        let _ = fs::remove_file(home.at(file));
+        let made = std::process::Command::new("mkfifo").arg(home.at(file)).status();
+        assert!(made.unwrap().success());
+    }
+    home.remove(".codex/config.toml");
+    home.link("/dev/zero", ".codex/config.toml");
+    let all = found(&home, "");
+    for host in ["claude", "codex", "gemini", "opencode"] {
+        all.is(&format!("{host} tools"), "failed");
+    }
 }
 
 #[test]

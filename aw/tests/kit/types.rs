@@ -1,7 +1,9 @@
 //! Types of debate that a user or a project adds: found, checked, sent along and kept.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -103,6 +105,86 @@ fn a_broken_type_is_refused_with_the_file_that_is_wrong() {
         text(&refused["error"]["message"]).contains("legal/arbitrator.md is missing"),
         "{refused}"
     );
+}
+
+/// The files that a type has.
+const FILES: [&str; 4] = ["type.toml", "proposer.md", "opponent.md", "arbitrator.md"];
+
+#[test]
+fn a_link_in_a_projects_types_is_refused_wherever_it_is() {
+    let aw = Aw::new();
+    let elsewhere = aw.desk().parent().unwrap().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::write(elsewhere.join("admin_token"), "not for others\n").unwrap();
+    write_type(&elsewhere.join("debate-types"), "legal", "not for others");
+    let secret = elsewhere.join("admin_token");
+    let own = aw.desk().join(".aweave");
+    let shelf = of_project(&aw);
+    let mut links: Vec<(PathBuf, PathBuf)> =
+        FILES.iter().map(|file| (shelf.join("legal").join(file), secret.clone())).collect();
+    // One that stays inside is a link too: whoever reads the folder need not find that out.
+    links.push((shelf.join("legal/opponent.md"), PathBuf::from("proposer.md")));
+    links.push((shelf.join("legal"), elsewhere.join("debate-types/legal")));
+    links.push((shelf, elsewhere.join("debate-types")));
+    links.push((own.clone(), elsewhere));
+    for (link, to) in links {
+        let _ = fs::remove_file(&own);
+        let _ = fs::remove_dir_all(&own);
+        write_type(&of_project(&aw), "legal", "x");
+        if link.is_dir() {
+            fs::remove_dir_all(&link).unwrap();
+        } else {
+            fs::remove_file(&link).unwrap();
+        }
+        symlink(&to, &link).unwrap();
+        for ran in [
+            create(&aw, "legal"),
+            aw.quietly(&["agent", "show", "opponent", "--type", "legal"]),
+            aw.quietly(&["debate", "types"]),
+        ] {
+            assert!(!ran.stdout.contains("not for others"), "{link:?}: {ran:?}");
+            assert!(ran.stdout.contains("is a link"), "{link:?}: {ran:?}");
+            assert!(ran.stdout.contains(link.to_str().unwrap()), "{link:?}: {ran:?}");
+        }
+        create(&aw, "legal").refused(4, "INVALID_INPUT");
+    }
+    assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 0, "nothing was sent");
+}
+
+#[test]
+fn a_type_that_cannot_be_read_to_the_end_neither_hangs_nor_hides_the_others() {
+    let aw = Aw::new();
+    for shelf in [of_user(&aw), of_project(&aw)] {
+        for file in FILES {
+            let _ = fs::remove_dir_all(&shelf);
+            write_type(&shelf, "legal", "x");
+            write_type(&shelf, "sound", "x");
+            let bad = shelf.join("legal").join(file);
+            fs::remove_file(&bad).unwrap();
+            assert!(Command::new("mkfifo").arg(&bad).status().unwrap().success());
+            let refused = create(&aw, "legal").refused(4, "INVALID_INPUT");
+            assert!(text(&refused["error"]["message"]).contains("not a regular file"), "{refused}");
+            let listed_types = types(&aw);
+            let problem = text(&listed(&listed_types, "legal")["problem"]);
+            assert!(problem.contains("not a regular file"), "{problem}");
+            assert!(listed(&listed_types, "sound")["problem"].is_null(), "{listed_types}");
+            create(&aw, "sound").ok();
+        }
+        fs::remove_dir_all(&shelf).unwrap();
+    }
+    // The user's own folder may have links, but none to something without an end.
+    write_type(&of_user(&aw), "legal", "x");
+    let rules = of_user(&aw).join("legal/opponent.md");
+    fs::remove_file(&rules).unwrap();
+    symlink("/dev/zero", &rules).unwrap();
+    create(&aw, "legal").refused(4, "INVALID_INPUT");
+    fs::remove_file(&rules).unwrap();
+    fs::write(&rules, "x".repeat(100_000)).unwrap();
+    let refused = create(&aw, "legal").refused(4, "INVALID_INPUT");
+    assert!(text(&refused["error"]["message"]).contains("longer than 65536"), "{refused}");
+    fs::remove_file(&rules).unwrap();
+    symlink("proposer.md", &rules).unwrap();
+    create(&aw, "legal").ok();
 }
 
 #[test]

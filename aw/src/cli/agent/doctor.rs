@@ -13,23 +13,24 @@ use serde_json::{Value, json};
 
 use super::super::answer::{Answer, Problem, Shown};
 use super::super::debate::Shape;
+use super::super::line::quoted;
 use super::super::page;
 use super::super::session::Session;
 use super::install::{Standing, known, states};
 use super::tools::tools;
 use super::{hosts, project, surroundings};
+use crate::files::read_text;
+use crate::kit::SETTINGS_LIMIT;
 use crate::kit::host::{Host, Places, program};
 use crate::kit::json;
 use crate::kit::ledger::Part;
+use crate::programs;
 
 /// How long a host may take to run one command.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long what it printed may take to arrive after it has ended.
 const LEFTOVERS: Duration = Duration::from_millis(500);
-
-/// What is run the way a host runs commands: it must reach the server.
-const TRIED: &str = "AW_AUTOSTART=0 aw debate list --limit 1";
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Doctor {
@@ -186,7 +187,7 @@ fn reaches(host: Host, places: &Places, project: &Path) -> Value {
                 ),
                 "Add there: \"sandbox\": {\"excludedCommands\": [\"aw *\"]}",
             ),
-            None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
+            None => tried_in_shell(host),
         },
         Host::Gemini => match gemini_sandbox(places, project) {
             Some(where_from) => warning(
@@ -197,9 +198,9 @@ fn reaches(host: Host, places: &Places, project: &Path) -> Value {
                 ),
                 "If `aw debate list` fails inside it, switch tools.sandbox off for this project",
             ),
-            None => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
+            None => tried_in_shell(host),
         },
-        Host::Cursor => match tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH) {
+        Host::Cursor => match tried_in_shell(host) {
             fine if fine["status"] == "ok" => warning(
                 host,
                 "server",
@@ -208,11 +209,34 @@ fn reaches(host: Host, places: &Places, project: &Path) -> Value {
             ),
             bad => bad,
         },
-        Host::Opencode => tried(host, Command::new("sh").args(["-c", TRIED]), ON_PATH),
+        Host::Opencode => tried_in_shell(host),
     }
 }
 
 const ON_PATH: &str = "Put aw into a folder of your PATH; see aw doctor";
+
+/// A host that runs commands in a plain shell.
+fn tried_in_shell(host: Host) -> Value {
+    match script() {
+        Ok(script) => tried(host, programs::command("sh").args(["-c", &script]), ON_PATH),
+        Err(why) => failed(host, "server", &why, ON_PATH),
+    }
+}
+
+/// Printed before the path of an `aw` that was not started.
+const NOT_STARTED: &str = "not started: ";
+
+/// What is run the way a host runs commands: `aw` must be found, be this very program, and reach
+/// the server. Another program of that name, which a checkout may bring, is not started.
+fn script() -> Result<String, String> {
+    let own = programs::own().map_err(|error| format!("aw does not know where it is: {error}"))?;
+    let own = quoted(&own.display().to_string());
+    Ok(format!(
+        "aw=$(command -v aw) || {{ echo 'aw: not found' >&2; exit 127; }}\n\
+         [ \"$aw\" -ef {own} ] || {{ echo \"{NOT_STARTED}$aw\"; exit 126; }}\n\
+         AW_AUTOSTART=0 {own} debate list --limit 1"
+    ))
+}
 
 /// What switches Claude Code's sandbox on without letting `aw` out of it.
 fn claude_sandbox(places: &Places, project: &Path) -> Option<PathBuf> {
@@ -255,7 +279,11 @@ fn gemini_sandbox(places: &Places, project: &Path) -> Option<String> {
 /// Codex runs commands in a login shell inside its sandbox, unless a rule lets them out.
 fn codex(places: &Places) -> Value {
     let login = "Put aw into a folder that a login shell has in its PATH, for instance by a line in ~/.profile";
-    let shell = tried(Host::Codex, Command::new("bash").args(["-lc", TRIED]), login);
+    let script = match script() {
+        Ok(script) => script,
+        Err(why) => return failed(Host::Codex, "server", &why, login),
+    };
+    let shell = tried(Host::Codex, programs::command("bash").args(["-lc", &script]), login);
     if shell["status"] != "ok" || allowed_by_rule(&places.codex.join("rules")) {
         return shell;
     }
@@ -268,7 +296,7 @@ fn codex(places: &Places) -> Value {
         );
     };
     let mut sandbox = Command::new(program);
-    sandbox.args(["sandbox", "--", "bash", "-lc", TRIED]);
+    sandbox.args(["sandbox", "--", "bash", "-lc", &script]).env("PATH", programs::path());
     let rules = places.codex.join("rules").join("aw.rules");
     let fix = format!(
         "To let the debate commands out of the sandbox, write into {}:\n{RULES}",
@@ -286,7 +314,7 @@ prefix_rule(pattern=["aw", "agent", "show"], decision="allow")"#;
 fn allowed_by_rule(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
     let rules = files.filter(|file| file.extension().is_some_and(|ending| ending == "rules"));
-    rules.filter_map(|file| fs::read_to_string(file).ok()).any(|text| {
+    rules.filter_map(|file| read_text(&file, SETTINGS_LIMIT).ok()).any(|text| {
         let code = text.lines().filter(|line| !line.trim_start().starts_with('#'));
         let code: String = code.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
         code.replace('\'', "\"").split("prefix_rule(").skip(1).any(|rule| {
@@ -299,7 +327,7 @@ fn allowed_by_rule(folder: &Path) -> bool {
 
 /// What a file of settings says. Some hosts allow comments in theirs.
 pub(super) fn json_in(file: &Path) -> Value {
-    fs::read_to_string(file).map(|text| json::value(&text)).unwrap_or_default()
+    read_text(file, SETTINGS_LIMIT).map(|text| json::value(&text)).unwrap_or_default()
 }
 
 /// Whether the command reached the server.
@@ -314,6 +342,10 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
         Ok(printed) => printed,
         Err(why) => return failed(host, "server", &why, fix),
     };
+    if let Some(other) = printed.trim().strip_prefix(NOT_STARTED) {
+        let message = format!("the shell finds {other}, which is not this aw: it was not started");
+        return warning(host, "server", &message, ON_PATH);
+    }
     let answer: Value = serde_json::from_str(printed.trim()).unwrap_or_default();
     match (answer["success"].as_bool(), answer["error"]["message"].as_str()) {
         (Some(true), _) => ok(host, "server", "its commands reach the server"),

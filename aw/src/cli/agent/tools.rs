@@ -1,7 +1,10 @@
-//! Whether a host can use the tools of `aw mcp`: its entry for them, whether what the entry starts
-//! answers when it is started as the host would, and what the host still wants to be asked.
+//! Whether a host can use the tools of `aw mcp`: its entry for them, whether they answer, and what
+//! the host still wants to be asked.
+//!
+//! Anybody can write the entry: it comes with a checkout. So nothing that it names is started. Where
+//! it means this very program, as the kit writes it, this program is started; every other entry is
+//! shown.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,12 +13,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use aw_core::Role;
 use serde_json::{Value, json};
 
 use super::doctor::{failed, json_in, ok, warning};
+use crate::files::read_text;
+use crate::kit::SETTINGS_LIMIT;
 use crate::kit::host::{Host, Places, Scope};
 use crate::kit::json;
 use crate::kit::splice::NAME;
+use crate::programs;
 
 /// How long a server of tools may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -29,9 +36,26 @@ const ENDED: &str = "it ended without an answer";
 /// A tool without which nobody can debate.
 const NEEDED: &str = "debate_wait";
 
-/// What Codex passes on to a server of tools without being told.
-const PASSED: [&str; 10] =
-    ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
+/// What an entry may say besides its program: none of it changes which program is started, on
+/// which data, or for which server.
+const HARMLESS: [&str; 9] = [
+    "type",
+    "enabled",
+    "timeout",
+    "tool_timeout_sec",
+    "startup_timeout_sec",
+    "env_vars",
+    "trust",
+    "description",
+    "disabled",
+];
+
+/// The variables that an entry may set, for the same reason.
+const HARMLESS_VARIABLES: [&str; 4] =
+    ["AW_AUTHOR", "AW_PATIENCE", "AW_ROLE", "DEBATE_WAIT_DEADLINE"];
+
+/// How much of an entry is shown.
+const SHOWN: usize = 400;
 
 /// Whether this host can use the tools in this project.
 pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
@@ -52,15 +76,52 @@ pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
     if entry.said["enabled"] == false {
         return warning(host, "tools", &format!("{file} switches them off"), &theirs);
     }
-    let Some(mut command) = entry.command(host, project) else {
+    if entry.typed().is_none() {
         return warning(
             host,
             "tools",
             &format!("the entry {NAME} in {file} starts no program, so it was not tried"),
             &theirs,
         );
+    }
+    let Some(wanted) = entry.as_the_kit_writes_it() else {
+        let message = format!(
+            "the entry {NAME} in {file} is not one that aw writes, so it was not started: {}",
+            entry.shown()
+        );
+        return warning(host, "tools", &message, &theirs);
     };
-    let typed = entry.typed().join(" ");
+    let typed = entry.typed().unwrap_or_default().join(" ");
+    let on_path = format!(
+        "Put aw into a folder of the PATH that {} is started with, then try `{typed}`",
+        host.title()
+    );
+    let own = match programs::own() {
+        Ok(own) => own,
+        Err(error) => {
+            let message = format!("aw does not know where it is: {error}");
+            return failed(host, "tools", &message, &on_path);
+        }
+    };
+    match wanted.found_from(project) {
+        Some(found) if fs::canonicalize(&found).is_ok_and(|found| found == own) => {}
+        Some(found) => {
+            let message = format!(
+                "`{typed}`, which {file} starts, is {}, not this aw ({}): it was not started",
+                found.display(),
+                own.display()
+            );
+            return warning(host, "tools", &message, &on_path);
+        }
+        None => {
+            let message = format!(
+                "`{typed}`, which {file} starts, does not answer: there is no such program"
+            );
+            return failed(host, "tools", &message, &on_path);
+        }
+    }
+    let mut command = Command::new(own);
+    command.args(wanted.arguments).envs(wanted.variables).current_dir(project);
     match offered(&mut command) {
         Ok(tools) if tools.iter().any(|tool| tool == NEEDED) => {
             let message = format!("`{typed}` offers {} tools", tools.len());
@@ -77,11 +138,7 @@ pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
         }
         Err(why) => {
             let message = format!("`{typed}`, which {file} starts, does not answer: {why}");
-            let path = host.title();
-            let fix = format!(
-                "Put aw into a folder of the PATH that {path} is started with, then try `{typed}`"
-            );
-            failed(host, "tools", &message, &fix)
+            failed(host, "tools", &message, &on_path)
         }
     }
 }
@@ -97,7 +154,7 @@ impl Entry {
     /// The one in the settings of this scope, whoever wrote it.
     fn of(host: Host, places: &Places, scope: &Scope) -> Option<Self> {
         let file = places.settings(host, scope);
-        let text = fs::read_to_string(&file).ok()?;
+        let text = read_text(&file, SETTINGS_LIMIT).ok()?;
         let (settings, list) = match host {
             Host::Codex => (toml::from_str(&text).unwrap_or_default(), "mcp_servers"),
             Host::Opencode => (json::value(&text), "mcp"),
@@ -107,33 +164,60 @@ impl Entry {
         Some(Entry { file, for_project: scope.project().is_some(), said })
     }
 
-    /// The program and its arguments.
-    fn typed(&self) -> Vec<&str> {
+    /// The program and its arguments; none where the entry starts no program.
+    fn typed(&self) -> Option<Vec<&str>> {
         let command = &self.said["command"];
-        let program = command.as_str().into_iter();
-        let listed = command.as_array().into_iter().flatten().filter_map(Value::as_str);
-        let more = self.said["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        program.chain(listed).chain(more).collect()
+        let words = match (command.as_str(), command.as_array()) {
+            (Some(program), _) => {
+                let more = self.said["args"].as_array().into_iter().flatten();
+                [Some(program)].into_iter().chain(more.map(Value::as_str)).collect()
+            }
+            (None, Some(all)) => all.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+            (None, None) => None,
+        };
+        words.filter(|words| !words.is_empty())
     }
 
-    /// What the host starts, in the environment that it gives it.
-    fn command(&self, host: Host, project: &Path) -> Option<Command> {
-        let typed = self.typed();
+    /// What the entry wants, if it is one that the kit writes, perhaps for one role.
+    fn as_the_kit_writes_it(&self) -> Option<Wanted<'_>> {
+        let typed = self.typed()?;
         let (program, arguments) = typed.split_first()?;
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(project);
-        if host == Host::Codex {
-            let told = self.said["env_vars"].as_array().into_iter().flatten();
-            let names = PASSED.into_iter().chain(told.filter_map(Value::as_str));
-            let kept: BTreeMap<&str, String> =
-                names.filter_map(|name| Some((name, std::env::var(name).ok()?))).collect();
-            command.env_clear().envs(kept);
+        let named = *program == NAME || Path::new(program).is_absolute();
+        let for_tools = match arguments {
+            ["mcp"] => true,
+            ["mcp", "--role", role] => role.parse::<Role>().is_ok(),
+            _ => false,
+        };
+        let mut variables = Vec::new();
+        for (key, value) in self.said.as_object()? {
+            match key.as_str() {
+                "command" | "args" => {}
+                "env" | "environment" => {
+                    for (name, value) in value.as_object()? {
+                        let harmless = HARMLESS_VARIABLES.iter().find(|known| *known == name)?;
+                        variables.push((*harmless, value.as_str()?));
+                    }
+                }
+                key if HARMLESS.contains(&key) => {}
+                _ => return None,
+            }
         }
-        for set in ["env", "environment"] {
-            let set = self.said[set].as_object().into_iter().flatten();
-            command.envs(set.filter_map(|(name, value)| Some((name, value.as_str()?))));
+        (named && for_tools).then(|| Wanted { program, arguments: arguments.to_vec(), variables })
+    }
+
+    /// The entry in its own words, but for values that may be secret.
+    fn shown(&self) -> String {
+        let mut said = self.said.clone();
+        for secret in ["env", "environment", "headers", "http_headers"] {
+            for (_, value) in said[secret].as_object_mut().into_iter().flatten() {
+                *value = "…".into();
+            }
         }
-        Some(command)
+        let said = said.to_string();
+        match said.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &said[..end]),
+            None => said,
+        }
     }
 
     /// What the host still wants of its user before it uses the entry, and how to give it.
@@ -160,6 +244,23 @@ impl Entry {
 }
 
 /// Whether Claude Code was told to use the server that a project names.
+/// A program that an entry names, and how it is started.
+struct Wanted<'a> {
+    program: &'a str,
+    arguments: Vec<&'a str>,
+    variables: Vec<(&'static str, &'a str)>,
+}
+
+impl Wanted<'_> {
+    /// The program that a host finds which runs in this folder.
+    fn found_from(&self, folder: &Path) -> Option<PathBuf> {
+        if self.program == NAME {
+            return programs::find_as_shell_in(folder, NAME);
+        }
+        Some(PathBuf::from(self.program)).filter(|file| file.is_file())
+    }
+}
+
 fn claude_agrees(places: &Places, project: &Path) -> bool {
     let own = project.join(".claude");
     let settings = [places.claude.join("settings.json"), own.join("settings.json")];
@@ -175,7 +276,8 @@ fn claude_agrees(places: &Places, project: &Path) -> bool {
 
 /// Whether Codex reads the settings of a project.
 fn codex_trusts(places: &Places, project: &Path) -> bool {
-    let text = fs::read_to_string(places.settings(Host::Codex, &Scope::User)).unwrap_or_default();
+    let file = places.settings(Host::Codex, &Scope::User);
+    let text = read_text(&file, SETTINGS_LIMIT).unwrap_or_default();
     let settings: Value = toml::from_str(&text).unwrap_or_default();
     let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
     [project, &real].into_iter().any(|root| {

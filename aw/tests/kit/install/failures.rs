@@ -10,6 +10,45 @@ use super::super::home::{HOSTS, Home, Thing, Tree, files_of_all, same};
 use crate::world::Dice;
 
 #[test]
+fn a_link_that_leads_out_of_the_project_is_shown_and_nothing_is_written_through_it() {
+    // A file and a folder of each host, led to a file or a folder that is not the project's.
+    let files = ["AGENTS.md", "GEMINI.md", ".mcp.json", ".cursor/mcp.json", "opencode.json"];
+    let folders = [".claude", ".agents", ".agents/skills", ".codex", ".gemini/commands"];
+    for name in files.into_iter().chain(folders) {
+        let home = Home::bare();
+        let is_file = files.contains(&name);
+        let to = if is_file { "~/.bashrc" } else { "~/own" };
+        if is_file {
+            home.write(to, "{}\n");
+        } else {
+            fs::create_dir_all(home.at(to)).unwrap();
+        }
+        home.link(home.at(to).to_str().unwrap(), name);
+        let said = home.refuses("install all");
+        for part in [name, to.trim_start_matches("~/"), "not in the project"] {
+            assert!(said.contains(part), "{name}: {said}");
+        }
+        home.refuses("install all --dry-run");
+        // What was put in place before the link came is not taken away through it either.
+        home.remove(name);
+        home.does("install all");
+        let moved = home.at("~/moved");
+        fs::rename(home.at(name), &moved).unwrap();
+        home.link(moved.to_str().unwrap(), name);
+        let said = home.refuses("uninstall all");
+        assert!(said.contains(name) && said.contains("moved"), "{name}: {said}");
+        home.remove(name);
+        fs::rename(moved, home.at(name)).unwrap();
+        home.does("uninstall all");
+    }
+    // What Git keeps in the project's folder would be run or obeyed.
+    let home = Home::bare();
+    home.write(".git/config", "[core]\n");
+    home.link(".git/config", "AGENTS.md");
+    assert!(home.refuses("install codex").contains(".git/config"));
+}
+
+#[test]
 fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
     type Spoil = fn(&Home, &str);
     let read_only: Spoil = |home, name| home.mode(name, 0o444);
