@@ -1,6 +1,8 @@
 //! Which commands each role may use: one table for the kit's texts, for the tools that agents are
 //! offered, and for whoever must hold a caller to its role.
 
+use std::fmt;
+
 use aw_core::Role;
 
 /// A command of `aw` that has to do with debates.
@@ -82,9 +84,83 @@ impl Tool {
     }
 }
 
+/// Why somebody who is held to a role may not do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denied {
+    /// The command is for others.
+    Command {
+        /// The role that it is held to.
+        own: Role,
+        /// For whom the command is.
+        users: Users,
+    },
+    /// It named another role.
+    Role {
+        /// The role that it is held to.
+        own: Role,
+        /// The role that it named.
+        named: Role,
+    },
+}
+
+/// Checks a command, and the role that it names, for somebody who is held to a role. A command that
+/// is not in the table has nothing to do with debates.
+pub fn check(own: Role, command: &str, named: Option<Role>) -> Result<(), Denied> {
+    let family = command.split(' ').next().unwrap_or(command);
+    let tool = TOOLS.iter().find(|tool| tool.command == command);
+    let tool = tool.or_else(|| TOOLS.iter().find(|tool| tool.command == family));
+    match (tool, named) {
+        (Some(tool), _) if !tool.is_for(own) => Err(Denied::Command { own, users: tool.users }),
+        (_, Some(named)) if named != own => Err(Denied::Role { own, named }),
+        (_, _) => Ok(()),
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Denied::Command { own, users } => {
+                let whose = match users {
+                    Users::Everybody => "everybody",
+                    Users::Debaters => "the proposer and the opponent",
+                    Users::Proposer => "the proposer",
+                    Users::Arbitrator => "the arbitrator",
+                    Users::Person => "a person",
+                };
+                write!(f, "is for {whose}, and you are the {own}")
+            }
+            Denied::Role { own, named } => {
+                write!(f, "cannot be used as the {named}: you are the {own}")
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_role_is_held_to_its_own_commands_and_to_its_own_name() {
+        let opponent = |command: &str, named: Option<Role>| {
+            check(Role::Opponent, command, named).map_err(|denied| denied.to_string())
+        };
+        assert_eq!(opponent("debate submit", Some(Role::Opponent)), Ok(()));
+        assert_eq!(opponent("debate wait", None), Ok(()));
+        assert_eq!(opponent("completions", None), Ok(()));
+        for (command, named, said) in [
+            ("debate appeal", None, "is for the proposer, and you are the opponent"),
+            ("debate ruling", None, "is for the arbitrator, and you are the opponent"),
+            ("server stop", None, "is for a person, and you are the opponent"),
+            (
+                "debate wait",
+                Some(Role::Proposer),
+                "cannot be used as the proposer: you are the opponent",
+            ),
+        ] {
+            assert_eq!(opponent(command, named), Err(said.to_owned()), "{command}");
+        }
+    }
 
     #[test]
     fn the_table_is_the_one_of_the_contract() {

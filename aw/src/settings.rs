@@ -265,12 +265,35 @@ impl ClientSettings {
             )?
             .unwrap_or(USUAL_DEADLINE),
             patience: patience(set("AW_PATIENCE"), config.patience)?,
-            author: set("AW_AUTHOR").or(config.author),
+            author: set("AW_AUTHOR").or(config.author).or_else(|| agent_program(environment)),
             autostart,
             debate_language: language(config.debate_language.as_deref())?,
             home,
         })
     }
+}
+
+/// The variables that agent programs set for the commands they run.
+const AGENT_PROGRAMS: [(&str, &str); 10] = [
+    ("CLAUDECODE", "Claude Code"),
+    ("CODEX_THREAD_ID", "Codex"),
+    ("CODEX_SANDBOX", "Codex"),
+    ("CODEX_SANDBOX_NETWORK_DISABLED", "Codex"),
+    ("CURSOR_AGENT", "Cursor"),
+    ("GEMINI_CLI", "Gemini CLI"),
+    ("OPENCODE", "opencode"),
+    ("PI_CODING_AGENT", "pi"),
+    ("QWEN_CODE", "Qwen Code"),
+    ("CLINE_ACTIVE", "Cline"),
+];
+
+/// Returns the agent program that runs this command; none where several ran one another, since
+/// their variables do not tell which is the innermost.
+fn agent_program(environment: Environment<'_>) -> Option<String> {
+    let set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
+    let mut found = AGENT_PROGRAMS.into_iter().filter(|(name, _)| set(name)).map(|(_, is)| is);
+    let first = found.next()?;
+    found.all(|other| other == first).then(|| first.to_owned())
 }
 
 /// How long an agent should go on waiting, which is set in minutes.
@@ -389,6 +412,31 @@ mod tests {
         assert_eq!(port(Flags::default(), &[]), 2);
         assert_eq!(port(Flags::default(), &[("AW_LISTEN", "127.0.0.1:3")]), 3);
         assert_eq!(port(typed(), &[("AW_LISTEN", "127.0.0.1:3")]), 4);
+    }
+
+    #[test]
+    fn the_author_is_the_agent_program_unless_something_else_is_set() {
+        let home = tempfile::tempdir().unwrap();
+        let author = |set: &[(&str, &str)]| {
+            let environment = |name: &str| {
+                let home = ("AWEAVE_HOME", home.path().to_str().unwrap());
+                let found = set.iter().chain([&home]).find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            ClientSettings::settle(&environment).unwrap().author
+        };
+        for (name, program) in AGENT_PROGRAMS {
+            assert_eq!(author(&[(name, "1")]).as_deref(), Some(program));
+        }
+        assert_eq!(author(&[]), None);
+        assert_eq!(author(&[("CLAUDECODE", "")]), None);
+        let codex = [("CODEX_THREAD_ID", "x"), ("CODEX_SANDBOX", "seatbelt")];
+        assert_eq!(author(&codex).as_deref(), Some("Codex"));
+        // One program has started the other, and nobody knows which.
+        assert_eq!(author(&[("CLAUDECODE", "1"), ("GEMINI_CLI", "1")]), None);
+        assert_eq!(author(&[("CLAUDECODE", "1"), ("AW_AUTHOR", "Ann")]).as_deref(), Some("Ann"));
+        fs::write(home.path().join("config.toml"), "author = 'Bob'").unwrap();
+        assert_eq!(author(&[("CLAUDECODE", "1")]).as_deref(), Some("Bob"));
     }
 
     #[test]

@@ -212,7 +212,7 @@ pub fn install(data: &[u8]) {
                 .expect("a folder is made");
             fs::write(&path, bytes).expect("a file is written");
             let text = String::from_utf8_lossy(bytes);
-            ours |= grafts_of(&path).iter().any(|graft| graft.is_in(&text));
+            ours |= grafts_of(&path, None).iter().any(|graft| graft.is_in(&text));
         }
     }
     let before = snapshot(root);
@@ -220,7 +220,7 @@ pub fn install(data: &[u8]) {
     let installs = || {
         carried_out(root, |places, ledger| {
             let owner = Owner { project: scope.project(), lang: "en" };
-            plan::install(&places.pieces(&Host::ALL, &scope, VOICE), owner, ledger)
+            plan::install(&places.pieces(&Host::ALL, &scope, VOICE, &|_| None), owner, ledger)
         })
     };
     if let Err(refused) = installs() {

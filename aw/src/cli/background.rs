@@ -13,6 +13,7 @@ use nix::unistd::Pid;
 
 use super::answer::Problem;
 use super::reach::known_on_port;
+use super::role;
 use crate::home::{Home, Running};
 use crate::settings::ClientSettings;
 
@@ -52,6 +53,7 @@ pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Pr
         .args(auth.then_some("--auth"))
         // The token of whoever happened to start it is no business of the server's.
         .env_remove("DEBATE_AUTH_TOKEN")
+        .env_remove(role::NAME)
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(failed)?)
         .stderr(log)

@@ -23,9 +23,11 @@ use super::SERVER;
 use super::agent::shelves;
 use super::answer::Problem;
 use super::page;
+use super::role;
 use super::session::{self, Session};
 use crate::client;
 use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
+use crate::policy::Denied;
 use crate::settings::ClientSettings;
 
 /// The longest message that is read: the longest document, every letter of it escaped.
@@ -33,7 +35,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Mcp {
-    /// proposer, opponent or arbitrator: offer only what this role may use
+    /// proposer, opponent or arbitrator: offer only what this role may use [env: AW_ROLE]
     ///
     /// Without it everything but the arbitrator's moves is offered.
     #[arg(long)]
@@ -48,10 +50,17 @@ impl Mcp {
             .with_writer(io::stderr)
             .with_ansi(io::stderr().is_terminal())
             .init();
+        let role = match self.held_to() {
+            Ok(role) => role,
+            Err(problem) => {
+                page::note(&format!("error: {}", problem.message));
+                return problem.exit().into();
+            }
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let outcome = match runtime {
             Ok(runtime) => {
-                let outcome = runtime.block_on(serve(self.role));
+                let outcome = runtime.block_on(serve(role));
                 // A call that is held has nobody to answer any more.
                 runtime.shutdown_background();
                 outcome
@@ -64,6 +73,20 @@ impl Mcp {
                 page::note(&format!("error: {error:#}"));
                 SERVER.into()
             }
+        }
+    }
+}
+
+impl Mcp {
+    /// The role of the flag or of the environment, which must not contradict each other.
+    fn held_to(&self) -> Result<Option<Role>, Problem> {
+        let held = role::held_to()?;
+        match (held, self.role) {
+            (Some(own), Some(named)) if own != named => {
+                let denied = Denied::Role { own, named };
+                Err(Problem::new("FORBIDDEN", format!("aw mcp {denied} ({})", role::NAME)))
+            }
+            (held, named) => Ok(named.or(held)),
         }
     }
 }

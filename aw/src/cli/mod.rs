@@ -18,6 +18,7 @@ mod mcp;
 mod migrate;
 mod page;
 mod reach;
+mod role;
 mod serve;
 mod server;
 mod session;
@@ -124,7 +125,9 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let mut command = Typed::command();
+    let mut refused = None;
     let typed = command.try_get_matches_from_mut(&arguments).and_then(|mut matches| {
+        refused = role::check(&matches).err();
         Typed::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     });
     // Taking it apart is a twentieth of the life of a command, which ends anyway.
@@ -133,6 +136,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(typed) => typed,
         Err(usage) => return wrong_usage(&usage, &arguments),
     };
+    if let Some((problem, format)) = refused {
+        return show(Err(problem), format);
+    }
     let (format, outcome) = match typed.command {
         Command::Serve(serve) => return serve.run(),
         Command::Mcp(mcp) => return mcp.run(),

@@ -40,12 +40,13 @@ pub const CODEX_TOOLS: Graft = Graft::Table(Registration {
         (
             "env_vars",
             "[\"AWEAVE_HOME\", \"AW_AUTH\", \"AW_AUTHOR\", \"AW_AUTH_TOKEN\", \"AW_AUTOSTART\", \
-             \"AW_DATABASE_URL\", \"AW_LISTEN\", \"AW_PATIENCE\", \"DEBATE_AUTH_TOKEN\", \
+             \"AW_DATABASE_URL\", \"AW_LISTEN\", \"AW_PATIENCE\", \"AW_ROLE\", \"DEBATE_AUTH_TOKEN\", \
              \"DEBATE_SERVER_URL\"]",
         ),
         ("tool_timeout_sec", "300"),
     ],
     besides: &[],
+    role: None,
 });
 
 /// The same for opencode, which gives up on a silent call after a minute unless told otherwise.
@@ -58,6 +59,7 @@ pub const OPENCODE_TOOLS: Graft = Graft::Member(Registration {
         ("timeout", "300000"),
     ],
     besides: &[("$schema", "\"https://opencode.ai/config.json\"")],
+    role: None,
 });
 
 /// The same for everybody else. They are patient enough by themselves: Claude Code for five
@@ -66,6 +68,7 @@ pub const TOOLS: Graft = Graft::Member(Registration {
     list: "mcpServers",
     fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
     besides: &[],
+    role: None,
 });
 
 impl Host {
@@ -193,8 +196,14 @@ impl Places {
     /// What the kit puts where for these hosts; what several hosts read is named for each of them.
     ///
     /// Claude Code looks for skills in a folder of its own, everybody else in `.agents`. A skill is
-    /// a slash command too, except with Gemini CLI.
-    pub fn pieces(&self, hosts: &[Host], scope: &Scope, voice: Voice<'_>) -> Vec<Piece> {
+    /// a slash command too, with Gemini CLI only where somebody sits at it.
+    pub fn pieces(
+        &self,
+        hosts: &[Host],
+        scope: &Scope,
+        voice: Voice<'_>,
+        role_of: &dyn Fn(&Path) -> Option<Role>,
+    ) -> Vec<Piece> {
         let shared = |root: &Path| root.join(".agents").join("skills");
         let mut pieces = Pieces { host: Host::Claude, voice, all: Vec::new() };
         for host in hosts {
@@ -231,7 +240,8 @@ impl Places {
                 }
             }
             let settings = self.settings(*host, scope);
-            pieces.put(settings.clone(), Writing::Grafts(grafts_of(&settings)));
+            let grafts = grafts_of(&settings, role_of(&settings));
+            pieces.put(settings, Writing::Grafts(grafts));
         }
         pieces.all
     }
@@ -268,10 +278,11 @@ fn opencode_settings(folder: &Path) -> PathBuf {
     if commented.exists() && (has(&commented) || !has(&plain)) { commented } else { plain }
 }
 
-/// What the kit puts into a file like this one among what is somebody's own.
-pub fn grafts_of(path: &Path) -> Vec<Graft> {
+/// What the kit puts into a file like this one among what is somebody's own, for a host that is
+/// held to a role or to none.
+pub fn grafts_of(path: &Path, role: Option<Role>) -> Vec<Graft> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if name == CODEX_SETTINGS {
+    let mut grafts = if name == CODEX_SETTINGS {
         vec![CODEX_DEADLINE, CODEX_TOOLS]
     } else if name.starts_with("opencode.json") {
         vec![OPENCODE_TOOLS]
@@ -279,7 +290,18 @@ pub fn grafts_of(path: &Path) -> Vec<Graft> {
         vec![TOOLS]
     } else {
         vec![Graft::Block(String::new())]
+    };
+    let Some(role) = role else { return grafts };
+    for graft in &mut grafts {
+        if let Graft::Table(entry) | Graft::Member(entry) = graft {
+            entry.role = Some(role);
+        }
     }
+    if name == CODEX_SETTINGS {
+        // Its commands are held to the role too.
+        grafts.insert(1, Graft::Variable { name: "AW_ROLE", value: role.as_str() });
+    }
+    grafts
 }
 
 /// Whether a host keeps in this file what nobody else may read.

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use aw_core::Role;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::host::Host;
@@ -34,6 +35,9 @@ pub struct Entry {
     pub lang: String,
     /// Whether the whole file is ours, or what was put into it.
     pub part: Part,
+    /// The role that its host is held to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// What was written: all of it, or each part that was put in.
     #[serde(alias = "text", deserialize_with = "one_or_more")]
     pub texts: Vec<String>,
@@ -141,6 +145,11 @@ impl Ledger {
         })
     }
 
+    /// The role that the host of these settings is held to, if any.
+    pub fn role_of(&self, settings: &Path) -> Option<Role> {
+        self.of(settings)?.role()
+    }
+
     /// Remembers this in place of what was remembered of the file.
     pub fn put(&mut self, entry: Entry) {
         match self.files.iter_mut().find(|known| known.path == entry.path) {
@@ -166,6 +175,11 @@ impl Ledger {
 }
 
 impl Entry {
+    /// The role that its host is held to, if any.
+    pub fn role(&self) -> Option<Role> {
+        self.role.as_deref()?.parse().ok()
+    }
+
     /// The same, sure of which of our texts stand in the file, as far as that can be told.
     pub fn seen_in(mut self, file: Option<&str>) -> Self {
         let stands = |text: &String| match (file, self.part) {

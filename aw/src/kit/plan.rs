@@ -242,11 +242,20 @@ fn entry(
         hosts: known.map_or(vec![piece.host], |known| known.hosts.clone()),
         lang: owner.lang.to_owned(),
         part,
+        role: role_of(&piece.writing).map(|role| role.as_str().to_owned()),
         texts,
         earlier: Vec::new(),
         made_file,
         made_folders,
     }
+}
+
+fn role_of(writing: &Writing) -> Option<Role> {
+    let Writing::Grafts(grafts) = writing else { return None };
+    grafts.iter().find_map(|graft| match graft {
+        Graft::Table(entry) | Graft::Member(entry) => entry.role,
+        Graft::Block(_) | Graft::Variable { .. } => None,
+    })
 }
 
 /// Takes for ours what stands there as these pieces would be written, where nothing is remembered.
@@ -256,6 +265,7 @@ pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Le
     let known = ledger.clone();
     for host in Host::ALL {
         let own = pieces.iter().filter(|piece| piece.host == host);
+        let own = own.filter(|piece| stays_in(owner.project, &piece.path).is_ok());
         let seen: Vec<(&Piece, Found)> =
             own.map(|piece| (piece, found(piece, known.of(&piece.path)))).collect();
         let whole = !seen.iter().any(|(_, found)| matches!(found, Found::Missing));
@@ -265,7 +275,6 @@ pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Le
             continue;
         }
         for (piece, found) in seen {
-        let own = own.filter(|piece| stays_in(owner.project, &piece.path).is_ok());
             if let Found::Ours { now, texts } = found
                 && ledger.of(&piece.path).is_none()
             {
@@ -405,16 +414,16 @@ pub fn uninstall(
     }
     Ok(plan)
 }
+        stays_in(project, &path)?;
 
 /// The file without what is ours.
 fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
-    let grafts = grafts_of(&entry.path);
+    let grafts = grafts_of(&entry.path, entry.role());
     let left = match entry.part {
         // Somebody may have written another in its place, with lines in common with ours.
         Part::Whole => {
             let ours = entry.texts.concat();
             if !is_mostly(now, &ours) {
-        stays_in(project, &path)?;
                 return (Fate::Edited, None);
             }
             without_ours(now, &ours)
@@ -476,13 +485,6 @@ fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
     }
 }
 
-/// Whether a file that is there may be changed, as its own mode says.
-fn writable(path: &Path) -> Result<(), CannotPlan> {
-    match fs::metadata(path) {
-        Ok(file) if file.permissions().readonly() => Err(CannotPlan::ReadOnly(path.to_owned())),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
 /// Refuses a file of a project that a link leads out of it: a checkout could lead with it to any
 /// file of its user.
 fn stays_in(project: Option<&Path>, path: &Path) -> Result<(), CannotPlan> {
@@ -495,3 +497,10 @@ fn stays_in(project: Option<&Path>, path: &Path) -> Result<(), CannotPlan> {
     }
 }
 
+/// Whether a file that is there may be changed, as its own mode says.
+fn writable(path: &Path) -> Result<(), CannotPlan> {
+    match fs::metadata(path) {
+        Ok(file) if file.permissions().readonly() => Err(CannotPlan::ReadOnly(path.to_owned())),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}

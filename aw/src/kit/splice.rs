@@ -10,6 +10,7 @@ mod variable;
 
 use std::ops::Range;
 
+use aw_core::Role;
 use similar::{ChangeTag, TextDiff};
 
 /// What is put into a file.
@@ -39,6 +40,19 @@ pub struct Registration {
     pub fields: &'static [(&'static str, &'static str)],
     /// What else a file has to say that is made for it, lest the host add it.
     pub besides: &'static [(&'static str, &'static str)],
+    /// The role that the tools are held to, if any.
+    pub role: Option<Role>,
+}
+
+impl Registration {
+    /// The fields of the entry, with the role among the arguments.
+    fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let mcp = match self.role {
+            Some(role) => format!("\"mcp\", \"--role\", \"{role}\""),
+            None => "\"mcp\"".to_owned(),
+        };
+        self.fields.iter().map(move |(name, value)| (*name, value.replace("\"mcp\"", &mcp)))
+    }
 }
 
 /// What the entry is called, so that its tools are too: `aw` and `debate_wait`.

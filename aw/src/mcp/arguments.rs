@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
 use super::tools::{Scope, Tool};
+use crate::policy;
 
 /// The arguments of a call.
 #[derive(Debug)]
@@ -98,12 +99,11 @@ impl Arguments {
                 Refusal::input("role", message)
             })?,
         };
-        match scope.role() {
-            Some(own) if own != given => Err(Refusal::role(format!(
-                "these tools are the {own}'s, so the {given} cannot use them"
-            ))
-            .suggest("Leave `role` out, or ask your user to set aw up for that role")),
-            Some(_) | None => Ok(Some(given)),
+        let Some(own) = scope.role() else { return Ok(Some(given)) };
+        match policy::check(own, self.tool.policy().command, Some(given)) {
+            Ok(()) => Ok(Some(given)),
+            Err(denied) => Err(Refusal::role(format!("{} {denied}", self.tool.name()))
+                .suggest("Leave `role` out, or ask your user to set aw up for that role")),
         }
     }
 

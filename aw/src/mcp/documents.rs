@@ -51,7 +51,7 @@ impl Hand {
         message: &str,
     ) -> Result<Answer, Refusal> {
         let request = request_id(given, || None)?;
-        let author = given.optional("author")?.or(self.habits.author.as_deref());
+        let author = self.author(given)?;
         let mut body = json!({
             "summary": given.text("summary")?,
             "content": given.text("content")?,

@@ -12,6 +12,7 @@ mod documents;
 mod habits;
 mod inputs;
 mod moves;
+mod programs;
 mod prompts;
 mod quoting;
 mod reading;
@@ -37,12 +38,15 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use arguments::Arguments;
 use calls::Calls;
 pub use habits::{Habits, Types};
+use programs::Program;
 use quoting::{Answer, result};
 pub use refusal::Refusal;
 pub use tools::Scope;
 use tools::Tool;
 use waiting::Listener;
 pub use way::{Call, Inside, Server, Way};
+
+use crate::policy;
 
 const INSTRUCTIONS: &str = "\
 Two agents debate a plan until it holds: a proposer opens the debate, an opponent examines it, an \
@@ -86,6 +90,8 @@ struct Hand {
     scope: Scope,
     door: Arc<dyn Door>,
     habits: Arc<Habits>,
+    /// The agent program that calls, if it is a known one.
+    program: Option<Program>,
 }
 
 impl Mcp {
@@ -100,13 +106,20 @@ impl Mcp {
     }
 
     /// The hand of whoever makes this call.
-    fn hand(&self, call: &Extensions) -> Hand {
-        let Visit { way, scope, .. } = self.door.visit(call);
-        Hand { way, scope, door: self.door.clone(), habits: self.habits.clone() }
+    fn hand(&self, context: &RequestContext<RoleServer>) -> Hand {
+        let Visit { way, scope, .. } = self.door.visit(&context.extensions);
+        let program = Program::of(context);
+        Hand { way, scope, door: self.door.clone(), habits: self.habits.clone(), program }
     }
 }
 
 impl Hand {
+    /// The label on what is written: as it was given or set, else the program that calls.
+    fn author<'a>(&'a self, given: &'a Arguments) -> Result<Option<&'a str>, Refusal> {
+        let set = given.optional("author")?.or(self.habits.author.as_deref());
+        Ok(set.or(self.program.map(Program::title)))
+    }
+
     async fn use_tool(
         &self,
         tool: Tool,
@@ -138,7 +151,12 @@ impl Hand {
         }
         let name = tool.name();
         let message = match self.scope {
-            Scope::Role(role) => format!("{name} is not for the {role}"),
+            Scope::Role(own) => {
+                let Err(denied) = policy::check(own, tool.policy().command, None) else {
+                    return None;
+                };
+                format!("{name} {denied}")
+            }
             Scope::Open => {
                 format!("{name} is the arbitrator's, and these tools are set up for no role")
             }
@@ -184,7 +202,7 @@ impl ServerHandler for Mcp {
                 format!("there is no tool {:?}; there are {}", request.name, known.join(", "));
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         };
-        let hand = Hand { way, scope, door, habits };
+        let hand = Hand { way, scope, door, habits, program: Program::of(&context) };
         if let Some(refusal) = hand.refusal(tool) {
             return Ok(result(Err(refusal)).into());
         }
@@ -209,7 +227,13 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let scope = self.door.visit(&context.extensions).scope;
-        Ok(ListPromptsResult::with_all_items(prompts::listed(scope)))
+        let listed = match Program::of(&context) {
+            // It makes slash commands of prompts and of skills, and renames both where a prompt has
+            // the name of a skill. The kit installs the skills.
+            Some(Program::Gemini) => Vec::new(),
+            Some(_) | None => prompts::listed(scope),
+        };
+        Ok(ListPromptsResult::with_all_items(listed))
     }
 
     async fn get_prompt(
@@ -217,7 +241,7 @@ impl ServerHandler for Mcp {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = self.hand(&context.extensions).prompt(request).await;
+        let prompt = self.hand(&context).prompt(request).await;
         prompt.map(Into::into).map_err(|refusal| refusal.protocol_error())
     }
 
@@ -227,7 +251,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listed = self.hand(&context.extensions).resources(cursor.as_deref()).await;
+        let listed = self.hand(&context).resources(cursor.as_deref()).await;
         listed.map_err(|refusal| refusal.protocol_error())
     }
 
@@ -245,7 +269,7 @@ impl ServerHandler for Mcp {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.hand(&context.extensions).resource(&request.uri).await;
+        let read = self.hand(&context).resource(&request.uri).await;
         read.map(Into::into)
             .map_err(|refusal| refusal.with_id("uri", &request.uri).protocol_error())
     }

@@ -150,10 +150,7 @@ impl Hand {
     async fn play(&self, given: &Arguments, play: Move<'_>) -> Result<Answer, Refusal> {
         let Move { debate, role, target, request, path, mut body, message } = play;
         body["client_request_id"] = request.as_str().into();
-        body["author"] = match given.optional("author")?.or(self.habits.author.as_deref()) {
-            Some(author) => author.into(),
-            None => Value::Null,
-        };
+        body["author"] = self.author(given)?.into();
         shorn(&mut body);
         let wait = |after: Option<&str>| {
             NextCall::wait(debate, role.as_str(), after, WaitHabits::default())

@@ -154,6 +154,8 @@ impl Hand {
             (false, true) => Some(Role::Arbitrator),
             (true, true) | (false, false) => None,
         };
+        // Somebody who is held to another role does not take it.
+        let role = role.filter(|role| self.scope.role().is_none_or(|own| own == *role));
         let next = match (page.debates.as_slice(), role) {
             ([only], Some(role)) if page.total == 1 => Some(NextCall::new(
                 Tool::DebateGetContext,

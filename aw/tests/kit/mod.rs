@@ -4,6 +4,6 @@
 mod doctor;
 mod home;
 mod install;
-mod speech;
+pub mod speech;
 mod texts;
 mod types;

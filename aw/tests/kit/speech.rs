@@ -18,6 +18,11 @@ pub struct Speech {
 impl Speech {
     /// Starts it, and greets it.
     pub fn begin(aw: &Aw, arguments: &[&str]) -> Self {
+        Self::of(aw, "test", arguments)
+    }
+
+    /// The same by a host of this name.
+    pub fn of(aw: &Aw, host: &str, arguments: &[&str]) -> Self {
         let mut command = aw.settled("aw");
         command.arg("mcp").args(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -26,7 +31,7 @@ impl Speech {
         let hello = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
+            "clientInfo": {"name": host, "version": "1"},
         });
         speech.ask("initialize", &hello);
         speech.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind::WouldBlock;
+use std::path::Path;
 use std::slice;
 use std::thread;
 use std::time::Duration;
 
+use aw_core::Role;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -14,6 +16,8 @@ use super::super::debate::Shape;
 use super::super::line::Line;
 use super::super::page;
 use super::{Whom, project, surroundings};
+use crate::files::read_text;
+use crate::kit::SETTINGS_LIMIT;
 use crate::kit::host::{Host, Piece, Places, Scope, grafts_of};
 use crate::kit::ledger::{Entry, Held, Ledger, Part};
 use crate::kit::plan::{self, CannotPlan, Change, Fate, Owner, Plan};
@@ -30,6 +34,9 @@ pub(in crate::cli) struct Install {
     /// en or vi; by default as it was installed before, or en
     #[arg(long, value_name = "LANG")]
     lang: Option<Language>,
+    /// proposer, opponent or arbitrator: hold these hosts to this role; by default as before
+    #[arg(long)]
+    role: Option<Role>,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -58,7 +65,8 @@ impl Install {
             recognise(ledger, &settings, &places, &scope, &[]);
             language = self.lang.or_else(|| language_of(ledger, &scope)).unwrap_or_default();
             let voice = Voice { language, debate_language: &settings.debate_language };
-            let pieces = places.pieces(&hosts, &scope, voice);
+            let held = |settings: &Path| self.role.or_else(|| ledger.role_of(settings));
+            let pieces = places.pieces(&hosts, &scope, voice, &held);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
             plan::install(&pieces, owner, ledger)
         })?;
@@ -83,7 +91,9 @@ impl Install {
                 None => line,
             };
             let line = if self.whom.user { line.word("--user") } else { line };
-            line.flag_if("--lang", self.lang.map(Language::as_str)).into_string()
+            line.flag_if("--lang", self.lang.map(Language::as_str))
+                .flag_if("--role", self.role.map(Role::as_str))
+                .into_string()
         } else {
             "aw agent doctor".to_owned()
         };
@@ -100,7 +110,8 @@ impl Uninstall {
             recognise(ledger, &settings, &places, &scope, &hosts);
             let voice =
                 Voice { language: Language::default(), debate_language: &settings.debate_language };
-            let unknown = plan::unknown(&places.pieces(&hosts, &scope, voice), ledger);
+            let held = |settings: &Path| ledger.role_of(settings);
+            let unknown = plan::unknown(&places.pieces(&hosts, &scope, voice, &held), ledger);
             let mut plan = plan::uninstall(&hosts, scope.project(), ledger)?;
             plan.changes.extend(unknown);
             Ok(plan)
@@ -167,7 +178,9 @@ fn recognise(
     for language in Language::ALL {
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
-        plan::adopt(&places.pieces(&Host::ALL, scope, voice), named, owner, ledger);
+        let held = |settings: &Path| ledger.role_of(settings);
+        let pieces = places.pieces(&Host::ALL, scope, voice, &held);
+        plan::adopt(&pieces, named, owner, ledger);
     }
 }
 
@@ -234,7 +247,8 @@ pub(super) fn states(ledger: &Ledger, settings: &ClientSettings, places: &Places
         let owner = Owner { project: scope.project(), lang: language.as_str() };
         let hosts =
             Host::ALL.into_iter().filter(|host| own().any(|file| file.hosts.contains(host)));
-        let pieces = places.pieces(&hosts.collect::<Vec<_>>(), &scope, voice);
+        let held = |settings: &Path| ledger.role_of(settings);
+        let pieces = places.pieces(&hosts.collect::<Vec<_>>(), &scope, voice, &held);
         let planned = |piece: &Piece| {
             let mut then = ledger.clone();
             let plan = plan::install(slice::from_ref(piece), owner, &mut then).ok()?;
@@ -271,8 +285,8 @@ pub(super) fn states(ledger: &Ledger, settings: &ClientSettings, places: &Places
 
 /// Whether something that was put into a file is not there any more.
 fn is_gone(entry: &Entry) -> bool {
-    let grafts = grafts_of(&entry.path);
-    let now = std::fs::read_to_string(&entry.path).unwrap_or_default();
+    let grafts = grafts_of(&entry.path, entry.role());
+    let now = read_text(&entry.path, SETTINGS_LIMIT).unwrap_or_default();
     entry.part == Part::Inserted && grafts.iter().any(|graft| !graft.is_in(&now))
 }
 

@@ -243,7 +243,6 @@ impl Entry {
     }
 }
 
-/// Whether Claude Code was told to use the server that a project names.
 /// A program that an entry names, and how it is started.
 struct Wanted<'a> {
     program: &'a str,
@@ -262,6 +261,7 @@ impl Wanted<'_> {
 }
 
 fn claude_agrees(places: &Places, project: &Path) -> bool {
+/// Whether Claude Code was told to use the server that a project names.
     let own = project.join(".claude");
     let settings = [places.claude.join("settings.json"), own.join("settings.json")];
     let settings = settings.into_iter().chain([own.join("settings.local.json")]);

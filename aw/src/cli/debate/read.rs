@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use aw_core::Role;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -11,6 +12,7 @@ use super::super::answer::{Answer, Problem, Shown};
 use super::super::browser;
 use super::super::line::Line;
 use super::super::page;
+use super::super::role::held_to;
 use super::super::session::{self, Session};
 use super::{Deadline, Habits, Shape, next_lines};
 use crate::client::{Call, encoded};
@@ -222,10 +224,13 @@ impl List {
         let more = self.offset.saturating_add(shown) < total;
         // The only one that waits for somebody is the one to take.
         let role = match (self.pending_first_opponent, self.needs_arbitrator) {
-            (true, false) => Some("opponent"),
-            (false, true) => Some("arbitrator"),
+            (true, false) => Some(Role::Opponent),
+            (false, true) => Some(Role::Arbitrator),
             (true, true) | (false, false) => None,
         };
+        // Somebody who is held to another role does not take it.
+        let held = held_to()?;
+        let role = role.filter(|role| held.is_none_or(|own| own == *role)).map(Role::as_str);
         let only = data["debates"][0]["id"].as_str().filter(|_| total == 1).zip(role);
         let next = only.map(|(id, role)| {
             let line = Line::new("debate get-context").flag("--debate-id", id);

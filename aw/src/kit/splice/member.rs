@@ -223,7 +223,7 @@ impl<'a> Style<'a> {
     /// The entry's value.
     fn entry(self, entry: &Registration, indent: &str) -> String {
         let fields: Vec<String> =
-            entry.fields.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+            entry.fields().map(|(name, value)| format!("\"{name}\": {value}")).collect();
         match self.end {
             Some(end) => {
                 let inner = format!("{end}{indent}{}", self.unit);
@@ -321,6 +321,7 @@ mod tests {
         list: "mcpServers",
         fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
         besides: &[],
+        role: None,
     };
 
     fn with(file: &str) -> (String, [String; 1]) {

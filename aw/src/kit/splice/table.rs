@@ -112,7 +112,7 @@ fn rooms(file: &str, entry: &Registration) -> Vec<(usize, String)> {
 
 /// A table for the entry alone, between markers.
 fn own_table(entry: &Registration, end: &str) -> String {
-    let fields = entry.fields.iter().map(|(name, value)| format!("{name} = {value}"));
+    let fields = entry.fields().map(|(name, value)| format!("{name} = {value}"));
     let lines = [format!("{}: the tools of debates", MARKS[0]), format!("[{}.{NAME}]", entry.list)];
     let lines = lines.into_iter().chain(fields).chain([MARKS[1].to_owned(), String::new()]);
     lines.collect::<Vec<_>>().join(end)
@@ -120,7 +120,7 @@ fn own_table(entry: &Registration, end: &str) -> String {
 
 /// The entry in one line.
 fn inline(entry: &Registration) -> String {
-    let fields = entry.fields.iter().map(|(name, value)| format!("{name} = {value}"));
+    let fields = entry.fields().map(|(name, value)| format!("{name} = {value}"));
     format!("{NAME} = {{ {} }}", fields.collect::<Vec<_>>().join(", "))
 }
 
@@ -212,6 +212,7 @@ mod tests {
         list: "mcp_servers",
         fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]"), ("tool_timeout_sec", "300")],
         besides: &[],
+        role: None,
     };
 
     fn with(file: &str) -> (String, [String; 1]) {

@@ -38,9 +38,13 @@ pub(super) fn put(
     let table: Table = toml::from_str(file).map_err(not_toml)?;
     let end = line_end(file);
     let pair = format!("{name} = \"{value}\"");
-    if variable(&table, name).is_some() {
+    if let Some(now) = variable(&table, name) {
         let mut before = before.iter().filter(|before| before.contains(name));
         let as_before = before.find(|before| file.contains(*before)).cloned();
+        if let (Some(ours), Some(now)) = (&as_before, now.as_str().filter(|now| *now != value)) {
+            let inserted = ours.replacen(&format!("{name} = \"{now}\""), &pair, 1);
+            return Ok(Put::In { file: file.replacen(ours, &inserted, 1), inserted });
+        }
         let ours = || only(file, &own_table(&pair, end));
         let marked = || Some(file[with_blank_line(file, ours()?)].to_owned());
         return Ok(as_before
@@ -78,6 +82,13 @@ fn rooms(file: &str, pair: &str, end: &str) -> Result<Vec<(usize, String)>, toml
             inside(policy.span(), &format!("{SET}.{pair}"));
         }
         if let Some(first) = set.get_ref().keys().map(Spanned::span).min_by_key(|at| at.start) {
+            // After a table of ours, whose text stays as it was written.
+            let ours = file[..first.start].rfind(MARKS[0]);
+            let ends = file[first.start..].find(MARKS[1]).map(|mark| first.start + mark);
+            if let (Some(_), Some(mark)) = (ours, ends) {
+                let line = file[mark..].find('\n').map_or(file.len(), |line| mark + line + 1);
+                rooms.push((line, format!("{pair}{end}")));
+            }
             // Before the line of its first neighbour, with whatever that line begins with.
             let line = file[..first.start].rfind('\n').map_or(0, |line| line + 1);
             rooms.push((line, format!("{}{pair}{end}", &file[line..first.start])));

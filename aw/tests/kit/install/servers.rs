@@ -276,3 +276,34 @@ fn a_program_that_never_stops_writing_its_settings_loses_nothing() {
     let left = read_json(&home, name);
     assert!(left["n"].as_u64() > Some(10) && left.get("mcpServers").is_none(), "{left}");
 }
+
+#[test]
+fn a_host_is_held_to_the_role_that_it_is_installed_for() {
+    for home in [Home::bare(), Home::lived_in()] {
+        let before = home.tree();
+        // As it was first, again without a word about it, and as it is changed.
+        for (flag, role) in
+            [(" --role opponent", "opponent"), ("", "opponent"), (" --role proposer", "proposer")]
+        {
+            home.does(&format!("install all{flag}"));
+            for (host, file, _, list) in PLACES {
+                let entry = aw::kit::json::value(&home.read(file))[list]["aw"].clone();
+                let words = if host == "opencode" { &entry["command"] } else { &entry["args"] };
+                let words = words.as_array().unwrap();
+                let held = [json!("mcp"), json!("--role"), json!(role)];
+                assert!(words.ends_with(&held), "{host} {flag}: {words:?}");
+            }
+            let codex: Value = toml::from_str(&home.read(".codex/config.toml")).unwrap();
+            assert_eq!(codex["mcp_servers"]["aw"]["args"], json!(["mcp", "--role", role]));
+            let set = &codex["shell_environment_policy"]["set"];
+            assert_eq!(
+                (&set["AW_ROLE"], &set["DEBATE_WAIT_DEADLINE"]),
+                (&json!(role), &json!("25"))
+            );
+            let listed = home.does("list");
+            assert!(listed.values().all(|state| state == "current"), "{flag}: {listed:?}");
+        }
+        home.does("uninstall");
+        same(&home.tree(), &before);
+    }
+}

@@ -1,0 +1,73 @@
+//! Holds the command line to the role that `AW_ROLE` names.
+//!
+//! Without tokens the server cannot tell one agent from another. A host that sets `AW_ROLE` for its
+//! agent keeps it from playing another role by mistake.
+
+use std::env;
+
+use aw_core::Role;
+use clap::ArgMatches;
+
+use super::answer::{Format, Problem};
+use super::line::Line;
+use crate::policy::{self, Denied, Users};
+
+/// The variable.
+pub(super) const NAME: &str = "AW_ROLE";
+
+/// Returns the role that the environment names, if any.
+pub(super) fn held_to() -> Result<Option<Role>, Problem> {
+    let Some(said) = env::var_os(NAME).filter(|said| !said.is_empty()) else { return Ok(None) };
+    let role = said.to_str().and_then(|said| said.parse().ok());
+    role.map(Some).ok_or_else(|| {
+        let message = format!("{NAME} is {said:?}; it must be proposer, opponent or arbitrator");
+        Problem::input(message).suggest(format!("Correct or unset {NAME}"))
+    })
+}
+
+/// Refuses a command of another role, and returns how the refusal is to be shown.
+pub(super) fn check(typed: &ArgMatches) -> Result<(), (Problem, Format)> {
+    let mut words = Vec::new();
+    let mut command = typed;
+    while let Some((word, inner)) = command.subcommand() {
+        words.push(word);
+        command = inner;
+    }
+    let name = words.join(" ");
+    // These talk to no debate, or hold themselves to the role.
+    if matches!(words.first(), Some(&("mcp" | "serve" | "demo" | "completions" | "man"))) {
+        return Ok(());
+    }
+    let format = command.try_get_one::<Format>("format").ok().flatten().copied();
+    let shown = |problem| (problem, format.unwrap_or_default());
+    let Some(own) = held_to().map_err(shown)? else { return Ok(()) };
+    let said = |flag: &str| command.try_get_one::<String>(flag).ok().flatten();
+    let named = said("role").and_then(|role| role.parse().ok());
+    policy::check(own, &name, named)
+        .map_err(|denied| shown(refusal(&name, own, denied, said("debate_id").map(String::as_str))))
+}
+
+fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> Problem {
+    let list = Line::new("debate list");
+    let next = match (debate, own) {
+        (Some(debate), _) => {
+            Line::new("debate get-context").flag("--debate-id", debate).flag("--role", own.as_str())
+        }
+        (None, Role::Opponent) => list.word("--pending-first-opponent"),
+        (None, Role::Arbitrator) => list.word("--needs-arbitrator"),
+        (None, Role::Proposer) => list,
+    }
+    .into_string();
+    let suggestion = match denied {
+        Denied::Command { users: Users::Person, .. } => "Ask your user to run it".to_owned(),
+        Denied::Command { .. } | Denied::Role { .. } => format!("Play your own role: {next}"),
+    };
+    let problem = Problem::new("FORBIDDEN", format!("aw {name} {denied} ({NAME})"))
+        .suggest(suggestion)
+        .with("reason", "role")
+        .with("next_command", next);
+    match debate {
+        Some(debate) => problem.with("debate_id", debate),
+        None => problem,
+    }
+}
