@@ -374,13 +374,47 @@ pub fn uninstall(
     project: Option<&Path>,
     ledger: &mut Ledger,
 ) -> Result<Plan, CannotPlan> {
+    take_away(hosts, project, ledger, |_| true)
+}
+
+/// Works out how to take away what an earlier aw wrote for these hosts, and this one does not.
+pub fn retire(
+    hosts: &[Host],
+    project: Option<&Path>,
+    pieces: &[Piece],
+    ledger: &mut Ledger,
+) -> Result<Plan, CannotPlan> {
+    let current: Vec<PathBuf> =
+        pieces.iter().filter_map(|piece| Some(ledger.of(&piece.path)?.path.clone())).collect();
+    let plan = take_away(hosts, project, ledger, |entry| !current.contains(&entry.path))?;
+    // A folder that was made for such a file may now be there for another.
+    for folder in plan.changes.iter().flat_map(|change| &change.folders) {
+        let inside = |entry: &&mut Entry| entry.path.starts_with(folder);
+        for entry in ledger.files.iter_mut().filter(inside) {
+            entry.made_folders.push(folder.clone());
+            entry.made_folders.sort();
+            entry.made_folders.dedup();
+        }
+    }
+    Ok(plan)
+}
+
+fn take_away(
+    hosts: &[Host],
+    project: Option<&Path>,
+    ledger: &mut Ledger,
+    goes: impl Fn(&Entry) -> bool,
+) -> Result<Plan, CannotPlan> {
     let mut plan = Plan::default();
     let concerned = |entry: &&Entry| {
-        entry.project.as_deref() == project && entry.hosts.iter().any(|host| hosts.contains(host))
+        entry.project.as_deref() == project
+            && entry.hosts.iter().any(|host| hosts.contains(host))
+            && goes(entry)
     };
     let entries: Vec<Entry> = ledger.files.iter().filter(concerned).cloned().collect();
     for entry in entries {
         let path = entry.path.clone();
+        stays_in(project, &path)?;
         let before = match read(&path) {
             // It is gone, with or without the folder that it was in.
             Err(CannotPlan::DeadLink(_) | CannotPlan::NotAFile(_)) => None,
@@ -414,7 +448,6 @@ pub fn uninstall(
     }
     Ok(plan)
 }
-        stays_in(project, &path)?;
 
 /// The file without what is ours.
 fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {

@@ -134,9 +134,9 @@ fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
     let harms: [(Harm, &str, &[&str]); 6] = [
         (|_| {}, "failed", &["not installed"]),
         (
-            |home| home.remove(".gemini/commands/debate-proposer.toml"),
+            |home| home.remove(".gemini/commands/debate/proposer.toml"),
             "failed",
-            &["debate-proposer.toml", "missing"],
+            &["debate/proposer.toml", "missing"],
         ),
         (|home| home.write("GEMINI.md", "Mine.\n"), "failed", &["GEMINI.md", "missing"]),
         (|home| home.write(".gemini/settings.json", "{}"), "failed", &["settings.json", "missing"]),
@@ -369,7 +369,7 @@ fn what_a_host_still_wants_to_be_asked_is_told_of() {
     for (host, words) in [
         ("claude", "asks before it uses the servers of a project"),
         ("codex", "before it trusts the project"),
-        ("gemini", "a folder that it does not trust"),
+        ("gemini", "no skills in a folder that it does not trust"),
     ] {
         let name = format!("{host} tools");
         all.is(&name, "warning").says(&name, &["`aw mcp` offers", words]);

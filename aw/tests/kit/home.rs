@@ -302,7 +302,7 @@ pub fn files_of(host: &str, user: bool) -> BTreeSet<String> {
     };
     files.extend(more.iter().map(|name| (*name).to_owned()));
     if host == "gemini" {
-        files.extend(ROLES.map(|role| format!("{root}.gemini/commands/debate-{role}.toml")));
+        files.extend(ROLES.map(|role| format!("{root}.gemini/commands/debate/{role}.toml")));
     }
     files.into_iter().collect()
 }

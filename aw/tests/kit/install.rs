@@ -69,7 +69,10 @@ fn skills_commands_and_settings_are_in_the_hosts_own_form() {
                 assert_eq!(keys.len(), 2, "nothing that only one host knows: {front}");
             } else if name.ends_with(".toml") && name.contains("commands") {
                 let command: toml::Table = toml::from_str(&written).unwrap();
-                assert!(command["prompt"].as_str().unwrap().contains("{{args}}"), "{written}");
+                let prompt = command["prompt"].as_str().unwrap();
+                assert!(prompt.contains("{{args}}"), "{written}");
+                // The user asks for it: Gemini CLI calls everything else data.
+                assert!(prompt.contains("I ask you to run") && prompt.contains("next_command"));
                 assert!(command["description"].is_str(), "{written}");
             } else if name.ends_with(".toml") {
                 let settings: toml::Table = toml::from_str(&written).unwrap();
@@ -324,5 +327,32 @@ fn nobody_stops_reading_a_claude_md_because_of_a_new_agents_md() {
     assert_eq!(files["AGENTS.md"], "omitted");
     assert!(!home.has("AGENTS.md"));
     all_are(&home.does("uninstall"), "removed");
+    same(&home.tree(), &before);
+}
+
+#[test]
+fn a_file_that_only_an_earlier_aw_wrote_goes_with_the_next_install() {
+    let home = Home::bare();
+    let before = home.tree();
+    home.does("install gemini");
+    // As it was before: a command of the name of a skill, for which Gemini CLI renamed both.
+    let old = ".gemini/commands/debate-opponent.toml";
+    home.write(old, "prompt = 'old'\n");
+    let ledger = home.aw().home().join("agent-kit.json");
+    let mut kept: Value = serde_json::from_slice(&fs::read(&ledger).unwrap()).unwrap();
+    let files = kept["files"].as_array_mut().unwrap();
+    let new = home.at(".gemini/commands/debate/opponent.toml");
+    let mut entry = files.iter().find(|file| file["path"] == json!(new)).unwrap().clone();
+    entry["path"] = json!(home.at(old));
+    entry["texts"] = json!(["prompt = 'old'\n"]);
+    files.push(entry);
+    fs::write(&ledger, kept.to_string()).unwrap();
+    let listed = home.does("list");
+    assert_eq!(listed[old], "outdated", "{listed:?}");
+    let done = home.does("install gemini");
+    assert_eq!(done[old], "removed", "{done:?}");
+    assert!(!home.has(old) && home.has(".gemini/commands/debate/opponent.toml"));
+    assert!(home.does("list").values().all(|state| state == "current"));
+    home.does("uninstall");
     same(&home.tree(), &before);
 }

@@ -68,7 +68,10 @@ impl Install {
             let held = |settings: &Path| self.role.or_else(|| ledger.role_of(settings));
             let pieces = places.pieces(&hosts, &scope, voice, &held);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
-            plan::install(&pieces, owner, ledger)
+            let mut plan = plan::install(&pieces, owner, ledger)?;
+            let old = plan::retire(&hosts, scope.project(), &pieces, ledger)?;
+            plan.changes.extend(old.changes);
+            Ok(plan)
         })?;
         let edited = plan.changes.iter().any(|change| change.fate == Fate::Edited);
         let names = names(&hosts);

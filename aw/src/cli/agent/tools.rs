@@ -235,7 +235,8 @@ impl Entry {
                 start,
             )),
             Host::Gemini if !gemini_trusts(places, project) => Some((
-                "Gemini CLI starts no servers in a folder that it does not trust".to_owned(),
+                "Gemini CLI starts no servers and finds no skills in a folder that it does not trust"
+                    .to_owned(),
                 start,
             )),
             Host::Claude | Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode => None,
@@ -260,8 +261,8 @@ impl Wanted<'_> {
     }
 }
 
-fn claude_agrees(places: &Places, project: &Path) -> bool {
 /// Whether Claude Code was told to use the server that a project names.
+fn claude_agrees(places: &Places, project: &Path) -> bool {
     let own = project.join(".claude");
     let settings = [places.claude.join("settings.json"), own.join("settings.json")];
     let settings = settings.into_iter().chain([own.join("settings.local.json")]);

@@ -16,7 +16,7 @@ fn a_file_that_is_not_ours_is_in_the_way_and_nothing_is_written() {
     for name in [
         ".claude/skills/debate-proposer/SKILL.md",
         ".agents/skills/debate-arbitrator/SKILL.md",
-        ".gemini/commands/debate-opponent.toml",
+        ".gemini/commands/debate/opponent.toml",
     ] {
         home.write(name, "# Somebody's own\n");
         for command in ["install all", "install all --dry-run"] {
