@@ -4,10 +4,10 @@ mod older;
 mod record;
 mod tokens;
 
-use std::env;
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -17,6 +17,8 @@ use super::page;
 use super::reach::{Reached, known_on_port};
 use super::session::settings;
 use crate::client::{BUDGET, Call, Lost, Trouble};
+use crate::home::{Home, private};
+use crate::programs;
 use crate::settings::ClientSettings;
 
 /// Looks at everything.
@@ -66,10 +68,8 @@ fn failed(name: &str, message: &str, fix: &str) -> Value {
 }
 
 fn binary() -> Value {
-    let own = env::current_exe().and_then(fs::canonicalize);
-    let found = env::var_os("PATH").and_then(|path| {
-        env::split_paths(&path).map(|folder| folder.join("aw")).find(|file| file.is_file())
-    });
+    let own = programs::own();
+    let found = programs::find_as_shell_in(Path::new("."), "aw");
     let fix = "Put this aw into a folder of your PATH: the commands it prints begin with aw";
     match (own, found) {
         (Ok(own), Some(found)) if fs::canonicalize(&found).is_ok_and(|found| found == own) => {
@@ -90,32 +90,67 @@ fn binary() -> Value {
 fn folder(settings: &ClientSettings) -> Value {
     let path = settings.home.path();
     let shown = path.display();
-    match fs::metadata(path) {
-        Err(_) => ok("data folder", &format!("{shown} is made when it is first needed")),
-        Ok(folder) if !folder.is_dir() => failed(
+    let about = fs::metadata(path);
+    if about.as_ref().is_ok_and(|about| !about.is_dir()) {
+        return failed(
             "data folder",
             &format!("{shown} is not a folder"),
             "Move it away, or set AWEAVE_HOME to another place",
-        ),
+        );
+    }
+    if let Err((place, error)) = try_to_write(&settings.home) {
+        return failed(
+            "data folder",
+            &format!("{} cannot be written: {error}", place.display()),
+            "Make it yours and see that there is room, or set AWEAVE_HOME to another place",
+        );
+    }
+    match about {
+        Err(_) => ok("data folder", &format!("{shown} is made when it is first needed")),
         Ok(folder) if folder.permissions().mode() & 0o077 != 0 => warning(
             "data folder",
             &format!("others can look into {shown}"),
             &format!("chmod 700 {shown}"),
         ),
-        Ok(_) if !writable(path) => failed(
-            "data folder",
-            &format!("{shown} cannot be written"),
-            "Make it yours, or set AWEAVE_HOME to another place",
-        ),
         Ok(_) => ok("data folder", &format!("{shown} is yours alone")),
     }
 }
 
-fn writable(folder: &Path) -> bool {
-    let probe = folder.join(format!(".doctor-{}", std::process::id()));
-    let written = fs::write(&probe, "").is_ok();
+/// Writes into the folder and into those in it, and removes what it wrote. On failure it returns
+/// the place that cannot be written.
+fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
+    let path = home.path();
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    let made = home.make().map_err(|error| (path.to_owned(), error));
+    let written = made.and_then(|()| {
+        let inner = [home.database(), home.log()].map(|file| file.parent().map(Path::to_owned));
+        let inner = inner.into_iter().flatten().filter(|folder| folder.exists());
+        for folder in [path.to_owned()].into_iter().chain(inner) {
+            probe(&folder).map_err(|error| (folder, error))?;
+        }
+        // A file that is there may be somebody else's.
+        for file in [home.database(), home.log()].into_iter().filter(|file| file.exists()) {
+            let opened = fs::OpenOptions::new().append(true).open(&file);
+            opened.map_err(|error| (file, error))?;
+        }
+        Ok(())
+    });
+    for folder in missing {
+        // One that somebody uses meanwhile stays.
+        let _ = fs::remove_dir(folder);
+    }
+    written
+}
+
+/// Writes a file of some bytes and removes it again.
+fn probe(folder: &Path) -> io::Result<()> {
+    let file = folder.join(format!(".doctor-{}", std::process::id()));
+    let written = private().create_new(true).open(&file).and_then(|mut probe| {
+        probe.write_all(&[0; 4096])?;
+        probe.sync_all()
+    });
     // What could not be written need not be removed.
-    let _ = fs::remove_file(probe);
+    let _ = fs::remove_file(file);
     written
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
 use super::aw::Aw;
@@ -161,4 +162,27 @@ fn the_doctor_says_how_to_mend_what_is_wrong() {
     assert_eq!(aw.run(&["doctor", "--format", "markdown"]).code, 3);
     aw.run(&["debate", "list"]).refused(4, "INVALID_INPUT");
     aw.transcript("doctor");
+}
+
+#[test]
+fn the_doctor_tries_to_write_and_leaves_nothing_behind() {
+    // The kernel refuses to make anything here, whoever asks.
+    for home in ["/proc/self", "/proc/self/not/there"] {
+        let aw = Aw::new().set("AWEAVE_HOME", home);
+        let ran = aw.quietly(&["doctor"]);
+        assert_eq!(ran.code, 3, "{home}: {ran:?}");
+        assert!(ran.stdout.contains("cannot be written"), "{home}: {ran:?}");
+    }
+    let aw = Aw::new();
+    aw.quietly(&["doctor"]).ok();
+    assert!(!aw.home().exists(), "the folder that it made for a moment is gone");
+    fs::create_dir_all(aw.home().join("logs")).unwrap();
+    fs::set_permissions(aw.home(), fs::Permissions::from_mode(0o700)).unwrap();
+    aw.quietly(&["doctor"]).ok();
+    assert_eq!(fs::read_dir(aw.home()).unwrap().count(), 1, "nothing was left");
+    // A file where a folder has to be.
+    fs::write(aw.home().join("db"), "").unwrap();
+    let ran = aw.quietly(&["doctor"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stdout.contains("db cannot be written"), "{ran:?}");
 }
