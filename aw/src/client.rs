@@ -5,9 +5,11 @@
 //! refuses is kept whole. It prints nothing.
 
 mod exchange;
+mod older;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,6 +81,10 @@ pub struct Client {
     answer: Duration,
     retries_lost: bool,
     version: Mutex<Option<String>>,
+    /// Whether a server of the older system has answered.
+    older: AtomicBool,
+    /// When it last answered a poll.
+    polled: Mutex<Option<Instant>>,
 }
 
 /// Says whether the server at the URL is still the one that is meant.
@@ -111,6 +117,8 @@ impl Client {
             answer: BUDGET,
             retries_lost: true,
             version: Mutex::new(None),
+            older: AtomicBool::new(false),
+            polled: Mutex::new(None),
         }
     }
 
@@ -143,6 +151,11 @@ impl Client {
     /// The version of the server that answered last.
     pub fn server_version(&self) -> Option<String> {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the server was found to be of the older system.
+    pub fn is_older(&self) -> bool {
+        self.older.load(Ordering::Relaxed)
     }
 
     /// The data of the answer, tried a few times within [`BUDGET`].
@@ -182,11 +195,40 @@ impl Client {
 
     /// The data of the answer, tried once until this moment.
     pub fn once_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
+        if older::is_poll(call) {
+            self.leave_in_peace(ends);
+        }
         let reply = self.exchange(call, ends)?;
+        let (status, unversioned) = (reply.status, self.server_version().is_none());
         let body = serde_json::from_slice::<Value>(&reply.body);
         match body {
-            Ok(mut body) if body["success"] == true => Ok(body["data"].take()),
-            body => Err(reply.trouble(body.ok())),
+            Ok(mut body) if body["success"] == true => {
+                let data = body["data"].take();
+                if !unversioned || !older::is_its_answer(call, &data) {
+                    return Ok(data);
+                }
+                self.older.store(true, Ordering::Relaxed);
+                if older::is_poll(call) {
+                    *self.polled.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Some(Instant::now());
+                }
+                older::adapted(call, data).map_err(Trouble::Refused)
+            }
+            body => match reply.trouble(body.ok()) {
+                Trouble::Refused(error) if unversioned => {
+                    Err(Trouble::Refused(older::explained(call, status, error)))
+                }
+                trouble => Err(trouble),
+            },
+        }
+    }
+
+    /// A server of the older system answers each poll at once: it is asked no more often than it expects.
+    fn leave_in_peace(&self, ends: Instant) {
+        let polled = *self.polled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(polled) = polled {
+            let again = (polled + older::PACE).min(ends);
+            thread::sleep(again.saturating_duration_since(Instant::now()));
         }
     }
 
@@ -197,8 +239,14 @@ impl Client {
             if (200..300).contains(&reply.status) {
                 return Ok(reply.body);
             }
+            let (status, unversioned) = (reply.status, self.server_version().is_none());
             let body = serde_json::from_slice(&reply.body).ok();
-            Err(reply.trouble(body))
+            Err(match reply.trouble(body) {
+                Trouble::Refused(error) if unversioned => {
+                    Trouble::Refused(older::explained(Call::Get(path), status, error))
+                }
+                trouble => trouble,
+            })
         })
     }
 

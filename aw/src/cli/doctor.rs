@@ -179,6 +179,13 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
     let ends = Instant::now() + BUDGET;
     let health = client.once_until(Call::Get("/health"), ends);
     let mut checks = vec![match &health {
+        Ok(health) if health["home_id"].is_null() => warning(
+            "server",
+            &format!(
+                "{url} is a server of the older system: the moves of a debate work there, the rest does not"
+            ),
+            "Stop it and unset DEBATE_SERVER_URL: the next command starts a server of this aw, which imports its debates",
+        ),
         Ok(_) => ok("server", &format!("{url} answers and can write")),
         Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => failed(
             "server",

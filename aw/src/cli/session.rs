@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, Problem};
 use super::page;
-use super::reach::{Brought, Reached};
+use super::reach::{Brought, Listener, Reached};
 use crate::client::{BUDGET, Call, Client, Trouble};
 use crate::settings::ClientSettings;
 
@@ -47,6 +47,16 @@ impl Session {
     pub(super) fn for_tools() -> Result<Self, Problem> {
         let settings = settings()?;
         let Reached { client, brought } = Reached::find_answering(&settings, false)?;
+        if settings.server_url.is_some()
+            && matches!(Listener::at(client.base()), Listener::OlderSystem)
+        {
+            // Its answers lack what tools promise: a move would be made and reported as a failure.
+            let message =
+                "this server is the older system: its debates are for commands, not for tools";
+            let fix =
+                "Stop the older server and unset DEBATE_SERVER_URL, or use aw debate in a shell";
+            return Err(Problem::connection(message).suggest(fix));
+        }
         let reached = Reached { client: client.for_tools(), brought };
         Ok(Self::of(settings, reached, false))
     }
@@ -156,7 +166,8 @@ impl Session {
 
     /// Where a person can watch and rule.
     pub(super) fn url_of(&self, debate: &str) -> String {
-        format!("{}/debate/{debate}", self.client.base())
+        let folder = if self.client.is_older() { "debate/debates" } else { "debate" };
+        format!("{}/{folder}/{debate}", self.client.base())
     }
 
     /// Warns when the server is of another version.

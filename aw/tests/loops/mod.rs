@@ -10,5 +10,6 @@ mod impostors;
 pub mod machine;
 mod network;
 mod older;
+mod older_server;
 mod turns;
 mod waiting;

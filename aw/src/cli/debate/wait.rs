@@ -143,7 +143,7 @@ impl Wait {
             }
             Heard::Problem(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
                 let problem = named(session.problem(trouble));
-                return Err(problem.with("retry_command", self.again()));
+                return Err(problem.with("retry_command", self.again(self.argument_id.as_deref())));
             }
             Heard::Problem(trouble @ (Trouble::Refused(_) | Trouble::Stranger(_))) => {
                 return Err(named(session.problem(trouble)));
@@ -223,16 +223,17 @@ impl Wait {
         }
     }
 
-    /// The same wait once more.
-    fn again(&self) -> String {
-        wait_line(&self.debate_id, &self.role, self.argument_id.as_deref(), self.habits())
-            .into_string()
+    /// The same wait once more, after this argument.
+    fn again(&self, after: Option<&str>) -> String {
+        wait_line(&self.debate_id, &self.role, after, self.habits()).into_string()
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
     fn timeout(&self, session: &Session, known: &Known, waited: Duration) -> Answer {
-        let retry = self.again();
         let nothing = known.nothing.clone().unwrap_or_default();
+        // A server of the older system tells which argument of one's own is the newest.
+        let after = self.argument_id.as_deref().or(nothing["last_argument_id"].as_str());
+        let retry = self.again(after);
         let since = nothing["waiting_since"].as_str();
         let patience = session.settings.patience;
         let left = since.and_then(|since| since.parse::<Timestamp>().ok()).map(|since| {
@@ -260,7 +261,7 @@ impl Wait {
             "status": "timeout",
             "message": message,
             "debate_id": self.debate_id,
-            "last_argument_id": self.argument_id,
+            "last_argument_id": after,
             "last_seen_seq": nothing["last_seen_seq"].as_u64().unwrap_or(0),
             "retry_command": retry,
             "waiting_since": since,
