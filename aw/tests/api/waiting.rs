@@ -324,6 +324,27 @@ async fn a_resolution_and_its_automatic_ruling_arrive_together() {
 }
 
 #[tokio::test]
+async fn an_automatic_ruling_is_not_the_arbitrators_own() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "Fine.").await);
+    debate.ask("resolution", &claim, "Done.").await.created();
+    assert_eq!(seqs(&debate.poll("arbitrator", None).await.ok()["arguments"]), [1, 2, 3]);
+
+    // One that was its own is where the wait begins.
+    let debate = world.debate("Keep two?").await;
+    let claim = id(&debate.claim("opponent", &debate.motion, "No.").await);
+    debate.ask("appeal", &claim, "1. A 2. B").await.created();
+    let ruling = id(&debate.rule(json!({"content": "B"})).await.created());
+    let answer = id(&debate.claim("proposer", &ruling, "B it is.").await);
+    let claim = id(&debate.claim("opponent", &answer, "Fine.").await);
+    debate.ask("resolution", &claim, "Done.").await.created();
+    let over = debate.poll("arbitrator", None).await.ok();
+    assert_eq!(over["action"], "debate_closed");
+    assert_eq!(seqs(&over["arguments"]), [5, 6, 7]);
+}
+
+#[tokio::test]
 async fn a_slow_agent_reads_the_newest_twenty_and_every_ruling() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;

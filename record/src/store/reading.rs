@@ -1,8 +1,8 @@
 //! Reading debates: what a waiter learns, what a newcomer reads, what a socket follows.
 
 use aw_core::{
-    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, Summary,
-    Time, Title,
+    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, State,
+    Summary, Time, Title,
 };
 use uuid::Uuid;
 
@@ -51,11 +51,31 @@ pub(super) fn look(
         Some(id) => Some(seq_of(db, &known, id)?.ok_or(Failure::ArgumentNotFound { id })?),
         None => None,
     };
-    let from = seen.or_else(|| standing.seen_without_id(role));
+    let from = match seen {
+        Some(seen) => Some(seen),
+        None => seen_without_id(db, &known, role)?,
+    };
     let unseen = unseen_count(db, &known, role, from)?;
     let found =
         if ends(standing, unseen > 0) { Some(show(db, &known, role, from, unseen)?) } else { None };
     Ok(Look { head: known.head, seen, found })
+}
+
+/// Where a wait that names no argument begins. An automatic RULING bears the arbitrator's role, but
+/// the arbitrator has not written it: its wait begins after the RULING before that.
+fn seen_without_id(db: &Db<'_>, known: &Known, role: Role) -> Result<Option<Seq>, Failure> {
+    let standing = &known.head.debate.standing;
+    let newest = standing.seen_without_id(role);
+    let Some(seq) = newest.filter(|_| role == Role::Arbitrator && standing.state == State::Closed)
+    else {
+        return Ok(newest);
+    };
+    if !argument_at(db, known, seq)?.event.automatic() {
+        return Ok(newest);
+    }
+    let sql = "select seq from arguments
+         where debate_key = ?1 and type = 'RULING' and seq < ?2 order by seq desc limit 1";
+    db.optional(sql, values![known.key, seq.0], |row| row.get(0).map(Seq))
 }
 
 /// How many arguments after `from` the role did not write, counted without reading them.
