@@ -246,6 +246,17 @@ impl ClientSettings {
         let server_url = set("DEBATE_SERVER_URL").or(config.server_url);
         if let Some(url) = &server_url {
             parsed::<PublicUrl>("DEBATE_SERVER_URL", url)?;
+            plain_url(url)?;
+        }
+        let token = set("DEBATE_AUTH_TOKEN").map(|token| ("DEBATE_AUTH_TOKEN", token));
+        let token = token.or_else(|| Some(("AW_AUTH_TOKEN", set("AW_AUTH_TOKEN")?)));
+        let token = token.or_else(|| Some(("auth_token", config.auth_token?)));
+        if let Some((name, token)) = &token
+            && !token.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
+        {
+            // Not the token itself: this is shown and kept.
+            let why = "a token has only visible ASCII characters, and no line break";
+            return Err(BadSetting::Value { name: (*name).to_owned(), why: why.to_owned() });
         }
         let listen = set("AW_LISTEN").or(config.listen);
         let autostart = match set("AW_AUTOSTART").as_deref() {
@@ -257,7 +268,7 @@ impl ClientSettings {
             server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
             ignored: older::ignored(&set, listen),
             listen,
-            token: set("DEBATE_AUTH_TOKEN").or_else(|| set("AW_AUTH_TOKEN")).or(config.auth_token),
+            token: token.map(|(_, token)| token),
             deadline: time(
                 "DEBATE_WAIT_DEADLINE",
                 set("DEBATE_WAIT_DEADLINE"),
@@ -294,6 +305,26 @@ fn agent_program(environment: Environment<'_>) -> Option<String> {
     let mut found = AGENT_PROGRAMS.into_iter().filter(|(name, _)| set(name)).map(|(_, is)| is);
     let first = found.next()?;
     found.all(|other| other == first).then(|| first.to_owned())
+}
+
+/// Refuses a URL with parts that no request would use, or that would be shown to everybody.
+fn plain_url(url: &str) -> Result<(), BadSetting> {
+    let refuse = |why: &str| {
+        Err(BadSetting::Value { name: "DEBATE_SERVER_URL".to_owned(), why: why.to_owned() })
+    };
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        return refuse(
+            "it has a user or a password: write the URL without, and set DEBATE_AUTH_TOKEN",
+        );
+    }
+    if rest.contains(['?', '#']) {
+        return refuse(
+            "it has a query or a fragment: write it without, such as https://debates.example.org",
+        );
+    }
+    Ok(())
 }
 
 /// How long an agent should go on waiting, which is set in minutes.

@@ -63,6 +63,29 @@ fn the_deadline_of_a_wait() {
 }
 
 #[test]
+fn a_token_or_a_url_that_no_request_can_carry_is_refused_by_name() {
+    let list = ["debate", "list"];
+    for (name, value, part) in [
+        ("DEBATE_AUTH_TOKEN", "secret\n", "no line break"),
+        ("AW_AUTH_TOKEN", "se\tcret", "no line break"),
+        ("DEBATE_AUTH_TOKEN", "bí-mật", "visible ASCII"),
+        ("DEBATE_SERVER_URL", "http://an:secret@127.0.0.1:1", "set DEBATE_AUTH_TOKEN"),
+        ("DEBATE_SERVER_URL", "http://127.0.0.1:1?token=secret", "a query or a fragment"),
+        ("DEBATE_SERVER_URL", "http://127.0.0.1:1/#secret", "a query or a fragment"),
+    ] {
+        let aw = Aw::new().set(name, value);
+        let refused = aw.quietly(&list).refused(4, "INVALID_INPUT");
+        let message = text(&refused["error"]["message"]);
+        assert!(message.starts_with(name) && message.contains(part), "{message}");
+        assert!(!message.contains("secret"), "it may be read by others: {message}");
+    }
+    let aw = Aw::new();
+    aw.config("auth_token = \"secret\\n\"");
+    let message = text(&aw.quietly(&list).refused(4, "INVALID_INPUT")["error"]["message"]);
+    assert!(message.starts_with("auth_token") && !message.contains("secret"), "{message}");
+}
+
+#[test]
 fn patience_and_what_to_tell_the_user_when_it_is_over() {
     let aw = Aw::new();
     let (debate, motion) = created(&aw, &[]);
