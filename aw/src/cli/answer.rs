@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use super::onward::onward;
 use super::page::Paper;
 use crate::client::{Lost, Trouble};
 
@@ -149,6 +150,11 @@ impl Problem {
         }
     }
 
+    /// The field that the server found wrong.
+    pub(super) fn field(&self) -> Option<&str> {
+        self.server_error.as_ref()?["field"].as_str()
+    }
+
     /// The exit code: what kind of failure it is.
     pub(super) fn exit(&self) -> u8 {
         match self.code.as_str() {
@@ -183,12 +189,21 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
             let code = if matches!(outcome, Ok(Shown::Unwell(_))) { super::SERVER } else { 0 };
             (text.into_bytes(), code)
         }
-        Err(problem) => {
-            let text = match format {
-                Format::Json => json_of_problem(&problem),
-                Format::Markdown => super::page::problem(&problem, &paper),
-            };
-            (text.into_bytes(), problem.exit())
+        Err(mut problem) => {
+            if !problem.metadata.contains_key("next_command")
+                && let Some(next) = onward(&problem, format)
+            {
+                problem = problem.with("next_command", next);
+            }
+            match format {
+                Format::Json => (json_of_problem(&problem).into_bytes(), problem.exit()),
+                // Words for people: a file that the answer is sent to must not hold them.
+                Format::Markdown => {
+                    let page = super::page::problem(&problem, &Paper::of_stderr());
+                    let _ = io::stderr().lock().write_all(page.as_bytes());
+                    return problem.exit().into();
+                }
+            }
         }
     };
     let text = if io::stdout().is_terminal() { harmless(text, format) } else { text };

@@ -1,6 +1,7 @@
 //! `aw debate`: the commands that agents live in.
 
 mod invite;
+mod post;
 mod read;
 mod verify;
 mod wait;

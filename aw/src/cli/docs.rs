@@ -7,9 +7,10 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::SERVER;
 use super::answer::{Answer, Format, Problem, Shown};
 use super::debate::Shape;
-use super::line::{Line, quoted};
+use super::line::{Line, YOUR_TEXT, quoted};
 use super::page;
 use super::session::Session;
 use super::text::Text;
@@ -204,6 +205,9 @@ pub(super) struct Export {
     /// This version; without it the newest
     #[arg(long, value_name = "N")]
     version: Option<u64>,
+    /// Write over a file that holds something else
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     shape: Shape,
 }
@@ -250,16 +254,15 @@ impl Docs {
 
     pub(super) fn run(self) -> Result<Shown, Problem> {
         match self {
-            Docs::Create(command) => {
-                let body = command.version.body()?;
-                keep(command.shape, "/documents", body, "Document created")
+            Docs::Create(Create { version, shape }) => {
+                version.keep(shape, Line::new("docs create"), "/documents", "Document created")
             }
-            Docs::Submit(command) => {
-                let named =
-                    |problem: Problem| problem.with("document_id", command.document_id.as_str());
-                let body = command.version.body().map_err(named)?;
-                let path = format!("{}/versions", path_of(&command.document_id));
-                keep(command.shape, &path, body, "Version submitted").map_err(named)
+            Docs::Submit(Submit { document_id, version, shape }) => {
+                let line = Line::new("docs submit").word(&document_id);
+                let path = format!("{}/versions", path_of(&document_id));
+                version
+                    .keep(shape, line, &path, "Version submitted")
+                    .map_err(|problem| problem.with("document_id", document_id.as_str()))
             }
             Docs::Get(command) => command.run(),
             Docs::List(command) => command.run(),
@@ -273,8 +276,30 @@ impl Docs {
 }
 
 impl NewVersion {
-    fn body(&self) -> Result<Value, Problem> {
-        let content = self.text.read()?;
+    /// Keeps it, or fails with the command that leads on.
+    fn keep(&self, shape: Shape, line: Line, path: &str, message: &str) -> Result<Shown, Problem> {
+        let format = (shape.format != Format::Json).then(|| shape.format.as_str());
+        let line = line
+            .flag("--summary", &self.summary)
+            .flag_if("--metadata", self.metadata.as_deref())
+            .flag_if("--author", self.author.as_deref());
+        let content = self.text.read().map_err(|problem| {
+            let line = line.clone().flag("--file", YOUR_TEXT).flag_if("--format", format);
+            problem.with("next_command", line.into_string())
+        })?;
+        let body = self.body(&content)?;
+        let request = body["client_request_id"].as_str().unwrap_or_default().to_owned();
+        keep(shape, path, body, message).map_err(|problem| {
+            if problem.exit() != SERVER {
+                return problem;
+            }
+            let line = line.clone().flag("--client-request-id", &request);
+            let line = self.text.repeated(line, &content).flag_if("--format", format);
+            problem.with("retry_command", line.into_string())
+        })
+    }
+
+    fn body(&self, content: &str) -> Result<Value, Problem> {
         let metadata = match &self.metadata {
             None => json!({}),
             Some(text) => serde_json::from_str::<Value>(text)
@@ -399,7 +424,8 @@ fn paged(
     let total = data["total"].as_u64().unwrap_or(shown);
     let end = page.offset.saturating_add(shown);
     let mut answer = Answer::new(data, drawn).of_total(total, end < total);
-    if end < total {
+    // A page of nothing leads to itself.
+    if end < total && shown > 0 {
         let format = (shape.format != Format::Json).then(|| shape.format.as_str());
         let next = page.line.flag("--limit", &page.limit.to_string());
         let next = next.flag("--offset", &end.to_string()).flag_if("--format", format);
@@ -432,6 +458,25 @@ impl Export {
         let session = Session::open(self.shape.verbose)?;
         let data = fetch(&session, &self.document_id, self.version, false)?;
         let text = data["content"].as_str().unwrap_or_default();
+        // Somebody may have worked on the file since it was exported.
+        let there = fs::read(&self.output).ok().filter(|there| there != text.as_bytes());
+        if there.is_some() && !self.force {
+            let shown = self.output.display().to_string();
+            let again = Line::new("docs export")
+                .word(&self.document_id)
+                .flag("--output", &shown)
+                .flag_if("--version", self.version.map(|version| version.to_string()).as_deref())
+                .word("--force");
+            return Err(Problem::input(format!(
+                "{shown} is there and holds something else than version {}",
+                data["version"]
+            ))
+            .suggest(format!(
+                "Give another path with --output, or write over it: {}",
+                again.into_string()
+            ))
+            .with("document_id", self.document_id.as_str()));
+        }
         fs::write(&self.output, text).map_err(|error| {
             Problem::input(format!("{} cannot be written: {error}", self.output.display()))
                 .suggest("Give another path with --output")

@@ -16,6 +16,7 @@ mod line;
 mod manual;
 mod mcp;
 mod migrate;
+mod onward;
 mod page;
 mod reach;
 mod role;

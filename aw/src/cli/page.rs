@@ -29,7 +29,15 @@ pub(super) struct Paper {
 impl Paper {
     /// Standard output: coloured and as wide as the terminal, if it is one.
     pub(super) fn of_stdout() -> Self {
-        let terminal = io::stdout().is_terminal();
+        Self::of(io::stdout().is_terminal())
+    }
+
+    /// The same for standard error.
+    pub(super) fn of_stderr() -> Self {
+        Self::of(io::stderr().is_terminal())
+    }
+
+    fn of(terminal: bool) -> Self {
         let width = if terminal { textwrap::termwidth().clamp(40, 110) } else { 100 };
         Paper { width, colour: terminal && std::env::var_os("NO_COLOR").is_none() }
     }

@@ -5,6 +5,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::answer::Problem;
+use super::line::Line;
+
+/// The longest text that is repeated on a command line.
+const REPEATED: usize = 10 * 1024;
 
 const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and --stdin";
 
@@ -58,6 +62,17 @@ impl Text {
             return utf8(bytes, "stdin").map(Some);
         }
         Ok(self.content.clone())
+    }
+
+    /// The line with this text, in the way it was given.
+    pub(super) fn repeated(&self, line: Line, text: &str) -> Line {
+        match (&self.file, &self.content) {
+            (Some(path), _) => line.flag("--file", &path.display().to_string()),
+            (None, Some(content)) => line.flag("--content", content),
+            // What came through a pipe is gone, so it is repeated, if a command line holds it.
+            (None, None) if text.len() <= REPEATED => line.flag("--content", text),
+            (None, None) => line.word("--stdin"),
+        }
     }
 }
 

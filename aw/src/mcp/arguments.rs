@@ -7,6 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
 use super::refusal::Refusal;
+use super::step::NextCall;
 use super::tools::{Scope, Tool};
 use crate::policy;
 
@@ -30,6 +31,25 @@ impl Arguments {
                     .suggest(format!("Its arguments are {}", known.join(", "))))
             }
             None => Ok(Arguments { tool, given }),
+        }
+    }
+
+    /// A refusal of this call with the call that goes on from here.
+    pub(super) fn lead_on(&self, refusal: Refusal) -> Refusal {
+        let written = ["content", "title", "type", "summary", "role"];
+        let wrong = refusal.field().filter(|field| written.contains(field));
+        match wrong {
+            Some(field) if refusal.code() == "INVALID_INPUT" && self.tool != Tool::DebateList => {
+                // The same call. A text that may be long is not repeated.
+                let mut yours = vec![field];
+                if field != "content" && self.given.contains_key("content") {
+                    yours.push("content");
+                }
+                let given = Value::Object(self.given.clone());
+                let next = NextCall::new(self.tool, given).with_your(&yours);
+                refusal.next(&next)
+            }
+            _ => refusal.onward(&self.given),
         }
     }
 

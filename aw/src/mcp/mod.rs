@@ -214,7 +214,10 @@ impl ServerHandler for Mcp {
         let listener = token.map(|token| Listener { token, peer: context.peer.clone() });
         let given_up = self.calls.begin(session, context.id);
         tokio::select! {
-            outcome = hand.use_tool(tool, &given, listener) => return Ok(result(outcome).into()),
+            outcome = hand.use_tool(tool, &given, listener) => {
+                let outcome = outcome.map_err(|refusal| given.lead_on(refusal));
+                return Ok(result(outcome).into());
+            }
             () = context.ct.cancelled() => {}
             () = given_up.told() => {}
         }

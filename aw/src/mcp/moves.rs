@@ -11,6 +11,7 @@ use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::shape::{QUOTED, Said, Written};
 use super::step::{NextCall, NextCalls, WaitHabits};
+use super::tools::Tool;
 use crate::client::{derived_id, encoded};
 use crate::wire::{ActionText, ArgumentIdText, Debate, RequestIdText};
 
@@ -152,14 +153,38 @@ impl Hand {
         body["client_request_id"] = request.as_str().into();
         body["author"] = self.author(given)?.into();
         shorn(&mut body);
+        let derived = given.optional("client_request_id")?.is_none();
+        let context = || {
+            let arguments = json!({"debate_id": debate, "role": role.as_str()});
+            NextCall::new(Tool::DebateGetContext, arguments)
+        };
         let wait = |after: Option<&str>| {
             NextCall::wait(debate, role.as_str(), after, WaitHabits::default())
         };
         let receipt: Receipt = self.way.post(path, body).await.map_err(|refusal| {
             let refusal =
                 refusal.with_id("debate_id", debate).with_id("client_request_id", &request);
-            match refusal.code() {
-                "ACTION_NOT_ALLOWED" => refusal.next(&wait(target)),
+            match (refusal.code(), refusal.field()) {
+                ("ACTION_NOT_ALLOWED", _) => refusal.next(&wait(target)),
+                ("ARGUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("target_id")) => {
+                    refusal.next(&context())
+                }
+                ("INVALID_INPUT", Some("client_request_id")) if derived => refusal
+                    .with("message", "this text was written here before, with other arguments")
+                    .suggest("See what is there, and change the text if it should be there again")
+                    .next(&context()),
+                ("CONTENT_TOO_LARGE", _) if role == Role::Proposer => {
+                    let create = NextCall::new(Tool::DocsCreate, json!({}));
+                    refusal
+                        .suggest(
+                            "Keep long text in a document (docs_create) and cite it: write a summary \
+                             and doc_id=<document_id> (v1)",
+                        )
+                        .next(&create.with_your(&["summary", "content"]))
+                }
+                ("CONTENT_TOO_LARGE", _) => {
+                    refusal.suggest("Shorten the text to max_length bytes and make the same call")
+                }
                 _ => refusal,
             }
         })?;
@@ -171,7 +196,8 @@ impl Hand {
             (None, false) => message.to_owned(),
         };
         let id = said.id.0.to_string();
-        let calls = if said.kind.0 == Kind::Intervention && !said.parked {
+        // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
+        let calls = if said.kind.0 == Kind::Intervention && !said.parked && !receipt.replayed {
             let pending = json!({"action": "rule", "pending_argument_id": id});
             NextCalls::after(&pending, debate, role.as_str(), WaitHabits::default())
         } else {

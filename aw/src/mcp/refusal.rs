@@ -6,6 +6,7 @@ use rmcp::model::ErrorCode;
 use serde_json::{Map, Value, json};
 
 use super::step::NextCall;
+use super::tools::Tool;
 
 /// A failure, as it is told to whoever called a tool.
 #[derive(Debug, Clone)]
@@ -63,11 +64,6 @@ impl Refusal {
                 Some((_, newest)) => format!("docs_get with version {newest}, or without version"),
                 None => "docs_get without version".to_owned(),
             },
-            "CONTENT_TOO_LARGE" => {
-                "Keep long text in a document (docs_create) and cite it: write a \
-                                    summary and doc_id=<document_id> (v1)"
-                    .to_owned()
-            }
             "ACTION_NOT_ALLOWED"
                 if refusal.error.get("current_state") != Some(&"CLOSED".into()) =>
             {
@@ -107,9 +103,40 @@ impl Refusal {
         self
     }
 
-    /// With the call that goes on from here.
+    /// With the call that goes on from here, unless one is there already.
     pub(super) fn next(self, next: &NextCall) -> Self {
-        self.with("next", json!(next))
+        if self.error.contains_key("next") { self } else { self.with("next", json!(next)) }
+    }
+
+    /// With the call that goes on from here where the code and the ids are enough to know it: the
+    /// last good step of a call with these arguments.
+    pub(super) fn onward(self, given: &Map<String, Value>) -> Self {
+        let id = |name: &str| given.get(name).filter(|id| id.is_string());
+        let next = match (self.code(), self.text("field")) {
+            ("DEBATE_NOT_FOUND", _)
+            | ("INVALID_INPUT", Some("debate_id" | "state" | "type" | "search")) => {
+                NextCall::new(Tool::DebateList, json!({}))
+            }
+            ("ARGUMENT_NOT_FOUND", _)
+            | ("INVALID_INPUT", Some("argument_id" | "target_id" | "role")) => {
+                let Some(debate) = id("debate_id") else { return self };
+                NextCall::new(Tool::DebateGetContext, json!({"debate_id": debate}))
+            }
+            ("DOCUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("document_id")) => {
+                NextCall::new(Tool::DocsList, json!({}))
+            }
+            ("VERSION_NOT_FOUND", _) | ("INVALID_INPUT", Some("version" | "from" | "to")) => {
+                let Some(document) = id("document_id") else { return self };
+                NextCall::new(Tool::DocsGet, json!({"document_id": document}))
+            }
+            _ => return self,
+        };
+        self.next(&next)
+    }
+
+    /// The field that is wrong.
+    pub(super) fn field(&self) -> Option<&str> {
+        self.text("field")
     }
 
     /// With the same call once more, for later.
@@ -146,6 +173,12 @@ impl Refusal {
         if let Some(next) = self.error.get("next") {
             let tool = next["tool"].as_str().unwrap_or_default();
             words.push_str(&format!("\nNext: {tool} {}", next["arguments"]));
+            let yours =
+                next["you_write"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let yours: Vec<&str> = yours.collect();
+            if !yours.is_empty() {
+                words.push_str(&format!(" and your {}", yours.join(", ")));
+            }
         }
         words
     }

@@ -18,7 +18,7 @@ pub(super) struct NextCall {
     /// Arguments that are missing because only you can write them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
-    pub(super) you_write: Vec<&'static str>,
+    pub(super) you_write: Vec<String>,
 }
 
 /// Arguments of a wait that the next wait repeats or counts up.
@@ -41,8 +41,12 @@ impl NextCall {
         NextCall { tool: tool.name(), arguments, you_write: Vec::new() }
     }
 
-    fn with_your_words(mut self) -> Self {
-        self.you_write.push("content");
+    /// With arguments that only the caller can write.
+    pub(super) fn with_your(mut self, names: &[&str]) -> Self {
+        for name in names {
+            self.arguments.remove(*name);
+            self.you_write.push((*name).to_owned());
+        }
         self
     }
 
@@ -76,7 +80,7 @@ impl NextCall {
         };
         let (name, value) = more;
         let arguments = json!({"debate_id": debate, name: value, "target_id": target});
-        NextCall::new(tool, arguments).with_your_words()
+        NextCall::new(tool, arguments).with_your(&["content"])
     }
 
     /// In words of our own.

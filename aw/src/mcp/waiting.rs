@@ -264,7 +264,15 @@ impl Wait<'_> {
     /// A refusal with how to go on.
     fn refused(&self, refusal: Refusal) -> Refusal {
         let refusal = refusal.with_id("debate_id", self.debate);
-        if refusal.is_passing() { refusal.retry(&self.again()) } else { refusal }
+        if refusal.is_passing() {
+            return refusal.retry(&self.again());
+        }
+        let unknown =
+            refusal.code() == "ARGUMENT_NOT_FOUND" || refusal.field() == Some("argument_id");
+        if unknown {
+            return refusal.next(&NextCall::wait(self.debate, self.role, None, self.habits));
+        }
+        refusal
     }
 
     fn path(&self, hold: Duration) -> String {

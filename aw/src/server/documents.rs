@@ -95,7 +95,7 @@ impl App {
             summary: Summary::parse(body.summary).map_err(|bad| Problem::text("summary", bad))?,
             content: input::content("content", body.content, self.limits.document_bytes).map_err(
                 |problem| match problem.error.max_length {
-                    Some(_) => problem.suggest("Split it into several documents"),
+                    Some(_) => problem.suggest(input::SPLIT),
                     None => problem,
                 },
             )?,

@@ -30,6 +30,9 @@ const BODY_OVERHEAD: usize = 64 * 1024;
 /// A character of the text may be written as six (`\u0000`).
 const ESCAPED: usize = 6;
 
+/// What to do with a document that is too long.
+pub(super) const SPLIT: &str = "Split it into several documents";
+
 /// A JSON body that holds an argument.
 pub(super) struct Body<T>(pub(super) T);
 
@@ -60,7 +63,7 @@ impl<T: DeserializeOwned> FromRequest<App> for LongBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        read_json(request, app.limits.document_bytes, 0).await.map(LongBody)
+        from_json(&read_document(request, app.limits.document_bytes).await?).map(LongBody)
     }
 }
 
@@ -72,12 +75,16 @@ async fn read_json<T: DeserializeOwned>(
     from_json(&read_body(request, text, besides).await?)
 }
 
+/// The JSON in which a document of at most so many bytes arrives.
+pub(super) async fn read_document(request: Request, text: usize) -> Result<Bytes, Problem> {
+    read_body(request, text, 0).await.map_err(|problem| match problem.error.max_length {
+        Some(_) => problem.suggest(SPLIT),
+        None => problem,
+    })
+}
+
 /// The JSON in which a text of at most so many bytes arrives, and so many bytes besides.
-pub(super) async fn read_body(
-    request: Request,
-    text: usize,
-    besides: usize,
-) -> Result<Bytes, Problem> {
+async fn read_body(request: Request, text: usize, besides: usize) -> Result<Bytes, Problem> {
     if !is_json(request.headers()) {
         return Err(Problem::media_type());
     }

@@ -67,7 +67,7 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
     post(move |request: Request| async move {
         let (mut parts, body) = request.into_parts();
         scope(&parts)?;
-        let body = input::read_body(Request::from_parts(parts.clone(), body), longest, 0).await?;
+        let body = input::read_document(Request::from_parts(parts.clone(), body), longest).await?;
         let message: Message = input::from_json(&body)?;
         let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
         if message.method.as_deref() == Some("notifications/cancelled")

@@ -207,9 +207,176 @@ fn a_text_of_any_length_that_is_too_long_is_content_too_large() {
     aw.file("longer.md", "long ".repeat(8_000_000));
     for command in [&["docs", "create"][..], &["docs", "submit", &document]] {
         let flags = ["--summary", "s", "--file", "longer.md"];
-        aw.quietly(&[command, &flags].concat()).refused(4, "CONTENT_TOO_LARGE");
+        let whole = aw.quietly(&[command, &flags].concat()).refused(4, "CONTENT_TOO_LARGE");
+        assert_eq!(whole["error"]["suggestion"], "Split it into several documents");
     }
     assert_eq!(opened.arguments(), 0, "nothing was written");
+}
+
+#[test]
+fn a_refusal_names_the_last_good_step() {
+    let opened = Opened::new(Aw::new());
+    let Opened { aw, debate, motion } = &opened;
+    let document = text(
+        &aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).data()["document_id"],
+    );
+    aw.file("long.md", "long ".repeat(4_000));
+    let (nobody, on) = (new_id(), format!("--debate-id {debate}"));
+    let context = format!("aw debate get-context {on}");
+    let submit = format!("aw debate submit {on} --role opponent --target-id {motion}");
+    for (typed, next) in [
+        // Something that is not there.
+        (format!("aw debate get-context --debate-id {nobody}"), "aw debate list".to_owned()),
+        (format!("aw debate wait --debate-id {nobody} --role proposer"), "aw debate list".into()),
+        (format!("aw debate export --debate-id {nobody}"), "aw debate list".into()),
+        (format!("aw debate verify --debate-id {nobody}"), "aw debate list".into()),
+        (format!("aw debate delete --debate-id {nobody} --confirm"), "aw debate list".into()),
+        ("aw debate get-context --debate-id 93d8".into(), "aw debate list".into()),
+        (
+            format!("aw debate wait {on} --role proposer --argument-id {nobody} --deadline 0"),
+            format!("aw debate wait {on} --role proposer --attempt 2 --deadline 0"),
+        ),
+        (
+            format!("aw debate wait {on} --role proposer --argument-id 1 --attempt 7"),
+            format!("aw debate wait {on} --role proposer --attempt 8"),
+        ),
+        (
+            format!("aw debate submit {on} --role opponent --target-id {nobody} --content c"),
+            format!("{context} --role opponent"),
+        ),
+        (format!("aw docs get {nobody}"), "aw docs list".into()),
+        (format!("aw docs get {document} --version 7"), format!("aw docs history {document}")),
+        // A role or a state that is none.
+        (format!("aw debate wait {on} --role judge"), context.clone()),
+        ("aw debate list --state OPEN".into(), "aw debate list".into()),
+        // A text that is missing, empty, or too long.
+        (format!("{submit} --file YOUR_TEXT.md"), format!("{submit} --file YOUR_TEXT.md")),
+        (format!("{submit} --deadline 25"), format!("{submit} --file YOUR_TEXT.md --deadline 25")),
+        (format!("{submit} --content ' '"), format!("{submit} --file YOUR_TEXT.md")),
+        (format!("{submit} --file long.md"), format!("{submit} --file YOUR_TEXT.md")),
+        (
+            format!("aw debate appeal {on} --target-id {motion} --file long.md"),
+            format!("aw docs create --summary 'Details for debate {debate}' --file long.md"),
+        ),
+        (
+            "aw docs create --summary s --file nowhere.md".into(),
+            "aw docs create --summary s --file YOUR_TEXT.md".into(),
+        ),
+        // A debate's id that is taken.
+        (
+            format!("aw debate create {on} -t T --type general_debate --content c"),
+            "aw debate generate-id".into(),
+        ),
+    ] {
+        let ran = aw.sh(&typed);
+        let whole = ran.envelope();
+        assert_eq!(whole["metadata"]["next_command"], *next, "{typed}: {whole}");
+        assert_ne!(ran.code, 0, "{typed}");
+        if !next.contains("YOUR_TEXT.md") {
+            let led = aw.sh(&next);
+            assert_eq!(led.code, 0, "{typed} leads to {led:?}");
+        }
+    }
+    // In the format that was asked for.
+    let ran = aw.sh(&format!("aw debate get-context --debate-id {nobody} --format markdown"));
+    assert!(ran.stderr.contains("Next: aw debate list --format markdown\n"), "{ran:?}");
+}
+
+#[test]
+fn an_error_in_words_does_not_land_in_the_file_of_a_redirect() {
+    let aw = Aw::new();
+    let ran = aw.quietly(&["docs", "get", &new_id(), "--format", "markdown"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("error: there is no document "), "{ran:?}");
+}
+
+#[test]
+fn a_write_that_was_not_answered_comes_with_the_same_command() {
+    let dead = free_listener().local_addr().unwrap();
+    let aw = Aw::new().set("DEBATE_SERVER_URL", &format!("http://{dead}"));
+    let on = format!("--debate-id {}", new_id());
+    let target = format!("--target-id {}", new_id());
+    for (typed, again) in [
+        (format!("aw debate submit {on} --role opponent {target} --content 'It is.'"), None),
+        (format!("aw debate ruling {on} {target} --close --content B"), None),
+        // Their ids follow from nothing, so the same command has the one that was made.
+        (format!("aw debate ruling {on} --content B"), Some(" --client-request-id ")),
+        (format!("aw debate intervention {on}"), Some(" --client-request-id ")),
+        ("aw docs create --summary s --content c".to_owned(), Some(" --client-request-id ")),
+    ] {
+        let whole = aw.sh(&typed).refused(3, "CONNECTION_ERROR");
+        let line = text(&whole["metadata"]["retry_command"]);
+        match again {
+            None => assert_eq!(line, typed),
+            Some(part) => {
+                let request = text(&whole["metadata"]["client_request_id"]);
+                assert!(line.contains(&format!("{part}{request}")), "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ruling_that_is_repeated_with_other_flags_is_told_from_one_with_a_used_id() {
+    let opened = Opened::new(Aw::new());
+    let Opened { aw, debate, motion } = &opened;
+    let claim = opened.submit("opponent", motion, &["--content", "No."]).argument();
+    let on = ["--debate-id", debate.as_str()];
+    let appeal = [&["debate", "appeal"], &on[..], &["--target-id", &claim, "--content", "?"]];
+    let appeal = aw.quietly(&appeal.concat()).argument();
+    let rule = [&["debate", "ruling"], &on[..], &["--target-id", &appeal, "--content", "B"]];
+    aw.quietly(&rule.concat()).ok();
+    let refused = aw.quietly(&[&rule.concat()[..], &["--close"]].concat());
+    let whole = refused.refused(4, "INVALID_INPUT");
+    let message = text(&whole["error"]["message"]);
+    assert!(message.contains("--close") && !message.contains("client_request_id"), "{message}");
+    let next = aw.sh(&text(&whole["metadata"]["next_command"]));
+    assert_eq!(next.data()["action"], "wait", "{next:?}");
+}
+
+#[test]
+fn an_intervention_that_is_sent_again_leads_to_what_is_owed_now() {
+    let opened = Opened::new(Aw::new());
+    let Opened { aw, debate, .. } = &opened;
+    let request = new_id();
+    let stop = ["debate", "intervention", "--debate-id", debate, "--client-request-id", &request];
+    let next = aw.quietly(&stop).next();
+    assert!(next.starts_with("aw debate ruling "), "{next}");
+    aw.quietly(&["debate", "ruling", "--debate-id", debate, "--content", "Go on."]).ok();
+    let again = aw.quietly(&stop);
+    assert_eq!(again.data()["replayed"], true);
+    assert!(again.next().starts_with("aw debate wait "), "{}", again.next());
+    assert!(again.ok()["metadata"]["alternatives"].is_null());
+}
+
+#[test]
+fn a_page_of_nothing_does_not_lead_to_itself() {
+    let opened = Opened::new(Aw::new());
+    let Opened { aw, .. } = &opened;
+    let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).data();
+    let document = text(&kept["document_id"]);
+    for list in [&["debate", "list"][..], &["docs", "list"], &["docs", "history", &document]] {
+        let whole = aw.quietly(&[list, &["--limit", "0"]].concat()).ok();
+        assert_eq!(whole["total_count"], 1);
+        assert!(whole["metadata"]["next_command"].is_null(), "{whole}");
+    }
+}
+
+#[test]
+fn an_export_does_not_write_over_a_file_that_holds_something_else() {
+    let aw = Aw::new();
+    let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "One."]).data();
+    let document = text(&kept["document_id"]);
+    let export = ["docs", "export", &document, "--output", "plan.md"];
+    aw.quietly(&export).ok();
+    aw.quietly(&export).ok();
+    aw.file("plan.md", "One, and what I changed since.");
+    let refused = aw.quietly(&export).refused(4, "INVALID_INPUT");
+    let there = || fs::read_to_string(aw.desk().join("plan.md")).unwrap();
+    assert_eq!(there(), "One, and what I changed since.");
+    let suggestion = text(&refused["error"]["suggestion"]);
+    aw.sh(suggestion.rsplit_once(": ").unwrap().1).ok();
+    assert_eq!(there(), "One.");
 }
 
 #[test]

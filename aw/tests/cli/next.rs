@@ -267,8 +267,10 @@ fn lines_repeat_deadline_and_format_as_given() {
         aw.quietly(&all)
     };
     let printed = |ran: &Ran| {
-        let next = ran.stdout.lines().find_map(|line| line.strip_prefix("Next: "));
-        next.unwrap_or_else(|| panic!("{}", ran.stdout)).to_owned()
+        // A refusal is words for people, on stderr.
+        let mut lines = ran.stdout.lines().chain(ran.stderr.lines());
+        let next = lines.find_map(|line| line.strip_prefix("Next: "));
+        next.unwrap_or_else(|| panic!("{ran:?}")).to_owned()
     };
     let repeated = |ran: &Ran| {
         let line = printed(ran);

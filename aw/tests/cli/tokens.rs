@@ -40,7 +40,10 @@ fn tokens_come_and_go(format: &str) {
     let (aw, debate) = guarded();
     let run = |arguments: &[&str]| -> Ran {
         let ran = aw.run(&[&["token"], arguments, &["--format", format]].concat());
-        assert_eq!(ran.stderr, "", "{ran:?}");
+        // Only a failure in words is for stderr.
+        if ran.code == 0 || format == "json" {
+            assert_eq!(ran.stderr, "", "{ran:?}");
+        }
         ran
     };
     run(&["list"]);

@@ -416,6 +416,80 @@ async fn a_refusal_says_what_is_wrong_and_what_to_call() {
 }
 
 #[tokio::test]
+async fn a_refusal_names_the_last_good_step() {
+    let world = World::start().await;
+    let client = Client::of(&world, "");
+    let (debate, motion) = client.debate("Steps").await;
+    let nobody = new_id();
+    let long = "long ".repeat(4_000);
+    let context = json!({"debate_id": debate, "role": "opponent"});
+    let claim = |target: &str, content: &str| json!({"debate_id": debate, "role": "opponent", "target_id": target, "content": content});
+    let same = json!({"debate_id": debate, "role": "opponent", "target_id": motion});
+    for (tool, given, next, arguments, yours) in [
+        (
+            "debate_wait",
+            json!({"debate_id": nobody, "role": "opponent"}),
+            "debate_list",
+            json!({}),
+            json!(null),
+        ),
+        (
+            "debate_wait",
+            json!({"debate_id": debate, "role": "proposer", "argument_id": nobody, "attempt": 4}),
+            "debate_wait",
+            json!({"debate_id": debate, "role": "proposer", "attempt": 5}),
+            json!(null),
+        ),
+        ("debate_submit", claim(&nobody, "x"), "debate_get_context", context, json!(null)),
+        ("debate_submit", claim(&motion, " "), "debate_submit", same.clone(), json!(["content"])),
+        ("debate_submit", same.clone(), "debate_submit", same, json!(["content"])),
+        (
+            "debate_wait",
+            json!({"debate_id": debate}),
+            "debate_wait",
+            json!({"debate_id": debate}),
+            json!(["role"]),
+        ),
+        (
+            "debate_appeal",
+            json!({"debate_id": debate, "target_id": motion, "content": long}),
+            "docs_create",
+            json!({}),
+            json!(["summary", "content"]),
+        ),
+        ("docs_get", json!({"document_id": nobody}), "docs_list", json!({}), json!(null)),
+    ] {
+        let error = client.error(tool, given.clone()).await;
+        let led = &error["next"];
+        assert_eq!(led["tool"], next, "{tool} {given}: {error}");
+        assert_eq!(led["arguments"], arguments, "{tool} {given}: {error}");
+        assert_eq!(led["you_write"], yours, "{tool} {given}: {error}");
+    }
+    // The opponent keeps no documents, and a document that is too long is not kept as one either.
+    let error = client.error("debate_submit", claim(&motion, &long)).await;
+    let advice = text(&error["suggestion"]);
+    assert!(advice.contains("max_length") && !advice.contains("docs_create"), "{error}");
+    let document = json!({"summary": "s", "content": "x".repeat(6 << 20)});
+    let error = client.error("docs_create", document).await;
+    assert_eq!(error["code"], "CONTENT_TOO_LARGE", "{error}");
+    assert!(text(&error["suggestion"]).contains("Split") && error["next"].is_null(), "{error}");
+}
+
+#[tokio::test]
+async fn an_intervention_that_is_sent_again_leads_to_a_wait() {
+    let world = World::start().await;
+    let client = Client::of(&world, "arbitrator");
+    let (debate, _) = Client::of(&world, "").debate("Stop").await;
+    let stop = json!({"debate_id": debate, "client_request_id": new_id()});
+    let stopped = client.call("debate_intervention", stop.clone()).await;
+    assert_eq!(stopped["next"]["tool"], "debate_ruling");
+    client.call("debate_ruling", json!({"debate_id": debate, "content": "Go on."})).await;
+    let again = client.call("debate_intervention", stop).await;
+    assert_eq!((&again["replayed"], &again["next"]["tool"]), (&true.into(), &"debate_wait".into()));
+    assert_eq!(again["alternatives"], json!([]));
+}
+
+#[tokio::test]
 async fn values_are_taken_as_models_write_them() {
     let world = World::start().await;
     let client = Client::of(&world, "");

@@ -241,7 +241,8 @@ impl List {
         if let Some(next) = next {
             answer = answer.next(next);
         }
-        if more {
+        // A page of nothing leads to itself.
+        if more && shown > 0 {
             let flag = |line: Line, name: &str, set: bool| if set { line.word(name) } else { line };
             let line = Line::new("debate list")
                 .flag_if("--state", self.state.as_deref())

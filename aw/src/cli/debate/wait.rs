@@ -146,7 +146,14 @@ impl Wait {
                 return Err(problem.with("retry_command", self.again(self.argument_id.as_deref())));
             }
             Heard::Problem(trouble @ (Trouble::Refused(_) | Trouble::Stranger(_))) => {
-                return Err(named(session.problem(trouble)));
+                let problem = named(session.problem(trouble));
+                let unknown =
+                    problem.code == "ARGUMENT_NOT_FOUND" || problem.field() == Some("argument_id");
+                if unknown {
+                    let without = wait_line(&self.debate_id, &self.role, None, self.habits());
+                    return Err(problem.with("next_command", without.into_string()));
+                }
+                return Err(problem);
             }
             Heard::Over | Heard::Signal => {}
         }
