@@ -513,12 +513,13 @@ impl Engine {
     /// Whether writing works: found out by writing, unless a write has just worked.
     pub async fn health(&self) -> Health {
         let fresh = self.wrote().is_some_and(|wrote| wrote.elapsed() < FRESH);
-        let writing = if fresh {
-            Ok(())
-        } else {
-            let pulse = self.store.pulse().await;
-            *self.wrote() = pulse.is_ok().then(Instant::now);
-            pulse
+        let writing = match self.store.is_whole() {
+            Ok(()) if !fresh => {
+                let pulse = self.store.pulse().await;
+                *self.wrote() = pulse.is_ok().then(Instant::now);
+                pulse
+            }
+            whole => whole,
         };
         Health {
             writing,

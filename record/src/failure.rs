@@ -98,6 +98,9 @@ pub enum Fault {
     /// What this request needs of the record contradicts itself; other requests are served.
     #[error("the record is damaged: {0}")]
     Damaged(Damage),
+    /// The database itself is damaged: nothing more is written before it was restored.
+    #[error("the record is damaged: {0}")]
+    Corrupt(String),
 }
 
 /// What contradicts itself in the record, and where, as far as that is known.
@@ -185,6 +188,9 @@ impl From<rusqlite::Error> for Fault {
         match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => Fault::StorageFull,
             Some(rusqlite::ErrorCode::ConstraintViolation) => Fault::Refused(error.to_string()),
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+                Fault::Corrupt(error.to_string())
+            }
             Some(_) => Fault::Storage(error.to_string()),
             // SQLite did its work: a row is missing, or holds what we never wrote.
             None => Fault::Damaged(Damage::new(match error {

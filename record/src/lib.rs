@@ -41,7 +41,7 @@ pub use shape::{
     VersionListed,
 };
 pub use store::{
-    OpenError, Place, PostgresUrl, Rehearsal, Store, StoreOptions, TransferError, Transferred,
-    Vitals, backup, rehearse, transfer,
+    OpenError, Place, PostgresUrl, Rehearsal, RestoreError, Restored, Store, StoreOptions,
+    TransferError, Transferred, Vitals, backup, rehearse, restore, transfer,
 };
 pub use verified::{Mark, Verified, VerifiedPiece};

@@ -1,7 +1,8 @@
-//! Backups taken while everybody writes, each restored and verified.
+//! Backups taken while everybody writes, each restored in the place of another record and verified.
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use aw_trials::record;
@@ -22,29 +23,48 @@ pub async fn run(trial: &Trial) -> String {
         crowd.goes_on(100).await;
         let before = crowd.promised();
         let folder = tempfile::tempdir().unwrap();
-        let copy = database_in(folder.path());
-        fs::create_dir_all(copy.parent().unwrap()).unwrap();
-        let backup = Command::new(&trial.binary)
-            .args(["server", "backup"])
-            .arg(&copy)
-            .env("AWEAVE_HOME", home.path())
-            .output()
-            .unwrap();
-        assert!(backup.status.success(), "{}", String::from_utf8_lossy(&backup.stdout));
+        let copy = folder.path().join("copy.db");
+        on_record(trial, home.path(), "backup", &copy);
         // What had been acknowledged before is in it; what came meanwhile may be.
         let kept: HashMap<String, Kept> =
             record::sound(&copy).into_iter().map(|kept| (kept.id.clone(), kept)).collect();
         for promised in &before {
             assert_eq!(kept.get(&promised.id), Some(promised), "the backup lacks it");
         }
-        let again = Server::start(&trial.binary, folder.path());
+        // In the place of a record whose server was killed, so that its log is still there.
+        let other = folder.path().join("home");
+        fs::create_dir(&other).unwrap();
+        let killed = Server::start(&trial.binary, &other);
+        let mut few = Crowd::gather(2, &mut trial.dice());
+        few.at(killed.address);
+        few.goes_on(20).await;
+        few.leaves().await;
+        killed.kill();
+        on_record(trial, &other, "restore", &copy);
+        let again = Server::start(&trial.binary, &other);
         restored += verified(&again).await;
         assert_eq!(again.stop().code(), Some(0));
+        let now: HashMap<String, Kept> = record::sound(&database_in(&other))
+            .into_iter()
+            .map(|kept| (kept.id.clone(), kept))
+            .collect();
+        assert_eq!(now, kept, "what was restored is another record");
     }
     crowd.leaves().await;
     assert_eq!(server.stop().code(), Some(0));
     let account = crowd.account(&record::sound(&database_in(home.path())));
     format!("{backups} backups under load, {restored} arguments restored and verified; {account}")
+}
+
+/// `aw server backup` or `restore`, of the record in this data folder.
+fn on_record(trial: &Trial, home: &Path, command: &str, copy: &Path) {
+    let ran = Command::new(&trial.binary)
+        .args(["server", command])
+        .arg(copy)
+        .env("AWEAVE_HOME", home)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
 }
 
 /// Has the server verify everything it has; how many arguments that is.

@@ -7,6 +7,7 @@
 mod agent;
 mod answer;
 mod background;
+mod backup;
 mod browser;
 mod debate;
 mod demo;

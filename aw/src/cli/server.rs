@@ -2,24 +2,23 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use aw_record::Place;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Format, Problem, Shown};
 use super::background;
+use super::backup::{Backup, Restore};
 use super::debate::Shape;
 use super::migrate::Migrate;
 use super::page;
 use super::session::settings;
 use crate::client::{Call, Client, Lost, Trouble};
 use crate::home::Running;
-use crate::settings::{ClientSettings, Flags, ServerSettings};
+use crate::settings::ClientSettings;
 
 pub(super) const HELP: &str = "\
 Run the server in the background: start, stop, look after it
@@ -35,6 +34,7 @@ Look after it
   status    Tell whether it runs, where, since when, and how it is
   logs      Show the end of its log
   backup    Copy the database to a file while it runs
+  restore   Put such a copy in the place of the database
   migrate   Move the record from SQLite to PostgreSQL, or back
 
 For instance
@@ -70,6 +70,11 @@ pub(super) enum Server {
     /// Copy the database to a file while it runs
     #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
     Backup(Backup),
+    /// Put a backup in the place of the database
+    #[command(
+        after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it takes the place of the database; the files that were there are kept under another name.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
+    )]
+    Restore(Restore),
     /// Move the record from SQLite to PostgreSQL, or back
     #[command(
         after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/.aweave/db/debate.db --to postgres://aw:secret@db.example.org/aw"
@@ -98,14 +103,6 @@ pub(super) struct Logs {
     shape: Shape,
 }
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Backup {
-    /// Where to put the copy; must not exist yet
-    path: PathBuf,
-    #[command(flatten)]
-    shape: Shape,
-}
-
 impl Server {
     pub(super) fn format(&self) -> Format {
         match self {
@@ -113,6 +110,7 @@ impl Server {
             Server::Stop(shape) | Server::Status(shape) => shape.format,
             Server::Logs(command) => command.shape.format,
             Server::Backup(command) => command.shape.format,
+            Server::Restore(command) => command.shape.format,
             Server::Migrate(command) => command.shape.format,
         }
     }
@@ -154,13 +152,14 @@ impl Server {
             },
             Server::Logs(command) => return command.run(&settings),
             Server::Backup(command) => return command.run(&settings),
+            Server::Restore(command) => return command.run(&settings),
             Server::Migrate(command) => return command.run(),
         };
         Ok(Shown::Answer(answer))
     }
 }
 
-fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
+pub(super) fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
     settings
         .home
         .running()
@@ -242,54 +241,5 @@ impl Logs {
             thread::sleep(Duration::from_millis(200));
         }
         Ok(Shown::Nothing)
-    }
-}
-
-impl Backup {
-    fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
-        let unusable = |why: String| Problem::input(why).suggest("aw doctor");
-        let database: Place = match running(settings)? {
-            Some(running) => running.database.parse().map_err(unusable)?,
-            None => {
-                ServerSettings::settle(Flags::default(), &|name| std::env::var(name).ok())
-                    .map_err(|bad| unusable(bad.to_string()))?
-                    .database
-            }
-        };
-        let database = match database {
-            Place::File(database) => database,
-            Place::Postgres(url) => {
-                return Err(Problem::input(format!(
-                    "the record is kept in PostgreSQL ({url}), which makes its copies by itself"
-                ))
-                .suggest(format!(
-                    "pg_dump --format=custom --file {} \"$AW_DATABASE_URL\"",
-                    self.path.display()
-                )));
-            }
-        };
-        if !database.exists() {
-            return Err(Problem::new(
-                "FILE_NOT_FOUND",
-                format!("there is no database at {} yet", database.display()),
-            )
-            .suggest("The first server on this data folder makes it: aw server start"));
-        }
-        let progress = page::Progress::new("copying");
-        let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))
-            .map_err(|error| {
-                Problem::input(format!("the backup failed: {error}"))
-                    .suggest("Choose a path that does not exist yet, with room for the database")
-            })?;
-        progress.done();
-        let data = json!({
-            "database": database.display().to_string(),
-            "backup": self.path.display().to_string(),
-            "bytes": bytes,
-        });
-        Ok(Shown::Answer(
-            Answer::new(data, page::fields)
-                .message("Backup written and checked; to restore it, stop the server and put it in the database's place"),
-        ))
     }
 }

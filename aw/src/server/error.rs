@@ -10,6 +10,10 @@ use axum::response::{IntoResponse, Response};
 
 use crate::wire::{Code, Error, Stamp, Text};
 
+/// What to do about a damaged record.
+const RESTORE: &str = "To mend it, restore the newest backup: aw server stop, then aw server restore \
+                       PATH (PostgreSQL: pg_restore into an empty database)";
+
 /// A request that was not fulfilled.
 ///
 /// As a response it is still without a body: the outermost layer writes that
@@ -279,16 +283,23 @@ impl From<Fault> for Problem {
             Fault::Damaged(damage) => {
                 let mut problem =
                     Self::new(Code::RecordDamaged, format!("the record is damaged: {damage}"))
-                        .suggest(
-                            "See which debates are whole: aw debate verify. To mend it, stop the \
-                             server and put the newest copy made by aw server backup in the \
-                             database's place",
-                        );
+                        .suggest(format!(
+                            "See which debates are whole: aw debate verify. {RESTORE}"
+                        ));
                 problem.fault = Some(damage.to_string());
                 problem.error.debate_id = damage.debate.map(Text);
                 problem.error.seq = damage.seq.map(|seq| seq.0);
                 problem.error.document_id = damage.document.map(Text);
                 problem.error.version = damage.version;
+                problem
+            }
+            Fault::Corrupt(what) => {
+                let mut problem = Self::new(
+                    Code::RecordDamaged,
+                    format!("the record is damaged, and nothing more is written to it: {what}"),
+                )
+                .suggest(RESTORE);
+                problem.fault = Some(what);
                 problem
             }
             Fault::Storage(what) | Fault::Refused(what) => Self::fault(what),

@@ -42,6 +42,7 @@ const COMMANDS: &[&str] = &[
     "server status",
     "server logs",
     "server backup",
+    "server restore",
     "server migrate",
     "token create",
     "token list",

@@ -11,5 +11,6 @@ pub mod machine;
 mod network;
 mod older;
 mod older_server;
+mod restoring;
 mod turns;
 mod waiting;

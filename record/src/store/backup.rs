@@ -8,7 +8,7 @@ use std::time::Duration;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{OpenError, connection};
+use super::{OpenError, connection, left_log, restore};
 
 /// How many pages are copied at a time.
 const PAGES: i32 = 2_000;
@@ -23,6 +23,9 @@ pub fn backup(
 ) -> Result<u64, OpenError> {
     let io = |source| OpenError::Io { path: copy.to_owned(), source };
     let sqlite = |source| OpenError::Sqlite { path: copy.to_owned(), source };
+    if restore::is_unfinished(database) {
+        return Err(OpenError::HalfRestored { path: database.to_owned() });
+    }
     let mut private = fs::OpenOptions::new();
     private.write(true).create_new(true).mode(0o600).open(copy).map_err(io)?;
     let mut copied = || -> rusqlite::Result<String> {
@@ -41,6 +44,7 @@ pub fn backup(
             }
         }
         to.pragma_update(None, "journal_mode", "delete")?;
+        left_log::forget(&to)?;
         to.query_row("pragma integrity_check(1)", [], |row| row.get(0))
     };
     let verdict = copied().inspect_err(|_| discard(copy)).map_err(sqlite)?;

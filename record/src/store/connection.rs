@@ -22,6 +22,11 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
+/// Keeps SQLite from folding the log into the database when this connection is closed.
+pub(super) fn keep_log(db: &Connection) -> rusqlite::Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
+}
+
 /// A connection that can only read.
 pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);

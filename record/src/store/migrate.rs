@@ -71,6 +71,15 @@ pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Refuses what is not a record of this or an earlier version.
+pub(super) fn must_be_ours(path: &Path) -> Result<(), OpenError> {
+    match must_be_up_to_date(path) {
+        Err(OpenError::Older { .. }) if !matches!(inspect(path)?, Found::Legacy) => Ok(()),
+        Err(OpenError::Older { .. }) => Err(OpenError::Foreign { path: path.to_owned() }),
+        other => other,
+    }
+}
+
 fn inspect(path: &Path) -> Result<Found, OpenError> {
     let look = || -> rusqlite::Result<Found> {
         let db = connection::reader(path)?;
@@ -98,7 +107,7 @@ fn inspect(path: &Path) -> Result<Found, OpenError> {
     });
     looked.or_else(|source| match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => Ok(Found::Foreign),
-        _ => Err(OpenError::Sqlite { path: path.to_owned(), source }),
+        _ => Err(OpenError::of_sqlite(path, source)),
     })
 }
 
@@ -110,7 +119,7 @@ pub(super) fn marks(db: &Connection) -> rusqlite::Result<(i64, i64)> {
 
 /// Runs the migrations after `schema`, all in one transaction.
 fn migrate(path: &Path, schema: i64) -> Result<(), OpenError> {
-    let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+    let sqlite = |source| OpenError::of_sqlite(path, source);
     let mut db =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite)?;
     let mut work = || -> Result<(), Failure> {

@@ -7,6 +7,7 @@
 //! all that is PostgreSQL's own, [`legacy`] the import of what an older system left behind.
 
 mod backup;
+mod condition;
 mod connection;
 #[cfg(test)]
 mod costs;
@@ -15,11 +16,13 @@ mod db;
 mod debates;
 mod documents;
 mod find;
+mod left_log;
 mod legacy;
 mod list;
 mod migrate;
 mod postgres;
 mod reading;
+mod restore;
 mod rows;
 mod seals;
 mod search;
@@ -45,6 +48,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 pub use backup::backup;
+use condition::Condition;
 use db::Db;
 pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
 use legacy::Docstore;
@@ -52,6 +56,7 @@ pub use legacy::{Rehearsal, rehearse};
 pub use postgres::PostgresUrl;
 pub(crate) use postgres::{Neighbour, News};
 pub(crate) use reading::Look;
+pub use restore::{RestoreError, Restored, restore};
 pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::Walk;
 
@@ -177,6 +182,23 @@ pub enum OpenError {
         /// Who has it open, as far as that is known.
         by: String,
     },
+    /// It is damaged beyond being read.
+    #[error(
+        "{path} is damaged: {what}; restore the newest backup with aw server restore PATH; this file was \
+         left untouched"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        what: String,
+    },
+    /// Restoring a backup was interrupted.
+    #[error("restoring a backup to {path} was interrupted: aw server start finishes it")]
+    HalfRestored {
+        /// The file.
+        path: PathBuf,
+    },
     /// A database of the older system that cannot be read to the end.
     #[error("{path} cannot be imported and was left untouched: {}", .problems.join("; "))]
     Unreadable {
@@ -236,6 +258,16 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    fn of_sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match left_log::is_damage(&source) {
+            true => OpenError::Damaged { path, what: source.to_string() },
+            false => OpenError::Sqlite { path, source },
+        }
+    }
+}
+
 /// A handle on the open database; clones share it.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -249,6 +281,7 @@ struct Inner {
     long_reads: Arc<Semaphore>,
     /// However many ask for it, one at a time verifies.
     verifying: Arc<Semaphore>,
+    condition: Condition,
     most_debates: u64,
     most_documents: u64,
 }
@@ -299,15 +332,21 @@ impl Store {
     ///
     /// This may take a while: half a minute where a PostgreSQL is not up yet.
     pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
-        let kept = match &options.place {
-            Place::File(path) => Kept::Sqlite(File::open(path, options)?),
-            Place::Postgres(url) => Kept::Postgres(Postgres::open(url, options)?),
+        let (kept, condition) = match &options.place {
+            Place::File(path) => {
+                let (file, condition) = File::open(path, options)?;
+                (Kept::Sqlite(file), condition)
+            }
+            Place::Postgres(url) => {
+                (Kept::Postgres(Postgres::open(url, options)?), Condition::default())
+            }
         };
         Ok(Store {
             inner: Arc::new(Inner {
                 kept,
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 verifying: Arc::new(Semaphore::new(1)),
+                condition,
                 most_debates: options.most_debates,
                 most_documents: options.most_documents,
             }),
@@ -335,9 +374,15 @@ impl Store {
         }
     }
 
-    /// Whether it can write, found out by writing unless a commit has just succeeded.
+    /// Whether it can write, found out by writing.
     pub(crate) async fn pulse(&self) -> Result<(), Fault> {
-        self.writer().pulse().await
+        self.is_whole()?;
+        self.inner.condition.noted(self.writer().pulse().await)
+    }
+
+    /// Fails once the database was found to be damaged: then nothing more is written.
+    pub(crate) fn is_whole(&self) -> Result<(), Fault> {
+        self.inner.condition.check()
     }
 
     /// Ends the writer after everything that is queued, and folds the log into the file.
@@ -669,7 +714,8 @@ impl Store {
         tells: fn(&T, About) -> Option<News>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        self.writer().write(about, tells, work).await
+        self.is_whole()?;
+        self.inner.condition.noted(self.writer().write(about, tells, work).await)
     }
 
     /// Reads, all from one snapshot. For reads that take microseconds: SQLite is read on the calling
@@ -678,11 +724,12 @@ impl Store {
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        match &self.inner.kept {
+        let read = match &self.inner.kept {
             Kept::Sqlite(file) => file.read(work),
             // In a box of its own: whoever waits for SQLite keeps no room for it.
             Kept::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
-        }
+        };
+        self.inner.condition.noted(read)
     }
 
     async fn read_long<T: Send + 'static>(
@@ -692,7 +739,7 @@ impl Store {
         let turns = self.inner.long_reads.clone();
         let turn = turns.acquire_owned().await.expect("it is never closed");
         let store = self.clone();
-        match &self.inner.kept {
+        let read = match &self.inner.kept {
             // The turn lasts as long as the reading, also when whoever asked has left.
             Kept::Sqlite(_) => tokio::task::spawn_blocking(move || {
                 let _turn = turn;
@@ -710,29 +757,46 @@ impl Store {
                 };
                 Box::pin(postgres.pool.clone().read(work)).await
             }
-        }
+        };
+        self.inner.condition.noted(read)
     }
 }
 
 impl File {
-    fn open(path: &Path, options: &StoreOptions) -> Result<Self, OpenError> {
+    /// Opens the file. One that is damaged is opened too, as far as it can be read: nobody writes to
+    /// it, but somebody without a backup can still take the rest away.
+    fn open(path: &Path, options: &StoreOptions) -> Result<(Self, Condition), OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
-        let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
+        let sqlite = |source| OpenError::of_sqlite(path, source);
         let lock = make(path).map_err(io)?;
         if lock.try_lock().is_err() {
             return Err(OpenError::InUse { path: path.to_owned() });
         }
+        restore::finish(path).map_err(io)?;
+        let condition = Condition::found(left_log::damage(path, &lock));
         let docstores: Vec<Docstore> =
             options.docstores.iter().cloned().map(Docstore::at).collect();
-        migrate::bring_up_to_date(path, &docstores)?;
+        match condition.check() {
+            Ok(()) => migrate::bring_up_to_date(path, &docstores)?,
+            // One that would have to be changed first stays as it is.
+            Err(damage) => migrate::must_be_up_to_date(path).map_err(|error| match error {
+                OpenError::Older { .. } => {
+                    OpenError::Damaged { path: path.to_owned(), what: damage.to_string() }
+                }
+                other => other,
+            })?,
+        }
         close_to_others(path).map_err(io)?;
         let reader = connection::reader(path).map_err(sqlite)?;
         if !options.half_moved && transfer::is_half_moved(&Db::Sqlite(&reader)).unwrap_or(false) {
             return Err(OpenError::HalfMoved { place: path.display().to_string() });
         }
-        let writer = Writer::start(path, options.queue).map_err(sqlite)?;
+        if condition.check().is_ok() {
+            left_log::note(path, &lock).map_err(sqlite)?;
+        }
+        let writer = Writer::start(path, options.queue, condition.clone()).map_err(sqlite)?;
         let readers = Mutex::new(vec![reader]);
-        Ok(File { path: path.to_owned(), docstores, readers, writer, _lock: lock })
+        Ok((File { path: path.to_owned(), docstores, readers, writer, _lock: lock }, condition))
     }
 
     /// Reads on the calling thread.
@@ -855,7 +919,7 @@ mod tests {
     fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
-        let file = File::open(&path, &StoreOptions::at(&path)).unwrap();
+        let (file, _) = File::open(&path, &StoreOptions::at(&path)).unwrap();
         let idle = || file.readers.lock().unwrap().len();
         assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
         assert_eq!(idle(), 1);

@@ -19,7 +19,8 @@ use super::db::{Db, Row, Value, values};
 use super::postgres::{Postgres, Source as PostgresSource};
 use super::search::Words;
 use super::{
-    About, OpenError, Place, Store, StoreOptions, beside, connection, counts, migrate, untold,
+    About, OpenError, Place, Store, StoreOptions, beside, connection, counts, left_log, migrate,
+    restore, untold,
 };
 use crate::{Clock, Damage, Engine, Failure};
 use tables::Kind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
@@ -512,6 +513,12 @@ impl Source {
         let lock = fs::File::open(beside(path, ".lock")).ok();
         if lock.as_ref().is_some_and(|lock| lock.try_lock().is_err()) {
             return Err(OpenError::InUse { path: path.to_owned() });
+        }
+        if restore::is_unfinished(path) {
+            return Err(OpenError::HalfRestored { path: path.to_owned() });
+        }
+        if let Some(what) = lock.as_ref().and_then(|lock| left_log::damage(path, lock)) {
+            return Err(OpenError::Damaged { path: path.to_owned(), what });
         }
         migrate::must_be_up_to_date(path)?;
         let db = connection::reader(path).map_err(sqlite)?;

@@ -6,7 +6,8 @@
 //! It takes every request that is waiting, does each inside one transaction, commits once, and
 //! only then answers them all, refusals included: a refusal may rest on a write of the same batch.
 //! When a commit fails nothing of its batch is acknowledged, and nothing more is accepted until
-//! the database has been opened again and has taken a write.
+//! the database has been opened again and has taken a write. Once the database was found to be
+//! damaged nothing is accepted at all.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,10 +20,11 @@ use aw_core::{DebateId, DocumentId};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use super::condition::Condition;
 use super::db::{Db, values};
 use super::postgres::{Neighbour, News, PostgresDesk};
 use super::{Vitals, connection};
-use crate::{Damage, Failure, Fault};
+use crate::{Failure, Fault};
 
 /// The most requests that share a commit.
 const BATCH: usize = 512;
@@ -64,11 +66,14 @@ pub(super) enum About {
 }
 
 impl Writer {
-    /// Starts the thread on a database that is up to date.
-    pub(super) fn start(path: &Path, queue: usize) -> rusqlite::Result<Self> {
+    /// Starts the thread on a database that is up to date. A damaged one is not opened for writing.
+    pub(super) fn start(path: &Path, queue: usize, condition: Condition) -> rusqlite::Result<Self> {
         let (jobs, waiting) = mpsc::channel(queue);
-        let desk =
-            Desk { path: path.to_owned(), db: Some(connection::writer(path)?), trouble: None };
+        let db = match condition.check() {
+            Ok(()) => Some(connection::writer(path)?),
+            Err(_) => None,
+        };
+        let desk = Desk { path: path.to_owned(), db, condition, trouble: None };
         let written = Arc::<Counts>::default();
         let counts = written.clone();
         let threads = vec![start(move || desk.work(waiting, &counts))];
@@ -264,6 +269,7 @@ where
 struct Desk {
     path: PathBuf,
     db: Option<Connection>,
+    condition: Condition,
     /// Why the last batch failed, until the database has been mended.
     trouble: Option<Fault>,
 }
@@ -285,24 +291,31 @@ impl Desk {
                 job.answer(&committed);
             }
         }
-        if let Some(db) = self.db
-            && let Err(error) = checkpoint(&db)
-        {
+        let Some(db) = self.db else { return };
+        let folded = match self.condition.check() {
+            Ok(()) => checkpoint(&db),
+            // A damaged database keeps its log, so that it stays as it was found.
+            Err(_) => connection::keep_log(&db).map_err(Fault::from),
+        };
+        if let Err(error) = folded {
             tracing::warn!(%error, "the log could not be folded into the database");
         }
     }
 
     /// Does the whole batch in one transaction. After an error nothing of it is in the record.
     fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
+        self.condition.check()?;
         if self.trouble.is_some() {
-            self.mend()?;
+            let mended = self.mend();
+            self.condition.noted(mended)?;
         }
         let Some(db) = &self.db else { return Err(Fault::Busy("the database is closed")) };
         let done = run_all(db, batch);
-        if done.is_err() && !db.is_autocommit() {
-            db.execute_batch("rollback")?;
-        }
-        done
+        let undone = match done.is_err() && !db.is_autocommit() {
+            true => db.execute_batch("rollback").map_err(Fault::from),
+            false => Ok(()),
+        };
+        self.condition.noted(undone.and(done))
     }
 
     /// Opens the database again and accepts it only once it has taken a write.
@@ -315,7 +328,7 @@ impl Desk {
         if self.trouble != Some(Fault::StorageFull) {
             let verdict: String = db.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
             if verdict != "ok" {
-                return Err(Fault::Damaged(Damage::new(verdict)));
+                return Err(Fault::Corrupt(verdict));
             }
         }
         db.execute(PULSE, [])?;
@@ -357,6 +370,7 @@ mod tests {
 
     use super::super::migrate;
     use super::*;
+    use crate::Damage;
 
     type Answer = oneshot::Receiver<Result<(), Failure>>;
 
@@ -368,7 +382,7 @@ mod tests {
         migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
-        (folder, Desk { path, db: Some(db), trouble })
+        (folder, Desk { path, db: Some(db), condition: Condition::default(), trouble })
     }
 
     /// A request that notes something and ends like this.
@@ -475,27 +489,35 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_nothing_is_accepted_before_the_database_was_found_whole() {
-        let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
+    fn after_a_failure_nothing_is_accepted_before_the_database_took_a_write() {
         let (_folder, mut desk) = desk(Some(Fault::Storage("it failed".to_owned())));
-        Connection::open(&desk.path).unwrap().execute_batch(wrong).unwrap();
-        for _ in 0..2 {
-            let (job, _answer) = noting("next", |_| Ok(()));
-            let told = desk.commit(&mut [job]);
-            assert!(matches!(told, Err(Fault::Damaged(_))), "{told:?}");
-        }
         let path = desk.path.clone();
-        let mended = Connection::open(&path).unwrap();
-        mended.execute("delete from notes", []).unwrap();
+        let other = Connection::open(&path).unwrap();
         let pulse = || {
             let sql = "select value from meta where name = 'pulse'";
-            mended.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+            other.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
         };
         let before = pulse();
         let (job, _answer) = noting("next", |_| Ok(()));
         assert_eq!(desk.commit(&mut [job]), Ok(()));
         assert_eq!((pulse(), desk.trouble.is_none()), (before + 1, true), "it took a write first");
         assert_eq!(notes(&path), ["next"]);
+    }
+
+    #[test]
+    fn a_database_that_was_found_damaged_takes_no_more_writes() {
+        let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
+        let (_folder, mut desk) = desk(Some(Fault::Storage("it failed".to_owned())));
+        let other = Connection::open(&desk.path).unwrap();
+        other.execute_batch(wrong).unwrap();
+        for _ in 0..2 {
+            let (job, _answer) = noting("next", |_| Ok(()));
+            let told = desk.commit(&mut [job]);
+            assert!(matches!(told, Err(Fault::Corrupt(_))), "{told:?}");
+            // Also when what was found is gone: something else may be wrong that was not found.
+            other.execute("delete from notes", []).unwrap();
+        }
+        assert_eq!(notes(&desk.path), [""; 0]);
     }
 
     #[test]
@@ -525,7 +547,7 @@ mod tests {
         let (_folder, desk) = desk(None);
         let path = desk.path.clone();
         drop(desk);
-        let writer = Writer::start(&path, 4).unwrap();
+        let writer = Writer::start(&path, 4, Condition::default()).unwrap();
         let note = |text: &'static str, lost: bool| {
             writer.write(
                 About::Nothing,

@@ -126,8 +126,9 @@ impl Walk {
             format!("the record is damaged: {}{more}", told.join("; ")),
         )
         .suggest(
-            "Debates and documents that are not named are whole. To mend the others, stop the \
-             server and put the newest copy made by aw server backup in the database's place",
+            "Debates and documents that are not named are whole. To mend the others, restore the \
+             newest backup: aw server stop, then aw server restore PATH (PostgreSQL: pg_restore into \
+             an empty database)",
         )
         .with("verified", self.totals())
         .with("damaged", self.damaged.clone());

@@ -136,10 +136,12 @@ impl Create {
         draft.line = line(Some(&debate));
         let derived = derived_id(&debate, Role::Proposer, Kind::Motion, None, &content);
         let post = draft.post(&debate, Some(&content), derived);
-        // What the server refuses it will refuse again.
+        // What the server refuses it will refuse again, and so it does on a damaged record.
         let with_ids = |problem: Problem| match problem.field() {
             Some("debate_id") => problem.with("next_command", "aw debate generate-id"),
-            _ if made && problem.exit() == SERVER => problem.suggest(post.again()),
+            _ if made && problem.exit() == SERVER && problem.code != "RECORD_DAMAGED" => {
+                problem.suggest(post.again())
+            }
             _ => problem,
         };
         let kind = find_type(&self.debate_type, &shelves(&settings()?)?, Language::English)

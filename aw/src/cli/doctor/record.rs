@@ -39,8 +39,8 @@ pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant)
             (Some(first), _) => failed(
                 NAME,
                 &format!("it is damaged: {}", in_words(first)),
-                "See all that is: aw debate verify. To mend it, stop the server and put the newest copy made by \
-                 aw server backup (or, of PostgreSQL, by pg_dump) in the database's place",
+                "See all that is: aw debate verify. To mend it, restore the newest backup: aw server stop, then \
+                 aw server restore PATH (PostgreSQL: pg_restore into an empty database)",
             ),
             (None, None) => ok(NAME, &format!("{debates}, everything as it was written")),
             (None, Some(_)) => ok(

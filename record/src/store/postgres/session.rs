@@ -243,6 +243,9 @@ pub(super) fn told(error: &Error) -> (Fault, Option<Trouble>) {
     if *code == SqlState::DISK_FULL {
         return (Fault::StorageFull, None);
     }
+    if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
+        return (Fault::Corrupt(words(error)), None);
+    }
     // After a change of roles the one that was written to may only be read.
     let gone = [
         SqlState::ADMIN_SHUTDOWN,

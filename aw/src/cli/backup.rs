@@ -1,0 +1,171 @@
+//! `aw server backup` and `aw server restore`: the record as a file, and back.
+
+use std::path::PathBuf;
+
+use aw_record::{OpenError, Place, RestoreError, Restored};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Problem, Shown};
+use super::debate::Shape;
+use super::line::quoted;
+use super::page;
+use super::server::running;
+use crate::settings::{ClientSettings, Flags, ServerSettings};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Backup {
+    /// Where to put the copy; must not exist yet
+    path: PathBuf,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Restore {
+    /// The backup; it stays as it is
+    path: PathBuf,
+    /// Restore it also when some of its debates or documents are not as they were written
+    #[arg(long)]
+    accept_damage: bool,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+impl Backup {
+    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+        let path = self.path.display();
+        let database = file(settings, |url| {
+            Problem::input(format!(
+                "the record is kept in PostgreSQL ({url}), which makes its copies by itself"
+            ))
+            .suggest(format!("pg_dump --format=custom --file {path} \"$AW_DATABASE_URL\""))
+        })?;
+        if !database.exists() {
+            return Err(Problem::new(
+                "FILE_NOT_FOUND",
+                format!("there is no database at {} yet", database.display()),
+            )
+            .suggest("The first server on this data folder makes it: aw server start"));
+        }
+        let progress = page::Progress::new("copying");
+        let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))
+            .map_err(|error| {
+                Problem::input(format!("the backup failed: {error}"))
+                    .suggest("Choose a path that does not exist yet, with room for the database")
+            })?;
+        progress.done();
+        let data = json!({
+            "database": database.display().to_string(),
+            "backup": path.to_string(),
+            "bytes": bytes,
+        });
+        let whole = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
+        Ok(Shown::Answer(
+            Answer::new(data, page::fields)
+                .message(
+                    "Backup written and checked. To restore it: aw server stop, then next_command",
+                )
+                .next(format!("aw server restore {}", quoted(&whole.display().to_string()))),
+        ))
+    }
+}
+
+impl Restore {
+    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+        let database = file(settings, |url| {
+            Problem::input(format!("the record is kept in PostgreSQL ({url})")).suggest(
+                "Restore a copy made by pg_dump into an empty database with pg_restore, and name that in AW_DATABASE_URL",
+            )
+        })?;
+        let failed = |error: std::io::Error| {
+            Problem::connection(format!("{}: {error}", settings.home.path().display()))
+                .suggest("aw doctor")
+        };
+        // Commands that find no server wait here, and start one on the restored record.
+        let _turn = settings.home.turn_to_start().map_err(failed)?;
+        if let Some(running) = running(settings)? {
+            return Err(Problem::input(format!(
+                "a server runs on this data folder (pid {}): nothing was changed",
+                running.pid
+            ))
+            .suggest("aw server stop"));
+        }
+        let (backup, place) = (self.path.clone(), database.clone());
+        let ending = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| Problem::input(format!("no threads can be started: {error}")))?;
+        let progress = page::Progress::new("copying");
+        // Not here: it waits for a database that has threads of its own.
+        let restoring = runtime.spawn_blocking(move || {
+            let tell = |done, all| progress.show(done, all);
+            let restored = aw_record::restore(&place, &backup, &ending, self.accept_damage, tell);
+            progress.done();
+            restored
+        });
+        let restored = runtime
+            .block_on(restoring)
+            .map_err(|died| Problem::input(format!("restoring it died: {died}")))?
+            .map_err(refused)?;
+        let shown = |path: &PathBuf| path.display().to_string();
+        let Restored { bytes, kept, finished, debates, arguments, damages } = restored;
+        let mut data = json!({
+            "database": shown(&database),
+            "backup": shown(&self.path),
+            "bytes": bytes,
+            "debates": debates,
+            "arguments": arguments,
+        });
+        let mut message = "Backup restored and verified".to_owned();
+        if let Some(kept) = kept {
+            message += &format!("; the record before it is {}", kept.display());
+            data["kept"] = Value::from(shown(&kept));
+        }
+        let mut answer = Answer::new(data, page::fields).message(message).next("aw server start");
+        if let Some(first) = damages.first() {
+            answer = answer.warn(format!("it is damaged: {first}. See all: aw debate verify"));
+        }
+        if let Some(old) = finished {
+            answer = answer.warn(format!(
+                "an earlier restore was interrupted and has been finished first; the record before it is {}",
+                old.display()
+            ));
+        }
+        Ok(Shown::Answer(answer))
+    }
+}
+
+/// The SQLite file of this data folder's server, or what to say of a PostgreSQL.
+fn file(
+    settings: &ClientSettings,
+    of_postgres: impl FnOnce(&str) -> Problem,
+) -> Result<PathBuf, Problem> {
+    let unusable = |why: String| Problem::input(why).suggest("aw doctor");
+    let database: Place = match running(settings)? {
+        Some(running) => running.database.parse().map_err(unusable)?,
+        None => {
+            ServerSettings::settle(Flags::default(), &|name| std::env::var(name).ok())
+                .map_err(|bad| unusable(bad.to_string()))?
+                .database
+        }
+    };
+    match database {
+        Place::File(database) => Ok(database),
+        Place::Postgres(url) => Err(of_postgres(&url.to_string())),
+    }
+}
+
+/// Says what to do about it.
+fn refused(error: RestoreError) -> Problem {
+    let message = format!("nothing was restored: {error}");
+    match error {
+        RestoreError::Open(OpenError::InUse { .. }) => {
+            Problem::input(message).suggest("Stop the server on it first: aw server stop")
+        }
+        RestoreError::Damaged { .. } => Problem::new("RECORD_DAMAGED", message)
+            .suggest("Choose another backup, or restore this one as it is with --accept-damage"),
+        RestoreError::Open(_) | RestoreError::Unusable { .. } | RestoreError::Failed(_) => {
+            Problem::input(message).suggest("Choose a file that aw server backup has made")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The log (`-wal`) that a killed server left beside its database.
+//!
+//! SQLite applies it to whatever file has the database's name, so a file that was put there meanwhile
+//! would be ruined. Therefore a database has a number of its own, which the lock file repeats: a log is
+//! left by the file with that number. A copy made by `backup` has none.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use uuid::Uuid;
+
+use super::{beside, connection};
+
+/// What is wrong with a database beside which a log was left. Changes neither of them.
+pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
+    let left = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    if !left {
+        return None;
+    }
+    // A file that cannot be read without its log proves nothing.
+    if let (Some(of_log), Ok(of_file)) = (noted(lock), number_without_log(path))
+        && of_file != Some(of_log)
+    {
+        return Some(
+            "another file was put in its place, but the log (-wal) of the one before was left beside it"
+                .to_owned(),
+        );
+    }
+    tracing::info!("a log was left behind: checking the database");
+    let verdict = connection::reader(path)
+        .and_then(|db| db.query_row("pragma quick_check(1)", [], |row| row.get::<_, String>(0)));
+    match verdict {
+        Ok(verdict) if verdict == "ok" => None,
+        Ok(verdict) => Some(verdict),
+        Err(error) if is_damage(&error) => Some(error.to_string()),
+        // What else may be wrong is found when it is opened.
+        Err(_) => None,
+    }
+}
+
+/// Gives the database a number, if it has none, and notes it in the lock file.
+pub(super) fn note(path: &Path, lock: &fs::File) -> Result<(), rusqlite::Error> {
+    if number_without_log(path)?.is_none() {
+        let db = connection::writer(path)?;
+        let number = Uuid::now_v7().as_u64_pair().1.cast_signed();
+        db.execute("insert or ignore into meta (name, value) values ('file', ?1)", [number])?;
+        // Into the file itself: without its log it is recognised by that.
+        db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
+    }
+    // A reader may have kept the log from being folded; then the next start notes it.
+    let number = number_without_log(path)?;
+    if number != noted(lock) {
+        let text = number.map_or_else(String::new, |number| number.to_string());
+        if let Err(error) = write(lock, &text) {
+            tracing::warn!(%error, "the lock file of the database could not be written");
+        }
+    }
+    Ok(())
+}
+
+/// Takes its number from a copy, which is another file.
+pub(super) fn forget(copy: &Connection) -> rusqlite::Result<()> {
+    copy.execute("delete from meta where name = 'file'", []).map(drop)
+}
+
+/// Whether SQLite says that the file is damaged.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+/// The number in the file itself, whatever its log says.
+fn number_without_log(path: &Path) -> rusqlite::Result<Option<i64>> {
+    let mut uri = b"file:".to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend(format!("%{byte:02x}").bytes()),
+            byte => uri.push(*byte),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    let uri = PathBuf::from(std::ffi::OsString::from_vec(uri));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_URI);
+    let db = Connection::open_with_flags(uri, flags)?;
+    db.query_row("select value from meta where name = 'file'", [], |row| row.get(0)).optional()
+}
+
+/// The number that the lock file repeats.
+fn noted(mut lock: &fs::File) -> Option<i64> {
+    let mut text = String::new();
+    lock.seek(SeekFrom::Start(0)).ok()?;
+    lock.read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+fn write(mut lock: &fs::File, text: &str) -> std::io::Result<()> {
+    lock.set_len(0)?;
+    lock.seek(SeekFrom::Start(0))?;
+    lock.write_all(text.as_bytes())?;
+    lock.sync_all()
+}
