@@ -15,6 +15,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::process::{self, Holder};
 use crate::token::Token;
 
 /// How long a server that has the lock may take to describe itself: an import of an older database
@@ -49,6 +50,18 @@ pub struct Running {
     /// Whether it was told so by a flag, which whoever restarts it repeats.
     #[serde(default)]
     pub auth_flag: bool,
+    /// When its process began, as [`process::began`] says it: by that it is told from another
+    /// process that has its number.
+    #[serde(default)]
+    pub process_began: Option<String>,
+}
+
+impl Running {
+    /// Whether its process still runs.
+    pub fn is_alive(&self) -> bool {
+        let began = process::began(self.pid);
+        began.is_some() && (self.process_began.is_none() || self.process_began == began)
+    }
 }
 
 /// `server.json`: what our commands read, and the two names by which the older system's command line
@@ -173,9 +186,7 @@ impl Home {
             if !self.running_or_starting()? {
                 return Ok(None);
             }
-            if let Ok(text) = fs::read(self.path.join("server.json"))
-                && let Ok(running) = serde_json::from_slice(&text)
-            {
+            if let Some(running) = self.described() {
                 return Ok(Some(running));
             }
             if waited > INTRODUCTION {
@@ -190,15 +201,26 @@ impl Home {
 
     /// Whether the server of this folder is at this URL now: only its owner can hold the lock.
     pub fn serves(&self, url: &str) -> bool {
-        let said = || fs::read(self.path.join("server.json")).ok();
-        let running = || serde_json::from_slice::<Running>(&said()?).ok();
         self.running_or_starting().unwrap_or(false)
-            && running().is_some_and(|running| running.url == url)
+            && self.described().is_some_and(|running| running.url == url)
+    }
+
+    /// What the last server said of itself, whether it still runs or not.
+    pub fn described(&self) -> Option<Running> {
+        serde_json::from_slice(&fs::read(self.path.join("server.json")).ok()?).ok()
     }
 
     /// Whether somebody has the lock of a server, whatever it says of itself.
     pub fn running_or_starting(&self) -> io::Result<bool> {
         self.is_held("server.lock")
+    }
+
+    /// Who holds the lock of a server, if somebody does.
+    pub fn holder(&self) -> io::Result<Option<Holder>> {
+        if !self.running_or_starting()? {
+            return Ok(None);
+        }
+        process::holder(&File::open(self.path.join("server.lock"))?).map(Some)
     }
 
     /// Takes the folder for a server that is about to start.
@@ -342,6 +364,7 @@ mod tests {
             started_at: "now".to_owned(),
             wants_token: true,
             auth_flag: false,
+            process_began: None,
         };
         assert!(!home.serves(&me.url), "it has not said yet where it is");
         held.introduce(&me).unwrap();

@@ -11,6 +11,7 @@ pub mod kit;
 pub mod mcp;
 pub mod next;
 pub mod policy;
+pub mod process;
 pub mod programs;
 pub mod server;
 pub mod settings;

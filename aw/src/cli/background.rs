@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -15,6 +16,7 @@ use super::answer::Problem;
 use super::reach::known_on_port;
 use super::role;
 use crate::home::{Home, Running};
+use crate::process::Holder;
 use crate::settings::ClientSettings;
 
 /// How long a server may take to start: an import of an older database takes its time.
@@ -22,6 +24,9 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a server may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long somebody may have the lock before what it says of itself must fit.
+const RECOGNITION: Duration = Duration::from_secs(1);
 
 /// How often the folder is looked at meanwhile.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -86,28 +91,86 @@ pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Pr
     }
 }
 
-/// Stops the server of this folder and returns when it is gone.
-pub(super) fn stop(home: &Home) -> Result<Option<Running>, Problem> {
+/// What came of stopping a server.
+pub(super) struct Stopped {
+    /// The one that was stopped.
+    pub(super) was: Running,
+    /// The one that somebody has started since.
+    pub(super) next: Option<Running>,
+}
+
+/// Stops the server of this folder and returns when its lock is free, or another server has it.
+pub(super) fn stop(home: &Home) -> Result<Option<Stopped>, Problem> {
     let failed = |error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
-    let Some(running) = home.running().map_err(failed)? else { return Ok(None) };
-    // The lock proves that this process is the server: it is held while we look.
-    let pid =
-        i32::try_from(running.pid).map_err(|_| Problem::connection("its pid makes no sense"))?;
-    kill(Pid::from_raw(pid), Signal::SIGTERM).map_err(|error| {
-        Problem::connection(format!("the server (pid {pid}) cannot be stopped: {error}"))
-    })?;
+    let Some(was) = known(home).map_err(failed)?? else { return Ok(None) };
+    let pid = was.pid;
+    let signalled =
+        i32::try_from(pid).map_err(|_| Problem::connection("its pid makes no sense"))?;
+    match kill(Pid::from_raw(signalled), Signal::SIGTERM) {
+        // It has just ended by itself.
+        Ok(()) | Err(Errno::ESRCH) => {}
+        Err(error) => {
+            return Err(Problem::connection(format!(
+                "the server (pid {pid}) cannot be stopped: {error}"
+            )));
+        }
+    }
     let deadline = Instant::now() + STOP_PATIENCE;
-    // Somebody may start the next one at once, so a lock that is held again proves nothing.
-    while home.running_or_starting().map_err(failed)? && kill(Pid::from_raw(pid), None).is_ok() {
+    while home.running_or_starting().map_err(failed)? {
+        if !was.is_alive() {
+            // Somebody may start the next one at once; it says so once it has started.
+            let next = home
+                .described()
+                .filter(|next| next.pid != was.pid || next.process_began != was.process_began);
+            if next.is_some() {
+                return Ok(Some(Stopped { was, next }));
+            }
+        }
         if Instant::now() > deadline {
-            return Err(Problem::connection(format!("the server (pid {pid}) does not stop"))
-                .suggest(format!("kill -9 {pid}")));
+            return Err(if was.is_alive() {
+                Problem::connection(format!("the server (pid {pid}) does not stop"))
+                    .suggest(format!("kill -9 {pid}"))
+            } else {
+                Problem::connection(format!(
+                    "the server (pid {pid}) has ended, but somebody holds its lock, {}",
+                    home.path().join("server.lock").display()
+                ))
+                .suggest("aw server status")
+            });
         }
         thread::sleep(PAUSE);
     }
-    Ok(Some(running))
+    Ok(Some(Stopped { was, next: None }))
+}
+
+/// The server that has the lock, if it is the process that it says it is: its number may mean
+/// somebody else by now, or mean somebody else here.
+fn known(home: &Home) -> io::Result<Result<Option<Running>, Problem>> {
+    let deadline = Instant::now() + RECOGNITION;
+    loop {
+        let Some(running) = home.running()? else { return Ok(Ok(None)) };
+        let who = match home.holder()? {
+            None => return Ok(Ok(None)),
+            Some(Holder::Process(pid)) if pid != running.pid => format!("process {pid}"),
+            Some(Holder::Hidden) => "a process that cannot be seen from here".to_owned(),
+            Some(Holder::Process(_) | Holder::Unknown) if running.is_alive() => {
+                return Ok(Ok(Some(running)));
+            }
+            Some(Holder::Process(_) | Holder::Unknown) => "another process".to_owned(),
+        };
+        // One that has just taken the lock may still have to take away what the last one left.
+        if Instant::now() > deadline {
+            return Ok(Err(Problem::connection(format!(
+                "the lock of {} is held by {who}, but its server.json names process {}: nobody was stopped",
+                home.path().display(),
+                running.pid
+            ))
+            .suggest("Stop the server where it was started, for instance in its container")));
+        }
+        thread::sleep(PAUSE);
+    }
 }
 
 fn open_log(path: &Path) -> io::Result<fs::File> {

@@ -19,6 +19,7 @@ use super::{INPUT, SERVER};
 use crate::home::Running;
 use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
+use crate::process;
 use crate::server::{self, Key, Setup, Stop};
 use crate::settings::{Flags, ServerSettings, reachable};
 
@@ -149,6 +150,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
             started_at: format!("{:.3}", Timestamp::now()),
             wants_token,
             auth_flag,
+            process_began: process::began(std::process::id()),
         })?;
     }
     let mut out = io::stdout();

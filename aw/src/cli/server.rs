@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Format, Problem, Shown};
-use super::background;
+use super::background::{self, Stopped};
 use super::backup::{Backup, Restore};
 use super::debate::Shape;
 use super::migrate::Migrate;
@@ -130,15 +130,25 @@ impl Server {
                 }
             }
             Server::Stop(_) => match background::stop(&settings.home)? {
-                Some(was) => Answer::new(json!({"running": false, "pid": was.pid}), page::fields)
-                    .message("Server stopped"),
+                Some(Stopped { was, next: None }) => {
+                    Answer::new(json!({"running": false, "pid": was.pid}), page::fields)
+                        .message("Server stopped")
+                }
+                Some(Stopped { was, next: Some(next) }) => {
+                    let data = json!({"running": true, "pid": was.pid, "next_pid": next.pid});
+                    Answer::new(data, page::fields)
+                        .message("Server stopped")
+                        .warn(format!("somebody has started another one since (pid {})", next.pid))
+                }
                 None => Answer::new(json!({"running": false}), page::fields)
                     .message("No server was running"),
             },
             Server::Restart(Start { auth, .. }) => {
-                let was = background::stop(&settings.home)?;
-                let running =
-                    background::start(&settings, auth || was.is_some_and(|was| was.auth_flag))?;
+                let stopped = background::stop(&settings.home)?;
+                let running = background::start(
+                    &settings,
+                    auth || stopped.is_some_and(|stopped| stopped.was.auth_flag),
+                )?;
                 started(&settings, &running, "Server restarted")
             }
             Server::Status(_) => match running(&settings)? {

@@ -133,6 +133,49 @@ fn stop_wins_against_agents_who_start_it_again() {
 }
 
 #[test]
+fn stop_never_signals_a_process_that_does_not_hold_the_lock() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    machine.aw(&["server", "stop"]).data();
+    // As a server of another container leaves it: its number means somebody else here.
+    let mut stranger = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let lock = fs::File::open(machine.data().join("server.lock")).unwrap();
+    lock.lock().unwrap();
+    let said = json!({
+        "pid": stranger.id(), "url": machine.url(), "version": "1", "database": "x",
+        "started_at": "2026-11-15T10:00:00Z",
+    });
+    fs::write(machine.data().join("server.json"), said.to_string()).unwrap();
+    for command in ["stop", "restart"] {
+        let told = machine.aw(&["server", command]).refused("CONNECTION_ERROR", 3);
+        let holder = format!("process {}", std::process::id());
+        assert!(text(&told["message"]).contains(&holder), "{told}");
+        assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
+    }
+    drop(lock);
+    assert_eq!(machine.aw(&["server", "stop"]).data(), json!({"running": false}));
+    assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+}
+
+#[test]
+fn stop_never_signals_a_process_that_got_the_number_of_a_server() {
+    let machine = Machine::fresh();
+    machine.aw(&["server", "start"]).data();
+    let pid = machine.server();
+    // The same number and the same lock, but the process began at another time.
+    let file = machine.data().join("server.json");
+    let mut said: serde_json::Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert!(said["process_began"].is_string(), "{said}");
+    said["process_began"] = json!("another time");
+    fs::write(&file, said.to_string()).unwrap();
+    let told = machine.aw(&["server", "stop"]).refused("CONNECTION_ERROR", 3);
+    assert!(text(&told["message"]).contains("nobody was stopped"), "{told}");
+    assert!(!is_gone(pid));
+}
+
+#[test]
 fn a_backup_under_load_opens_and_has_everything_that_was_acknowledged_before() {
     let machine = Machine::fresh();
     machine.aw(&["server", "start"]).data();

@@ -1,0 +1,103 @@
+//! Which process a number means: numbers are given out again, and mean others in other containers.
+
+use std::fs::File;
+use std::io;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt;
+
+/// When the process with this number began, in words that only compare; nothing when there is none.
+#[cfg(target_os = "linux")]
+pub fn began(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second field is a name that may contain spaces. The state is the first after it, and the
+    // time, in ticks since the machine started, the twentieth.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    // One that has ended and was not reaped yet does nothing any more.
+    if matches!(state, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18).map(str::to_owned)
+}
+
+/// When the process with this number began, in words that only compare; nothing when there is none.
+#[cfg(not(target_os = "linux"))]
+pub fn began(pid: u32) -> Option<String> {
+    let asked = std::process::Command::new("ps")
+        .args(["-o", "stat=,lstart=", "-p", &pid.to_string()])
+        .env("LC_ALL", "C")
+        .output()
+        .ok()?;
+    let said = String::from_utf8(asked.stdout).ok()?;
+    let (state, began) = said.trim().split_once(char::is_whitespace)?;
+    (!state.starts_with('Z')).then(|| began.trim().to_owned())
+}
+
+/// Who holds the lock of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// This process.
+    Process(u32),
+    /// A process that cannot be seen from here: one of another container.
+    Hidden,
+    /// The system does not say.
+    Unknown,
+}
+
+/// Who holds the lock (flock) of this file, which somebody does.
+#[cfg(target_os = "linux")]
+pub fn holder(lock: &File) -> io::Result<Holder> {
+    let inode = lock.metadata()?.ino().to_string();
+    let Ok(locks) = std::fs::read_to_string("/proc/locks") else { return Ok(Holder::Unknown) };
+    // 3: FLOCK  ADVISORY  WRITE 3765 fe:00:10576335 0 EOF
+    let holders = locks.lines().filter_map(|line| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (kind, pid) = (fields.next()?, fields.nth(2)?);
+        let ours = fields.next()?.rsplit_once(':')?.1 == inode;
+        // The device is not compared: some file systems give it two numbers.
+        (kind == "FLOCK" && ours && line.contains("WRITE")).then(|| pid.parse::<u32>().ok())?
+    });
+    Ok(match holders.into_iter().find(|pid| *pid > 0) {
+        Some(pid) => Holder::Process(pid),
+        None => Holder::Hidden,
+    })
+}
+
+/// Who holds the lock (flock) of this file, which somebody does.
+#[cfg(not(target_os = "linux"))]
+pub fn holder(lock: &File) -> io::Result<Holder> {
+    lock.metadata().map(|_| Holder::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_beginning_until_it_ends() {
+        let own = std::process::id();
+        assert!(began(own).is_some());
+        assert_eq!(began(own), began(own));
+        let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(began(other.id()).is_some());
+        other.kill().unwrap();
+        // It counts as ended also before it is reaped.
+        while began(other.id()).is_some() {
+            std::thread::yield_now();
+        }
+        other.wait().unwrap();
+        assert_eq!(began(other.id()), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_holder_of_a_lock_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = File::create(folder.path().join("lock")).unwrap();
+        assert_eq!(holder(&lock).unwrap(), Holder::Hidden, "nobody that can be seen");
+        lock.lock().unwrap();
+        assert_eq!(holder(&lock).unwrap(), Holder::Process(std::process::id()));
+    }
+}
