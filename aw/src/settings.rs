@@ -3,6 +3,7 @@
 mod limits;
 mod older;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,6 +30,30 @@ pub const USUAL_PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// Where the environment is read.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What the names of our variables begin with.
+const OURS: [&str; 3] = ["AW_", "AWEAVE_", "DEBATE_"];
+
+/// The environment of this process, unless a variable of ours, or one of these, is not UTF-8: it would
+/// count as not set, and a server might start without the token that it was given.
+pub fn environment(others: &[&str]) -> Result<impl Fn(&str) -> Option<String>, BadSetting> {
+    must_be_text(std::env::vars_os(), others)?;
+    Ok(|name: &str| std::env::var(name).ok())
+}
+
+fn must_be_text(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+    others: &[&str],
+) -> Result<(), BadSetting> {
+    for (name, value) in variables {
+        let name = name.to_string_lossy().into_owned();
+        let is_read = OURS.iter().any(|start| name.starts_with(start));
+        if (is_read || others.contains(&name.as_str())) && value.to_str().is_none() {
+            return Err(BadSetting::Value { name, why: "it is not UTF-8".to_owned() });
+        }
+    }
+    Ok(())
+}
 
 /// What was typed.
 #[derive(Debug, Clone, Default)]
@@ -429,6 +454,20 @@ mod tests {
             all.find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
         ServerSettings::settle(flags, &environment)
+    }
+
+    #[test]
+    fn a_variable_that_is_not_utf_8_is_named() {
+        use std::os::unix::ffi::OsStringExt;
+        let told = |name: &str, value: &[u8]| {
+            let all = [(name.into(), OsString::from_vec(value.to_vec()))];
+            must_be_text(all.into_iter(), &["HOME"]).map_err(|bad| bad.to_string())
+        };
+        for name in ["AW_AUTH_TOKEN", "AWEAVE_HOME", "DEBATE_SERVER_URL", "HOME", "AW_\u{1F600}"] {
+            assert_eq!(told(name, b"tok\xff"), Err(format!("{name}: it is not UTF-8")));
+            assert_eq!(told(name, b"token"), Ok(()));
+        }
+        assert_eq!(told("LESSOPEN", b"\xff"), Ok(()), "what nobody here reads may be anything");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::session;
 use crate::kit::host::{Host, Places, Scope};
 use crate::kit::project_of;
 use crate::kit::types::Shelves;
-use crate::settings::ClientSettings;
+use crate::settings::{ClientSettings, environment};
 
 pub(super) const HELP: &str = "\
 Teach coding agents to debate
@@ -134,8 +134,9 @@ pub(super) fn shelves(settings: &ClientSettings) -> Result<Shelves, Problem> {
 }
 
 fn places() -> Result<Places, Problem> {
-    Places::of(&|name| std::env::var(name).ok())
-        .ok_or_else(|| Problem::input("there is no home folder: set HOME"))
+    let environment =
+        environment(&Places::VARIABLES).map_err(|bad| Problem::input(bad.to_string()))?;
+    Places::of(&environment).ok_or_else(|| Problem::input("there is no home folder: set HOME"))
 }
 
 /// The settings and where this user's hosts keep their things.

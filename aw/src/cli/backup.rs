@@ -11,7 +11,7 @@ use super::debate::Shape;
 use super::line::quoted;
 use super::page;
 use super::server::running;
-use crate::settings::{ClientSettings, Flags, ServerSettings};
+use crate::settings::{ClientSettings, Flags, ServerSettings, environment};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Backup {
@@ -144,7 +144,8 @@ fn file(
     let database: Place = match running(settings)? {
         Some(running) => running.database.parse().map_err(unusable)?,
         None => {
-            ServerSettings::settle(Flags::default(), &|name| std::env::var(name).ok())
+            environment(&["HOME"])
+                .and_then(|environment| ServerSettings::settle(Flags::default(), &environment))
                 .map_err(|bad| unusable(bad.to_string()))?
                 .database
         }

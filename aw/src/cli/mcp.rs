@@ -17,14 +17,14 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
-use super::SERVER;
 use super::agent::shelves;
 use super::answer::Problem;
 use super::page;
 use super::role;
+use super::serve::{fail, log_filter};
 use super::session::{self, Session};
+use super::{INPUT, SERVER};
 use crate::client;
 use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
 use crate::policy::Denied;
@@ -44,7 +44,10 @@ pub(super) struct Mcp {
 
 impl Mcp {
     pub(super) fn run(self) -> ExitCode {
-        let filter = EnvFilter::try_from_env("AW_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+        let filter = match log_filter("error") {
+            Ok(filter) => filter,
+            Err(bad) => return fail(INPUT, &bad.into()),
+        };
         tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(io::stderr)

@@ -21,7 +21,7 @@ use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
 use crate::process;
 use crate::server::{self, Key, Setup, Stop};
-use crate::settings::{Flags, ServerSettings, reachable};
+use crate::settings::{BadSetting, Flags, ServerSettings, environment, reachable};
 
 /// Run the server in the foreground
 ///
@@ -57,11 +57,14 @@ impl Serve {
         }
         let apart = self.database.is_some();
         let flags = Flags { listen: self.listen, database: self.database, auth: self.auth };
-        let settings = match ServerSettings::settle(flags, &|name| std::env::var(name).ok()) {
-            Ok(settings) => settings,
+        let settled = environment(&["HOME"])
+            .and_then(|environment| ServerSettings::settle(flags, &environment))
+            .and_then(|settings| Ok((settings, log_filter("info,rmcp=error")?)));
+        let (settings, filter) = match settled {
+            Ok(settled) => settled,
             Err(bad) => return fail(INPUT, &bad.into()),
         };
-        log();
+        log(filter);
         match serve(settings, apart, self.auth) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(SERVER, &error),
@@ -69,16 +72,21 @@ impl Serve {
     }
 }
 
-fn fail(code: u8, error: &anyhow::Error) -> ExitCode {
+pub(super) fn fail(code: u8, error: &anyhow::Error) -> ExitCode {
     // When stderr is gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "error: {error:#}");
     code.into()
 }
 
-fn log() {
-    // What goes wrong in a call of a tool is told to whoever made it.
-    let usual = || EnvFilter::new("info,rmcp=error");
-    let filter = EnvFilter::try_from_env("AW_LOG").unwrap_or_else(|_| usual());
+/// How much is logged: by default what goes wrong in a call of a tool is not, because its caller
+/// hears of it.
+pub(super) fn log_filter(usual: &str) -> Result<EnvFilter, BadSetting> {
+    let set = environment(&[])?("AW_LOG").filter(|set| !set.is_empty());
+    EnvFilter::try_new(set.as_deref().unwrap_or(usual))
+        .map_err(|error| BadSetting::Value { name: "AW_LOG".to_owned(), why: error.to_string() })
+}
+
+fn log(filter: EnvFilter) {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     if io::stderr().is_terminal() {
         log.init();

@@ -10,7 +10,7 @@ use super::answer::{Answer, Problem};
 use super::page;
 use super::reach::{Brought, Listener, Reached};
 use crate::client::{BUDGET, Call, Client, Trouble};
-use crate::settings::ClientSettings;
+use crate::settings::{ClientSettings, environment};
 
 /// How often a server of ours that was lost is found or started again.
 const FINDS: u32 = 3;
@@ -187,6 +187,7 @@ impl Session {
 
 /// The settings of a client command.
 pub(super) fn settings() -> Result<ClientSettings, Problem> {
-    ClientSettings::settle(&|name| std::env::var(name).ok())
+    environment(&["HOME"])
+        .and_then(|environment| ClientSettings::settle(&environment))
         .map_err(|bad| Problem::input(bad.to_string()).suggest("aw doctor"))
 }

@@ -160,6 +160,16 @@ pub struct Places {
 }
 
 impl Places {
+    /// The variables that say where these are.
+    pub const VARIABLES: [&str; 6] = [
+        "HOME",
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "GEMINI_CLI_HOME",
+        "OPENCODE_CONFIG_DIR",
+        "XDG_CONFIG_HOME",
+    ];
+
     /// Those that this environment says.
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());

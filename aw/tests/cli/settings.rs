@@ -1,5 +1,6 @@
 //! Settings: a flag beats the environment, which beats `config.toml`, which beats the default.
 
+use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
 use super::aw::{Aw, Ran};
@@ -122,6 +123,30 @@ fn patience_and_what_to_tell_the_user_when_it_is_over() {
     aw.sh(&line).ok();
     aw.run(&[&typed[..], &["--format", "markdown"]].concat());
     aw.transcript("patience_is_over");
+}
+
+#[test]
+fn a_variable_that_is_not_utf_8_is_refused_and_no_server_is_started() {
+    let odd = std::ffi::OsStr::from_bytes(b"tok\xff");
+    for name in
+        ["AW_AUTH_TOKEN", "AW_AUTH", "AW_LISTEN", "AW_DATABASE_URL", "AWEAVE_HOME", "AW_LOG"]
+    {
+        let aw = Aw::new();
+        for typed in [&["debate", "list"][..], &["server", "start"], &["docs", "list"]] {
+            let output = aw.settled(env!("CARGO_BIN_EXE_aw")).args(typed).env(name, odd).output();
+            let refused = Ran::new(name, output.unwrap()).refused(4, "INVALID_INPUT");
+            assert_eq!(refused["error"]["message"], format!("{name}: it is not UTF-8"));
+        }
+        let output = aw.settled(env!("CARGO_BIN_EXE_aw")).arg("serve").env(name, odd).output();
+        let served = Ran::new("aw serve", output.unwrap());
+        assert_eq!((served.code, served.stdout.as_str()), (4, ""), "{served:?}");
+        assert_eq!(served.stderr, format!("error: {name}: it is not UTF-8\n"));
+        assert!(!aw.home().join("db").exists(), "a server was started");
+    }
+    let aw = Aw::new().set("AW_LOG", "aw=loudly");
+    let served = aw.quietly(&["serve"]);
+    assert_eq!(served.code, 4, "{served:?}");
+    assert!(served.stderr.contains("AW_LOG"), "{served:?}");
 }
 
 #[test]

@@ -263,9 +263,9 @@ fn claude_sandbox(places: &Places, project: &Path) -> Option<PathBuf> {
 /// What switches Gemini CLI's sandbox on.
 fn gemini_sandbox(places: &Places, project: &Path) -> Option<String> {
     let is_on = |value: &Value| *value != false && *value != "false";
-    let said = std::env::var("GEMINI_SANDBOX").ok().filter(|value| !value.is_empty());
+    let said = std::env::var_os("GEMINI_SANDBOX").filter(|value| !value.is_empty());
     if let Some(said) = said {
-        return is_on(&said.into()).then(|| "GEMINI_SANDBOX".to_owned());
+        return is_on(&said.to_string_lossy().into()).then(|| "GEMINI_SANDBOX".to_owned());
     }
     let folders = [project.join(".gemini"), places.gemini.clone()];
     let files = folders.map(|folder| folder.join("settings.json"));
