@@ -161,3 +161,48 @@ async fn a_record_in_use_is_not_moved() {
     let told = moved(&Place::File(world.path.clone()), &elsewhere(folder.path())).await;
     let Err(TransferError::Open(OpenError::InUse { .. })) = told else { panic!("{told:?}") };
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_in_postgresql_is_not_moved_while_a_server_runs_on_it() {
+    let Some(url) = postgres::new_database() else { return };
+    let place = Place::Postgres(url);
+    let world = World::at_place(place.clone(), |_| {});
+    let folder = tempfile::tempdir().unwrap();
+    let to = Place::File(folder.path().join("moved.db"));
+    // Also one that has written nothing yet.
+    for _ in 0..2 {
+        let told = moved(&place, &to).await;
+        let Err(TransferError::Open(OpenError::InUse { .. })) = told else { panic!("{told:?}") };
+        world.opens("Still going on").await;
+    }
+    world.engine.close().await;
+    drop(world);
+    moved(&place, &to).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_server_starts_on_a_record_in_postgresql_that_is_being_moved() {
+    let Some(url) = postgres::new_database() else { return };
+    let place = Place::Postgres(url);
+    let world = World::at_place(place.clone(), |_| {});
+    let (debate, motion) = world.opens("Move me?").await;
+    world.engine.close().await;
+    drop(world);
+    let folder = tempfile::tempdir().unwrap();
+    let to = Place::File(folder.path().join("moved.db"));
+    let (from, there) = (place.clone(), to.clone());
+    let moving = tokio::task::spawn_blocking(move || {
+        let mut refused = 0;
+        transfer(&from, &there, |_, _| {
+            let opened = Store::open(&StoreOptions::at(from.clone()));
+            let Err(OpenError::Postgres { why, .. }) = opened else { panic!("{opened:?}") };
+            assert!(why.contains("being moved"), "{why}");
+            refused += 1;
+        })?;
+        Ok::<_, TransferError>(refused)
+    });
+    assert!(moving.await.unwrap().unwrap() > 0);
+    // The source is as it was, and may be used again.
+    let world = World::at_place(place, |_| {});
+    world.claims(debate, Role::Opponent, motion).await;
+}

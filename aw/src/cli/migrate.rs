@@ -61,7 +61,7 @@ fn refused(error: &TransferError) -> Problem {
     let message = format!("the record was not moved: {error}");
     let suggestion = match error {
         TransferError::Open(OpenError::InUse { .. }) => {
-            "Stop the server on it first: aw server stop"
+            "Stop every server on it first: aw server stop"
         }
         TransferError::Open(_) => "Look at the address; aw server migrate --help shows both kinds",
         TransferError::Taken { .. } => "Choose a target that is empty, or does not exist yet",

@@ -66,7 +66,7 @@ fn a_record_is_moved_once_no_server_writes_to_it_and_never_onto_something() {
     let file = file.to_str().unwrap();
     let migrate = |to: &str| aw.quietly(&["server", "migrate", "--from", file, "--to", to]);
     let told = migrate("moved.db").refused(4, "INVALID_INPUT");
-    assert_eq!(told["error"]["suggestion"], "Stop the server on it first: aw server stop");
+    assert_eq!(told["error"]["suggestion"], "Stop every server on it first: aw server stop");
     aw.quietly(&["server", "stop"]);
     let moved = migrate("moved.db").data();
     assert_eq!((&moved["debates"], &moved["arguments"]), (&1.into(), &1.into()), "{moved}");

@@ -21,8 +21,8 @@ use crate::{Failure, Fault};
 /// How many times a batch is begun before it is given up.
 const TRIES: u32 = 8;
 
-/// The first number of the locks by which writing sessions share out their slots.
-const SLOTS: i32 = 0x6177;
+/// The first number of the locks by which writing sessions share out their slots, from 1 on.
+const SLOTS: i32 = super::LOCKS;
 
 /// The most bytes that one notification carries; PostgreSQL takes 7,999.
 const NOTIFICATION: usize = 7_000;
@@ -103,9 +103,12 @@ impl PostgresDesk {
         Err(Fault::Busy("others write at the same time"))
     }
 
-    /// A session with a slot of its own to count in.
+    /// A session with a slot of its own to count in. Nobody moves the record while it is open.
     fn begin_session(&self) -> Result<Session, Fault> {
         let session = self.line.connect_soon().map_err(fault_of)?;
+        if !session.join().map_err(fault_of)? {
+            return Err(Fault::Busy("the record is being moved to another database"));
+        }
         for slot in 1i32.. {
             let sql = "select pg_try_advisory_lock(?1, ?2)";
             let taken = session.ask(sql, &[&SLOTS, &slot]).map_err(fault_of)?;

@@ -16,7 +16,7 @@ use tokio_postgres::{AsyncMessage, Client, Error, Statement};
 use uuid::Uuid;
 
 use super::desk::understood;
-use super::{Line, Neighbour, News, Wire, session};
+use super::{LOCKS, Line, MOVING, Neighbour, News, Wire, session};
 use crate::Sign;
 use crate::presence::Seen;
 
@@ -108,6 +108,11 @@ async fn stay(
         .await
         .map_err(|_| "the database does not answer".to_owned())?
         .map_err(words)?;
+    // Also a server that writes nothing keeps others from moving its record.
+    let joined = client.query_one(session::JOIN, &[&LOCKS, &MOVING]).await.map_err(words)?;
+    if !joined.get::<_, bool>(0) {
+        return Err("the record is being moved to another database".to_owned());
+    }
     line.listening.store(true, Ordering::Relaxed);
     if up.is_none_or(|up| up.try_send(()).is_err()) {
         // What was written while nobody listened was said to nobody.

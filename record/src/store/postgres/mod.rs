@@ -53,6 +53,17 @@ const START_TRIES: u32 = 120;
 const PAUSE: Duration = Duration::from_millis(100);
 const TRIES: u32 = 20;
 
+/// The first number of our advisory locks. They belong to a session and end with it, however it ends.
+const LOCKS: i32 = 0x6177;
+
+/// The second number of the lock that every server shares and whoever moves the record has alone.
+const MOVING: i32 = 0;
+
+/// How often, and after which pause, somebody who moves the record tries to be alone: the sessions of
+/// a server that was just stopped or killed take a moment to end.
+const ALONE_TRIES: u32 = 20;
+const ALONE_PAUSE: Duration = Duration::from_millis(100);
+
 /// What servers on one record tell each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum News {
@@ -194,6 +205,9 @@ impl Postgres {
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
         let (runtime, line) = reach(url).map_err(failed)?;
         let is_half_moved = line.first(|session| {
+            if !session.join().map_err(|failure| failure.to_string())? {
+                return Err("it is being moved to another database: start servers there".to_owned());
+            }
             migrate::bring_up_to_date(session)?;
             is_half_moved(&Db::Postgres(session)).map_err(|failure| failure.to_string())
         });
@@ -210,7 +224,8 @@ impl Postgres {
         })
     }
 
-    /// A session that reads everything as it is now, and changes nothing.
+    /// A session that reads everything as it is now, and changes nothing. For as long as it lasts no
+    /// server writes there or starts there.
     pub(super) fn look_at(url: &PostgresUrl) -> Result<Source, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
@@ -218,6 +233,14 @@ impl Postgres {
         let session = first_session(&line).map_err(failed)?;
         if !migrate::is_up_to_date(&session).map_err(failed)? {
             return Err(OpenError::Older { place });
+        }
+        let mut tries = 1;
+        while !session.be_alone().map_err(|failure| failed(failure.to_string()))? {
+            if tries == ALONE_TRIES {
+                return Err(OpenError::InUse { path: place.into() });
+            }
+            tries += 1;
+            thread::sleep(ALONE_PAUSE);
         }
         session.command(
             "set statement_timeout = '10min'; set idle_in_transaction_session_timeout = 0;

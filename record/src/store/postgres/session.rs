@@ -20,6 +20,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use super::{LOCKS, MOVING};
 use crate::store::db::Value;
 use crate::{Failure, Fault};
 
@@ -28,6 +29,9 @@ const SILENCE: Duration = Duration::from_secs(15);
 
 /// A few of our statements are put together in many ways; so many are kept prepared.
 const PREPARED: usize = 200;
+
+/// Takes a share of the lock that whoever moves the record has alone.
+pub(super) const JOIN: &str = "select pg_try_advisory_lock_shared($1, $2)";
 
 /// What stands in the way of a transaction, besides what its own statements say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +134,21 @@ impl Session {
             return Ok(());
         }
         self.wait_for(in_turn(earlier))
+    }
+
+    /// Whether this session now keeps others from moving the record; not while somebody moves it.
+    pub(super) fn join(&self) -> Result<bool, Failure> {
+        self.is_given(JOIN)
+    }
+
+    /// Whether this session now keeps servers from the record; not while there is one.
+    pub(super) fn be_alone(&self) -> Result<bool, Failure> {
+        self.is_given("select pg_try_advisory_lock($1, $2)")
+    }
+
+    fn is_given(&self, lock: &str) -> Result<bool, Failure> {
+        let given = self.ask(lock, &[&LOCKS, &MOVING])?;
+        Ok(given.first().is_some_and(|row| row.get::<_, bool>(0)))
     }
 
     /// Whether work can be begun on it.
