@@ -75,6 +75,20 @@ struct Introduction<'a> {
     started_at: &'a str,
 }
 
+/// How the last server was started that somebody has started on purpose. One that a command starts by
+/// itself is started in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// Where it listens, as it was set.
+    pub listen: String,
+    /// Where its record is, without a password.
+    pub database: String,
+    /// Whether it asks every caller for a token.
+    pub auth: bool,
+    /// Whether a flag says so, and not only the settings.
+    pub auth_flag: bool,
+}
+
 /// Somebody else's server runs on this folder.
 #[derive(Debug, thiserror::Error)]
 pub enum HoldError {
@@ -205,6 +219,18 @@ impl Home {
             && self.described().is_some_and(|running| running.url == url)
     }
 
+    /// How the last server was started on purpose, if one ever was.
+    pub fn last_start(&self) -> io::Result<Option<Started>> {
+        let path = self.path.join("started.json");
+        let text = match fs::read(&path) {
+            Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(None),
+            read => read?,
+        };
+        serde_json::from_slice(&text)
+            .map(Some)
+            .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+    }
+
     /// What the last server said of itself, whether it still runs or not.
     pub fn described(&self) -> Option<Running> {
         serde_json::from_slice(&fs::read(self.path.join("server.json")).ok()?).ok()
@@ -285,12 +311,20 @@ impl Home {
 impl Held {
     /// Tells everybody where the server is.
     pub fn introduce(&self, running: &Running) -> io::Result<()> {
-        let draft = self.home.path.join("server.json.new");
         let port = running.url.rsplit(':').next().and_then(|port| port.parse().ok());
-        let text =
-            serde_json::to_vec(&Introduction { running, port, started_at: &running.started_at })?;
-        private().create(true).truncate(true).open(&draft)?.write_all(&text)?;
-        fs::rename(draft, self.home.path.join("server.json"))
+        let said = Introduction { running, port, started_at: &running.started_at };
+        self.write("server.json", &serde_json::to_vec(&said)?)
+    }
+
+    /// Remembers how the server was started.
+    pub fn remember(&self, started: &Started) -> io::Result<()> {
+        self.write("started.json", &serde_json::to_vec(started)?)
+    }
+
+    fn write(&self, name: &str, text: &[u8]) -> io::Result<()> {
+        let draft = self.home.path.join(format!("{name}.new"));
+        private().create(true).truncate(true).open(&draft)?.write_all(text)?;
+        fs::rename(draft, self.home.path.join(name))
     }
 
     /// Says goodbye. The lock goes with the process: whoever waits for that finds it gone.

@@ -173,10 +173,7 @@ impl ServerSettings {
         let database = flags.database.or_else(|| set("AW_DATABASE_URL")).or(config.database);
         let database: Place = match database {
             None => older::database(&set, &home).unwrap_or_else(|| home.database()).into(),
-            // What was set is not repeated: there may be a password in it.
-            Some(text) => text
-                .parse()
-                .map_err(|why| BadSetting::Value { name: "database".to_owned(), why })?,
+            Some(text) => place(&text)?,
         };
 
         if let Place::File(path) = &database {
@@ -237,6 +234,18 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<
     })
 }
 
+/// Where a record is kept, wherever the server will be. What was set is not repeated: there may be a
+/// password in it.
+fn place(text: &str) -> Result<Place, BadSetting> {
+    let name = || "database".to_owned();
+    match text.parse().map_err(|why| BadSetting::Value { name: name(), why })? {
+        Place::File(path) => std::path::absolute(&path)
+            .map(Place::File)
+            .map_err(|error| BadSetting::Value { name: name(), why: error.to_string() }),
+        postgres => Ok(postgres),
+    }
+}
+
 /// What a client command is run with.
 #[derive(Debug)]
 pub struct ClientSettings {
@@ -244,8 +253,14 @@ pub struct ClientSettings {
     pub home: Home,
     /// The server that was named, which is never started by itself.
     pub server_url: Option<String>,
-    /// Where a server of one's own listens.
+    /// Where a server of one's own listens: as it is set, or as the last one did.
     pub listen: SocketAddr,
+    /// Whether that is set.
+    pub listen_is_set: bool,
+    /// Where its record is, if that is set.
+    pub database: Option<Place>,
+    /// Whether it is set that it asks nobody for a token.
+    pub auth_is_off: bool,
     /// Sent to the server.
     pub token: Option<String>,
     /// How long a wait lasts unless told otherwise.
@@ -263,6 +278,14 @@ pub struct ClientSettings {
 }
 
 impl ClientSettings {
+    /// The same, whatever the last server was: what is not set is as usual.
+    pub fn without_last(mut self) -> Result<Self, BadSetting> {
+        if !self.listen_is_set {
+            self.listen = parsed("listen address", USUAL_LISTEN)?;
+        }
+        Ok(self)
+    }
+
     /// Settles what a client command is run with.
     pub fn settle(environment: Environment<'_>) -> Result<Self, BadSetting> {
         let home = home(environment)?;
@@ -284,6 +307,14 @@ impl ClientSettings {
             return Err(BadSetting::Value { name: (*name).to_owned(), why: why.to_owned() });
         }
         let listen = set("AW_LISTEN").or(config.listen);
+        let listen_is_set = listen.is_some();
+        // One that cannot be read is told of before a server is started.
+        let last = || home.last_start().ok().flatten().map(|last| last.listen);
+        let listen = listen.or_else(last);
+        let database = match set("AW_DATABASE_URL").or(config.database) {
+            Some(text) => Some(place(&text)?),
+            None => older::database(&set, &home).map(Place::File),
+        };
         let autostart = match set("AW_AUTOSTART").as_deref() {
             None => older::autostart(&set).or(config.autostart).unwrap_or(true),
             Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
@@ -293,6 +324,9 @@ impl ClientSettings {
             server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
             ignored: older::ignored(&set, listen),
             listen,
+            listen_is_set,
+            database,
+            auth_is_off: set("AW_AUTH").or(config.auth).as_deref() == Some("off"),
             token: token.map(|(_, token)| token),
             deadline: time(
                 "DEBATE_WAIT_DEADLINE",
@@ -406,13 +440,13 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
 
 fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
-    match set("AWEAVE_HOME") {
-        Some(path) => Ok(Home::at(path)),
-        None => {
-            let user = set("HOME").ok_or(BadSetting::NoHome)?;
-            Ok(Home::at(PathBuf::from(user).join(".aweave")))
-        }
-    }
+    let path = match set("AWEAVE_HOME") {
+        Some(path) => Some(PathBuf::from(path)),
+        None => set("HOME").map(|user| PathBuf::from(user).join(".aweave")),
+    };
+    let path = path.ok_or(BadSetting::NoHome)?;
+    // A server leaves the folder that it was started in.
+    std::path::absolute(&path).map(Home::at).map_err(|source| BadSetting::File { path, source })
 }
 
 impl Config {

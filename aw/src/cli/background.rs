@@ -1,13 +1,15 @@
 //! The server in the background: started, found, stopped.
 
+use std::env;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use aw_record::Place;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -15,8 +17,10 @@ use nix::unistd::Pid;
 use super::answer::Problem;
 use super::reach::known_on_port;
 use super::role;
-use crate::home::{Home, Running};
+use super::server::running;
+use crate::home::{Home, Running, Started};
 use crate::process::Holder;
+use crate::programs;
 use crate::settings::ClientSettings;
 
 /// How long a server may take to start: an import of an older database takes its time.
@@ -34,15 +38,87 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The log is begun anew when it has grown beyond this.
 const LOG_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Starts a server unless one runs already; of many who try at once, one starts it. It asks for
-/// tokens when it is told to here, or by its settings.
-pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Problem> {
+/// How a server is started.
+#[derive(Debug, Default)]
+pub(super) struct How {
+    /// Whether it is given `--auth`.
+    pub(super) auth_flag: bool,
+    /// Whether it asks every caller for a token, also where the settings do not say so.
+    pub(super) wants_token: bool,
+    /// Where its record is, unless the settings say so.
+    pub(super) database: Option<String>,
+    /// Where it listens, unless the settings say so.
+    pub(super) listen: Option<String>,
+    /// Whether nobody asked for it: then the last one that somebody asked for stays remembered.
+    pub(super) by_itself: bool,
+}
+
+impl How {
+    /// As the last server was started on purpose: a command that needs one never starts a weaker one
+    /// or another. Fails where the settings name another, or where the record is in PostgreSQL and the
+    /// settings do not say how to reach it.
+    pub(super) fn again(settings: &ClientSettings) -> Result<Self, Problem> {
+        let mut how = Self::restarted(settings)?;
+        how.by_itself = true;
+        let Some(last) = last_start(settings)? else { return Ok(how) };
+        how.wants_token = last.auth;
+        let set = settings.database.as_ref().map(ToString::to_string);
+        if let Some(other) = set.filter(|set| *set != last.database) {
+            return Err(another(&format!("{other} is set as its database"), &last));
+        }
+        if settings.listen_is_set && settings.listen.to_string() != last.listen {
+            return Err(another(&format!("{} is set as its address", settings.listen), &last));
+        }
+        Ok(how)
+    }
+
+    /// As the last server was started on purpose, but for what the settings say now.
+    pub(super) fn restarted(settings: &ClientSettings) -> Result<Self, Problem> {
+        let Some(last) = last_start(settings)? else { return Ok(How::default()) };
+        let is_usual = last.database == settings.home.database().display().to_string();
+        let database = match &settings.database {
+            Some(_) => None,
+            None if is_usual => None,
+            None => match last.database.parse() {
+                Ok(Place::File(_)) => Some(last.database.clone()),
+                Ok(Place::Postgres(_)) | Err(_) => {
+                    return Err(another("no database is set", &last));
+                }
+            },
+        };
+        let listen = (!settings.listen_is_set).then_some(last.listen);
+        let wants_token = last.auth && !settings.auth_is_off;
+        Ok(How { auth_flag: last.auth_flag, wants_token, database, listen, by_itself: false })
+    }
+}
+
+/// How the last server was started on purpose, if one ever was.
+pub(super) fn last_start(settings: &ClientSettings) -> Result<Option<Started>, Problem> {
+    settings.home.last_start().map_err(|error| {
+        Problem::connection(format!("how the last server was started cannot be read: {error}"))
+            .suggest("Start one as it should be: aw server start")
+    })
+}
+
+fn another(now: &str, last: &Started) -> Problem {
+    let auth = if last.auth { ", with tokens" } else { "" };
+    Problem::connection(format!(
+        "the last server of this data folder was started at {} on {}{auth}, but {now}: none was started",
+        last.listen, last.database
+    ))
+    .suggest(
+        "Set AW_DATABASE_URL and AW_LISTEN as they were, or start one as they are now: aw server start",
+    )
+}
+
+/// Starts a server unless one runs already; of many who try at once, one starts it.
+pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Problem> {
     let home = &settings.home;
     let failed = |error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
     let _turn = home.turn_to_start().map_err(failed)?;
-    if let Some(running) = home.running().map_err(failed)? {
+    if let Some(running) = alive(settings)? {
         return Ok(running);
     }
     if known_on_port(settings)?.is_some()
@@ -52,10 +128,13 @@ pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Pr
     }
     let log = open_log(&home.log()).map_err(failed)?;
     let began = fs::metadata(home.log()).map_or(0, |log| log.len());
-    let program = std::env::current_exe().map_err(failed)?;
-    let mut server = Command::new(program)
+    let mut server = Command::new(own_program().map_err(failed)?)
         .args(["serve", "--detached"])
-        .args(auth.then_some("--auth"))
+        .args(how.auth_flag.then_some("--auth"))
+        .args(how.by_itself.then_some("--by-itself"))
+        .envs(how.wants_token.then_some(("AW_AUTH", "required")))
+        .envs(how.database.iter().map(|database| ("AW_DATABASE_URL", database)))
+        .envs(how.listen.iter().map(|listen| ("AW_LISTEN", listen)))
         // The token of whoever happened to start it is no business of the server's.
         .env_remove("DEBATE_AUTH_TOKEN")
         .env_remove(role::NAME)
@@ -88,6 +167,35 @@ pub(super) fn start(settings: &ClientSettings, auth: bool) -> Result<Running, Pr
                 .suggest(format!("See {}", home.log().display())));
         }
         thread::sleep(PAUSE);
+    }
+}
+
+/// This program, or the one that an upgrade has put in its place since.
+fn own_program() -> io::Result<PathBuf> {
+    let own = env::current_exe()?;
+    if own.is_file() {
+        return Ok(own);
+    }
+    // Linux says so of a file that was replaced or removed.
+    let replaced = own.to_str().and_then(|own| own.strip_suffix(" (deleted)")).map(PathBuf::from);
+    replaced.filter(|file| file.is_file()).or_else(|| programs::find("aw")).ok_or_else(|| {
+        io::Error::other(
+            "this aw was removed while it ran, and there is no other in PATH: install it, then run aw server start",
+        )
+    })
+}
+
+/// The server of this folder, unless its process is just ending: then it is waited for.
+pub(super) fn alive(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
+    let deadline = Instant::now() + STOP_PATIENCE;
+    loop {
+        match running(settings)? {
+            Some(running) if running.is_alive() || Instant::now() > deadline => {
+                return Ok(Some(running));
+            }
+            Some(_) => thread::sleep(PAUSE),
+            None => return Ok(None),
+        }
     }
 }
 

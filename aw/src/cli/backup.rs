@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Problem, Shown};
+use super::background;
 use super::debate::Shape;
 use super::line::quoted;
 use super::page;
 use super::server::running;
-use crate::settings::{ClientSettings, Flags, ServerSettings, environment};
+use crate::settings::ClientSettings;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Backup {
@@ -64,7 +65,7 @@ impl Backup {
         Ok(Shown::Answer(
             Answer::new(data, page::fields)
                 .message(
-                    "Backup written and checked. To restore it: aw server stop, then next_command",
+                    "Backup written and checked. next_command restores it, once the server is stopped",
                 )
                 .next(format!("aw server restore {}", quoted(&whole.display().to_string()))),
         ))
@@ -84,7 +85,7 @@ impl Restore {
         };
         // Commands that find no server wait here, and start one on the restored record.
         let _turn = settings.home.turn_to_start().map_err(failed)?;
-        if let Some(running) = running(settings)? {
+        if let Some(running) = background::alive(settings)? {
             return Err(Problem::input(format!(
                 "a server runs on this data folder (pid {}): nothing was changed",
                 running.pid
@@ -143,12 +144,11 @@ fn file(
     let unusable = |why: String| Problem::input(why).suggest("aw doctor");
     let database: Place = match running(settings)? {
         Some(running) => running.database.parse().map_err(unusable)?,
-        None => {
-            environment(&["HOME"])
-                .and_then(|environment| ServerSettings::settle(Flags::default(), &environment))
-                .map_err(|bad| unusable(bad.to_string()))?
-                .database
-        }
+        None => match (&settings.database, background::last_start(settings)?) {
+            (Some(set), _) => set.clone(),
+            (None, Some(last)) => last.database.parse().map_err(unusable)?,
+            (None, None) => settings.home.database().into(),
+        },
     };
     match database {
         Place::File(database) => Ok(database),

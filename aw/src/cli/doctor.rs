@@ -13,6 +13,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Problem, Shown};
+use super::background::How;
 use super::page;
 use super::reach::{Reached, known_on_port};
 use super::session::settings;
@@ -162,9 +163,12 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             Ok(None) => {
                 return vec![match known_on_port(settings) {
                     Ok(Some(_)) => ok("server", "it is just starting"),
-                    Ok(None) if settings.autostart => {
-                        ok("server", "none runs; the next command starts it")
-                    }
+                    Ok(None) if settings.autostart => match How::again(settings) {
+                        Ok(_) => ok("server", "none runs; the next command starts it"),
+                        Err(Problem { message, suggestion, .. }) => {
+                            failed("server", &message, &suggestion.unwrap_or_default())
+                        }
+                    },
                     Ok(None) => warning("server", "none runs", "aw server start"),
                     Err(Problem { message, suggestion, .. }) => {
                         failed("server", &message, &suggestion.unwrap_or_default())

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::answer::Problem;
-use super::background;
+use super::background::{self, How};
 use super::page;
 use crate::client::{Call, Client, Trouble};
 use crate::home::Home;
@@ -154,7 +154,7 @@ fn locate(
     if verbose {
         page::note("no server yet: starting one in the background");
     }
-    Ok(ours(background::start(settings, false)?.url))
+    Ok(ours(background::start(settings, &How::again(settings)?)?.url))
 }
 
 /// The server that holds the lock of this folder.

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::reach::Listener;
 use super::{INPUT, SERVER};
-use crate::home::Running;
+use crate::home::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
 use crate::process;
@@ -48,6 +48,9 @@ pub(super) struct Serve {
     /// Leave whoever started it: a session of its own, nothing inherited
     #[arg(long, hide = true)]
     detached: bool,
+    /// A command has started it, as the last one was started
+    #[arg(long, hide = true)]
+    by_itself: bool,
 }
 
 impl Serve {
@@ -56,7 +59,8 @@ impl Serve {
             leave_the_parent();
         }
         let apart = self.database.is_some();
-        let flags = Flags { listen: self.listen, database: self.database, auth: self.auth };
+        let flags =
+            Flags { listen: self.listen.clone(), database: self.database.clone(), auth: self.auth };
         let settled = environment(&["HOME"])
             .and_then(|environment| ServerSettings::settle(flags, &environment))
             .and_then(|settings| Ok((settings, log_filter("info,rmcp=error")?)));
@@ -65,7 +69,7 @@ impl Serve {
             Err(bad) => return fail(INPUT, &bad.into()),
         };
         log(filter);
-        match serve(settings, apart, self.auth) {
+        match serve(settings, apart, &self) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(SERVER, &error),
         }
@@ -96,7 +100,7 @@ fn log(filter: EnvFilter) {
 }
 
 #[tokio::main]
-async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow::Result<()> {
+async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::Result<()> {
     let ServerSettings {
         home,
         listen,
@@ -129,6 +133,10 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
         ..StoreOptions::at(database.clone())
     };
     let store = tokio::task::spawn_blocking(move || Store::open(&options)).await??;
+    if typed.detached {
+        // It must not keep anybody from removing or unmounting the folder that it was started in.
+        std::env::set_current_dir("/")?;
+    }
     let engine = Engine::new(store, Clock::system());
 
     let stop = Stop::default();
@@ -150,6 +158,14 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     if let Some(held) = &held {
+        if !typed.by_itself {
+            held.remember(&Started {
+                listen: listen.to_string(),
+                database: database.to_string(),
+                auth: wants_token,
+                auth_flag: typed.auth,
+            })?;
+        }
         held.introduce(&Running {
             pid: std::process::id(),
             url: format!("http://{}", reachable(address)),
@@ -157,7 +173,7 @@ async fn serve(settings: ServerSettings, apart: bool, auth_flag: bool) -> anyhow
             database: database.to_string(),
             started_at: format!("{:.3}", Timestamp::now()),
             wants_token,
-            auth_flag,
+            auth_flag: typed.auth,
             process_began: process::began(std::process::id()),
         })?;
     }

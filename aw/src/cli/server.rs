@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Format, Problem, Shown};
-use super::background::{self, Stopped};
+use super::background::{self, How, Stopped};
 use super::backup::{Backup, Restore};
 use super::debate::Shape;
 use super::migrate::Migrate;
@@ -50,7 +50,7 @@ aw server <command> --help has its flags and an example.
 pub(super) enum Server {
     /// Start it, unless it runs already
     #[command(
-        after_help = "To have every server of the data folder ask for tokens, also one that a command starts by itself, write auth = \"required\" into its config.toml.\n\nExample:\n  aw server start"
+        after_help = "The data folder remembers how it was started: a command that finds no server starts one at the same address, on the same record, and with tokens if this one asks for them. Where that cannot be it starts none.\n\nExample:\n  aw server start"
     )]
     Start(Start),
     /// Stop it and return when it is gone
@@ -58,7 +58,7 @@ pub(super) enum Server {
     Stop(Shape),
     /// Stop it and start it again, for instance after an update
     #[command(
-        after_help = "To have every server of the data folder ask for tokens, also one that a command starts by itself, write auth = \"required\" into its config.toml.\n\nExample:\n  aw server restart"
+        after_help = "It is started as it was, but for what the settings say now.\n\nExample:\n  aw server restart"
     )]
     Restart(Start),
     /// Tell whether it runs, where, since when, and how it is
@@ -120,13 +120,26 @@ impl Server {
         let answer = match self {
             Server::Start(Start { auth, .. }) => {
                 let already = running(&settings)?.is_some();
-                let running = background::start(&settings, auth)?;
+                // What was typed counts, whatever the last one was; one that cannot be read is
+                // written anew.
+                let last = settings.home.last_start().ok().flatten();
+                let settings =
+                    settings.without_last().map_err(|bad| Problem::input(bad.to_string()))?;
+                let running =
+                    background::start(&settings, &How { auth_flag: auth, ..How::default() })?;
                 let message = if already { "The server runs already" } else { "Server started" };
                 let answer = started(&settings, &running, message);
-                if auth && !running.wants_token {
-                    answer.warn("it asks nobody for a token: run aw server restart --auth")
-                } else {
-                    answer
+                match last {
+                    _ if auth && !running.wants_token => {
+                        answer.warn("it asks nobody for a token: run aw server restart --auth")
+                    }
+                    Some(last) if !already && last.auth && !running.wants_token => answer.warn(
+                        "it asks nobody for a token, but the last one did: run aw server restart --auth",
+                    ),
+                    Some(last) if !already && last.database != running.database => answer.warn(
+                        format!("its record is another than that of the last one: {}", last.database),
+                    ),
+                    _ => answer,
                 }
             }
             Server::Stop(_) => match background::stop(&settings.home)? {
@@ -144,11 +157,11 @@ impl Server {
                     .message("No server was running"),
             },
             Server::Restart(Start { auth, .. }) => {
+                // Before anything is stopped: whether it can be started again as it was.
+                let mut how = How::restarted(&settings)?;
                 let stopped = background::stop(&settings.home)?;
-                let running = background::start(
-                    &settings,
-                    auth || stopped.is_some_and(|stopped| stopped.was.auth_flag),
-                )?;
+                how.auth_flag |= auth || stopped.is_some_and(|stopped| stopped.was.auth_flag);
+                let running = background::start(&settings, &how)?;
                 started(&settings, &running, "Server restarted")
             }
             Server::Status(_) => match running(&settings)? {
@@ -178,19 +191,9 @@ pub(super) fn running(settings: &ClientSettings) -> Result<Option<Running>, Prob
 
 fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answer {
     let answer = Answer::new(describe(settings, running), page::fields).message(message);
-    let answer = settings.ignored.iter().fold(answer, |answer, ignored| {
+    settings.ignored.iter().fold(answer, |answer, ignored| {
         answer.warn(format!("{}. {}", ignored.what, ignored.instead))
-    });
-    if !running.auth_flag {
-        return answer;
-    }
-    answer.with(
-        "hint",
-        format!(
-            "a server that a command starts by itself asks for tokens only with auth = \"required\" in {}",
-            settings.home.config().display()
-        ),
-    )
+    })
 }
 
 fn describe(settings: &ClientSettings, running: &Running) -> Value {

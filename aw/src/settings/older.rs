@@ -29,7 +29,9 @@ pub(super) fn database(set: Environment<'_>, home: &Home) -> Option<PathBuf> {
 
 /// Where the older command line keeps documents.
 pub(super) fn docstore(set: Environment<'_>, home: &Home) -> PathBuf {
-    set("AWEAVE_DB_PATH").map_or_else(|| home.path().join("docstore.db"), PathBuf::from)
+    // A server leaves the folder that it was started in.
+    let file = set("AWEAVE_DB_PATH").and_then(|file| std::path::absolute(file).ok());
+    file.unwrap_or_else(|| home.path().join("docstore.db"))
 }
 
 /// What `DEBATE_AUTO_START` says, if it is set.

@@ -179,7 +179,11 @@ fn an_invitation_names_the_address_by_which_others_know_the_server() {
     let warning = text(&aw.quietly(&invite).ok()["metadata"]["warning"]);
     assert!(warning.contains("https"), "it can be read on the way: {warning}");
 
+    // A restart takes tokens away only when that is set.
     let aw = aw.set("AW_PUBLIC_URL", "").set("AW_AUTH", "");
+    aw.quietly(&["server", "restart"]).ok();
+    assert_eq!(aw.quietly(&["server", "status"]).data()["auth"], "required");
+    let aw = aw.set("AW_AUTH", "off");
     aw.quietly(&["server", "restart"]).ok();
     let warning = text(&aw.quietly(&invite).ok()["metadata"]["warning"]);
     for part in ["asks nobody", "aw server restart --auth", "this machine only", "AW_PUBLIC_URL"] {

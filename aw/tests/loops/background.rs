@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::machine::{AtLast, Machine, is_gone, until};
+use super::machine::{AtLast, Going, Machine, is_gone, until};
 use crate::world::text;
 
 #[test]
@@ -173,6 +173,152 @@ fn stop_never_signals_a_process_that_got_the_number_of_a_server() {
     let told = machine.aw(&["server", "stop"]).refused("CONNECTION_ERROR", 3);
     assert!(text(&told["message"]).contains("nobody was stopped"), "{told}");
     assert!(!is_gone(pid));
+}
+
+/// Ends the server as a crash does.
+fn crash(machine: &Machine) {
+    let pid = machine.server();
+    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    until("it is gone", || is_gone(pid));
+}
+
+#[test]
+fn a_server_with_tokens_that_was_killed_comes_back_with_tokens() {
+    for (start, set) in
+        [(&["server", "start", "--auth"][..], None), (&["server", "start"], Some("required"))]
+    {
+        let machine = Machine::fresh();
+        let mut command = machine.command(start);
+        command.envs(set.map(|set| ("AW_AUTH", set)));
+        assert_eq!(Going::start(command).end().data()["auth"], "required");
+        let (debate, _) = machine.debate();
+        for by_crash in [true, false] {
+            if by_crash {
+                crash(&machine);
+            } else {
+                machine.aw(&["server", "stop"]).data();
+            }
+            assert_eq!(machine.aw(&["debate", "list"]).data()["debates"][0]["id"], debate);
+            assert_eq!(machine.aw(&["server", "status"]).data()["auth"], "required");
+        }
+        // Who wants less says so.
+        machine.aw(&["server", "stop"]).data();
+        let open = machine.aw(&["server", "start"]).answer();
+        assert_eq!(open["content"][0]["data"]["auth"], "off");
+        assert!(text(&open["metadata"]["warning"]).contains("the last one did"), "{open}");
+        crash(&machine);
+        machine.debate();
+        assert_eq!(machine.aw(&["server", "status"]).data()["auth"], "off");
+    }
+}
+
+#[test]
+fn a_server_that_was_killed_comes_back_on_its_record_and_address_or_not_at_all() {
+    let machine = Machine::fresh();
+    let elsewhere = machine.path("work").join("elsewhere.db");
+    let there = |arguments: &[&str]| {
+        let mut command = machine.command(arguments);
+        command.env("AW_DATABASE_URL", "elsewhere.db");
+        Going::start(command).end()
+    };
+    let started = there(&["server", "start"]).data();
+    assert_eq!(started["database"], elsewhere.to_str().unwrap());
+    let (debate, _) = machine.debate();
+    crash(&machine);
+    // Somebody who has set nothing finds the same record.
+    let mut unset = machine.command(&["debate", "list"]);
+    unset.env_remove("AW_LISTEN");
+    assert_eq!(Going::start(unset).end().data()["debates"][0]["id"], debate);
+    let status = machine.aw(&["server", "status"]).data();
+    assert_eq!(
+        (&status["url"], &status["database"]),
+        (&json!(machine.url()), &started["database"])
+    );
+    let restarted = machine.aw(&["server", "restart"]).data();
+    assert_eq!(restarted["database"], started["database"]);
+    crash(&machine);
+
+    // Somebody who has set another one starts none.
+    let other = Machine::fresh();
+    for (name, value) in [("AW_DATABASE_URL", "other.db"), ("AW_LISTEN", other.listen.as_str())] {
+        let mut command = machine.command(&["debate", "list"]);
+        command.env(name, value);
+        let told = Going::start(command).end().refused("CONNECTION_ERROR", 3);
+        assert!(text(&told["message"]).contains("none was started"), "{told}");
+        assert!(text(&told["suggestion"]).contains("aw server start"), "{told}");
+        let mut doctor = machine.command(&["doctor"]);
+        doctor.env(name, value);
+        assert_eq!(Going::start(doctor).end().json()["content"][0]["data"]["healthy"], false);
+    }
+    assert!(machine.servers().is_empty());
+    assert!(!machine.data().join("db").exists() && !machine.path("work").join("other.db").exists());
+    // Whoever means it says so.
+    let mut changed = machine.command(&["server", "start"]);
+    changed.env("AW_DATABASE_URL", "other.db");
+    let changed = Going::start(changed).end().answer();
+    assert!(text(&changed["metadata"]["warning"]).contains("elsewhere.db"), "{changed}");
+}
+
+#[test]
+fn after_a_server_on_postgresql_no_command_starts_one_on_a_file() {
+    let machine = Machine::fresh();
+    fs::create_dir_all(machine.data()).unwrap();
+    let last = json!({
+        "listen": machine.listen, "database": "postgres://aw@127.0.0.1:1/aw", "auth": true,
+        "auth_flag": false,
+    });
+    fs::write(machine.data().join("started.json"), last.to_string()).unwrap();
+    for typed in [&["debate", "list"][..], &["server", "restart"]] {
+        let told = machine.aw(typed).refused("CONNECTION_ERROR", 3);
+        let message = text(&told["message"]);
+        assert!(message.contains("postgres://aw@127.0.0.1:1/aw"), "{told}");
+        assert!(text(&told["suggestion"]).contains("AW_DATABASE_URL"), "{told}");
+    }
+    assert!(!machine.data().join("db").exists(), "a file was made");
+    fs::write(machine.data().join("started.json"), "?").unwrap();
+    machine.aw(&["debate", "list"]).refused("CONNECTION_ERROR", 3);
+    machine.aw(&["server", "start"]).data();
+}
+
+#[test]
+fn a_server_in_the_background_leaves_the_folder_it_was_started_in() {
+    let machine =
+        Machine::fresh().with("AWEAVE_HOME", "data").with("AW_DATABASE_URL", "some/debate.db");
+    let (debate, _) = machine.debate();
+    let folder = fs::read_link(format!("/proc/{}/cwd", machine.server())).unwrap();
+    assert_eq!(folder, std::path::Path::new("/"));
+    let work = machine.path("work");
+    assert!(work.join("data/server.json").exists() && work.join("some/debate.db").exists());
+    assert_eq!(machine.get(&format!("/debates/{debate}"))["debate"]["id"], debate);
+}
+
+#[test]
+fn a_program_that_was_replaced_while_it_ran_starts_a_server_with_the_new_one() {
+    let machine = Machine::fresh();
+    let own = machine.path("tmp").join("aw-of-its-own");
+    fs::copy(env!("CARGO_BIN_EXE_aw"), &own).unwrap();
+    // It waits for its turn to start a server until the lock is free.
+    fs::create_dir_all(machine.data()).unwrap();
+    let turn = fs::File::create(machine.data().join("start.lock")).unwrap();
+    turn.lock().unwrap();
+    let mut command = machine.program(own.to_str().unwrap());
+    command.args(["debate", "list"]);
+    let going = Going::start(command);
+    until("it waits", || {
+        let waits = fs::read_to_string(format!("/proc/{}/wchan", going.pid())).unwrap_or_default();
+        let open = fs::read_dir(format!("/proc/{}/fd", going.pid())).unwrap();
+        let has_lock = open
+            .flatten()
+            .any(|file| fs::read_link(file.path()).is_ok_and(|file| file.ends_with("start.lock")));
+        has_lock || waits.contains("flock")
+    });
+    let new = machine.path("tmp").join("new");
+    fs::copy(env!("CARGO_BIN_EXE_aw"), &new).unwrap();
+    fs::rename(new, &own).unwrap();
+    drop(turn);
+    assert_eq!(going.end().data()["debates"], json!([]));
+    let program = fs::read_link(format!("/proc/{}/exe", machine.server())).unwrap();
+    assert_eq!(program, own);
 }
 
 #[test]
