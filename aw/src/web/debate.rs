@@ -1,6 +1,7 @@
 //! `/debate/{id}`: one debate, to be read and ruled on.
 
-pub(super) mod panel;
+mod panel;
+mod ruling;
 pub(super) mod seats;
 
 use std::collections::HashMap;
@@ -16,16 +17,19 @@ use uuid::Uuid;
 use super::argument::{Scene, Shown};
 use super::assets;
 use super::form::Form;
-use super::markdown::{self, plain};
+use super::markdown::plain;
 use super::timeline;
 use super::trouble::{self, Trouble};
 use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
 use crate::server::input::{Params, Segment};
 use crate::server::{About, App, Desk, Problem, input};
-use crate::wire::{Code, Stamp, SubmitIntervention, SubmitRuling};
-use panel::{Draft, Panel};
+use crate::wire::{Code, Stamp, SubmitIntervention};
+use panel::Panel;
+use ruling::{ANOTHER_WAY, Draft};
 use seats::{Seat, seats};
+
+pub(super) use ruling::rule;
 
 /// How many arguments a page shows; there is a way to the others.
 const WINDOW: u64 = 200;
@@ -113,6 +117,12 @@ struct Notice {
     /// What was typed and not sent.
     typed: Option<String>,
     href: Option<(String, String)>,
+}
+
+impl Notice {
+    fn bad(words: &str) -> Self {
+        Notice { is_bad: true, words: words.to_owned(), typed: None, href: None }
+    }
 }
 
 pub(super) async fn read(
@@ -328,85 +338,6 @@ pub(super) async fn back(Segment(id): Segment) -> Redirect {
     }
 }
 
-/// Takes a ruling.
-pub(super) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -> Response {
-    let w = form.visitor.words;
-    let draft = Draft::of(&form);
-    let again = |notice: Option<Notice>, draft: Draft| {
-        let (desk, visitor, id) = (desk.clone(), form.visitor.clone(), id.clone());
-        async move { show(&desk, &visitor, &id, &Asked::default(), notice, draft).await }
-    };
-    let content = draft.ruling();
-    if let Err(problem) = desk.caller.may_use("debate ruling") {
-        return trouble::page(&form.visitor, &Trouble::Refused { problem, typed: content });
-    }
-    if form.get("do") == "preview" {
-        let preview = markdown::render(&content, &|_| None);
-        return again(None, Draft { preview: Some(preview), ..draft }).await;
-    }
-    let bad =
-        |words: &str| Notice { is_bad: true, words: words.to_owned(), typed: None, href: None };
-    if content.trim().is_empty() {
-        return again(Some(bad(w.blank_ruling)), draft).await;
-    }
-    let body = SubmitRuling {
-        content: content.clone(),
-        close: Some(draft.close),
-        target_id: Some(form.get("target").to_owned()),
-        client_request_id: Some(form.get("request").to_owned()),
-        author: None,
-    };
-    let sent = match input::id("debate_id", &id) {
-        Ok(debate) => match desk.app.ruling(debate, Via::Page, body) {
-            Ok(request) => desk.execute(request).await,
-            Err(problem) => Err(problem),
-        },
-        Err(problem) => Err(problem),
-    };
-    match sent {
-        Ok(receipt) => {
-            let seq = receipt.argument.seq;
-            Redirect::to(&format!("/debate/{id}?ruled={seq}#a-{seq}")).into_response()
-        }
-        Err(problem) => {
-            let late = [Code::ActionNotAllowed, Code::InvalidInput].contains(&problem.error.code);
-            let ruling = match late {
-                true => ruling_after(&desk, &id, form.get("target")).await,
-                false => None,
-            };
-            let notice = match ruling {
-                Some(seq) => Notice {
-                    is_bad: true,
-                    words: put(w.ruled_before, format!("#{seq}")),
-                    typed: Some(content),
-                    href: Some((format!("#a-{seq}"), format!("#{seq}"))),
-                },
-                None => bad(&format!("{} {}", w.not_sent, problem.error.message)),
-            };
-            if matches!(problem.error.code, Code::DebateNotFound | Code::ServerError) {
-                return trouble::page(&form.visitor, &problem.into());
-            }
-            if problem.error.code == Code::Forbidden {
-                let typed = draft.ruling();
-                return trouble::page(&form.visitor, &Trouble::Refused { problem, typed });
-            }
-            again(Some(notice), draft).await
-        }
-    }
-}
-
-/// The ruling that settled this, if one has.
-async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
-    let debate: DebateId = id.parse().ok()?;
-    let target: ArgumentId = target.parse().ok()?;
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await.ok()?;
-    let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
-    let settles = |argument: &&aw_core::Argument| {
-        argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
-    };
-    sheet.arguments.iter().find(settles).map(|argument| argument.seq.0)
-}
-
 /// Stops the agents.
 pub(super) async fn intervene(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let reason = form.text("content");
@@ -488,19 +419,11 @@ pub(super) async fn delete(desk: Desk, Segment(id): Segment, form: Form) -> Resp
     }
 }
 
+/// A text as it would be shown.
 #[derive(Template)]
 #[template(path = "words.html")]
 struct Preview {
     html: String,
-}
-
-/// A text as it would be shown.
-pub(super) async fn preview(form: Form) -> Response {
-    let text = form.text("content");
-    match off_the_way(move || markdown::render(&text, &|_| None)).await {
-        Ok(html) => form.visitor.page(&Preview { html }),
-        Err(problem) => trouble::page(&form.visitor, &problem.into()),
-    }
 }
 
 /// What an argument says, as it was written.

@@ -73,7 +73,7 @@ impl FromRequest<App> for Form {
         if app.seal.is_ours(&parts.headers, form.get("seal")) {
             return Ok(form);
         }
-        let texts = ["title", "content", "document"].map(|name| form.text(name));
+        let texts = ["title", "content", "words", "document"].map(|name| form.text(name));
         let typed =
             texts.map(|text| text.trim().to_owned()).into_iter().filter(|text| !text.is_empty());
         let typed = typed.collect::<Vec<_>>().join("\n\n");

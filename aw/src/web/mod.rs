@@ -50,7 +50,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/debate/{id}/delete", get(debate::ask_to_delete).post(debate::delete))
         .route("/debate/{id}/text/{seq}", get(debate::text))
         .route("/doc/{id}", get(document::read))
-        .route("/preview", post(debate::preview))
         .route("/preferences", post(sign_in::prefer))
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
         .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
@@ -67,7 +66,6 @@ pub(crate) fn is_page(path: &str) -> bool {
             | "new"
             | "debate"
             | "doc"
-            | "preview"
             | "preferences"
             | "sign-in"
             | "sign-out"

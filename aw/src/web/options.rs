@@ -1,8 +1,8 @@
 //! What an APPEAL offers the arbitrator: its options as choices, and both sides of the dispute.
 //!
 //! Proposers are taught to end an APPEAL with a list of options under a heading, in English or
-//! Vietnamese; they vary it. What is read here only drafts a ruling, which stays free text, so a list
-//! that may be something else is left alone: no choice is better than a wrong one.
+//! Vietnamese; they vary it. A list that may be something else is left alone: no choice is better than a
+//! wrong one, because a choice becomes the first part of a ruling.
 
 mod outline;
 mod phrases;
@@ -23,6 +23,19 @@ pub struct Choice {
     /// Whether it stands for any other way, which the arbitrator has to put into words. Only the last
     /// one can.
     pub is_free: bool,
+}
+
+impl Choice {
+    /// What the option is called in a ruling: "Option B". A bare number or letter becomes "Option 2".
+    pub fn label(&self) -> String {
+        let is_bare = self.name.chars().count() == 1 || self.name.chars().all(char::is_numeric);
+        if is_bare { format!("Option {}", self.name) } else { self.name.clone() }
+    }
+
+    /// The option as a ruling states it: "Option B: what it says".
+    pub fn ruling(&self) -> String {
+        format!("{}: {}", self.label(), self.words)
+    }
 }
 
 /// The parts of an APPEAL that were recognised, as Markdown, without their headings.
@@ -48,14 +61,17 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
         .or_else(|| labelled(&outline, &outline.everything()));
     let Some(items) = found else { return Vec::new() };
     let last = items.len() - 1;
+    // In Markdown a list may say 1. at every item; then they are counted as they are shown.
+    let are_marks_alike = items.windows(2).all(|pair| pair[0].mark == pair[1].mark);
     let choice = |(number, item): (usize, &Item)| {
         let plain = phrases::plain(outline.source(item));
         let (name, words) = match &item.label {
             Some(label) => (label.name.clone(), phrases::after_label(&plain, &label.name)),
-            None => (
-                item.mark.map_or_else(|| (number + 1).to_string(), |mark| mark.to_string()),
-                plain.trim().to_owned(),
-            ),
+            None => {
+                let mark = item.mark.filter(|_| !are_marks_alike);
+                let name = mark.map_or_else(|| (number + 1).to_string(), |mark| mark.to_string());
+                (name, plain.trim().to_owned())
+            }
         };
         let is_free = number == last && (phrases::is_free(&words) || phrases::is_free(&plain));
         let words = if words.is_empty() { plain.trim().to_owned() } else { words };

@@ -208,16 +208,23 @@ words! {
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";
 
     // Intervention
+    words_after: "Text of the ruling, added after the option", "Nội dung ruling, thêm sau phương án";
     intervene: "Stop the agents", "Dừng các agent";
     intervene_words: "Both will wait until you have ruled. What an agent is writing now is kept and shown as parked.", "Cả hai sẽ chờ đến khi bạn ra ruling. Nội dung mà một agent đang viết được giữ lại và hiện là parked.";
     reason: "Reason (may be left out)", "Lý do (có thể bỏ trống)";
+    approve_and_close: "Approve and close", "Đồng ý và đóng";
     stop_now: "Stop them now", "Dừng ngay";
+    rule_by: "Rule: {}", "Ruling: {}";
+    rule_in_own_words: "Rule: in your own words", "Ruling: bằng lời của bạn";
+    and_close: "and close the debate", "và đóng debate";
     in_hand: "{} may still hand in what it was writing; it will appear here as parked.", "{} vẫn có thể nộp nội dung đang viết; nó sẽ hiện ở đây là parked.";
     was_parked: "{} handed in what it had been writing: argument {n}, parked.", "{} đã nộp nội dung đang viết: argument {n}, parked.";
     stopped: "The agents are stopped. They wait for your ruling.", "Các agent đã dừng. Họ đang chờ ruling của bạn.";
 
     // Documents
     document: "Document", "Tài liệu";
+    blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
+    unknown_option: "Nothing was sent: what you chose is not an option here. Choose again; your words are kept.", "Chưa gửi gì: lựa chọn của bạn không có ở đây. Hãy chọn lại; lời của bạn vẫn được giữ.";
     version: "Version", "Phiên bản";
     version_of: "Version {n} of {all}", "Phiên bản {n} trên {all}";
     compare: "Compare", "So sánh";

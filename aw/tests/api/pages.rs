@@ -149,13 +149,8 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
     let (cookies, seal) = (page.cookies(), page.seal());
     let (target, request) = (page.hidden("target"), page.hidden("request"));
     let path = format!("/debate/{}/rule", debate.id);
-    let fields = |content: &'static str| {
-        vec![
-            ("seal", seal.as_str()),
-            ("target", &target),
-            ("request", &request),
-            ("content", content),
-        ]
+    let fields = |words: &'static str| {
+        vec![("seal", seal.as_str()), ("target", &target), ("request", &request), ("words", words)]
     };
     let first = send(&world, &path, &cookies, &fields("Option A")).await;
     assert_eq!(first.status, 303, "{}", first.body);
@@ -163,7 +158,7 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
     assert_eq!(send(&world, &path, &cookies, &fields("Option A")).await.status, 303);
     assert_eq!(debate.context().await["arguments"].as_array().unwrap().len(), 3);
     // Another tab, with another request, comes too late: it is told, and keeps its text.
-    let late = vec![("seal", seal.as_str()), ("target", &target), ("content", "Option B, because")];
+    let late = vec![("seal", seal.as_str()), ("target", &target), ("words", "Option B, because")];
     let late = send(&world, &path, &cookies, &late).await;
     assert_eq!(late.status, 200);
     assert!(late.body.contains("Option B, because") && late.body.contains("href=\"#a-4\""));
@@ -171,22 +166,51 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
 }
 
 #[tokio::test]
-async fn an_empty_ruling_is_not_sent_and_a_choice_alone_is_enough() {
+async fn the_server_makes_a_ruling_of_a_choice_and_words() {
     let world = World::start().await;
-    let debate = world.debate("T").await;
-    let claim = debate.claim("opponent", &debate.motion, "No.").await;
-    debate.ask("appeal", claim["argument"]["id"].as_str().unwrap(), "Decide.").await.created();
-    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
-    let path = format!("/debate/{}/rule", debate.id);
-    let (seal, target, request) = (page.seal(), page.hidden("target"), page.hidden("request"));
-    let basis = [("seal", seal.as_str()), ("target", &target), ("request", &request)];
-    let empty = send(&world, &path, &page.cookies(), &basis).await;
-    assert_eq!(empty.status, 200);
-    assert!(empty.body.contains("role=\"alert\""));
-    let chosen = [&basis[..], &[("choice", "Option B: the other way")]].concat();
-    assert_eq!(send(&world, &path, &page.cookies(), &chosen).await.status, 303);
-    let context = debate.context().await;
-    assert_eq!(context["arguments"][2]["content"], "Option B: the other way");
+    let option = "Option B: Import it slowly";
+    let appeal = "## Options\n\n1. **Option A:** Stop it\n2. **Option B:** Import it slowly\n";
+    // The fields that are sent, and what comes of them: a ruling, or what the page says instead.
+    let cases: [(&[(&str, &str)], Result<&str, &str>); 10] = [
+        (&[], Err("Choose an option or write")),
+        (&[("words", " \r\n")], Err("Choose an option or write")),
+        (&[("choice", "Option B")], Ok(option)),
+        (&[("choice", "Option B"), ("words", "")], Ok(option)),
+        (
+            &[("choice", "Option B"), ("words", "Measure\r\nit.")],
+            Ok("Option B: Import it slowly\n\nMeasure\nit."),
+        ),
+        (&[("words", "Ask them.")], Ok("Ask them.")),
+        (&[("choice", "another"), ("words", "Ask them.")], Ok("Ask them.")),
+        (&[("choice", "another"), ("words", "")], Err("Describe the other way")),
+        (&[("choice", "Option X"), ("words", "My words")], Err("not an option here")),
+        // A page of an older version sent one text, in which a choice could be lost.
+        (&[("choice", "Option B"), ("content", "My words")], Err("This form is out of date")),
+    ];
+    for (fields, outcome) in cases {
+        let debate = world.debate("T").await;
+        let claim = debate.claim("opponent", &debate.motion, "No.").await;
+        debate.ask("appeal", claim["argument"]["id"].as_str().unwrap(), appeal).await.created();
+        let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+        let path = format!("/debate/{}/rule", debate.id);
+        let (seal, target, request) = (page.seal(), page.hidden("target"), page.hidden("request"));
+        let basis = [("seal", seal.as_str()), ("target", &target), ("request", &request)];
+        let answer = send(&world, &path, &page.cookies(), &[&basis[..], fields].concat()).await;
+        let context = debate.context().await;
+        match outcome {
+            Ok(ruling) => {
+                assert_eq!(answer.status, 303, "{fields:?}: {}", answer.body);
+                assert_eq!(context["arguments"][2]["content"], ruling, "{fields:?}");
+            }
+            Err(says) => {
+                assert!(answer.body.contains(says), "{fields:?}: {}", answer.body);
+                assert_eq!(context["arguments"].as_array().unwrap().len(), 2, "{fields:?}");
+                let typed = fields.iter().find(|(name, _)| *name == "words" || *name == "content");
+                let is_kept = |typed: &str| answer.body.contains(typed.trim());
+                assert!(typed.is_none_or(|(_, typed)| is_kept(typed)), "{fields:?}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

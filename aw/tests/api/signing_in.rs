@@ -375,15 +375,16 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
         ("debate", request.as_str()),
         ("request", request.as_str()),
     ];
-    let ruling = [("content", "my long text"), ("request", request.as_str())];
-    let preview = [("content", "my long text"), ("do", "preview")];
+    let ruling = [("words", "my long text"), ("request", request.as_str())];
+    let preview = [("words", "my long text"), ("do", "preview")];
+    let stop = [("content", "my long text"), ("request", request.as_str())];
     let refused: [Attempt<'_>; 8] = [
         (&observer, format!("/debate/{appealed}/rule"), &ruling),
         (&observer, format!("/debate/{appealed}/rule"), &preview),
-        (&observer, format!("/debate/{running}/stop"), &ruling),
+        (&observer, format!("/debate/{running}/stop"), &stop),
         (&observer, "/new".to_owned(), &new),
         (&bound, "/new".to_owned(), &new),
-        (&bound, format!("/debate/{running}/stop"), &ruling),
+        (&bound, format!("/debate/{running}/stop"), &stop),
         (&elsewhere, format!("/debate/{appealed}/rule"), &ruling),
         (&observer, format!("/debate/{running}/delete"), &[]),
     ];
@@ -391,16 +392,15 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
         let page = house.guest(token).await.sends(&path, fields).await;
         assert_eq!(page.status, 403, "{path}: {}", page.body);
         assert!(page.body.contains("Your seat may not do this"), "{path}");
-        for (_, typed) in
-            fields.iter().filter(|(name, _)| ["title", "content", "document"].contains(name))
-        {
+        let texts = ["title", "content", "words", "document"];
+        for (_, typed) in fields.iter().filter(|(name, _)| texts.contains(name)) {
             assert!(page.body.contains(typed), "{path}: {typed} is lost");
         }
     }
     assert_eq!(house.world.written(), before);
     // The one whose debate it is may.
     let taken =
-        house.guest(&elsewhere).await.sends(&format!("/debate/{running}/stop"), &ruling).await;
+        house.guest(&elsewhere).await.sends(&format!("/debate/{running}/stop"), &stop).await;
     assert_eq!(taken.status, 303, "{}", taken.body);
 }
 
@@ -418,7 +418,7 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     let request = new_id();
     let page = guest.sees(&path).await;
     let target = page.hidden("target");
-    let fields = [("content", "Option A."), ("request", request.as_str()), ("target", &target)];
+    let fields = [("words", "Option A."), ("request", request.as_str()), ("target", &target)];
     assert_eq!(guest.sends(&format!("{path}/rule"), &fields).await.status, 303);
     let told = live.hears("new_argument").await;
     let person = text(&told["argument"]["html"]);

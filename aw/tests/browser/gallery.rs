@@ -197,7 +197,7 @@ pub async fn hang_by_seat(house: &House) -> Vec<Seated> {
     let page = format!("/debate/{ruled}");
     let guest = house.guest(&an).await;
     let target = guest.sees(&page).await.hidden("target");
-    let ruling = [("content", "Option A."), ("request", &new_id()), ("target", &target)];
+    let ruling = [("words", "Option A."), ("request", &new_id()), ("target", &target)];
     assert_eq!(guest.sends(&format!("{page}/rule"), &ruling).await.status, 303);
     for (what, body) in
         [("intervention", stop), ("ruling", json!({"content": "Then argue about X."}))]

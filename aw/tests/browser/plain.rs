@@ -63,7 +63,7 @@ async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
     page.reads("Choose an option or write what should be done.").await;
     page.click(role("radio", "Option B")).await;
     page.click(role("checkbox", "Close the debate with this ruling")).await;
-    page.follow(button("Send ruling")).await;
+    page.follow(button("Rule: Option B and close the debate")).await;
     assert!(text(&debate.newest()["content"]).contains("Import while it runs, slowly"));
     assert_eq!(debate.state(), "CLOSED");
 

@@ -47,8 +47,113 @@ async fn deaf(browser: &Browser, url: &str) -> Page {
     page
 }
 
+const OPTION_A: &str = "Option A: Stop the server; say so a day before";
+const OPTION_B: &str = "Option B: Import while it runs, slowly";
+
+/// A tab that may not run scripts, or may.
+async fn tab(browser: &Browser, url: &str, with_scripts: bool) -> Page {
+    let page = browser.page().await;
+    if !with_scripts {
+        page.without_scripts().await;
+    }
+    page.goto(url).await;
+    page
+}
+
 #[tokio::test]
-async fn a_choice_drafts_the_ruling_which_is_edited_previewed_and_sent_and_the_debate_goes_on() {
+async fn the_option_and_the_words_are_recorded_whatever_came_first() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    for with_scripts in [true, false] {
+        for order in ["words, then B", "A, words, then B", "A, B, then words", "A, then B"] {
+            let debate = appealed(&stage, &format!("{order}, {with_scripts}"), APPEAL);
+            let page = tab(&browser, &debate.url(), with_scripts).await;
+            page.see(button("Send ruling")).await;
+            let words = "Because **users** wait.";
+            for step in order.split(", ") {
+                match step.trim_start_matches("then ") {
+                    "words" => page.type_into(field(TEXT), words).await,
+                    option => page.click(role("radio", &format!("Option {option}"))).await,
+                }
+            }
+            let typed = if order.contains("words") { words } else { "" };
+            assert_eq!(page.value(field(TEXT)).await, typed, "{order}: choosing touches no words");
+            // What it says is what it sends.
+            page.follow(button("Rule: Option B")).await;
+            page.reads("Your ruling is argument #4.").await;
+            let recorded = if typed.is_empty() {
+                OPTION_B.to_owned()
+            } else {
+                format!("{OPTION_B}\n\n{words}")
+            };
+            assert_eq!(debate.newest()["content"], recorded, "{order}, scripts: {with_scripts}");
+            assert_eq!(debate.newest()["close"], false);
+        }
+    }
+}
+
+#[tokio::test]
+async fn words_alone_another_way_and_nothing_at_all() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    for with_scripts in [true, false] {
+        let debate = appealed(&stage, &format!("Scripts: {with_scripts}"), APPEAL);
+        let page = tab(&browser, &debate.url(), with_scripts).await;
+        page.follow(button("Send ruling")).await;
+        page.reads("Choose an option or write what should be done.").await;
+        page.click(role("radio", "Another way")).await;
+        page.follow(button("Rule: in your own words")).await;
+        page.reads("Describe the other way in your own words.").await;
+        assert_eq!(debate.types().len(), 3, "nothing was sent");
+        // The choice is still there, and the words are the ruling.
+        page.type_into(field(TEXT), "Ask the users.").await;
+        page.click(role("checkbox", "Close the debate with this ruling")).await;
+        page.follow(button("Rule: in your own words and close the debate")).await;
+        page.reads("Your ruling is argument #4.").await;
+        assert_eq!(debate.newest()["content"], "Ask the users.");
+        assert_eq!(debate.state(), "CLOSED");
+
+        let debate = appealed(&stage, &format!("Words alone, scripts: {with_scripts}"), APPEAL);
+        let page = tab(&browser, &debate.url(), with_scripts).await;
+        page.type_into(field(TEXT), "Neither.").await;
+        page.follow(button("Send ruling")).await;
+        assert_eq!(debate.newest()["content"], "Neither.");
+    }
+}
+
+#[tokio::test]
+async fn a_choice_that_the_appeal_does_not_offer_is_refused_and_the_words_are_kept() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = appealed(&stage, "Stale", APPEAL);
+    let page = browser.open(&debate.url()).await;
+    page.type_into(field(TEXT), "My words").await;
+    page.eval("document.querySelector('[name=choice]').value = 'Option X'").await;
+    page.click(css("[name=choice]").number(0)).await;
+    page.follow(css("button[value=send]")).await;
+    page.reads("what you chose is not an option here").await;
+    assert_eq!(page.value(field(TEXT)).await, "My words");
+    assert_eq!(debate.types().len(), 3, "nothing was sent");
+    page.click(role("radio", "Option A")).await;
+    page.follow(button("Rule: Option A")).await;
+    assert_eq!(debate.newest()["content"], format!("{OPTION_A}\n\nMy words"));
+
+    // Ruled on meanwhile, and appealed once more: the words are shown, and are no draft for the next dispute.
+    let debate = appealed(&stage, "Overtaken by the next appeal", APPEAL);
+    let page = tab(&browser, &debate.url(), false).await;
+    page.click(role("radio", "Option B")).await;
+    page.type_into(field(TEXT), "My words").await;
+    debate.rules("The command line was faster.");
+    debate.claims("proposer", "Done.");
+    debate.claims("opponent", "Not the backup.");
+    debate.appeals(APPEAL);
+    page.follow(button("Rule: Option B")).await;
+    page.reads("Somebody has ruled already").await;
+    assert_eq!(page.value(field("What you typed")).await, format!("{OPTION_B}\n\nMy words"));
+    assert_eq!(page.value(field(TEXT)).await, "");
+    page.see(button("Send ruling")).await;
+    assert_eq!(debate.newest()["type"], "APPEAL");
+}
+
+#[tokio::test]
+async fn a_choice_and_words_are_previewed_and_sent_once_and_the_debate_goes_on() {
     let Some((stage, browser)) = Stage::set().await else { return };
     let debate = appealed(&stage, "May the import stop the server?", APPEAL);
     let waiting = debate.waits("proposer");
@@ -67,21 +172,17 @@ async fn a_choice_drafts_the_ruling_which_is_edited_previewed_and_sent_and_the_d
     page.see(role("radio", "Another way").within(&asks)).await;
     assert_eq!(page.count(role("radio", "").within(&asks)).await, 4, "the last is free text");
 
-    page.click(role("radio", "Option A")).await;
-    assert!(page.value(field(TEXT)).await.contains("say so a day before"));
+    page.click(button("Preview")).await;
+    page.reads("Choose an option or write what should be done.").await;
     page.click(role("radio", "Option B")).await;
-    let drafted = page.value(field(TEXT)).await;
-    assert!(drafted.contains("Option B") && drafted.contains("Import while it runs, slowly"));
-    page.type_into(field(TEXT), "\n\nAnd **measure** it.").await;
-    // What was written by hand is not swept away by another look at the choices.
-    page.click(role("radio", "Option C")).await;
-    assert!(page.value(field(TEXT)).await.ends_with("And **measure** it."));
+    page.type_into(field(TEXT), "And **measure** it.").await;
     page.click(button("Preview")).await;
     page.see(css("#preview strong")).await;
-    assert_eq!(page.text("#preview strong").await, "measure");
+    assert_eq!(page.text("#preview").await, format!("{OPTION_B} And measure it."));
     assert_eq!(debate.types().len(), 3, "looking is not sending");
+    assert_eq!(page.value(field(TEXT)).await, "And **measure** it.");
 
-    page.double_click(button("Send ruling")).await;
+    page.double_click(button("Rule: Option B")).await;
     page.reads("Your ruling is argument #4.").await;
     page.see_no(&asks).await;
     page.reads("waiting for the proposer").await;
@@ -89,7 +190,7 @@ async fn a_choice_drafts_the_ruling_which_is_edited_previewed_and_sent_and_the_d
     assert!(ruling.contains("And measure it."), "{ruling}");
     let told = waiting.end().data();
     assert_eq!(told["action"], "align_to_ruling");
-    assert!(told["argument"]["content"].as_str().unwrap().ends_with("And **measure** it."));
+    assert_eq!(told["argument"]["content"], format!("{OPTION_B}\n\nAnd **measure** it."));
     assert_eq!(debate.types(), ["MOTION", "CLAIM", "APPEAL", "RULING"], "a double click sends one");
 
     // Back from there nothing waits to be sent again.
@@ -97,12 +198,34 @@ async fn a_choice_drafts_the_ruling_which_is_edited_previewed_and_sent_and_the_d
     page.reads("waiting for the proposer").await;
     page.see_no(&asks).await;
 
-    // The next dispute arrives by itself and begins with an empty text.
+    // The next dispute arrives by itself and begins with an empty text and no choice.
     debate.claims("proposer", "Done.");
     debate.claims("opponent", "Not the backup.");
     debate.appeals(APPEAL);
     page.see(&asks).await;
     assert_eq!(page.value(field(TEXT)).await, "");
+    page.see(button("Send ruling")).await;
+}
+
+#[tokio::test]
+async fn the_choice_survives_a_reload_like_the_words() {
+    let Some((stage, browser)) = Stage::set().await else { return };
+    let debate = appealed(&stage, "Reloaded", APPEAL);
+    let page = browser.open(&debate.url()).await;
+    page.click(role("radio", "Option A")).await;
+    page.type_into(field(TEXT), "First half").await;
+    page.click(role("radio", "Option C")).await;
+    page.reload().await;
+    assert_eq!(page.value(field(TEXT)).await, "First half");
+    page.see(button("Rule: Option C")).await;
+    let chosen = "document.querySelector('[name=choice]:checked').value";
+    assert_eq!(page.eval(chosen).await, "Option C");
+    page.click(role("radio", "Another way")).await;
+    page.reload().await;
+    page.see(button("Rule: in your own words")).await;
+    page.follow(button("Rule: in your own words")).await;
+    assert_eq!(debate.newest()["content"], "First half");
+    page.wait_for("the draft is forgotten", "Object.keys(localStorage).length === 0").await;
 }
 
 #[tokio::test]
@@ -120,15 +243,15 @@ async fn the_older_commands_options_are_choices_too_and_words_of_ones_own_can_cl
         assert!(shown.contains(part), "{shown}");
     }
     assert_eq!(page.count(role("radio", "").within(&asks)).await, 4);
+    page.see(button("Gửi ruling")).await;
     page.click(role("radio", "Option C")).await;
-    let text = field("Nội dung ruling");
-    assert!(page.value(&text).await.contains("Chỉ dừng khi không ai chờ"));
+    page.see(button("Ruling: Option C")).await;
+    assert_eq!(page.value(field("Nội dung ruling")).await, "");
     page.click(role("radio", "Phương án khác")).await;
-    assert_eq!(page.value(&text).await, "");
-    assert_eq!(page.focused().await.1, "Nội dung ruling");
+    assert!(page.focused().await.1.starts_with("Nội dung ruling"));
     page.type_keys("Đừng import. Bắt đầu lại.").await;
     page.click(role("checkbox", "Đóng debate bằng ruling này")).await;
-    page.follow(button("Gửi ruling")).await;
+    page.follow(button("Ruling: bằng lời của bạn và đóng debate")).await;
     page.reads("đã đóng").await;
     page.reads("đóng debate").await;
     page.see_no(&asks).await;
@@ -142,7 +265,7 @@ async fn the_older_commands_options_are_choices_too_and_words_of_ones_own_can_cl
 }
 
 #[tokio::test]
-async fn a_held_resolution_is_approved_with_one_click_and_a_look() {
+async fn a_held_resolution_is_approved_with_one_click_and_the_words_stay() {
     let Some((stage, browser)) = Stage::set().await else { return };
     let policy = ["--resolution-policy", "arbitrator"];
     let debate = stage.debate_with("Who may close it?", "The arbitrator.", &policy);
@@ -151,12 +274,11 @@ async fn a_held_resolution_is_approved_with_one_click_and_a_look() {
     let page = browser.open(&debate.url()).await;
     let asks = panel("The proposer asks to complete the debate");
     assert!(page.text(&asks).await.contains("Settled: the arbitrator."));
-    page.click(button("Approved.")).await;
-    assert_eq!(page.value(field(TEXT)).await, "Approved.");
-    assert_eq!(debate.state(), "AWAITING_ARBITRATOR", "it is still to be sent");
-    page.follow(button("Send ruling")).await;
+    page.type_into(field(TEXT), "Well done.").await;
+    page.follow(button("Approve and close")).await;
     page.reads("closed").await;
     assert_eq!(debate.state(), "CLOSED");
+    assert_eq!(debate.newest()["content"], "Approved.\n\nWell done.");
 }
 
 #[tokio::test]
@@ -200,9 +322,9 @@ async fn of_two_tabs_that_rule_one_is_told_and_keeps_its_text() {
     first.click(role("radio", "Option A")).await;
     second.click(role("radio", "Another way")).await;
     second.type_keys("Neither: ask the users.").await;
-    first.follow(button("Send ruling")).await;
+    first.follow(button("Rule: Option A")).await;
     first.reads("Your ruling is argument #4.").await;
-    second.follow(button("Send ruling")).await;
+    second.follow(button("Rule: in your own words")).await;
     second.see(role("alert", "")).await;
     second.reads("Somebody has ruled already").await;
     assert_eq!(second.value(field("What you typed")).await, "Neither: ask the users.");

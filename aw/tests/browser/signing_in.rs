@@ -240,7 +240,7 @@ async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
     page.eval(&format!(
         "{{ const form = document.querySelector('.leave').cloneNode(true);
             form.action = '/debate/{debate}/rule';
-            form.insertAdjacentHTML('beforeend', '<input name=content value=\"All mine\">');
+            form.insertAdjacentHTML('beforeend', '<input name=words value=\"All mine\">');
             document.querySelector('main').append(form); }}"
     ))
     .await;

@@ -80,7 +80,7 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
     };
     let field =
         |name: &str, value: &str| format!("<input type=hidden name='{name}' value='{value}'>");
-    let fields = field("content", "Owned") + &field("close", "1") + &field("do", "send");
+    let fields = field("words", "Owned") + &field("close", "1") + &field("do", "send");
     let rule = form(&format!("/debate/{id}/rule"), &fields);
     // Even with a seal that was seen somewhere.
     let sealed = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("seal", &seal)));

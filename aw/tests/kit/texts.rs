@@ -409,7 +409,7 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
                 let is_word = actions(role).contains(&part)
                     || ROLES.contains(&part)
                     || ["coding_plan_debate", "general_debate"].contains(&part)
-                    || ["submit", "appeal", "wait", "doc_id", "aw"].contains(&part);
+                    || ["submit", "appeal", "wait", "doc_id", "aw", "built_in"].contains(&part);
                 assert!(is_word || known.contains(part), "{role} {lang}: `{span}`: {part}?");
             }
         }

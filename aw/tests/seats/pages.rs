@@ -33,7 +33,6 @@ pub const GRID: &str = "
     GET  /doc/{id}                  cited here              >>>> ++ ++- ++- ++- ++-
     GET  /doc/{id}                  cited there             >>>> ++ +-+ +-+ +-+ +-+
     GET  /doc/{id}                  cited nowhere           >>>> ++ +-- +-- +-- +--
-    POST /preview                                           ???? ++ +++ +++ +++ +++
     POST /preferences                                       ???? ++ +++ +++ +++ +++
     GET  /sign-in                                           ++++ ++ +++ +++ +++ +++
     POST /sign-in                                           ++++ ++ +++ +++ +++ +++
@@ -182,11 +181,10 @@ pub fn fields(row: &Row) -> Vec<(&'static str, String)> {
             fields
         }
         "/debate/{id}/rule" if row.note == "to look at first" => {
-            vec![("content", text("So be it.")), ("do", text("preview"))]
+            vec![("words", text("So be it.")), ("do", text("preview"))]
         }
-        "/debate/{id}/rule" => vec![("content", text("So be it.")), ("request", own())],
+        "/debate/{id}/rule" => vec![("words", text("So be it.")), ("request", own())],
         "/debate/{id}/stop" => vec![("content", text("Stop.")), ("request", own())],
-        "/preview" => vec![("content", text("*So* be it."))],
         "/preferences" => vec![("lang", text("en")), ("to", text("/new"))],
         "/sign-in" => vec![("token", text("not a token"))],
         "/sign-in/link" => vec![("code", text("not a code"))],

@@ -21,6 +21,7 @@ function keyOf(field) {
 function remember(event) {
   const field = event.target.closest("[data-draft]");
   if (!field) return;
+  if (field.type === "radio" && !field.checked) return;
   const value = field.type === "checkbox" ? (field.checked ? "1" : "") : field.value;
   if (value === "") localStorage.removeItem(keyOf(field));
   else localStorage.setItem(keyOf(field), value);
@@ -31,9 +32,10 @@ function restore(root) {
     const kept = localStorage.getItem(keyOf(field));
     if (kept === null) continue;
     if (field.type === "checkbox") field.checked = kept === "1";
+    else if (field.type === "radio") field.checked ||= field.value === kept && !field.form.elements.choice.value;
     else if (field.value === "") field.value = kept;
     const around = field.closest("details");
-    if (around && field.value !== "" && field.type !== "checkbox") around.open = true;
+    if (around && field.tagName === "TEXTAREA" && field.value !== "") around.open = true;
   }
 }
 
@@ -48,7 +50,8 @@ function forget(name) {
 // Somebody else has ruled while a ruling was typed here: that is said, and the text stays in sight.
 function overtaken(panel, live) {
   const form = panel.querySelector("form");
-  const text = form.elements.content.value.trim();
+  const chosen = form.querySelector(".choice :checked")?.closest(".choice").innerText ?? "";
+  const text = [chosen.trim(), form.elements.words.value.trim()].filter(Boolean).join("\n\n");
   if (text === "" || form.dataset.sent || ruling === 0) return;
   const notice = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
   const words = notice.querySelector("p");
@@ -58,28 +61,17 @@ function overtaken(panel, live) {
   if (panel.contains(document.activeElement)) notice.scrollIntoView({ block: "center" });
 }
 
-// Choosing an option drafts the ruling.
+// Another way has to be put into words.
 function choose(event) {
   const radio = event.target.closest('input[name="choice"]');
-  if (!radio) return;
-  const text = radio.form.elements.content;
-  const drafts = [...radio.form.elements.choice].map((one) => one.value);
-  const untouched = text.value.trim() === "" || drafts.includes(text.value.trim());
-  if (untouched) {
-    text.value = radio.value;
-    text.dispatchEvent(new Event("input", { bubbles: true }));
-  }
-  if (radio.value === "") text.focus();
+  if (radio?.value === "another") radio.form.elements.words.focus();
 }
 
-async function preview(form) {
-  const where = document.getElementById("preview");
-  const chosen = form.elements.choice?.value ?? "";
-  const content = form.elements.content.value.trim() || chosen;
-  const body = new URLSearchParams({ seal: form.elements.seal.value, content });
+async function preview(button) {
+  const body = new URLSearchParams(new FormData(button.form, button));
   try {
-    const answer = await fetch("/preview", { method: "POST", body });
-    if (answer.ok) where.innerHTML = await answer.text();
+    const answer = await fetch(button.form.action, { method: "POST", body, headers: { "x-fragment": "preview" } });
+    if (answer.ok) document.getElementById("preview").innerHTML = await answer.text();
   } catch {
     // Without a connection there is no preview; the text is kept.
   }
@@ -191,8 +183,7 @@ export function start() {
     return;
   }
   if (debate.dataset.ruled) {
-    forget("rule");
-    forget("close");
+    for (const name of ["rule", "choice", "close"]) forget(name);
   }
   if (debate.dataset.ruled || location.pathname !== page) history.replaceState(null, "", page + location.hash);
   if (new URLSearchParams(location.search).has("stopped")) forget("stop");
@@ -200,18 +191,10 @@ export function start() {
   document.addEventListener("input", remember);
   document.addEventListener("change", (event) => { remember(event); choose(event); });
   document.addEventListener("click", (event) => {
-    const filler = event.target.closest("[data-fill]");
-    if (filler) {
-      const form = filler.closest("form");
-      form.elements.content.value = filler.dataset.fill;
-      form.elements.close.checked = true;
-      form.elements.content.dispatchEvent(new Event("input", { bubbles: true }));
-      form.elements.close.dispatchEvent(new Event("change", { bubbles: true }));
-    }
     const looker = event.target.closest("[data-preview]");
     if (looker) {
       event.preventDefault();
-      preview(looker.form);
+      preview(looker);
     }
   });
   below.addEventListener("click", () => {

@@ -4,41 +4,11 @@ use aw_core::Kind;
 use aw_record::Sheet;
 use uuid::Uuid;
 
-use super::super::form::Form;
 use super::super::markdown;
 use super::super::options::{self, Choice};
 use super::super::words::{Words, put};
+use super::ruling::{ANOTHER_WAY, Draft, options_of};
 use crate::server::App;
-
-/// What was typed into the forms of a debate and is not in the record yet.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Draft {
-    pub(crate) choice: String,
-    pub(crate) content: String,
-    pub(crate) close: bool,
-    pub(crate) preview: Option<String>,
-    pub(crate) reason: String,
-    pub(crate) request: Option<String>,
-}
-
-impl Draft {
-    pub(crate) fn of(form: &Form) -> Self {
-        Draft {
-            choice: form.text("choice"),
-            content: form.text("content"),
-            close: form.has("close"),
-            preview: None,
-            reason: String::new(),
-            request: Some(form.get("request").to_owned()),
-        }
-    }
-
-    /// The ruling: what was written, or else the choice itself.
-    pub(crate) fn ruling(&self) -> String {
-        let written = self.content.trim();
-        if written.is_empty() { self.choice.trim().to_owned() } else { written.to_owned() }
-    }
-}
 
 /// Where somebody rules.
 pub(crate) struct Panel {
@@ -53,17 +23,20 @@ pub(crate) struct Panel {
     /// The whole of what asks for a ruling, where its parts cannot be told apart.
     pub(crate) whole: Option<String>,
     pub(crate) choices: Vec<Offered>,
+    /// Whether none of them was chosen, but another way.
+    pub(crate) is_another_way: bool,
     pub(crate) hint: String,
     pub(crate) draft: Draft,
     pub(crate) is_resolution: bool,
     pub(crate) is_intervention: bool,
 }
 
-/// A choice, and the text that it drafts.
+/// An option that can be chosen.
 pub(crate) struct Offered {
-    pub(crate) name: String,
+    pub(crate) label: String,
     pub(crate) words: String,
-    pub(crate) text: String,
+    /// What the button says while this is chosen.
+    pub(crate) says: String,
     pub(crate) chosen: bool,
 }
 
@@ -85,18 +58,18 @@ impl Panel {
         let (context, proposer, opponent) =
             (part(sections.context), part(sections.proposer), part(sections.opponent));
         let told_apart = kind == Kind::Appeal && proposer.is_some() && opponent.is_some();
-        let choices = match kind {
-            Kind::Appeal => options::choices(words),
-            _ => Vec::new(),
-        };
+        let id = pending.id.to_string();
+        // What was typed about another argument is not a draft of this ruling.
+        let is_of_this = draft.target.is_empty() || draft.target == id;
+        let draft = if is_of_this { draft.clone() } else { Draft::default() };
         let offer = |choice: Choice| {
-            let text = format!("{}: {}", choice.name, choice.words);
-            Offered { chosen: draft.choice == text, name: choice.name, words: choice.words, text }
+            let label = choice.label();
+            let says = put(w.rule_by, &label);
+            Offered { chosen: draft.choice == label, words: choice.words, says, label }
         };
-        let draft = draft.clone();
         Some(Panel {
             heading: w.rule_on(kind),
-            target: pending.id.to_string(),
+            target: id,
             target_seq: pending.seq.0,
             // The same form sent twice is one ruling.
             request: draft.request.clone().unwrap_or_else(|| Uuid::new_v4().to_string()),
@@ -104,7 +77,8 @@ impl Panel {
             proposer: proposer.filter(|_| told_apart),
             opponent: opponent.filter(|_| told_apart),
             whole: (!told_apart && !words.trim().is_empty()).then(|| render(words)),
-            choices: choices.into_iter().filter(|choice| !choice.is_free).map(offer).collect(),
+            choices: options_of(pending).into_iter().map(offer).collect(),
+            is_another_way: draft.choice == ANOTHER_WAY,
             hint: put(w.ruling_hint, app.limits.content_bytes),
             is_resolution: kind == Kind::Resolution,
             is_intervention: kind == Kind::Intervention,

@@ -88,7 +88,7 @@ fn variations_of_the_list_are_read() {
     for (list, names) in [
         ("1. Keep SQLite\n2. Use Postgres", ["1", "2"]),
         ("1) Keep SQLite\n2) Use Postgres", ["1", "2"]),
-        ("1. Keep SQLite\n1. Use Postgres", ["1", "1"]),
+        ("1. Keep SQLite\n1. Use Postgres", ["1", "2"]),
         ("(1) Keep SQLite\n(2) Use Postgres", ["1", "2"]),
         ("A. Keep SQLite\nB. Use Postgres", ["A", "B"]),
         ("a) Keep SQLite\nb) Use Postgres", ["A", "B"]),
