@@ -10,7 +10,7 @@ mod seat;
 mod text;
 mod verify;
 
-use aw_core::ByRole;
+use aw_core::{ByRole, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -243,11 +243,39 @@ pub struct TypeTexts {
     pub arbitrator: String,
 }
 
+impl TypeTexts {
+    /// What this role goes by.
+    pub fn of(&self, role: Role) -> &str {
+        match role {
+            Role::Proposer => &self.proposer,
+            Role::Opponent => &self.opponent,
+            Role::Arbitrator => &self.arbitrator,
+        }
+    }
+}
+
+/// Where the rules of a debate come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RulesOrigin {
+    /// The type is built in, and so are its rules.
+    BuiltIn,
+    /// The creator of the debate sent them along.
+    Creator,
+    /// The type is not built in, and no rules were sent along.
+    #[default]
+    Unknown,
+}
+
 /// `GET /debates/{id}/type`
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct TypeOfDebate {
     /// Its type.
     pub debate_type: String,
+    /// Where its rules come from.
+    pub rules_origin: RulesOrigin,
+    /// Whether it has the name of a built-in type, but not the built-in rules.
+    pub replaces_built_in: bool,
     /// The texts that were kept with it; none when it goes by the built-in ones.
     #[schema(required = true)]
     pub type_texts: Option<TypeTexts>,
@@ -443,6 +471,8 @@ pub struct DebateContext {
     pub documents: Vec<CitedDocument>,
     /// Whether its roles go by rules that came with it: see `/debates/{id}/type`.
     pub own_rules: bool,
+    /// Where the rules come from.
+    pub rules_origin: RulesOrigin,
     /// What each role may do now.
     pub available_actions: AvailableActions,
     /// Who is there.

@@ -206,6 +206,8 @@ pub struct Sheet {
     pub documents: Vec<CitedDocument>,
     /// What a RULING is owed to.
     pub pending: Option<Argument>,
+    /// Whether its creator sent rules along.
+    pub own_rules: bool,
 }
 
 /// An argument without its words.

@@ -291,6 +291,13 @@ pub(super) fn context(data: &Value, paper: &Paper) -> String {
     );
     for document in list(data, "documents") {
         let gone = if document["deleted_at"].is_string() { ", deleted" } else { "" };
+    match word(data, "rules_origin") {
+        "creator" => {
+            text.push_str("Its rules were sent along by its creator; they are not built in.\n")
+        }
+        "unknown" => text.push_str("Its rules are not built in.\n"),
+        _ => {}
+    }
         let _ = writeln!(
             text,
             "document {} v{}{gone}: {}",

@@ -1,6 +1,7 @@
 //! The agent kit: what turns a coding agent into a debater.
 //!
-//! [`texts`] holds the words, [`types`] the kinds of debate, built in and of one's own. [`host`]
+//! [`texts`] holds the words, [`types`] the kinds of debate, built in and of one's own, [`rules`] what a
+//! role goes by and where that comes from; [`quoting`] sets the words of others apart. [`host`]
 //! knows where each agent program looks for such things, [`plan`] works out what has to change in
 //! somebody's files, [`splice`] how a text is put into a file of somebody else's and taken out
 //! again, [`json`] where everything stands in such a file, `steps` does it, [`ledger`] remembers
@@ -10,6 +11,8 @@ pub mod host;
 pub mod json;
 pub mod ledger;
 pub mod plan;
+pub mod quoting;
+pub mod rules;
 pub mod splice;
 mod steps;
 pub mod texts;

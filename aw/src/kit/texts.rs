@@ -29,6 +29,11 @@ impl Language {
         }
     }
 
+    /// The phrases that say where rules come from.
+    pub(super) fn origins(self) -> &'static Origins {
+        &self.texts().origins
+    }
+
     fn texts(self) -> &'static Texts {
         match self {
             Language::English => &ENGLISH,
@@ -61,12 +66,24 @@ struct Texts {
     errors: &'static str,
     /// What precedes the rules of the built-in types.
     rules: &'static str,
-    /// What rules are that came with a debate.
-    kept: &'static str,
+    /// Where rules come from.
+    origins: Origins,
     /// What stands in a file that every agent of a project reads.
     notice: &'static str,
     /// What each skill is for.
     descriptions: ByRole<&'static str>,
+}
+
+/// The phrases that say where rules come from.
+pub(super) struct Origins {
+    pub(super) built_in: &'static str,
+    pub(super) user: &'static str,
+    pub(super) project: &'static str,
+    pub(super) creator: &'static str,
+    /// That they stand in for built-in ones.
+    pub(super) replaces: &'static str,
+    /// What a quote of rules is and is not.
+    pub(super) quoted: &'static str,
 }
 
 macro_rules! texts {
@@ -91,7 +108,14 @@ macro_rules! texts {
             waiting: text!($language, "parts/waiting.md"),
             errors: text!($language, "parts/errors.md"),
             rules: text!($language, "parts/rules.md"),
-            kept: text!($language, "parts/kept.md"),
+            origins: Origins {
+                built_in: text!($language, "parts/origin-built-in.md").trim_ascii(),
+                user: text!($language, "parts/origin-user.md").trim_ascii(),
+                project: text!($language, "parts/origin-project.md").trim_ascii(),
+                creator: text!($language, "parts/origin-creator.md").trim_ascii(),
+                replaces: text!($language, "parts/replaces.md").trim_ascii(),
+                quoted: text!($language, "parts/quoted-rules.md").trim_ascii(),
+            },
             notice: text!($language, "parts/notice.md"),
             descriptions: ByRole {
                 proposer: text!($language, "parts/proposer.txt"),
@@ -123,6 +147,11 @@ pub enum BuiltIn {
 impl BuiltIn {
     /// All of them.
     pub const ALL: [BuiltIn; 2] = [BuiltIn::CodingPlan, BuiltIn::General];
+
+    /// The one that debates name so.
+    pub fn named(name: &str) -> Option<Self> {
+        BuiltIn::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 
     /// As debates name it.
     pub fn name(self) -> &'static str {
@@ -177,11 +206,6 @@ impl Voice<'_> {
         let opening = self.language.texts().rules.replace("{{role}}", role.as_str());
         let rules = BuiltIn::ALL.map(|kind| kind.rules(self.language).get(role).trim());
         format!("{}\n\n{}\n", opening.trim(), rules.join("\n\n"))
-    }
-
-    /// Rules that came with a debate, and what they are.
-    pub fn kept_rules(&self, rules: &str) -> String {
-        format!("{}\n\n{}\n", self.language.texts().kept.trim(), rules.trim())
     }
 
     /// The same text as a skill.

@@ -216,6 +216,11 @@ impl Type {
         })
     }
 
+    /// Whether it stands in for a built-in type of the same name.
+    pub fn replaces_built_in(&self) -> bool {
+        self.origin != Origin::BuiltIn && BuiltIn::named(&self.name).is_some()
+    }
+
     /// What this role goes by.
     pub fn rules_of(&self, role: Role) -> &str {
         of(&self.rules, role)

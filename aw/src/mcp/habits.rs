@@ -6,6 +6,7 @@ use aw_core::Role;
 use serde_json::{Value, json};
 
 use super::refusal::Refusal;
+use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 use crate::kit::types::{Shelves, Type};
 use crate::settings::USUAL_PATIENCE;
@@ -71,12 +72,12 @@ impl Habits {
         name: &str,
         role: Role,
         language: Language,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Rules, Refusal> {
         if let Some(kind) = self.find(name, language)? {
-            return Ok(kind.rules_of(role).to_owned());
+            return Ok(Rules::of_type(&kind, role));
         }
-        match BuiltIn::ALL.into_iter().find(|known| known.name() == name) {
-            Some(known) => Ok(known.rules(language).get(role).to_string()),
+        match BuiltIn::named(name) {
+            Some(known) => Ok(Rules::built_in(known, role, language)),
             None => Err(self.unknown(name)),
         }
     }

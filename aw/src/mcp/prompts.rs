@@ -6,16 +6,25 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
     Role as Speaker,
 };
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::Hand;
 use super::refusal::Refusal;
 use super::tools::Scope;
 use crate::client::encoded;
+use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice, skill_name};
-use crate::wire::TypeOfDebate;
+use crate::wire::TypeTexts;
 
 const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
+
+/// What the API answers about the type of a debate.
+#[derive(Debug, Deserialize)]
+struct Kind {
+    debate_type: String,
+    type_texts: Option<TypeTexts>,
+}
 
 impl Scope {
     /// The roles that somebody of this scope can take up.
@@ -74,8 +83,10 @@ impl Hand {
         let voice = Voice { language, debate_language: &self.habits.debate_language };
         let debate = word(&given, "debate_id")?;
         let rules = match (debate, word(&given, "type")?) {
-            (Some(debate), _) => self.rules_of_debate(debate, role, voice).await?,
-            (None, Some(kind)) => self.habits.rules(kind, role, language)?,
+            (Some(debate), _) => {
+                self.rules_of_debate(debate, role, language).await?.shown(language)
+            }
+            (None, Some(kind)) => self.habits.rules(kind, role, language)?.shown(language),
             (None, None) => voice.built_in_rules(role),
         };
         let guide = voice.guide(role, &rules);
@@ -89,21 +100,17 @@ impl Hand {
         &self,
         debate: &str,
         role: Role,
-        voice: Voice<'_>,
-    ) -> Result<String, Refusal> {
+        language: Language,
+    ) -> Result<Rules, Refusal> {
         let path = format!("/debates/{}/type", encoded(debate));
         let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
-        let kind: TypeOfDebate = self.way.get(path).await.map_err(named)?;
-        match kind.type_texts {
-            Some(texts) => Ok(voice.kept_rules(match role {
-                Role::Proposer => &texts.proposer,
-                Role::Opponent => &texts.opponent,
-                Role::Arbitrator => &texts.arbitrator,
-            })),
+        let Kind { debate_type: name, type_texts } = self.way.get(path).await.map_err(named)?;
+        match type_texts {
+            Some(texts) => Ok(Rules::of_creator(&name, role, texts.of(role))),
             // Without texts of its own it was opened with the built-in ones.
-            None => match BuiltIn::ALL.into_iter().find(|known| known.name() == kind.debate_type) {
-                Some(known) => Ok(known.rules(voice.language).get(role).to_string()),
-                None => self.habits.rules(&kind.debate_type, role, voice.language),
+            None => match BuiltIn::named(&name) {
+                Some(known) => Ok(Rules::built_in(known, role, language)),
+                None => self.habits.rules(&name, role, language),
             },
         }
     }

@@ -13,8 +13,7 @@ use super::step::{NextCall, NextCalls, WaitHabits};
 use super::tools::Tool;
 use super::way::Call;
 use crate::client::encoded;
-use crate::kit::texts::BuiltIn;
-use crate::wire::{AvailableActions, CitedDocument, Debate, DebateListed, Presence};
+use crate::wire::{AvailableActions, CitedDocument, Debate, DebateListed, Presence, RulesOrigin};
 
 /// What the API answers about a debate.
 #[derive(Debug, Deserialize)]
@@ -25,6 +24,8 @@ struct Read {
     rulings: Vec<Said>,
     documents: Vec<CitedDocument>,
     own_rules: bool,
+    #[serde(default)]
+    rules_origin: RulesOrigin,
     available_actions: AvailableActions,
     presence: Presence,
 }
@@ -53,8 +54,7 @@ impl Hand {
         };
         let read: Read = self.way.get(format!("{path}?limit={limit}")).await.map_err(named)?;
         let newest = read.arguments.last().unwrap_or(&read.motion).id;
-        let known = BuiltIn::ALL.iter().any(|kind| kind.name() == read.debate.debate_type);
-        let mut hint = None;
+        let hint;
         let mut action = None;
         let mut waits_on = None;
         let mut calls = NextCalls::default();
@@ -67,11 +67,17 @@ impl Hand {
                 calls = NextCalls::after(&now, debate, role.as_str(), WaitHabits::default());
                 action = serde_json::from_value(now["action"].take()).ok();
                 waits_on = serde_json::from_value(now["next_argument_id_to_wait"].take()).ok();
-                if read.own_rules || !known {
-                    hint = Some(format!(
-                        "this debate has rules of its own: read the resource aw://debates/{debate}/rules/{role}"
-                    ));
-                }
+                let why = match read.rules_origin {
+                    RulesOrigin::BuiltIn => None,
+                    RulesOrigin::Creator => Some("its creator sent them along"),
+                    RulesOrigin::Unknown => Some("they are those of its type"),
+                };
+                hint = why.map(|why| {
+                    format!(
+                        "the rules of this debate are not built in ({why}): \
+                         read the resource aw://debates/{debate}/rules/{role}"
+                    )
+                });
             }
             None => {
                 let how = "give role (proposer, opponent or arbitrator) to learn what to call next";
@@ -107,6 +113,7 @@ impl Hand {
             presence: read.presence,
             url,
             own_rules: read.own_rules,
+            rules_origin: read.rules_origin,
             documents: read.documents,
             motion: read.motion,
             rulings: read.rulings,

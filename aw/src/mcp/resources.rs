@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::Hand;
 use super::refusal::Refusal;
 use super::tools::Scope;
-use crate::kit::texts::{BuiltIn, Language, Voice};
+use crate::kit::texts::{BuiltIn, Language};
 use crate::wire::DocumentListed;
 
 const MARKDOWN: &str = "text/markdown";
@@ -126,16 +126,15 @@ impl Hand {
 
     /// What is at this address; nothing when there can be nothing.
     pub(super) async fn resource(&self, uri: &str) -> Result<ReadResourceResult, Refusal> {
-        let voice =
-            Voice { language: Language::English, debate_language: &self.habits.debate_language };
+        let language = Language::English;
         let text = match Named::parse(uri) {
             Some(Named::Rules { role, kind }) => {
                 self.may_read(role)?;
-                self.habits.rules(kind, role, Language::English)?
+                self.habits.rules(kind, role, language)?.shown(language)
             }
             Some(Named::DebateRules { debate, role }) => {
                 self.may_read(role)?;
-                self.rules_of_debate(debate, role, voice).await?
+                self.rules_of_debate(debate, role, language).await?.shown(language)
             }
             Some(Named::Document { document, version }) => {
                 self.read_document(document, version, false).await?.content

@@ -15,7 +15,7 @@ use super::step::NextCall;
 use crate::wire::{
     ActionText, ArgumentIdText, AvailableActions, AvailableText, CitedDocument, Debate,
     DebateIdText, DebateListed, DocumentIdText, DocumentListed, KindText, Presence, RequestIdText,
-    RoleText, Stamp, StateText,
+    RoleText, RulesOrigin, Stamp, StateText,
 };
 
 /// What every reader of others' words is told.
@@ -183,6 +183,8 @@ pub(super) struct Context {
     pub(super) url: Option<String>,
     /// Whether its roles go by rules that came with it: see the prompts, with debate_id.
     pub(super) own_rules: bool,
+    /// Where the rules come from.
+    pub(super) rules_origin: RulesOrigin,
     /// The documents it cites: read them with docs_get.
     pub(super) documents: Vec<CitedDocument>,
     /// What the debate is about.

@@ -17,9 +17,11 @@ use super::error::Problem;
 use super::input::{self, Body, Door, OpeningBody, Params, Segment};
 use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
+use crate::kit::texts::BuiltIn;
 use crate::wire::{
-    self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, Stamp, StateText,
-    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
+    self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin, Stamp,
+    StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate,
+    Written,
 };
 
 /// The longest that the server holds a wait.
@@ -176,6 +178,8 @@ pub(super) async fn type_of(desk: Desk, Segment(id): Segment) -> Answer<TypeOfDe
     let (debate_type, texts) =
         desk.engine("agent show", About::Debate(id)).await?.type_texts(id).await?;
     Ok(Json(Success::new(TypeOfDebate {
+        rules_origin: RulesOrigin::of(debate_type.as_str(), texts.is_some()),
+        replaces_built_in: texts.is_some() && BuiltIn::named(debate_type.as_str()).is_some(),
         debate_type: debate_type.into_string(),
         type_texts: texts.as_ref().map(wire::TypeTexts::from),
     })))

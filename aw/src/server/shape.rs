@@ -3,10 +3,11 @@
 use aw_core::{ByRole, DebateId, DocumentId, Hash, State};
 use aw_record as record;
 
+use crate::kit::texts::BuiltIn;
 use crate::wire::{
     CitedDocument, Debate, DebateContext, DebateList, DebateListed, DebateTold, Document,
-    DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Presence, Sign,
-    Stamp, Text, Transcript, TypeTexts, Version, VersionList, Written,
+    DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Presence,
+    RulesOrigin, Sign, Stamp, Text, Transcript, TypeTexts, Version, VersionList, Written,
 };
 
 impl From<&record::DebateHead> for Debate {
@@ -170,6 +171,7 @@ impl DebateContext {
             rulings: context.rulings.iter().map(Into::into).collect(),
             documents: context.documents.iter().map(Into::into).collect(),
             own_rules: context.own_rules,
+            rules_origin: RulesOrigin::of(context.debate.debate_type.as_str(), context.own_rules),
             available_actions: (&context.debate.debate).into(),
             presence,
         }
@@ -255,6 +257,17 @@ impl From<&record::DocumentList> for DocumentList {
             documents: list.documents.iter().map(Into::into).collect(),
             total: list.total,
             total_is_exact: list.total_is_exact,
+        }
+    }
+}
+
+impl RulesOrigin {
+    /// Of a debate of this type, with or without rules that were sent along.
+    pub(super) fn of(debate_type: &str, own_rules: bool) -> Self {
+        match (own_rules, BuiltIn::named(debate_type)) {
+            (true, _) => RulesOrigin::Creator,
+            (false, Some(_)) => RulesOrigin::BuiltIn,
+            (false, None) => RulesOrigin::Unknown,
         }
     }
 }

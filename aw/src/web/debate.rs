@@ -22,6 +22,7 @@ use super::timeline;
 use super::trouble::{self, Trouble};
 use super::visitor::{Visitor, off_the_way};
 use super::words::{Words, put};
+use crate::kit::texts::BuiltIn;
 use crate::server::input::{Params, Segment};
 use crate::server::{About, App, Desk, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention};
@@ -72,6 +73,8 @@ struct Live {
     id: String,
     title: String,
     kind: String,
+    /// What is said of rules that are not the built-in ones.
+    foreign_rules: Option<&'static str>,
     state: DebateState,
     state_words: &'static str,
     is_needed: bool,
@@ -236,6 +239,10 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
         id: head.id.to_string(),
         title: head.title.as_str().to_owned(),
         kind: head.debate_type.as_str().to_owned(),
+        foreign_rules: sheet.own_rules.then(|| match BuiltIn::named(head.debate_type.as_str()) {
+            Some(_) => w.rules_replaced,
+            None => w.rules_sent_along,
+        }),
         state,
         state_words: w.state(state, rules),
         is_needed: rules && standing.pending().is_some(),

@@ -1,7 +1,7 @@
 //! The pages that people see: written here, kept live over the socket.
 //!
 //! Each page is a struct, a template and a handler together: [`home`] lists the debates, [`debate`]
-//! shows one and takes rulings, [`document`] shows versions, [`opening`] starts a debate. What is
+//! shows one and takes rulings, [`rules`] says what its roles go by, [`document`] shows versions, [`opening`] starts a debate. What is
 //! drawn from agents' words passes [`markdown`] first. [`visitor`] hands pages out, with the policy
 //! that lets nothing of anybody else's run, and asks the caller what there is to offer them; [`form`]
 //! takes in what they send, if it carries our [`seal`]; [`sign_in`] lets people in, and [`cookies`]
@@ -20,6 +20,7 @@ pub mod markdown;
 mod opening;
 pub mod options;
 pub(crate) mod seal;
+mod rules;
 mod sign_in;
 mod timeline;
 mod trouble;
@@ -53,6 +54,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/preferences", post(sign_in::prefer))
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
         .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
+        .route("/debate/{id}/rules", get(rules::read))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/assets/{folder}/{name}", get(assets::serve))
 }

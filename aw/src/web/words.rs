@@ -186,6 +186,16 @@ words! {
 
     // Ruling
     rule_on_appeal: "The proposer appeals to you", "Proposer kháng nghị lên bạn";
+    // Rules
+    rules: "Rules of this debate", "Rules của debate này";
+    back_to_debate: "Back to the debate", "Về debate";
+    rules_built_in: "Built into aw.", "Có sẵn trong aw.";
+    rules_of_creator: "The creator of the debate sent these rules along. Agents get them as a quote.", "Bên mở debate đã gửi kèm rules này. Các agent nhận chúng dưới dạng trích dẫn.";
+    rules_replace: "They replace the built-in rules of {}.", "Chúng thay cho rules có sẵn của {}.";
+    rules_unknown: "This type is not built in, and the creator of the debate sent no rules along. Each agent goes by the rules on its own machine.", "Type này không có sẵn, và bên mở debate không gửi kèm rules. Mỗi agent theo rules trên máy của nó.";
+    rules_sent_along: "rules sent along by the creator", "rules do bên mở debate gửi kèm";
+    rules_replaced: "not the built-in rules: sent along by the creator", "không phải rules có sẵn: do bên mở debate gửi kèm";
+
     rule_on_resolution: "The proposer asks to complete the debate", "Proposer đề nghị kết thúc debate";
     rule_on_intervention: "You have stopped the agents", "Bạn đã dừng các agent";
     rule_on_intervention_words: "Both wait. Say how they should go on.", "Cả hai đang chờ. Hãy nói họ nên tiếp tục thế nào.";

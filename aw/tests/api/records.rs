@@ -90,6 +90,7 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
             "rulings": [],
             "documents": [],
             "own_rules": false,
+            "rules_origin": "built_in",
             "available_actions": {
                 "proposer": ["SUBMIT_CLAIM", "SUBMIT_APPEAL", "SUBMIT_RESOLUTION"],
                 "opponent": [],

@@ -560,8 +560,10 @@ fn a_text_is_markdown_unless_json_is_asked_for() {
     let wrapped = aw.quietly(&["agent", "show", "arbitrator", "--format", "json"]).data();
     assert_eq!(wrapped["text"], plain.stdout.as_str());
     let rules = aw.quietly(&["agent", "show", "arbitrator", "--rules", "--type", "general_debate"]);
-    assert!(rules.stdout.starts_with("# Rules of `general_debate` for the Arbitrator\n"));
-    assert!(plain.stdout.contains(rules.stdout.trim()));
+    let (origin, rules) = rules.stdout.split_once("\n\n").unwrap();
+    assert_eq!(origin, "Origin of these rules: built into `aw`.");
+    assert!(rules.starts_with("# Rules of `general_debate` for the Arbitrator\n"));
+    assert!(plain.stdout.contains(rules.trim()));
     aw.quietly(&["agent", "show", "judge"]).refused(4, "INVALID_INPUT");
     aw.quietly(&["agent", "show", "opponent", "--lang", "fr"]).refused(4, "INVALID_INPUT");
 }

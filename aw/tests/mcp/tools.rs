@@ -611,12 +611,20 @@ async fn prompts_teach_a_role_with_the_rules_of_its_debate() {
         )
         .await;
     let ruled = get(json!({"debate_id": own.id})).await;
-    assert!(ruled.contains("Look at the roof.") && ruled.contains(&own.id), "{ruled}");
+    assert!(ruled.contains("\n> Look at the roof.") && ruled.contains(&own.id), "{ruled}");
+    assert!(ruled.contains("the creator of the debate, who sent them along"), "{ruled}");
     let uri = format!("aw://debates/{}/rules/opponent", own.id);
     let read = opponent.ask("resources/read", json!({"uri": uri})).await;
-    assert!(text(&read["contents"][0]["text"]).contains("Look at the roof."));
+    let read = text(&read["contents"][0]["text"]);
+    assert!(read.starts_with("Origin of these rules: the creator of the debate"), "{read}");
+    assert!(read.ends_with("\n> Look at the roof.\n"), "{read}");
+    let built_in = json!({"uri": "aw://rules/opponent/general_debate"});
+    let built_in = opponent.ask("resources/read", built_in).await;
+    let built_in = text(&built_in["contents"][0]["text"]);
+    assert!(built_in.starts_with("Origin of these rules: built into `aw`."), "{built_in}");
     let context = opponent.call("debate_get_context", json!({"debate_id": own.id})).await;
     assert!(text(&context["hint"]).contains(&uri), "{context}");
+    assert_eq!(context["rules_origin"], "creator");
     for (name, arguments) in [
         ("debate-judge", json!({})),
         ("debate-proposer", json!({})),

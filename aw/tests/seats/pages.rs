@@ -26,6 +26,7 @@ pub const GRID: &str = "
     GET  /debate/{id}/rule                                  >>>> ++ +++ +++ +++ +++
     POST /debate/{id}/rule          RULING                  ???? ++ --- --- ++- ---
     POST /debate/{id}/rule          to look at first        ???? ++ --- --- ++- ---
+    GET  /debate/{id}/rules                                 >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}/stop                                  >>>> ++ +++ +++ +++ +++
     POST /debate/{id}/stop          INTERVENTION            ???? ++ --- --- ++- ---
     GET  /debate/{id}/delete                                >>>> ++ --- --- --- ---

@@ -160,9 +160,13 @@ pub(super) fn context(
     let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
     let rulings = rulings(db, &known, 0, oldest)?;
     let documents = cited(db, known.key)?;
-    let own_rules =
-        db.exists("select 1 from type_texts where debate_key = ?1", values![known.key])?;
+    let own_rules = has_own_rules(db, known.key)?;
     Ok(Context { debate: known.head, motion, arguments, rulings, documents, own_rules })
+}
+
+/// Whether the creator of a debate sent rules along.
+pub(super) fn has_own_rules(db: &Db<'_>, key: i64) -> Result<bool, Failure> {
+    db.exists("select 1 from type_texts where debate_key = ?1", values![key])
 }
 
 pub(super) fn stretch(

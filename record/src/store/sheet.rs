@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::db::{Db, Row, values};
 use super::find::{argument_at, live};
 use super::in_order;
-use super::reading::cited;
+use super::reading::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
 use crate::{Citation, Failure, Moment, Sheet};
 
@@ -35,6 +35,7 @@ pub(super) fn read(
         documents: cited(db, known.key)?,
         citations,
         pending: pending.map(|seq| argument_at(db, &known, seq)).transpose()?,
+        own_rules: has_own_rules(db, known.key)?,
         motion,
         arguments,
         debate: known.head,

@@ -8,6 +8,7 @@ use super::super::page;
 use super::super::session::{self, Session};
 use super::shelves;
 use crate::client::{Call, encoded};
+use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice};
 use crate::kit::types::Shelves;
 
@@ -51,13 +52,14 @@ impl Show {
         let settings = session::settings()?;
         let voice = Voice { language: self.lang, debate_language: &settings.debate_language };
         let shelves = shelves(&settings)?;
-        let (debate_type, rules) = match (&self.debate_id, &self.debate_type) {
-            (Some(debate), _) => {
-                let (name, rules) = self.of_debate(debate, &shelves, voice)?;
-                (Some(name), rules)
-            }
-            (None, Some(name)) => (Some(name.clone()), self.of_type(name, &shelves)?),
-            (None, None) => (None, voice.built_in_rules(self.role)),
+        let found = match (&self.debate_id, &self.debate_type) {
+            (Some(debate), _) => Some(self.of_debate(debate, &shelves)?),
+            (None, Some(name)) => Some((name.clone(), self.of_type(name, &shelves)?)),
+            (None, None) => None,
+        };
+        let rules = match &found {
+            Some((_, rules)) => rules.shown(self.lang),
+            None => voice.built_in_rules(self.role),
         };
         let text = if self.rules {
             format!("{}\n", rules.trim_end())
@@ -70,7 +72,10 @@ impl Show {
                 let data = json!({
                     "role": self.role.as_str(),
                     "lang": self.lang.as_str(),
-                    "debate_type": debate_type,
+                    "debate_type": found.as_ref().map(|(name, _)| name),
+                    "rules_origin": found.as_ref().map_or("built_in", |(_, rules)| rules.origin()),
+                    "replaces_built_in":
+                        found.as_ref().is_some_and(|(_, rules)| rules.replace_built_in()),
                     "text": text,
                 });
                 Shown::Answer(Answer::new(data, page::fields).message("Read `text` and go by it"))
@@ -78,13 +83,8 @@ impl Show {
         })
     }
 
-    /// The rules that came with the debate, or those of its type.
-    fn of_debate(
-        &self,
-        debate: &str,
-        shelves: &Shelves,
-        voice: Voice<'_>,
-    ) -> Result<(String, String), Problem> {
+    /// The type of a debate, and the rules that came with it or those of its type.
+    fn of_debate(&self, debate: &str, shelves: &Shelves) -> Result<(String, Rules), Problem> {
         let named = |problem: Problem| problem.with("debate_id", debate);
         let session = Session::open(self.verbose).map_err(named)?;
         let path = format!("/debates/{}/type", encoded(debate));
@@ -92,18 +92,20 @@ impl Show {
         let name = kind["debate_type"].as_str().unwrap_or_default().to_owned();
         let rules = match &kind["type_texts"] {
             // Without texts of its own it was opened with the built-in ones.
-            Value::Null => match BuiltIn::ALL.into_iter().find(|known| known.name() == name) {
-                Some(known) => known.rules(self.lang).get(self.role).to_owned(),
+            Value::Null => match BuiltIn::named(&name) {
+                Some(known) => Rules::built_in(known, self.role, self.lang),
                 None => self.of_type(&name, shelves).map_err(named)?,
             },
-            texts => voice.kept_rules(texts[self.role.as_str()].as_str().unwrap_or_default()),
+            texts => {
+                let text = texts[self.role.as_str()].as_str().unwrap_or_default();
+                Rules::of_creator(&name, self.role, text)
+            }
         };
         Ok((name, rules))
     }
 
-    fn of_type(&self, name: &str, shelves: &Shelves) -> Result<String, Problem> {
-        let found = find_type(name, shelves, self.lang)?;
-        Ok(found.rules_of(self.role).to_owned())
+    fn of_type(&self, name: &str, shelves: &Shelves) -> Result<Rules, Problem> {
+        Ok(Rules::of_type(&find_type(name, shelves, self.lang)?, self.role))
     }
 }
 

@@ -130,6 +130,7 @@ pub(super) fn types() -> Result<Shown, Problem> {
             Ok(kind) => json!({
                 "type": name,
                 "origin": kind.origin.as_str(),
+                "replaces_built_in": kind.replaces_built_in(),
                 "title": kind.title,
                 "description": kind.description,
                 "folder": kind.folder,
@@ -186,13 +187,19 @@ impl GetContext {
             Habits { deadline: self.deadline.as_ref(), format: self.shape.format, attempt: None };
         let (next, others) = next_lines(&self.debate_id, role, &now, habits);
         let name = data["debate"]["debate_type"].as_str().unwrap_or_default();
-        let known =
-            data["own_rules"] == false && BuiltIn::ALL.iter().any(|kind| kind.name() == name);
+        let why = match (data["own_rules"] == false, BuiltIn::named(name)) {
+            (true, Some(_)) => None,
+            (true, None) => Some("the rules of this debate are not built in"),
+            (false, None) => Some("the creator of this debate sent its rules along"),
+            (false, Some(_)) => {
+                Some("the creator of this debate replaced the built-in rules with others")
+            }
+        };
         let rules = Line::new("agent show").word(role).flag("--debate-id", &self.debate_id);
         let mut answer = Answer::new(data, page::context);
-        if !known {
+        if let Some(why) = why {
             let rules = rules.word("--rules").into_string();
-            answer = answer.with("hint", format!("this debate has rules of its own: {rules}"));
+            answer = answer.with("hint", format!("{why}: {rules}"));
         }
         if let Some(next) = next {
             answer = answer.next(next);

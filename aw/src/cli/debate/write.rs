@@ -166,6 +166,17 @@ impl Create {
         let data = post.send(&session, "/debates", body).map_err(with_ids)?;
         let mut answer = post.answer(&session, &data, "Debate created");
         answer.data["debate"] = data["debate"].clone();
+        answer.data["rules_origin"] = kind.origin.as_str().into();
+        if let Some(folder) = kind.folder.as_ref().filter(|_| kind.replaces_built_in()) {
+            answer = answer.with(
+                "hint",
+                format!(
+                    "the rules in {} replace the built-in ones of {} and go along with this debate",
+                    folder.display(),
+                    kind.name
+                ),
+            );
+        }
         Ok(Shown::Answer(answer))
     }
 }

@@ -49,7 +49,10 @@ pub(in crate::cli) fn types(data: &Value, paper: &Paper) -> String {
         .iter()
         .map(|kind| {
             let words = kind["problem"].as_str().unwrap_or(word(kind, "description"));
-            let origin = kind["origin"].as_str().unwrap_or("cannot be used").replace('_', " ");
+            let mut origin = kind["origin"].as_str().unwrap_or("cannot be used").replace('_', " ");
+            if kind["replaces_built_in"] == true {
+                origin.push_str(", replaces the built-in one");
+            }
             vec![shown(word(kind, "type")), origin, cell(words, 300)]
         })
         .collect();
