@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -20,7 +21,10 @@ use crate::programs;
 /// After this a file that leads somewhere leads nowhere any more.
 const LINK_LASTS: Duration = Duration::from_secs(10 * 60);
 
-/// Opens an address that tells nothing; whether there is a program for it.
+/// How long an opener that fails may take to say so. `xdg-open` tries one program after the other.
+const OPENER_TAKES: Duration = Duration::from_secs(5);
+
+/// Opens an address that tells nothing; whether that worked.
 pub(super) fn open(address: &str) -> bool {
     start(address.as_ref())
 }
@@ -30,17 +34,28 @@ pub(super) fn open_secretly(address: &str, home: &Home) -> bool {
     leading_to(address, home).is_ok_and(|file| start(file.as_os_str()))
 }
 
+/// Whether the system's opener took it. It ends at once, as a rule; one that is still there after a while is
+/// the browser itself.
 fn start(what: &OsStr) -> bool {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    programs::command(program)
+    let started = programs::command(program)
         .arg(what)
         .env_remove("DEBATE_AUTH_TOKEN")
         .env_remove("AW_AUTH_TOKEN")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()
-        .is_ok()
+        .spawn();
+    let Ok(mut opener) = started else { return false };
+    let began = Instant::now();
+    while began.elapsed() < OPENER_TAKES {
+        match opener.try_wait() {
+            Ok(Some(ended)) => return ended.success(),
+            Ok(None) => sleep(Duration::from_millis(10)),
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 /// A new file that leads to this address.

@@ -192,6 +192,8 @@ fn argument(argument: &Value, paper: &Paper) -> String {
     if word(argument, "role") == "arbitrator" && argument["automatic"] != true {
         notes.push(match word(argument, "via") {
             "page" => "by a person, on the page".to_owned(),
+            // People use it as well as programs.
+            "cli" => "on the command line".to_owned(),
             via => format!("by a program, via {via}"),
         });
     }
@@ -289,8 +291,6 @@ pub(super) fn context(data: &Value, paper: &Paper) -> String {
         word(debate, "id"),
         word(data, "url"),
     );
-    for document in list(data, "documents") {
-        let gone = if document["deleted_at"].is_string() { ", deleted" } else { "" };
     match word(data, "rules_origin") {
         "creator" => {
             text.push_str("Its rules were sent along by its creator; they are not built in.\n")
@@ -298,6 +298,8 @@ pub(super) fn context(data: &Value, paper: &Paper) -> String {
         "unknown" => text.push_str("Its rules are not built in.\n"),
         _ => {}
     }
+    for document in list(data, "documents") {
+        let gone = if document["deleted_at"].is_string() { ", deleted" } else { "" };
         let _ = writeln!(
             text,
             "document {} v{}{gone}: {}",

@@ -196,12 +196,13 @@ impl Guard {
         // writes goes through its forms.
         let reads =
             method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
-        if (page || reads)
-            && let Some(session) = web::session_of(headers)
-            && let Some(holder) = record.holder(session).await?
-            && let Some(caller) = self.caller(holder, record).await?
-        {
-            return Ok(Verdict::ComesIn(caller, Session(Some(session))));
+        let sessions = if page || reads { web::sessions_of(headers) } else { Vec::new() };
+        for session in sessions {
+            if let Some(holder) = record.holder(session).await?
+                && let Some(caller) = self.caller(holder, record).await?
+            {
+                return Ok(Verdict::ComesIn(caller, Session(Some(session))));
+            }
         }
         if uri.path() == "/health" || web::is_open(uri.path()) {
             return Ok(Verdict::ComesIn(Caller::Stranger, Session(None)));

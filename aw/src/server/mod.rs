@@ -124,7 +124,7 @@ pub(crate) struct Shared {
     told: feed::Messages,
     told_in_debates: live::ToldInDebates,
     telemetry: Telemetry,
-    home_id: String,
+    pub(crate) home_id: String,
     stopping: Stopping,
 }
 

@@ -91,7 +91,7 @@ impl Shown {
 
 /// Whose hand wrote an argument, as far as the door tells by which it came in.
 pub(crate) struct Hand {
-    /// `person`, `program`, `server` or `debater`: the style's word for it.
+    /// `person`, `line`, `program`, `server` or `debater`: the style's word for it.
     sort: &'static str,
     /// The same for people; the server's own hand is told by other words.
     pub(crate) words: Option<String>,
@@ -99,15 +99,18 @@ pub(crate) struct Hand {
 
 impl Hand {
     /// What comes by the page is a person's. Of what binds or stops the debaters it is said when it
-    /// is not; what they say to each other is a program's as a rule.
+    /// is not; what they say to each other is a program's as a rule. People and programs both use the
+    /// command line, so that is all that is said of it.
     fn of(argument: &Argument, w: &'static Words) -> Self {
         let via = argument.via;
         let kind = argument.event.kind();
         let (sort, words) = match (kind, via) {
             _ if argument.event.automatic() => ("server", None),
             (Kind::Ruling, Via::Page) => ("person", Some(w.ruled_by_person.to_owned())),
+            (Kind::Ruling, Via::Cli) => ("line", Some(w.ruled_on_line.to_owned())),
             (Kind::Ruling, _) => ("program", Some(put(w.ruled_by_program, via))),
             (Kind::Intervention, Via::Page) => ("person", Some(w.stopped_by_person.to_owned())),
+            (Kind::Intervention, Via::Cli) => ("line", Some(w.stopped_on_line.to_owned())),
             (Kind::Intervention, _) => ("program", Some(put(w.stopped_by_program, via))),
             (_, Via::Page) => ("person", Some(w.by_person.to_owned())),
             (_, _) => ("debater", Some(put(w.via, via))),

@@ -5,7 +5,7 @@
 //! drawn from agents' words passes [`markdown`] first. [`visitor`] hands pages out, with the policy
 //! that lets nothing of anybody else's run, and asks the caller what there is to offer them; [`form`]
 //! takes in what they send, if it carries our [`seal`]; [`sign_in`] lets people in, and [`cookies`]
-//! are what their browsers keep. `assets/` has the style and the script; the script places fragments and reconnects, and
+//! are what their browsers keep; [`older`] follows links of the older system. `assets/` has the style and the script; the script places fragments and reconnects, and
 //! does nothing that the server could do.
 
 mod argument;
@@ -17,10 +17,11 @@ mod document;
 mod form;
 mod home;
 pub mod markdown;
+mod older;
 mod opening;
 pub mod options;
-pub(crate) mod seal;
 mod rules;
+pub(crate) mod seal;
 mod sign_in;
 mod timeline;
 mod trouble;
@@ -31,7 +32,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 pub(crate) use argument::{fragment, hand, transcript};
-pub(crate) use cookies::{session_of, shows_cookies};
+pub(crate) use cookies::{sessions_of, shows_cookies};
 pub(crate) use sign_in::{LINK, ask_again, link, own, to_sign_in};
 pub(crate) use trouble::{page_of as trouble_page, wants_page};
 pub(crate) use visitor::{off_the_way, tongue};
@@ -45,16 +46,19 @@ pub(crate) fn routes() -> Router<App> {
         .route("/", get(home::home))
         .route("/needed", get(home::needed))
         .route("/new", get(opening::form).post(opening::open))
+        .route("/debate", get(older::list))
+        .route("/debate/debates", get(older::list))
+        .route("/debate/debates/{id}", get(older::debate))
         .route("/debate/{id}", get(debate::read))
         .route("/debate/{id}/rule", get(debate::back).post(debate::rule))
         .route("/debate/{id}/stop", get(debate::back).post(debate::intervene))
         .route("/debate/{id}/delete", get(debate::ask_to_delete).post(debate::delete))
         .route("/debate/{id}/text/{seq}", get(debate::text))
+        .route("/debate/{id}/rules", get(rules::read))
         .route("/doc/{id}", get(document::read))
         .route("/preferences", post(sign_in::prefer))
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
         .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
-        .route("/debate/{id}/rules", get(rules::read))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/assets/{folder}/{name}", get(assets::serve))
 }

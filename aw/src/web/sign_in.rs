@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::assets;
-use super::cookies::{SESSION_LASTS, session_of};
+use super::cookies::{SESSION_LASTS, sessions_of};
 use super::form::Form;
 use super::trouble;
 use super::visitor::Visitor;
@@ -183,10 +183,10 @@ impl App {
 
     /// Ends the session of this browser: a copy of its cookie is worth nothing from now on.
     async fn end_session(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        match session_of(headers) {
-            Some(session) => Ok(self.record.end_pass(session).await?),
-            None => Ok(()),
+        for session in sessions_of(headers) {
+            self.record.end_pass(session).await?;
         }
+        Ok(())
     }
 }
 

@@ -86,7 +86,7 @@ impl Visitor {
     pub(crate) fn of(parts: &Parts, app: &App) -> Self {
         let headers = &parts.headers;
         let word = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let jar = Jar { by_tls: app.guard.is_by_tls(headers) };
+        let jar = Jar::new(&app.home_id, app.guard.is_by_tls(headers));
         let browser = cookie(headers, BROWSER).filter(|id| Uuid::try_parse(id).is_ok());
         let (browser, new_cookie) = match browser {
             Some(browser) => (browser, None),

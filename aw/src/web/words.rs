@@ -165,6 +165,8 @@ words! {
     by_person: "by a person, on the page", "do một người, trên trang";
     ruled_by_person: "ruled by a person, on the page", "ruling do một người, trên trang";
     ruled_by_program: "ruled by a program, via {}", "ruling do một chương trình, qua {}";
+    ruled_on_line: "ruled on the command line", "ruling bằng dòng lệnh";
+    stopped_on_line: "stopped on the command line", "dừng bằng dòng lệnh";
     stopped_by_person: "stopped by a person, on the page", "dừng do một người, trên trang";
     stopped_by_program: "stopped by a program, via {}", "dừng do một chương trình, qua {}";
     via: "via {}", "qua {}";
@@ -184,8 +186,6 @@ words! {
     debate_id: "Debate id", "Id của debate";
     opened: "opened {}", "mở {}";
 
-    // Ruling
-    rule_on_appeal: "The proposer appeals to you", "Proposer kháng nghị lên bạn";
     // Rules
     rules: "Rules of this debate", "Rules của debate này";
     back_to_debate: "Back to the debate", "Về debate";
@@ -196,6 +196,8 @@ words! {
     rules_sent_along: "rules sent along by the creator", "rules do bên mở debate gửi kèm";
     rules_replaced: "not the built-in rules: sent along by the creator", "không phải rules có sẵn: do bên mở debate gửi kèm";
 
+    // Ruling
+    rule_on_appeal: "The proposer appeals to you", "Proposer kháng nghị lên bạn";
     rule_on_resolution: "The proposer asks to complete the debate", "Proposer đề nghị kết thúc debate";
     rule_on_intervention: "You have stopped the agents", "Bạn đã dừng các agent";
     rule_on_intervention_words: "Both wait. Say how they should go on.", "Cả hai đang chờ. Hãy nói họ nên tiếp tục thế nào.";
@@ -206,35 +208,35 @@ words! {
     choose: "Choose", "Chọn";
     another_way: "Another way", "Phương án khác";
     ruling_text: "Text of the ruling", "Nội dung ruling";
+    words_after: "Text of the ruling, added after the option", "Nội dung ruling, thêm sau phương án";
     ruling_hint: "It binds both sides. Markdown; at most {} bytes.", "Ràng buộc cả hai bên. Markdown; tối đa {} byte.";
     close_with_it: "Close the debate with this ruling", "Đóng debate bằng ruling này";
     approve: "Approved.", "Đồng ý.";
+    approve_and_close: "Approve and close", "Đồng ý và đóng";
     send_ruling: "Send ruling", "Gửi ruling";
+    rule_by: "Rule: {}", "Ruling: {}";
+    rule_in_own_words: "Rule: in your own words", "Ruling: bằng lời của bạn";
+    and_close: "and close the debate", "và đóng debate";
     preview: "Preview", "Xem trước";
     ruled: "Your ruling is argument {}.", "Ruling của bạn là argument {}.";
     ruled_before: "Somebody has ruled already, so yours was not sent. Theirs is argument {}; what you typed is below.", "Đã có người ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument {}; nội dung bạn gõ ở bên dưới.";
     not_sent: "It was not sent:", "Chưa gửi được:";
     your_text: "What you typed", "Nội dung bạn đã gõ";
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";
+    blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
+    unknown_option: "Nothing was sent: what you chose is not an option here. Choose again; your words are kept.", "Chưa gửi gì: lựa chọn của bạn không có ở đây. Hãy chọn lại; lời của bạn vẫn được giữ.";
 
     // Intervention
-    words_after: "Text of the ruling, added after the option", "Nội dung ruling, thêm sau phương án";
     intervene: "Stop the agents", "Dừng các agent";
     intervene_words: "Both will wait until you have ruled. What an agent is writing now is kept and shown as parked.", "Cả hai sẽ chờ đến khi bạn ra ruling. Nội dung mà một agent đang viết được giữ lại và hiện là parked.";
     reason: "Reason (may be left out)", "Lý do (có thể bỏ trống)";
-    approve_and_close: "Approve and close", "Đồng ý và đóng";
     stop_now: "Stop them now", "Dừng ngay";
-    rule_by: "Rule: {}", "Ruling: {}";
-    rule_in_own_words: "Rule: in your own words", "Ruling: bằng lời của bạn";
-    and_close: "and close the debate", "và đóng debate";
     in_hand: "{} may still hand in what it was writing; it will appear here as parked.", "{} vẫn có thể nộp nội dung đang viết; nó sẽ hiện ở đây là parked.";
     was_parked: "{} handed in what it had been writing: argument {n}, parked.", "{} đã nộp nội dung đang viết: argument {n}, parked.";
     stopped: "The agents are stopped. They wait for your ruling.", "Các agent đã dừng. Họ đang chờ ruling của bạn.";
 
     // Documents
     document: "Document", "Tài liệu";
-    blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
-    unknown_option: "Nothing was sent: what you chose is not an option here. Choose again; your words are kept.", "Chưa gửi gì: lựa chọn của bạn không có ở đây. Hãy chọn lại; lời của bạn vẫn được giữ.";
     version: "Version", "Phiên bản";
     version_of: "Version {n} of {all}", "Phiên bản {n} trên {all}";
     compare: "Compare", "So sánh";

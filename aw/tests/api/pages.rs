@@ -214,6 +214,51 @@ async fn the_server_makes_a_ruling_of_a_choice_and_words() {
 }
 
 #[tokio::test]
+async fn links_of_the_older_system_lead_to_the_pages_of_today() {
+    let world = World::start().await;
+    let debate = world.debate("T").await;
+    let (old, new) = (format!("/debate/debates/{}", debate.id), format!("/debate/{}", debate.id));
+    for (old, new) in [("/debate", "/"), ("/debate/debates", "/"), (old.as_str(), new.as_str())] {
+        let page = see(&world, old, &[]).await;
+        assert_eq!((page.status, page.header("location")), (303, new), "{old}");
+        assert_eq!(see(&world, new, &[]).await.status, 200, "{new}");
+    }
+    let odd = see(&world, "/debate/debates/my-debate-1%2F..%2F..%2Fx", &[]).await;
+    assert_eq!(odd.header("location"), "/debate/my-debate-1%2F..%2F..%2Fx");
+    // Whoever has to sign in comes there too.
+    let asked = see(&with_token().await, &old, &[]).await;
+    assert_eq!(asked.header("location"), format!("/sign-in?to={}", old.replace('/', "%2F")));
+}
+
+#[tokio::test]
+async fn two_servers_on_one_machine_do_not_sign_each_other_out() {
+    // A browser sends the cookies of one port to all others of the machine.
+    let (one, other) = (with_token().await, with_token().await);
+    let mut cookies = String::new();
+    for world in [&one, &other] {
+        let ask = see(world, "/sign-in", &[("cookie", &cookies)]).await;
+        let own = format!("{cookies}; {}", ask.cookies());
+        let fields = [("seal", ask.seal()), ("token", "secret".to_owned())];
+        let fields: Vec<(&str, &str)> =
+            fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let signed = send(world, "/sign-in", own.trim_start_matches("; "), &fields).await;
+        assert_eq!(signed.status, 303, "{}", signed.body);
+        let set = signed.cookies();
+        let name = set.split('=').next().unwrap().to_owned();
+        assert!(!own.contains(&name), "{name} overwrites a cookie of the other server");
+        cookies = format!("{}; {set}", own.trim_start_matches("; "));
+    }
+    for world in [&one, &other] {
+        assert_eq!(see(world, "/new", &[("cookie", &cookies)]).await.status, 200);
+    }
+    // Who signs out of one stays in the other.
+    let seal = see(&one, "/new", &[("cookie", &cookies)]).await.seal();
+    assert_eq!(send(&one, "/sign-out", &cookies, &[("seal", &seal)]).await.status, 303);
+    assert_eq!(see(&one, "/new", &[("cookie", &cookies)]).await.status, 303);
+    assert_eq!(see(&other, "/new", &[("cookie", &cookies)]).await.status, 200);
+}
+
+#[tokio::test]
 async fn with_a_token_one_signs_in_and_out() {
     let world = with_token().await;
     for path in ["/", "/new", "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e", "/doc/x"] {

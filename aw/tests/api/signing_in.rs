@@ -25,7 +25,9 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The cookie of a session that this sets.
 fn session(seen: &Seen) -> Option<String> {
     let all = seen.headers.get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().unwrap());
-    all.filter(|cookie| cookie.starts_with("aw_session=aw_")).map(str::to_owned).next()
+    all.filter(|cookie| cookie.starts_with("aw_session_") && cookie.contains("=aw_"))
+        .map(str::to_owned)
+        .next()
 }
 
 #[tokio::test]
@@ -114,7 +116,8 @@ async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() 
     let out = guest.sends("/sign-out", &[]).await;
     assert_eq!((out.status, out.header("location")), (303, "/sign-in"));
     assert!(
-        out.header("set-cookie").contains("aw_session=; ")
+        out.header("set-cookie").starts_with("aw_session_")
+            && out.header("set-cookie").contains("=; ")
             && out.header("set-cookie").contains("Max-Age=0")
     );
     assert!(!guest.is_signed_in().await, "the same cookie again");
@@ -234,7 +237,7 @@ async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_ther
     let house = House::open().await;
     let (token, _) = house.seat(json!({"role": "observer"})).await;
     let guest = house.guest(&token).await;
-    let session_code = guest.cookies.split("aw_session=").nth(1).unwrap().to_owned();
+    let session_code = guest.cookies.split("aw_session_").nth(1).unwrap()[9..].to_owned();
     let expired = house.link("secret", "/").await;
     let fresh = house.link("secret", "/").await;
     let code = fresh.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();

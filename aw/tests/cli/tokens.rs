@@ -289,6 +289,22 @@ fn opened(aw: &Aw) -> String {
 }
 
 #[test]
+fn a_browser_that_does_not_open_is_not_said_to_have_opened() {
+    for auth in [&[][..], &["--auth"]] {
+        let aw = Aw::new();
+        aw.quietly(&[&["server", "start"], auth].concat()).ok();
+        for (opener, opened) in [("exit 0", true), ("exit 3", false), ("kill -9 $$", false)] {
+            aw.program("xdg-open", opener);
+            let answer = aw.quietly(&["debate", "open"]).ok();
+            assert_eq!(answer["content"][0]["data"]["opened"], opened, "{opener}");
+            let message = text(&answer["metadata"]["message"]);
+            assert_eq!(message.starts_with("Opened"), opened, "{message}");
+            assert_eq!(message.starts_with("Open this address"), !opened, "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_browser_is_signed_in_by_a_link_that_no_list_of_processes_shows() {
     let aw = with_browser();
     aw.quietly(&["server", "start", "--auth"]).ok();

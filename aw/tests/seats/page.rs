@@ -129,9 +129,10 @@ impl Browser {
     }
 }
 
-/// The value of a cookie that is set, and not taken away.
+/// The value of a cookie that is set, and not taken away. The name of a session's has a mark of the server.
 fn cookie(response: &Response, name: &str) -> Option<String> {
     let set = response.headers().get_all(SET_COOKIE).iter();
     let mut pairs = set.filter_map(|value| value.to_str().ok()?.split(';').next()?.split_once('='));
-    pairs.find(|(known, value)| *known == name && !value.is_empty()).map(|(_, v)| v.to_owned())
+    let is_meant = |known: &str| known.strip_prefix(name).is_some_and(|mark| !mark.contains('='));
+    pairs.find(|(known, value)| is_meant(known) && !value.is_empty()).map(|(_, v)| v.to_owned())
 }

@@ -20,13 +20,16 @@ pub const GRID: &str = "
     GET  /new                                               >>>> ++ +-- --- --- ---
     POST /new                                               ???? ++ +-- --- --- ---
     POST /new                       with a document         ???? ++ +-- --- --- ---
+    GET  /debate                                            >>>> ++ +++ +++ +++ +++
+    GET  /debate/debates                                    >>>> ++ +++ +++ +++ +++
+    GET  /debate/debates/{id}                               >>>> ++ +++ +++ +++ +++
     GET  /debate/{id}                                       >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}               that is none            >>>> 00 0-- 0-- 0-- 0--
     GET  /debate/{id}/text/{seq}                            >>>> ++ ++- ++- ++- ++-
+    GET  /debate/{id}/rules                                 >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}/rule                                  >>>> ++ +++ +++ +++ +++
     POST /debate/{id}/rule          RULING                  ???? ++ --- --- ++- ---
     POST /debate/{id}/rule          to look at first        ???? ++ --- --- ++- ---
-    GET  /debate/{id}/rules                                 >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}/stop                                  >>>> ++ +++ +++ +++ +++
     POST /debate/{id}/stop          INTERVENTION            ???? ++ --- --- ++- ---
     GET  /debate/{id}/delete                                >>>> ++ --- --- --- ---

@@ -100,7 +100,7 @@ impl World {
             engine: engine.clone(),
             guard,
             limits,
-            home_id: "test-home".to_owned(),
+            home_id: new_id(),
             stopping: stop.told(),
             habits: Habits::default(),
         });
