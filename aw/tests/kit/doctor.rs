@@ -369,7 +369,7 @@ fn what_a_host_still_wants_to_be_asked_is_told_of() {
     for (host, words) in [
         ("claude", "asks before it uses the servers of a project"),
         ("codex", "before it trusts the project"),
-        ("gemini", "no skills in a folder that it does not trust"),
+        ("gemini", "no skills of the project, in a folder that it does not trust"),
     ] {
         let name = format!("{host} tools");
         all.is(&name, "warning").says(&name, &["`aw mcp` offers", words]);

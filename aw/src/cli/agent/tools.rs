@@ -235,7 +235,7 @@ impl Entry {
                 start,
             )),
             Host::Gemini if !gemini_trusts(places, project) => Some((
-                "Gemini CLI starts no servers and finds no skills in a folder that it does not trust"
+                "Gemini CLI starts no servers, and finds no skills of the project, in a folder that it does not trust"
                     .to_owned(),
                 start,
             )),
