@@ -70,7 +70,7 @@ async fn a_changed_argument_is_named_with_its_debate_and_its_place() {
     let told = |value: &Value, words: &str| value.as_str().unwrap().contains(words);
     assert!(told(&error["message"], "argument 2"), "{error}");
     assert!(told(&error["suggestion"], "aw debate verify"), "{error}");
-    assert!(told(&error["suggestion"], "aw server backup"), "{error}");
+    assert!(told(&error["suggestion"], "aw server restore"), "{error}");
     let all = world.get("/verify").await.ok();
     assert_eq!(all["verified_debates"], 2);
     let named = &all["damaged"][0];
