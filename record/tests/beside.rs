@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -48,7 +48,7 @@ fn the_older_server() {
     let Some(path) = std::env::var_os(OLDER_SERVER) else { return };
     let mut db = connected(Path::new(&path));
     while let Ok(debate) = acknowledged(&mut db) {
-        println!("\nacknowledged {debate}");
+        writeln!(std::io::stdout(), "\nacknowledged {debate}").unwrap();
     }
 }
 

@@ -107,7 +107,7 @@ impl Restore {
         let restored = runtime
             .block_on(restoring)
             .map_err(|died| Problem::input(format!("restoring it died: {died}")))?
-            .map_err(refused)?;
+            .map_err(|error| refused(&error))?;
         let shown = |path: &PathBuf| path.display().to_string();
         let Restored { bytes, kept, finished, debates, arguments, damages } = restored;
         let mut data = json!({
@@ -157,7 +157,7 @@ fn file(
 }
 
 /// Says what to do about it.
-fn refused(error: RestoreError) -> Problem {
+fn refused(error: &RestoreError) -> Problem {
     let message = format!("nothing was restored: {error}");
     match error {
         RestoreError::Open(OpenError::InUse { .. }) => {

@@ -293,7 +293,7 @@ pub(super) fn context(data: &Value, paper: &Paper) -> String {
     );
     match word(data, "rules_origin") {
         "creator" => {
-            text.push_str("Its rules were sent along by its creator; they are not built in.\n")
+            text.push_str("Its rules were sent along by its creator; they are not built in.\n");
         }
         "unknown" => text.push_str("Its rules are not built in.\n"),
         _ => {}

@@ -171,7 +171,8 @@ async fn the_server_makes_a_ruling_of_a_choice_and_words() {
     let option = "Option B: Import it slowly";
     let appeal = "## Options\n\n1. **Option A:** Stop it\n2. **Option B:** Import it slowly\n";
     // The fields that are sent, and what comes of them: a ruling, or what the page says instead.
-    let cases: [(&[(&str, &str)], Result<&str, &str>); 10] = [
+    type Fields<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Fields, Result<&str, &str>); 10] = [
         (&[], Err("Choose an option or write")),
         (&[("words", " \r\n")], Err("Choose an option or write")),
         (&[("choice", "Option B")], Ok(option)),

@@ -64,7 +64,7 @@ fn ten_commands_at_the_same_instant_start_one_server_and_all_succeed() {
 fn a_stranger_on_the_port_is_named_and_left_alone() {
     let page = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi".to_vec();
     let gibberish = b"220 mail.example.org ESMTP\r\n".to_vec();
-    let alike = envelope("200 OK", "", &json!({"success": true, "data": {"status": "ok"}}));
+    let alike = envelope("200 OK", "", &json!({"success": true, "data": {"status": "fine"}}));
     let failing = envelope("500 Oh", "", &json!({"success": false, "error": {"code": "X"}}));
     for said in [page, gibberish, alike, failing, Vec::new()] {
         let stranger = Fake::answering(move |_, _| said.clone());
