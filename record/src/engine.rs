@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use aw_core::{
-    AUTOMATIC_RULING, ArgumentId, ByRole, Content, Debate, DebateId, DebateType, DocumentId, Hash,
-    RequestId, Role, Seq, Standing, Time,
+    AUTOMATIC_RULING, Argument, ArgumentId, ByRole, Content, Debate, DebateId, DebateType,
+    DocumentId, Hash, RequestId, Role, Seq, Standing, Time,
 };
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -24,9 +24,10 @@ use crate::feed::{Change, Feed, Following};
 use crate::presence::{Presence, Sign, Waiting};
 use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Vitals, Walk, Written};
 use crate::{
-    Ask, Citation, Context, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
-    Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion, News, Pass, Poll,
-    Receipt, Request, Seat, Sheet, Stretch, TypeTexts, Verified, VerifiedPiece, VersionList,
+    Ask, CitedMark, CitedPage, Context, DebateList, DebateListed, Document, DocumentList,
+    DocumentVersion, Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion,
+    News, Pass, Poll, Receipt, Request, Run, Seat, Sheet, Stretch, Surroundings, TypeTexts,
+    Verified, VerifiedPiece, VersionList,
 };
 
 /// How long a commit proves that the next one is likely to work.
@@ -292,7 +293,7 @@ impl Engine {
         self.store.listed(debate).await
     }
 
-    /// At most `limit` arguments after `after`, which may be 0.
+    /// At most `limit` arguments after `after`, which may be 0, and no more than make a piece.
     pub async fn stretch(
         &self,
         debate: DebateId,
@@ -302,17 +303,27 @@ impl Engine {
         self.store.stretch(debate, Seq(after), limit).await
     }
 
-    /// All arguments after `after`, which may be 0.
-    pub async fn transcript(&self, debate: DebateId, after: u64) -> Result<Stretch, Failure> {
-        self.store.rest(debate, Seq(after)).await
+    /// The debate with its `limit` newest arguments, or with all of them. One that is too long to be
+    /// read in one go says so, and is read on with [`Engine::piece`] and [`Engine::cited`].
+    pub async fn context(&self, debate: DebateId, limit: Option<u64>) -> Result<Context, Failure> {
+        self.store.context(debate, limit).await
     }
 
-    /// The debate with its `limit` newest arguments, or with all of them.
-    pub async fn context(&self, debate: DebateId, limit: Option<u64>) -> Result<Context, Failure> {
-        match limit {
-            Some(limit) => self.store.context(debate, limit).await,
-            None => self.store.whole(debate).await,
-        }
+    /// Arguments after `after` and up to `until`, in order: as many as make a piece. None when there
+    /// are no more.
+    pub async fn piece(
+        &self,
+        debate: DebateId,
+        which: Run,
+        after: Seq,
+        until: Seq,
+    ) -> Result<Vec<Argument>, Failure> {
+        self.store.piece(debate, which, after, until).await
+    }
+
+    /// A page of the documents that a debate cites.
+    pub async fn cited(&self, debate: DebateId, after: CitedMark) -> Result<CitedPage, Failure> {
+        self.store.cited(debate, after).await
     }
 
     /// What a page of a debate is drawn from: at most `limit` arguments before `before`, or the
@@ -335,9 +346,13 @@ impl Engine {
         self.store.place(debate, argument).await
     }
 
-    /// Which documents an argument means, and in which version.
-    pub async fn cited_by(&self, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
-        self.store.cited_by(debate, seq).await
+    /// What arguments of a debate, which are in order, are drawn with.
+    pub async fn surroundings(
+        &self,
+        debate: DebateId,
+        arguments: Arc<[Argument]>,
+    ) -> Result<Surroundings, Failure> {
+        self.store.surroundings(debate, arguments).await
     }
 
     /// What time it is.
@@ -396,6 +411,36 @@ impl Engine {
         self.store.document(id, version, include_deleted).await
     }
 
+    /// The same with its text in pieces: no version is too long for that.
+    pub async fn document_in_pieces(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<(Document, Vec<String>), Failure> {
+        self.store.document_in_pieces(id, version, include_deleted).await
+    }
+
+    /// How many bytes [`Engine::document`] would read.
+    pub async fn document_size(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<u64, Failure> {
+        self.store.document_size(id, version, include_deleted).await
+    }
+
+    /// How many bytes [`Engine::two_versions`] would read.
+    pub async fn two_versions_size(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<u64, Failure> {
+        self.store.two_versions_size(id, from, to).await
+    }
+
     /// Two versions to compare: by default the newest and its predecessor.
     pub async fn two_versions(
         &self,
@@ -406,7 +451,7 @@ impl Engine {
         self.store.two_versions(id, from, to).await
     }
 
-    /// A page of a document's versions.
+    /// A page of a document's versions: at most `limit`, and no more than make a piece.
     pub async fn versions(
         &self,
         id: DocumentId,
@@ -579,6 +624,7 @@ fn news(role: Role, look: &Look) -> Option<News> {
         state: debate.standing.state,
         argument: found.argument.clone(),
         arguments: found.unseen.clone(),
+        earlier: found.earlier,
         omitted: found.omitted,
         waits_on: found.newest,
         pending: found.pending,

@@ -35,10 +35,10 @@ pub use feed::{Change, Changed, Following, TooSlow};
 pub use presence::Sign;
 pub use seat::{NewSeat, Pass, Seat, SeatRole};
 pub use shape::{
-    Ask, Citation, CitedDocument, Context, DebateHead, DebateList, DebateListed, Document,
-    DocumentList, DocumentListed, DocumentVersion, Filter, KeptVersion, LastArgument, Moment,
-    NewDocument, NewVersion, News, Poll, Receipt, Request, Sheet, Stretch, TypeTexts, VersionList,
-    VersionListed,
+    Ask, Citation, CitedDocument, CitedMark, CitedPage, Context, DebateHead, DebateList,
+    DebateListed, Document, DocumentList, DocumentListed, DocumentVersion, Filter, KeptVersion,
+    LastArgument, Moment, NewDocument, NewVersion, News, Poll, Receipt, Request, Run, Sheet,
+    Stretch, Surroundings, TypeTexts, VersionList, VersionListed, pieces,
 };
 pub use store::{
     OpenError, Place, PostgresUrl, Rehearsal, RestoreError, Restored, Store, StoreOptions,

@@ -1,5 +1,6 @@
 //! What goes in and comes out of the engine.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use aw_core::{
@@ -160,6 +161,9 @@ pub struct News {
     pub argument: Argument,
     /// The unseen ones: at most the newest 20, and every RULING.
     pub arguments: Vec<Argument>,
+    /// When the RULINGs before `arguments` are too long to be read in one go: they are those after the
+    /// first of these places and up to the second, for [`crate::Engine::piece`].
+    pub earlier: Option<(Seq, Seq)>,
     /// How many unseen ones are not among them.
     pub omitted: u64,
     /// The newest argument of the debate.
@@ -170,7 +174,7 @@ pub struct News {
     pub available: Vec<Available>,
 }
 
-/// A debate for somebody who comes or comes back to it.
+/// A debate for somebody who comes or comes back to it, as far as it is read in one go.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The debate.
@@ -185,6 +189,35 @@ pub struct Context {
     pub documents: Vec<CitedDocument>,
     /// Whether texts of its type were kept with it.
     pub own_rules: bool,
+    /// When all that was asked for is too long to be read in one go: the place of the first of
+    /// `arguments`. Then the three lists are empty, and [`crate::Engine::piece`] and
+    /// [`crate::Engine::cited`] read them.
+    pub rest: Option<Seq>,
+}
+
+/// Which arguments of a debate are read piece by piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// All of them.
+    All,
+    /// Its RULINGs only.
+    Rulings,
+}
+
+/// Where a page of cited documents ended; by default before the first of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CitedMark {
+    pub(crate) seq: u64,
+    pub(crate) document: i64,
+}
+
+/// Some of the documents that a debate cites.
+#[derive(Debug, Clone)]
+pub struct CitedPage {
+    /// The documents, in the order in which they were cited.
+    pub documents: Vec<CitedDocument>,
+    /// Where the next page begins, if there may be more.
+    pub next: Option<CitedMark>,
 }
 
 /// What a page of a debate is drawn from.
@@ -232,6 +265,15 @@ pub struct Citation {
     pub version: u64,
 }
 
+/// What arguments are drawn with.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The places of what they answer.
+    pub places: HashMap<ArgumentId, Seq>,
+    /// What they mean by the documents they name.
+    pub citations: Vec<Citation>,
+}
+
 /// A document that a debate cites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedDocument {
@@ -244,6 +286,23 @@ pub struct CitedDocument {
     /// When the document was deleted.
     pub deleted_at: Option<Time>,
 }
+
+/// A long text in pieces. Memory that is asked for in pieces is given back when one of them has been sent;
+/// a text of megabytes would leave a gap that few others fit into.
+pub fn pieces(mut text: &str) -> Vec<String> {
+    let mut pieces = Vec::with_capacity(text.len() / PIECE + 1);
+    while !text.is_empty() {
+        let most = PIECE.min(text.len());
+        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(most);
+        let piece;
+        (piece, text) = text.split_at(end);
+        pieces.push(piece.to_owned());
+    }
+    pieces
+}
+
+/// How much text is read on a thread that serves everybody, and in each piece of a long answer.
+pub(crate) const PIECE: usize = 64 * 1024;
 
 /// A stretch of a debate's record, with the debate as it was when it was read.
 #[derive(Debug, Clone)]

@@ -1,9 +1,11 @@
 //! Reading: a debate for a newcomer, for a socket and for a page; lists; what they cite.
 
+use std::sync::Arc;
+
 use aw_core::{
     ArgumentId, ByRole, Content, DebateId, DebateType, Move, Role, Seq, State, Summary, Time, Title,
 };
-use aw_record::{Ask, Citation, Failure, Filter, Request, TypeTexts};
+use aw_record::{Ask, Citation, CitedMark, Failure, Filter, Request, Run, TypeTexts};
 use uuid::Uuid;
 
 use crate::world::{BEGINNING, GO_ON, World, opening, saying};
@@ -50,9 +52,14 @@ async fn a_stretch_goes_on_from_where_the_last_one_ended() {
     let stretch = world.engine.stretch(debate, 3, 100).await.unwrap();
     assert_eq!(places(&stretch.arguments), [4, 5, 6, 7, 8]);
     assert_eq!(stretch.debate.debate.standing.last, Seq(8));
-    assert_eq!(world.engine.transcript(debate, 6).await.unwrap().arguments.len(), 2);
+    assert_eq!(world.engine.stretch(debate, 6, 100).await.unwrap().arguments.len(), 2);
     assert_eq!(world.engine.place(debate, all[5]).await.unwrap(), Some(Seq(6)));
     assert_eq!(world.engine.place(debate, Uuid::from_u128(1).into()).await.unwrap(), None);
+    let answers = world.engine.surroundings(debate, stretch.arguments.into()).await.unwrap().places;
+    let mut answers: Vec<_> = answers.into_iter().map(|(id, seq)| (seq, id)).collect();
+    answers.sort_unstable_by_key(|(seq, _)| *seq);
+    let answered = |seq: usize| (Seq(seq as u64), all[seq - 1]);
+    assert_eq!(answers, [3, 4, 5, 6, 7].map(answered));
 }
 
 #[tokio::test]
@@ -103,9 +110,11 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
     let citation = |seq, document, version| Citation { seq: Seq(seq), document, version };
     // No such version is there, so the newest is meant.
     let first = [citation(2, plan, 1), citation(2, other, 1)];
-    assert_eq!(world.engine.cited_by(debate, Seq(2)).await.unwrap(), first);
-    assert_eq!(world.engine.cited_by(debate, Seq(3)).await.unwrap(), [citation(3, plan, 2)]);
-    assert_eq!(world.engine.cited_by(debate, Seq(1)).await.unwrap(), []);
+    for (seq, cited) in [(1, &[][..]), (2, &first), (3, &[citation(3, plan, 2)])] {
+        let one = world.engine.stretch(debate, seq - 1, 1).await.unwrap().arguments;
+        let around = world.engine.surroundings(debate, one.into()).await.unwrap();
+        assert_eq!(around.citations, cited, "{seq}");
+    }
     let newest = world.engine.sheet(debate, None, 1).await.unwrap();
     assert_eq!(newest.citations, [citation(3, plan, 2)]);
     let all = world.engine.sheet(debate, None, 9).await.unwrap();
@@ -152,15 +161,17 @@ async fn the_texts_of_a_type_are_kept_with_the_debate() {
 #[tokio::test]
 async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
     let world = World::new();
-    let (debate, motion) = world.opens("Never mind").await;
+    let (debate, _) = world.opens("Never mind").await;
     let at = world.at(7);
     world.engine.delete(debate).await.unwrap();
     let engine = &world.engine;
     let gone = [
         engine.listed(debate).await.map(drop),
         engine.stretch(debate, 0, 1).await.map(drop),
-        engine.place(debate, motion).await.map(drop),
-        engine.cited_by(debate, Seq(1)).await.map(drop),
+        engine.place(debate, Uuid::from_u128(1).into()).await.map(drop),
+        engine.surroundings(debate, Arc::new([])).await.map(drop),
+        engine.piece(debate, Run::All, Seq(0), Seq(1)).await.map(drop),
+        engine.cited(debate, CitedMark::default()).await.map(drop),
         engine.type_texts(debate).await.map(drop),
         engine.seal(debate).await.map(drop),
         engine.context(debate, Some(1)).await.map(drop),
@@ -281,4 +292,46 @@ async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
     assert_eq!(found(&owed).await, ["Appealed"]);
     assert_eq!(found(&search("Stopped")).await, [""; 0]);
     assert_eq!(found(&search("op")).await, [""; 0]);
+}
+
+/// All that the pieces of a run have.
+async fn run(world: &World, debate: DebateId, which: Run, after: u64, until: u64) -> Vec<u64> {
+    let (mut all, mut after, mut pieces) = (Vec::new(), Seq(after), 0);
+    loop {
+        let piece = world.engine.piece(debate, which, after, Seq(until)).await.unwrap();
+        let Some(last) = piece.last() else { break };
+        let bytes: usize = piece.iter().map(|argument| argument.content.as_str().len()).sum();
+        assert!(bytes < 2 * 64 * 1024, "a piece of {bytes} bytes");
+        (after, pieces) = (last.seq, pieces + 1);
+        all.extend(places(&piece));
+    }
+    assert!(pieces > 1, "it is read in one piece");
+    all
+}
+
+#[tokio::test]
+async fn a_debate_that_is_too_long_to_be_read_in_passing_is_read_in_pieces() {
+    let world = World::new();
+    let (debate, motion) = world.opens("Who reads all this?").await;
+    let mut target = motion;
+    for number in 0..40 {
+        let role = [Role::Opponent, Role::Proposer][number % 2];
+        let claim = saying(debate, role, Move::Claim { target }, &"much ".repeat(1_000));
+        target = world.engine.execute(claim).await.unwrap().argument.id;
+    }
+    for _ in 0..20 {
+        world.plays(debate, Role::Arbitrator, Move::Intervention).await;
+        let ruling = saying(debate, Role::Arbitrator, GO_ON, &"so ".repeat(3_000));
+        world.engine.execute(ruling).await.unwrap();
+    }
+    let whole = world.engine.context(debate, None).await.unwrap();
+    assert_eq!((whole.rest, whole.arguments.len(), whole.motion.id), (Some(Seq(2)), 0, motion));
+    assert_eq!(run(&world, debate, Run::All, 0, 81).await, (1..=81).collect::<Vec<_>>());
+    // A few are short enough, but the rulings before them are not.
+    let newest = world.engine.context(debate, Some(2)).await.unwrap();
+    assert_eq!((newest.rest, newest.arguments.len()), (Some(Seq(80)), 0));
+    let rulings: Vec<u64> = (43..=79).step_by(2).collect();
+    assert_eq!(run(&world, debate, Run::Rulings, 1, 79).await, rulings);
+    let stretch = world.engine.stretch(debate, 0, 500).await.unwrap().arguments;
+    assert!(stretch.len() < 20, "{} arguments in passing", stretch.len());
 }

@@ -31,7 +31,7 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
 }
 
 async fn arguments(engine: &Engine, debate: aw_core::DebateId) -> Vec<Seq> {
-    let all = engine.transcript(debate, 0).await.unwrap().arguments;
+    let all = engine.stretch(debate, 0, 100).await.unwrap().arguments;
     all.iter().map(|argument| argument.seq).collect()
 }
 

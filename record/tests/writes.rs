@@ -27,7 +27,7 @@ async fn an_argument_is_kept_as_it_was_sent_and_linked_to_what_it_answers() {
     assert_eq!((receipt.replayed, receipt.missed.len()), (false, 0));
     assert_eq!(receipt.debate.state(), State::AwaitingProposer);
     assert_eq!((receipt.debate.created_at, receipt.debate.updated_at), (Time(BEGINNING), at));
-    let read = world.engine.transcript(debate, 1).await.unwrap().arguments;
+    let read = world.engine.stretch(debate, 1, 100).await.unwrap().arguments;
     assert_eq!(read.len(), 1);
     assert_eq!((read[0].id, read[0].hash), (claim.id, claim.hash));
     assert_eq!(read[0].content.as_str(), "Two.");

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -44,12 +44,19 @@ impl Answer {
 #[derive(Debug)]
 pub struct Line {
     address: SocketAddr,
+    /// Sent with every request, where the server asks for one.
+    token: Option<String>,
     open: Option<SendRequest<Full<Bytes>>>,
 }
 
 impl Line {
     pub fn to(address: SocketAddr) -> Self {
-        Line { address, open: None }
+        Line { address, token: None, open: None }
+    }
+
+    /// The same with a token.
+    pub fn with(self, token: Option<String>) -> Self {
+        Line { token, ..self }
     }
 
     pub async fn get(&mut self, path: &str) -> Result<Answer, Lost> {
@@ -79,12 +86,47 @@ impl Line {
         Ok(Answer { status, body })
     }
 
+    /// Reads an answer to its end and keeps nothing of it: its status, and how long it was.
+    pub async fn drain(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(StatusCode, usize), Lost> {
+        let (open, mut response) = self.begin(method, path, body).await?;
+        let mut length = 0;
+        let read = async {
+            while let Some(frame) = response.body_mut().frame().await {
+                length += frame.map_err(|_| Lost)?.data_ref().map_or(0, Bytes::len);
+            }
+            Ok(())
+        };
+        timeout(CEILING, read).await.expect("the server answers in time")?;
+        self.open = Some(open);
+        Ok((response.status(), length))
+    }
+
     async fn exchange(
         &mut self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Bytes), Lost> {
+        let (open, response) = self.begin(method, path, body).await?;
+        let status = response.status();
+        let read = timeout(CEILING, response.into_body().collect());
+        let bytes = read.await.expect("the server answers in time").map_err(|_| Lost)?.to_bytes();
+        self.open = Some(open);
+        Ok((status, bytes))
+    }
+
+    /// Sends a request and waits until its answer begins.
+    async fn begin(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<(SendRequest<Full<Bytes>>, Response<Incoming>), Lost> {
         // Taken: if this is given up half way, nobody reads its answer as that to something else.
         let mut open = match self.open.take() {
             Some(open) if open.is_ready() => open,
@@ -95,17 +137,14 @@ impl Line {
         if body.is_some() {
             request = request.header("content-type", "application/json");
         }
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
         let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
         let request = request.body(Full::new(body)).expect("a request");
-        let answer = async {
-            let response = open.send_request(request).await.map_err(|_| Lost)?;
-            let status = response.status();
-            let bytes = response.into_body().collect().await.map_err(|_| Lost)?.to_bytes();
-            Ok((status, bytes))
-        };
-        let answer = timeout(CEILING, answer).await.expect("the server answers in time")?;
-        self.open = Some(open);
-        Ok(answer)
+        let response = timeout(CEILING, open.send_request(request)).await;
+        let response = response.expect("the server answers in time").map_err(|_| Lost)?;
+        Ok((open, response))
     }
 }
 

@@ -20,6 +20,7 @@ mod hostile;
 mod kill;
 mod life;
 mod power;
+mod readers;
 mod retries;
 mod servers;
 mod wakes;
@@ -80,6 +81,12 @@ pub struct Trial {
     /// In the PostgreSQL that scripts/postgres starts: kill, retries, wakes, histories and servers
     #[arg(long)]
     postgres: bool,
+    /// Of the readers of hostile only those whose name has this in it
+    #[arg(long)]
+    only: Option<String>,
+    /// Only measure hostile's readers: no limit ends it
+    #[arg(long)]
+    measure: bool,
     /// The server's program
     #[arg(long, default_value = "target/debug/aw")]
     binary: PathBuf,

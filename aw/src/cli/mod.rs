@@ -5,6 +5,7 @@
 //! words for people go to stderr.
 
 mod agent;
+mod allocator;
 mod answer;
 mod background;
 mod backup;

@@ -15,7 +15,7 @@ use tracing_subscriber::EnvFilter;
 use uuid::Uuid;
 
 use super::reach::Listener;
-use super::{INPUT, SERVER};
+use super::{INPUT, SERVER, allocator};
 use crate::home::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
@@ -55,6 +55,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) fn run(self) -> ExitCode {
+        allocator::settle();
         if self.detached {
             leave_the_parent();
         }

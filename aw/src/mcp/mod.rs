@@ -44,7 +44,7 @@ pub use refusal::Refusal;
 pub use tools::Scope;
 use tools::Tool;
 use waiting::Listener;
-pub use way::{Call, Inside, Server, Way};
+pub use way::{Call, Inside, Room, Server, Way};
 
 use crate::policy;
 

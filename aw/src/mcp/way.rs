@@ -55,7 +55,7 @@ pub enum Way {
 }
 
 /// The routes of the server that this is part of, and who calls them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Inside {
     /// The routes, without the guard, which has let the caller in already.
     pub routes: Router,
@@ -63,7 +63,22 @@ pub struct Inside {
     pub caller: Extensions,
     /// The URL under which the caller knows the server.
     pub url: String,
+    /// The room that long answers take, where there is not as much as one likes.
+    pub room: Option<Arc<dyn Room>>,
 }
+
+/// Room for the long answers of a call, which is given back when the call has been answered.
+pub trait Room: Send + Sync + 'static {
+    /// Takes room until so many bytes are held; whether there was as much.
+    fn take(&self, bytes: usize) -> bool;
+}
+
+/// Answers that are shorter take no room.
+const SHORT: usize = 64 * 1024;
+
+/// How often a long answer is held while a tool's own answer is made of it: as bytes, as values, as
+/// words, and once more as what is sent.
+const HELD: usize = 8;
 
 impl fmt::Debug for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,13 +184,28 @@ impl Inside {
             Ok(response) => response,
             Err(never) => match never {},
         };
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map_err(|error| Refusal::fault(&format!("an answer was cut off: {error}")))?;
-        let mut answer: Value = serde_json::from_slice(&body.to_bytes())
-            .map_err(|error| Refusal::fault(&format!("an answer is not JSON: {error}")))?;
+        let mut body = response.into_body();
+        let mut text = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame
+                .map_err(|error| Refusal::fault(&format!("an answer was cut off: {error}")))?;
+            let Some(piece) = frame.data_ref() else { continue };
+            text.extend_from_slice(piece);
+            if text.len() > SHORT
+                && let Some(room) = &self.room
+                && !room.take(HELD * text.len())
+            {
+                let message = "too many large messages are on their way";
+                return Err(Refusal::new("SERVER_BUSY", message.to_owned())
+                    .suggest("Ask for less, or try again in a second".to_owned()));
+            }
+        }
+        let is_short = text.len() <= SHORT;
+        let read = move || {
+            serde_json::from_slice::<Value>(&text)
+                .map_err(|error| Refusal::fault(&format!("an answer is not JSON: {error}")))
+        };
+        let mut answer = if is_short { read()? } else { blocking(read).await? };
         if answer["success"] == true {
             return Ok(answer["data"].take());
         }

@@ -8,6 +8,7 @@ use aw_core::{
 };
 use aw_record::{Ask, Filter, Request, TypeTexts};
 use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -17,6 +18,8 @@ use super::error::Problem;
 use super::input::{self, Body, Door, OpeningBody, Params, Segment};
 use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
+use super::transcript;
+use super::turns::DRAWING;
 use crate::kit::texts::BuiltIn;
 use crate::wire::{
     self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin, Stamp,
@@ -26,6 +29,9 @@ use crate::wire::{
 
 /// The longest that the server holds a wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// How many debates of a list are written down on a thread that serves everybody.
+const IN_PASSING: usize = 100;
 
 type Answer<T> = Result<Json<Success<T>>, Problem>;
 type WriteAnswer = Result<(StatusCode, Json<Success<Written>>), Problem>;
@@ -69,7 +75,10 @@ pub(super) struct ListParams {
         ReadRefused,
     )
 )]
-pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answer<DebateList> {
+pub(super) async fn list(
+    desk: Desk,
+    Params(params): Params<ListParams>,
+) -> Result<Response, Problem> {
     let filter = Filter {
         state: input::optional("state", params.state.as_deref())?,
         debate_type: params
@@ -90,8 +99,12 @@ pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answ
     };
     let limit = filter.limit;
     let list = desk.list(filter).await?;
-    let presence = |debate| desk.app.record.presence(debate);
-    Ok(Json(Success::new(DebateList::page(&list, limit, presence))))
+    let is_long = list.debates.len() > IN_PASSING;
+    let write = move || {
+        let presence = |debate| desk.app.record.presence(debate);
+        Json(Success::new(DebateList::page(&list, limit, presence))).into_response()
+    };
+    if is_long { DRAWING.run(write).await } else { Ok(write()) }
 }
 
 /// A time, or a time and the id of the debate that was updated then.
@@ -208,7 +221,7 @@ pub(super) async fn context(
     desk: Desk,
     Segment(id): Segment,
     Params(params): Params<ContextParams>,
-) -> Answer<DebateContext> {
+) -> Result<Response, Problem> {
     let id = input::id("debate_id", &id)?;
     let limit = params
         .limit
@@ -219,7 +232,10 @@ pub(super) async fn context(
     let engine = desk.engine("debate get-context", About::Debate(id)).await?;
     let context = engine.context(id, limit).await?;
     let presence = engine.presence(id).into();
-    Ok(Json(Success::new(DebateContext::of(&context, presence))))
+    match context.rest {
+        None => Ok(Json(Success::new(DebateContext::of(&context, presence))).into_response()),
+        Some(first) => transcript::context(&desk.app, engine, &context, presence, first),
+    }
 }
 
 /// Hides a debate for good.
@@ -395,7 +411,7 @@ pub(super) fn poll(
     desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
-) -> impl Future<Output = Answer<Poll>> {
+) -> impl Future<Output = Result<Response, Problem>> {
     let asked = Asked::read(&debate, &params, Duration::ZERO);
     async move { desk.hold(asked?).await }
 }
@@ -414,7 +430,7 @@ pub(super) fn wait(
     desk: Desk,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
-) -> impl Future<Output = Answer<Poll>> {
+) -> impl Future<Output = Result<Response, Problem>> {
     let asked = Asked::read(&debate, &params, LONGEST_WAIT);
     async move { desk.hold(asked?).await }
 }
@@ -452,7 +468,10 @@ impl Asked {
 }
 
 impl Desk {
-    async fn hold(&self, Asked { debate, role, after, patience }: Asked) -> Answer<Poll> {
+    async fn hold(
+        &self,
+        Asked { debate, role, after, patience }: Asked,
+    ) -> Result<Response, Problem> {
         let engine = self.waits(role, debate)?;
         let at_once = || engine.wait(debate, role, after, Duration::ZERO);
         let poll = if patience.is_zero() {
@@ -470,7 +489,12 @@ impl Desk {
         if !self.is_still_welcome().await {
             return Err(Problem::unauthorised(true));
         }
-        Ok(Json(Success::new((&poll).into())))
+        if let aw_record::Poll::News(news) = &poll
+            && let Some(rulings) = news.earlier
+        {
+            return transcript::poll(&self.app, engine, debate, news, rulings);
+        }
+        Ok(Json(Success::new(Poll::from(&poll))).into_response())
     }
 
     async fn proposer_asks(

@@ -1,27 +1,32 @@
 //! `/documents`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aw_core::Summary;
-use aw_record::{NewDocument, NewVersion};
+use aw_record::{NewDocument, NewVersion, pieces};
 use axum::http::StatusCode;
-use serde::Deserialize;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use similar::TextDiffConfig;
 use utoipa::IntoParams;
 
 use super::App;
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
-use super::json::Json;
+use super::json::{self, Items, Json};
+use super::long::{Held, LongMessages, SHORT};
 use super::refused::{ReadRefused, WriteRefused};
+use super::transcript;
+use super::turns::{COMPARING, DRAWING};
+use crate::web;
 use crate::wire::{
-    Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, VersionList,
+    Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
+    VersionList,
 };
 
 /// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
-const DIFF_PATIENCE: Duration = Duration::from_secs(2);
+const DIFF_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The most bytes that an author may keep beside a version.
 const METADATA_BYTES: usize = 64 * 1024;
@@ -41,7 +46,10 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
         WriteRefused,
     )
 )]
-pub(super) async fn create(desk: Desk, LongBody(body): LongBody<SubmitDocument>) -> KeepAnswer {
+pub(super) async fn create(
+    desk: Desk,
+    LongBody(body, _held): LongBody<SubmitDocument>,
+) -> KeepAnswer {
     let request = input::request_id(body.client_request_id.as_deref())?;
     let version = desk.app.new_version(body)?;
     let engine = desk.engine("docs create", About::Everything).await?;
@@ -64,7 +72,7 @@ pub(super) async fn create(desk: Desk, LongBody(body): LongBody<SubmitDocument>)
 pub(super) async fn add_version(
     desk: Desk,
     Segment(document): Segment,
-    LongBody(body): LongBody<SubmitDocument>,
+    LongBody(body, _held): LongBody<SubmitDocument>,
 ) -> KeepAnswer {
     let document = input::id("document_id", &document)?;
     let request = input::request_id(body.client_request_id.as_deref())?;
@@ -173,13 +181,36 @@ pub(super) async fn read(
     desk: Desk,
     Segment(document): Segment,
     Params(params): Params<ReadParams>,
-) -> Answer<Document> {
+) -> Result<Response, Problem> {
     let id = input::id("document_id", &document)?;
     let version = input::optional("version", params.version.as_deref())?;
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
     let engine = desk.engine("docs get", About::Document(id)).await?;
-    let document = engine.document(id, version, include_deleted).await?;
-    Ok(Json(Success::new(document.into())))
+    let size = engine.document_size(id, version, include_deleted).await?;
+    if size <= SHORT as u64 {
+        let document = engine.document(id, version, include_deleted).await?;
+        return Ok(Json(Success::new(Document::from(document))).into_response());
+    }
+    let held = desk.app.long.hold_pieces(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let (document, text) = engine.document_in_pieces(id, version, include_deleted).await?;
+    long_text(held, &Success::new(Document::from(document)), "\"content\":\"", text)
+}
+
+/// An answer with one long text in it, which is sent piece by piece.
+fn long_text(
+    held: Held,
+    whole: &impl Serialize,
+    gap: &str,
+    text: Vec<String>,
+) -> Result<Response, Problem> {
+    let [head, end] = json::around(whole, &[gap])?;
+    Ok(transcript::as_json(LongMessages::answer(held, |out| async move {
+        out.send(head).await?;
+        for piece in text {
+            out.send(DRAWING.run(move || json::quoted(&piece)).await??).await?;
+        }
+        out.send(end).await
+    })))
 }
 
 /// Hides a document.
@@ -228,19 +259,36 @@ pub(super) async fn versions(
     desk: Desk,
     Segment(document): Segment,
     Params(params): Params<VersionParams>,
-) -> Answer<VersionList> {
+) -> Result<Response, Problem> {
     let id = input::id("document_id", &document)?;
-    let list = desk
-        .engine("docs history", About::Document(id))
-        .await?
-        .versions(
-            id,
-            input::flag("include_deleted", params.include_deleted.as_deref())?,
-            input::limit(params.limit.as_deref(), 100)?,
-            input::offset(params.offset.as_deref())?,
-        )
-        .await?;
-    Ok(Json(Success::new(VersionList::of(id, &list))))
+    let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
+    let limit = input::limit(params.limit.as_deref(), 100)?;
+    let offset = input::offset(params.offset.as_deref())?;
+    let engine = desk.engine("docs history", About::Document(id)).await?;
+    let first = engine.versions(id, include_deleted, limit, offset).await?;
+    let last = offset.saturating_add(limit).min(first.total);
+    let mut next = offset + first.versions.len() as u64;
+    let mut whole = Success::new(VersionList::of(id, &first));
+    if next >= last {
+        return Ok(Json(whole).into_response());
+    }
+    // What authors keep with their versions is long.
+    let held = desk.app.long.hold_pieces(0)?;
+    let mut piece = std::mem::take(&mut whole.data.versions);
+    let [head, end] = json::around(&whole, &["\"versions\":["])?;
+    let engine = engine.clone();
+    Ok(transcript::as_json(LongMessages::answer(held, move |out| async move {
+        out.send(head).await?;
+        let mut items = Items::default();
+        while !piece.is_empty() {
+            out.send(items.write(&piece)?).await?;
+            let more =
+                engine.versions(id, include_deleted, last.saturating_sub(next), next).await?;
+            next += more.versions.len() as u64;
+            piece = more.versions.iter().map(|listed| Version::of(id, listed)).collect();
+        }
+        out.send(end).await
+    })))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -269,23 +317,25 @@ pub(super) async fn diff(
     desk: Desk,
     Segment(document): Segment,
     Params(params): Params<DiffParams>,
-) -> Answer<Diff> {
+) -> Result<Response, Problem> {
     let id = input::id("document_id", &document)?;
     let from = input::optional("from", params.from.as_deref())?;
     let to = input::optional("to", params.to.as_deref())?;
     let engine = desk.engine("docs diff", About::Document(id)).await?;
+    let turn = COMPARING.take().await;
     let (from, to) = engine.two_versions(id, from, to).await?;
-    let diff = tokio::task::spawn_blocking(move || {
-        let (old, new) = (from.version.number, to.version.number);
-        let text = TextDiffConfig::default()
-            .timeout(DIFF_PATIENCE)
-            .diff_lines(from.content.as_str(), to.content.as_str())
-            .unified_diff()
-            .header(&format!("v{old}"), &format!("v{new}"))
-            .to_string();
-        Diff { document_id: Text(id), from: old, to: new, diff: text }
-    })
-    .await
-    .map_err(|died| Problem::fault(format!("a diff died: {died}")))?;
-    Ok(Json(Success::new(diff)))
+    let (old, new) = (from.version.number, to.version.number);
+    let compare = move || {
+        let (old, new) = (format!("v{old}"), format!("v{new}"));
+        let deadline = Instant::now() + DIFF_PATIENCE;
+        pieces(&web::unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
+    };
+    let text = turn.run(compare).await?;
+    let mut diff = Diff { document_id: Text(id), from: old, to: new, diff: String::new() };
+    if text.len() <= 1 {
+        diff.diff = text.concat();
+        return Ok(Json(Success::new(diff)).into_response());
+    }
+    let held = desk.app.long.hold_pieces(text.iter().map(String::len).sum())?;
+    long_text(held, &Success::new(diff), "\"diff\":\"", text)
 }

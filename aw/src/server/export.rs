@@ -1,21 +1,25 @@
 //! `/debates/{id}/export`: the whole transcript, to take away.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
-use aw_core::Argument;
-use aw_record::Context;
+use aw_core::{Argument, DebateId, Seq};
+use aw_record::{CitedDocument, Engine, Run};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::App;
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
-use super::json::Json;
+use super::long::{DRAWN, LongMessages};
 use super::refused::ReadRefused;
-use crate::web;
+use super::transcript::{self, Arguments, Cited};
+use super::turns::DRAWING;
+use crate::web::{self, Tongue};
 use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -47,31 +51,9 @@ pub(super) async fn export(
     let id = input::id("debate_id", &debate)?;
     let engine = desk.engine("debate export", About::Debate(id)).await?;
     match params.format.as_deref() {
-        None | Some("" | "markdown") => {
-            let context = engine.context(id, None).await?;
-            let kind = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];
-            Ok((kind, markdown(&context)).into_response())
-        }
-        Some("json") => {
-            let context = engine.context(id, None).await?;
-            let (_, texts) = engine.type_texts(id).await?;
-            let transcript = Transcript::of(&context, texts.as_ref(), engine.seal(id).await?);
-            Ok(Json(transcript).into_response())
-        }
-        Some("html") => {
-            let sheet = engine.sheet(id, None, i64::MAX as u64).await?;
-            let (tongue, now) = (web::tongue(&headers), engine.now().0);
-            let written = move || web::transcript(&sheet, tongue, now);
-            let page = tokio::task::spawn_blocking(written).await;
-            let page = page.map_err(|died| Problem::fault(format!("an export died: {died}")))?;
-            let kind = [
-                (CONTENT_TYPE, "text/html; charset=utf-8"),
-                // It is opened from this server too: agents' words must be as harmless there.
-                (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-                (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            ];
-            Ok((kind, page).into_response())
-        }
+        None | Some("" | "markdown") => markdown(&desk.app, engine, id).await,
+        Some("json") => transcript::export(&desk.app, engine, id).await,
+        Some("html") => html(&desk.app, engine, id, web::tongue(&headers)).await,
         Some(other) => {
             let message = format!("`format` is {other:?}: not one of markdown, html, json");
             Err(Problem::input("format", message))
@@ -79,11 +61,53 @@ pub(super) async fn export(
     }
 }
 
+/// The transcript as HTML: one file that needs nothing else.
+async fn html(
+    app: &App,
+    engine: &Engine,
+    debate: DebateId,
+    tongue: Tongue,
+) -> Result<Response, Problem> {
+    let held = app.long.hold_pieces(DRAWN)?;
+    let head = engine.stretch(debate, 0, 0).await?.debate;
+    let [begin, before_arguments, end] = web::around_transcript(&head, tongue)?;
+    let (last, now) = (head.debate.standing.last, engine.now().0);
+    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
+    let mut documents = Cited::by(engine, debate);
+    let engine = engine.clone();
+    let body = LongMessages::answer(held, |out| async move {
+        out.send(begin).await?;
+        while let Some(piece) = documents.next().await? {
+            let lines = piece.iter().map(|document| web::document_line(document, tongue));
+            out.send(lines.collect::<String>()).await?;
+        }
+        out.send(before_arguments).await?;
+        while let Some(piece) = arguments.next().await? {
+            let piece: Arc<[Argument]> = piece.into();
+            let around = engine.surroundings(debate, piece.clone()).await?;
+            let draw = move || {
+                let drawn = piece.iter().map(|one| web::exported(one, &around, tongue, now));
+                drawn.collect::<String>()
+            };
+            out.send(DRAWING.run(draw).await?).await?;
+        }
+        out.send(end).await
+    });
+    let kind = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        // It is opened from this server too: agents' words must be as harmless there.
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((kind, body).into_response())
+}
+
 /// The transcript as Markdown. What was said is quoted, so that it cannot pass for the transcript
 /// itself.
-fn markdown(context: &Context) -> String {
-    let head = &context.debate;
-    let mut text = format!(
+async fn markdown(app: &App, engine: &Engine, debate: DebateId) -> Result<Response, Problem> {
+    let held = app.long.hold_pieces(0)?;
+    let head = engine.stretch(debate, 0, 0).await?.debate;
+    let begin = format!(
         "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
         literal(head.title.as_str()),
         head.id,
@@ -92,21 +116,27 @@ fn markdown(context: &Context) -> String {
         Stamp(head.created_at),
         Stamp(head.updated_at),
     );
-    for document in &context.documents {
-        let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "- Document: `{}` v{}{gone}: {}",
-            document.id,
-            document.version,
-            literal(document.summary.as_str())
-        );
-    }
-    for argument in std::iter::once(&context.motion).chain(&context.arguments) {
-        text.push_str(&section(argument));
-    }
-    text
+    let last = head.debate.standing.last;
+    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
+    let mut documents = Cited::by(engine, debate);
+    let body = LongMessages::answer(held, |out| async move {
+        out.send(begin).await?;
+        while let Some(piece) = documents.next().await? {
+            out.send(piece.iter().map(line).collect::<String>()).await?;
+        }
+        while let Some(piece) = arguments.next().await? {
+            let draw = move || piece.iter().map(section).collect::<String>();
+            out.send(DRAWING.run(draw).await?).await?;
+        }
+        Ok(())
+    });
+    Ok(([(CONTENT_TYPE, "text/markdown; charset=utf-8")], body).into_response())
+}
+
+fn line(document: &CitedDocument) -> String {
+    let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
+    let summary = literal(document.summary.as_str());
+    format!("- Document: `{}` v{}{gone}: {summary}\n", document.id, document.version)
 }
 
 fn section(argument: &Argument) -> String {

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aw_record::{Change, Changed, Engine, Failure, Following};
-use axum::extract::ws::{Message, Utf8Bytes};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::desk::Desk;
 use super::error::Problem;
-use super::live::{End, Socket, Turn, welcome, written};
+use super::socket::{End, Socket, Turn, welcome, written};
 use crate::wire::{DebateTold, Text, Told};
 
 /// How many messages are kept for the sockets that have yet to send them.
@@ -59,7 +59,7 @@ async fn tell(
     let theirs = |changed: &&Changed| desk.caller.may_see(changed.debate).is_ok();
     for changed in changes.iter().filter(theirs) {
         let message = desk.app.told.message(engine, *changed).await?;
-        socket.send(Message::Text(message)).await?;
+        socket.say(message).await?;
     }
     Ok(())
 }

@@ -3,32 +3,19 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
-use std::time::Duration;
 
 use aw_core::{Author, BadText, Content, DebateId, RequestId, Role, Via};
 use aw_record::TypeTexts;
-use axum::body::Bytes;
-use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
-use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::App;
+use super::body::{Arrived, read_body};
 use super::error::Problem;
-
-/// How long a client may take to send a body.
-pub(crate) const BODY_PATIENCE: Duration = Duration::from_secs(30);
-
-/// What a JSON body may have besides its longest text.
-const BODY_OVERHEAD: usize = 64 * 1024;
-
-/// A character of the text may be written as six (`\u0000`).
-const ESCAPED: usize = 6;
+use super::long::Held;
+use super::turns::DRAWING;
 
 /// What to do with a document that is too long.
 pub(super) const SPLIT: &str = "Split it into several documents";
@@ -36,75 +23,63 @@ pub(super) const SPLIT: &str = "Split it into several documents";
 /// A JSON body that holds an argument.
 pub(super) struct Body<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        read_json(request, app.limits.content_bytes, 0).await.map(Body)
+        read_json(request, app, app.limits.content_bytes, 0).await.map(|(body, _)| Body(body))
     }
 }
 
 /// A JSON body that holds a MOTION, and perhaps the texts of its type.
 pub(super) struct OpeningBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for OpeningBody<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for OpeningBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         let (text, types) = (app.limits.content_bytes, TypeTexts::MAX_BYTES);
-        read_json(request, text, types).await.map(OpeningBody)
+        read_json(request, app, text, types).await.map(|(body, _)| OpeningBody(body))
     }
 }
 
-/// A JSON body that holds a document.
-pub(super) struct LongBody<T>(pub(super) T);
+/// A JSON body that holds a document, and the room that it takes.
+pub(super) struct LongBody<T>(pub(super) T, pub(super) Held);
 
-impl<T: DeserializeOwned> FromRequest<App> for LongBody<T> {
+impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for LongBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
-        from_json(&read_document(request, app.limits.document_bytes).await?).map(LongBody)
+        let (body, held) = read_document(request, app).await?;
+        Ok(LongBody(parsed(body).await?, held))
     }
 }
 
-async fn read_json<T: DeserializeOwned>(
+async fn read_json<T: DeserializeOwned + Send + 'static>(
     request: Request,
+    app: &App,
     text: usize,
     besides: usize,
-) -> Result<T, Problem> {
-    from_json(&read_body(request, text, besides).await?)
+) -> Result<(T, Held), Problem> {
+    let (body, held) = read_body(request, app, text, besides).await?;
+    Ok((parsed(body).await?, held))
 }
 
-/// The JSON in which a document of at most so many bytes arrives.
-pub(super) async fn read_document(request: Request, text: usize) -> Result<Bytes, Problem> {
-    read_body(request, text, 0).await.map_err(|problem| match problem.error.max_length {
+/// The JSON in which a document arrives, with the room that it takes.
+pub(super) async fn read_document(request: Request, app: &App) -> Result<(Arrived, Held), Problem> {
+    let read = read_body(request, app, app.limits.document_bytes, 0).await;
+    read.map_err(|problem| match problem.error.max_length {
         Some(_) => problem.suggest(SPLIT),
         None => problem,
     })
 }
 
-/// The JSON in which a text of at most so many bytes arrives, and so many bytes besides.
-async fn read_body(request: Request, text: usize, besides: usize) -> Result<Bytes, Problem> {
-    if !is_json(request.headers()) {
-        return Err(Problem::media_type());
+/// What stands in a body; a long one is read off the threads that serve everybody.
+async fn parsed<T: DeserializeOwned + Send + 'static>(body: Arrived) -> Result<T, Problem> {
+    if body.is_short() {
+        return from_json(&body.whole());
     }
-    let limit = (text + besides) * ESCAPED + BODY_OVERHEAD;
-    let too_large = || {
-        let message =
-            format!("the body is longer than {limit} bytes; a text in it may have {text}");
-        Problem::too_large(message, text)
-    };
-    let body = request.into_body();
-    // A client that asks before it sends the body is answered at once.
-    if body.size_hint().lower() > limit as u64 {
-        return Err(too_large());
-    }
-    match timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::input("body", "the body was cut off")),
-        Err(_) => Err(Problem::input("body", "the body did not arrive in time")),
-    }
+    DRAWING.run(move || from_json(&body.whole())).await?
 }
 
 /// Reads JSON and says which field is wrong.
@@ -131,14 +106,6 @@ pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
         Problem::input(field, format!("the body cannot be read: {message}"))
             .suggest("See /openapi.json for the fields and their types")
     })
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let essence = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next());
-    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
 /// The part of the path that names something: a debate by its id, also where the older system called it

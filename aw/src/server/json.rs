@@ -26,3 +26,80 @@ impl<T: Serialize> IntoResponse for Json<T> {
         }
     }
 }
+
+/// The JSON around lists and texts that are sent piece by piece. `whole` holds them empty; each gap is
+/// written as it begins there, such as `"arguments":[`. So many gaps make one part more.
+pub(super) fn around<const PARTS: usize>(
+    whole: &impl Serialize,
+    gaps: &[&str],
+) -> Result<[String; PARTS], Problem> {
+    let fault = |why: &str| Problem::fault(format!("an answer: {why}"));
+    let mut text = serde_json::to_string(whole).map_err(|error| fault(&error.to_string()))?;
+    let mut parts = Vec::with_capacity(PARTS);
+    // From the end: what a client keeps with a document comes before its text, and may look like a gap.
+    for gap in gaps.iter().rev() {
+        let end = if gap.ends_with('[') { "]" } else { "\"" };
+        let at = text.rfind(&format!("{gap}{end}")).ok_or_else(|| fault(gap))? + gap.len();
+        parts.push(text.split_off(at));
+    }
+    parts.push(text);
+    parts.reverse();
+    parts.try_into().map_err(|_| fault("as many parts as there are gaps, and one"))
+}
+
+/// Items of a list in JSON, with a comma before each but the very first.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    is_begun: bool,
+}
+
+impl Items {
+    /// Writes some more of them.
+    pub(super) fn write<T: Serialize>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+    ) -> Result<Vec<u8>, Problem> {
+        let mut text = Vec::with_capacity(USUAL);
+        for item in items {
+            if std::mem::replace(&mut self.is_begun, true) {
+                text.push(b',');
+            }
+            serde_json::to_writer(&mut text, &item)
+                .map_err(|error| Problem::fault(format!("an answer: {error}")))?;
+        }
+        Ok(text)
+    }
+}
+
+/// A part of a text as it stands between the quotes of JSON.
+pub(super) fn quoted(text: &str) -> Result<String, Problem> {
+    let mut quoted = serde_json::to_string(text)
+        .map_err(|error| Problem::fault(format!("an answer: {error}")))?;
+    quoted.pop();
+    quoted.remove(0);
+    Ok(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn parts_and_what_goes_between_them_are_the_whole() {
+        let whole = json!({"metadata": {"content": ""}, "content": "", "versions": [], "end": 1});
+        let [head, middle, end] =
+            around(&whole, &["\"content\":\"", "\"versions\":["]).expect("both are there");
+        let mut items = Items::default();
+        let first = String::from_utf8(items.write([1, 2]).unwrap()).unwrap();
+        let rest = String::from_utf8(items.write([3]).unwrap()).unwrap();
+        let text = format!("{head}{}{middle}{first}{rest}{end}", quoted("a \"b\"\n").unwrap());
+        let read: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let kept = json!({"content": ""});
+        let expected =
+            json!({"metadata": kept, "content": "a \"b\"\n", "versions": [1, 2, 3], "end": 1});
+        assert_eq!(read, expected);
+        around::<2>(&whole, &["\"nothing\":["]).unwrap_err();
+    }
+}

@@ -1,50 +1,33 @@
-//! `/ws`: a debate, live; and what every socket has in common.
+//! `/ws`: a debate, live.
 //!
 //! A socket reads the record from where it is, after every ring of the bell. Nothing is queued for
 //! it, so a slow page cannot hold a writer or fill the memory, and none can be missed or doubled.
 //! A socket that follows all debates is in [`feed`].
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use aw_core::{Argument, ByRole, DebateId, Via};
-use aw_record::{Alike, Engine, Failure as EngineFailure, Following, Rung};
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
+use aw_core::{Argument, ByRole, DebateId, Seq, Via};
+use aw_record::{Alike, Engine, Following, Run, Rung};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
-use tokio::sync::watch;
-use tokio::time::{Interval, MissedTickBehavior, interval, timeout};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa::IntoParams;
-use uuid::Uuid;
 
 use super::desk::{About, Desk};
 use super::error::Problem;
 use super::feed;
 use super::input::{self, Params};
-use super::long::Held;
+use super::json::{self, Items};
+use super::long::{DRAWN, Held};
 use super::refused::ReadRefused;
-use super::serve::Stopping;
+use super::socket::{End, Part, Socket, Turn, Upgrade, welcome, written};
+use super::transcript::Arguments;
+use super::turns::DRAWING;
 use crate::web::{self, Tongue};
 use crate::wire::{ArgumentTold, Asked, Text, Told};
 
-/// How often the server pings.
-const PING_EVERY: Duration = Duration::from_secs(20);
-
-/// A socket that was silent for so long is dead: it did not even answer pings.
-const SILENCE: Duration = Duration::from_secs(45);
-
-/// A client that takes longer to accept one message is dropped.
-const SEND_PATIENCE: Duration = Duration::from_secs(10);
-
-/// How much is read from a client at a time: it says little, and each socket holds so much.
-const HEARD_AT_ONCE: usize = 1024;
-
-/// How many arguments are read at a time.
-const STRETCH: u64 = 100;
-
-/// How many of them are kept for other sockets.
+/// How many new arguments are kept for other sockets.
 const SHARED: usize = 4;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -75,7 +58,7 @@ pub(super) async fn follow(
     desk: Desk,
     Params(params): Params<FollowParams>,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
     let debate: Option<DebateId> = match params.debate_id.filter(|id| !id.is_empty()) {
         Some(id) => Some(input::debate_id(&desk.app, &id).await?),
@@ -94,7 +77,7 @@ pub(super) async fn follow(
         }
         None => desk.engine("debate list", About::Everything).await?.clone(),
     };
-    let upgrade = upgrade.map_err(|rejection| Problem::input("upgrade", rejection.body_text()))?;
+    let upgrade = upgrade?;
     let place = desk.app.sockets.take(&desk.caller)?;
     // An upgraded connection counts as ended, so the socket asks the server itself to wait for it.
     let staying = desk.app.stopping.stay();
@@ -104,9 +87,8 @@ pub(super) async fn follow(
         None => Followed::All(engine.follow()),
     };
     let longest = desk.app.limits.content_bytes * 6 + 64 * 1024;
-    let upgrade = upgrade.max_message_size(longest).max_frame_size(longest);
-    Ok(upgrade.read_buffer_size(HEARD_AT_ONCE).on_upgrade(move |socket| async move {
-        let mut socket = Socket::new(socket, &desk);
+    let opened = desk.clone();
+    Ok(upgrade.open(longest, &opened, move |mut socket| async move {
         let end = match followed {
             Followed::One(debate) => {
                 let told = ByRole::default();
@@ -117,7 +99,7 @@ pub(super) async fn follow(
                     seen: after,
                     html,
                     told,
-                    held: None,
+                    held: Held::default(),
                     socket: &mut socket,
                 };
                 follower.run().await
@@ -135,38 +117,6 @@ enum Followed {
     All(Following),
 }
 
-/// Why a socket ends.
-#[derive(Debug)]
-pub(super) enum End {
-    /// The client left or can no longer be reached.
-    Gone,
-    /// The debate was deleted.
-    Deleted,
-    /// The token that opened it is no longer good.
-    Unwelcome,
-    /// More has happened than the client can be told.
-    TooSlow,
-    /// Too much is on its way to others who do not read it.
-    Busy,
-    /// The server stops.
-    Stopping,
-    /// Something failed here.
-    Failed,
-}
-
-impl End {
-    /// Reading failed, as far as it is not that the debate was deleted.
-    pub(super) fn by(failure: EngineFailure) -> Self {
-        match failure {
-            EngineFailure::DebateNotFound { .. } => End::Deleted,
-            other => {
-                tracing::error!(fault = %other, "a socket could not be served");
-                End::Failed
-            }
-        }
-    }
-}
-
 /// What sockets that follow a debate are told after a ring: by which they follow, what they have seen
 /// of it, and how they are shown it.
 pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Tongue>), Arc<NewArguments>>;
@@ -176,6 +126,8 @@ pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Tongue>), Arc<NewAr
 pub(super) struct NewArguments {
     /// The place of the last of them.
     seen: u64,
+    /// Whether there are more.
+    is_all: bool,
     messages: Vec<Utf8Bytes>,
 }
 
@@ -228,20 +180,36 @@ impl Follower<'_> {
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
         welcome(&self.desk).await?;
-        let turn = self.desk.app.long.turn().await;
-        let whole = self.engine.transcript(self.debate, self.seen).await.map_err(End::by)?;
-        self.seen = whole.arguments.last().map_or(self.seen, |last| last.seq.0);
+        let after = Seq(self.seen);
+        let first = self.engine.stretch(self.debate, after.0, u64::MAX).await.map_err(End::by)?;
+        let (debate, last) = ((&first.debate).into(), first.debate.debate.standing.last);
         let presence = self.engine.presence(self.debate);
         self.told = ByRole::of(|role| presence.get(role).waiting);
-        let mut arguments = Vec::with_capacity(whole.arguments.len());
-        for argument in &whole.arguments {
-            arguments.push(self.with_html(argument).await);
+        let presence = presence.into();
+        if first.arguments.last().is_none_or(|newest| newest.seq == last) {
+            self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
+            let arguments = self.drawn(first.arguments).await?;
+            let text = written(&Told::InitialState { debate, arguments, presence })?;
+            self.held = self.desk.app.long.hold(text.len()).map_err(|_| End::Busy)?;
+            return self.socket.say(text).await;
         }
-        let debate = (&whole.debate).into();
-        let text = written(&Told::InitialState { debate, arguments, presence: presence.into() })?;
-        self.held = self.desk.app.long.hold(text.len()).map_err(|_| End::Busy)?;
-        drop((whole, turn));
-        self.socket.send(Message::Text(text)).await
+        // It is sent in parts, as it is read.
+        let besides = if self.html.is_some() { DRAWN } else { 0 };
+        self.held = self.desk.app.long.hold_pieces(besides).map_err(|_| End::Busy)?;
+        let whole = Told::InitialState { debate, arguments: Vec::new(), presence };
+        let [head, end] = json::around(&whole, &["\"arguments\":["])?;
+        self.socket.say_part(head, Part::First).await?;
+        let mut run = Arguments::between(&self.engine, self.debate, Run::All, after, last);
+        let mut items = Items::default();
+        while let Some(piece) = run.next().await? {
+            let piece = self.drawn(piece).await?;
+            let write = move || items.write(piece).map(|text| (items, text));
+            let text;
+            (items, text) = DRAWING.run(write).await??;
+            self.socket.say_part(text, Part::Next).await?;
+        }
+        self.seen = last.0;
+        self.socket.say_part(end, Part::Last).await
     }
 
     /// Sends everything that is new: read, drawn and written once for all who have seen as much.
@@ -261,10 +229,10 @@ impl Follower<'_> {
                 }
             };
             for message in &news.messages {
-                self.socket.send(Message::Text(message.clone())).await?;
+                self.socket.say(message.clone()).await?;
             }
             self.seen = news.seen;
-            if (news.messages.len() as u64) < STRETCH {
+            if news.is_all {
                 return Ok(());
             }
         }
@@ -272,15 +240,15 @@ impl Follower<'_> {
 
     /// Some of what this socket has not seen.
     async fn news(&mut self) -> Result<NewArguments, End> {
-        let news = self.engine.stretch(self.debate, self.seen, STRETCH).await.map_err(End::by)?;
+        let news = self.engine.stretch(self.debate, self.seen, u64::MAX).await.map_err(End::by)?;
+        let seen = news.arguments.last().map_or(self.seen, |last| last.seq.0);
+        let is_all = news.arguments.is_empty() || seen >= news.debate.debate.standing.last.0;
         let mut messages = Vec::with_capacity(news.arguments.len());
-        for argument in &news.arguments {
+        for argument in self.drawn(news.arguments).await? {
             let debate = (&news.debate).into();
-            let argument = self.with_html(argument).await;
             messages.push(written(&Told::NewArgument { debate, argument })?);
         }
-        let seen = news.arguments.last().map_or(self.seen, |last| last.seq.0);
-        Ok(NewArguments { seen, messages })
+        Ok(NewArguments { seen, is_all, messages })
     }
 
     /// Sends who waits now, unless it is as it was.
@@ -295,13 +263,33 @@ impl Follower<'_> {
         self.socket.tell(&Told::Presence { debate_id, presence: presence.into() }).await
     }
 
-    /// An argument as this socket is told of it: every one passes through here.
-    async fn with_html(&mut self, argument: &Argument) -> ArgumentTold {
+    /// Arguments as this socket is told of them: every one passes through here.
+    async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentTold>, End> {
+        let arguments: Arc<[Argument]> = arguments.into();
         let html = match self.html {
-            Some(tongue) => fragment(self.engine.clone(), argument.clone(), tongue).await,
+            Some(tongue) => self.fragments(arguments.clone(), tongue).await?,
             None => None,
         };
-        ArgumentTold { argument: argument.into(), html }
+        let mut html = html.unwrap_or_default().into_iter();
+        let told = arguments
+            .iter()
+            .map(|argument| ArgumentTold { argument: argument.into(), html: html.next() });
+        Ok(told.collect())
+    }
+
+    /// How the page draws them; nothing when something cannot be looked up, and a reload shows it.
+    async fn fragments(
+        &mut self,
+        arguments: Arc<[Argument]>,
+        tongue: Tongue,
+    ) -> Result<Option<Vec<String>>, End> {
+        let around = self.engine.surroundings(self.debate, arguments.clone()).await;
+        let Ok(around) = around else { return Ok(None) };
+        let now = self.engine.now().0;
+        let draw = move || {
+            arguments.iter().map(|argument| web::fragment(argument, &around, tongue, now)).collect()
+        };
+        Ok(Some(DRAWING.run(draw).await?))
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), End> {
@@ -340,135 +328,5 @@ impl Follower<'_> {
         }
         let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
         self.socket.tell(&deleted).await.err().unwrap_or(end)
-    }
-}
-
-/// How the page draws it; nothing when something cannot be looked up, and a reload shows it.
-async fn fragment(engine: Engine, argument: Argument, tongue: Tongue) -> Option<String> {
-    let debate = argument.debate;
-    let parent = match argument.parent {
-        Some(id) => engine.place(debate, id).await.ok()?.map(|seq| (id, seq.0)),
-        None => None,
-    };
-    let citations = engine.cited_by(debate, argument.seq).await.ok()?;
-    let now = engine.now().0;
-    let draw = move || web::fragment(&argument, parent, &citations, tongue, now);
-    web::off_the_way(draw).await.ok()
-}
-
-/// A socket, whatever it follows.
-pub(super) struct Socket {
-    socket: WebSocket,
-    ping: Interval,
-    stopping: Stopping,
-    /// Rings when somebody may have lost their way in.
-    departures: watch::Receiver<()>,
-    /// When anything last came from the client.
-    heard: Instant,
-}
-
-/// What a socket has to attend to.
-pub(super) enum Turn {
-    /// The client has said this.
-    Said(Utf8Bytes),
-    /// The client has sent something else.
-    NotText,
-    /// Somebody is no longer welcome: perhaps this client.
-    Departure,
-    /// It is time for [`Socket::ping`].
-    Ping,
-}
-
-impl Socket {
-    fn new(socket: WebSocket, desk: &Desk) -> Self {
-        let mut ping = interval(PING_EVERY);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ping.reset();
-        let (stopping, departures) = (desk.app.stopping.clone(), desk.app.record.departures());
-        Socket { socket, ping, stopping, departures, heard: Instant::now() }
-    }
-
-    /// Waits for the client, the clock or the end. Nothing is lost when it is dropped before.
-    pub(super) async fn turn(&mut self) -> Result<Turn, End> {
-        loop {
-            let message = tokio::select! {
-                message = self.socket.recv() => message,
-                _ = self.ping.tick() => return Ok(Turn::Ping),
-                Ok(()) = self.departures.changed() => return Ok(Turn::Departure),
-                () = self.stopping.wait() => return Err(End::Stopping),
-            };
-            let Some(Ok(message)) = message else { return Err(End::Gone) };
-            self.heard = Instant::now();
-            match message {
-                Message::Text(text) => return Ok(Turn::Said(text)),
-                Message::Binary(_) => return Ok(Turn::NotText),
-                Message::Close(_) => return Err(End::Gone),
-                Message::Ping(_) | Message::Pong(_) => {}
-            }
-        }
-    }
-
-    /// Finds out whether the client is still there, and still welcome.
-    pub(super) async fn ping(&mut self, desk: &Desk) -> Result<(), End> {
-        welcome(desk).await?;
-        if self.heard.elapsed() > SILENCE {
-            return Err(End::Gone);
-        }
-        self.send(Message::Ping(Vec::new().into())).await
-    }
-
-    /// Tells the client why what it sent was refused.
-    pub(super) async fn refuse(&mut self, mut problem: Problem) -> Result<(), End> {
-        if let Some(fault) = &problem.fault {
-            let id = Uuid::now_v7().simple().to_string();
-            tracing::error!(request_id = id, fault, "failed");
-            problem.error.request_id = Some(id);
-        }
-        self.tell(&Told::Error { error: problem.error }).await
-    }
-
-    async fn tell(&mut self, told: &Told) -> Result<(), End> {
-        let text = written(told)?;
-        self.send(Message::Text(text)).await
-    }
-
-    pub(super) async fn send(&mut self, message: Message) -> Result<(), End> {
-        match timeout(SEND_PATIENCE, self.socket.send(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
-        }
-    }
-
-    /// Says goodbye, as far as anybody listens.
-    async fn leave(&mut self, end: End) {
-        let (code, reason) = match end {
-            End::Gone => return,
-            End::Deleted => (close_code::NORMAL, "the debate was deleted"),
-            End::Unwelcome => (close_code::POLICY, "the token is no longer good"),
-            End::TooSlow => (close_code::AGAIN, "too much has happened: connect and read anew"),
-            End::Busy => (close_code::AGAIN, "too many long answers are not read yet: try again"),
-            End::Stopping => (close_code::AWAY, "the server is stopping"),
-            End::Failed => (close_code::ERROR, "the server failed"),
-        };
-        let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-        if self.send(Message::Close(Some(close))).await.is_err() {
-            tracing::debug!("a socket was gone before it was closed");
-        }
-    }
-}
-
-/// A token may end, or be taken back, while a socket is open.
-pub(super) async fn welcome(desk: &Desk) -> Result<(), End> {
-    if desk.is_still_welcome().await { Ok(()) } else { Err(End::Unwelcome) }
-}
-
-/// A message as it is sent.
-pub(super) fn written(told: &Told) -> Result<Utf8Bytes, End> {
-    match serde_json::to_string(told) {
-        Ok(text) => Ok(text.into()),
-        Err(error) => {
-            tracing::error!(%error, "a message could not be written");
-            Err(End::Failed)
-        }
     }
 }

@@ -8,17 +8,18 @@
 //! the server was restarted. Clients of the older revision are given a session id all the same: it
 //! tells their calls apart, so that one of them can be cancelled.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::Role;
 use aw_record::SeatRole;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{MethodRouter, post};
+use http_body_util::BodyExt;
 use rmcp::model::{Extensions, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -30,7 +31,8 @@ use super::App;
 use super::caller::Caller;
 use super::error::Problem;
 use super::input;
-use crate::mcp::{Door, Habits, Inside, Mcp, Scope, Visit, Way};
+use super::long::{Held, LongMessages};
+use crate::mcp::{self, Door, Habits, Inside, Mcp, Scope, Visit, Way};
 
 /// Tells the calls of one client of the older revision from those of another.
 const SESSION: &str = "mcp-session-id";
@@ -63,11 +65,14 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
     let made = mcp.clone();
     let manager = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(made.clone()), manager, config);
-    let longest = app.limits.document_bytes;
-    post(move |request: Request| async move {
+    post(move |State(app): State<App>, request: Request| async move {
         let (mut parts, body) = request.into_parts();
         scope(&parts)?;
-        let body = input::read_document(Request::from_parts(parts.clone(), body), longest).await?;
+        let request = Request::from_parts(parts.clone(), body);
+        let (body, held) = input::read_document(request, &app).await?;
+        let body = body.whole();
+        let room = Arc::new(Room { long: app.long.clone(), held: Mutex::new(held) });
+        parts.extensions.insert(room.clone());
         let message: Message = input::from_json(&body)?;
         let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
         if message.method.as_deref() == Some("notifications/cancelled")
@@ -81,7 +86,13 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
         parts.headers.insert(ACCEPT, every);
         let answered = service.oneshot(Request::from_parts(parts, Body::from(body))).await;
         let mut response: Response = match answered {
-            Ok(response) => response.map(Body::new),
+            // Its room is held until the last of it has been sent.
+            Ok(response) => response.map(move |body| {
+                Body::new(body.map_frame(move |frame| {
+                    let _ = &room;
+                    frame
+                }))
+            }),
             Err(never) => match never {},
         };
         if !response.status().is_success() && !speaks_json(&response) {
@@ -102,6 +113,19 @@ fn speaks_json(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
+/// The room that a call and its answer take.
+struct Room {
+    long: LongMessages,
+    held: Mutex<Held>,
+}
+
+impl mcp::Room for Room {
+    fn take(&self, bytes: usize) -> bool {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.long.grow(&mut held, bytes).is_ok()
+    }
+}
+
 /// Callers over HTTP, as the guard has found out who they are.
 struct Http {
     routes: Router,
@@ -114,14 +138,16 @@ impl Door for Http {
         let mut url = String::new();
         let mut allowed = Scope::Open;
         let mut session = None;
+        let mut room: Option<Arc<dyn mcp::Room>> = None;
         if let Some(parts) = call.get::<Parts>() {
             caller.insert(Caller::of(parts));
+            room = parts.extensions.get::<Arc<Room>>().map(|room| room.clone() as Arc<_>);
             url = self.app.guard.url_for(&parts.headers);
             // It was looked at before the call was taken.
             allowed = scope(parts).unwrap_or(Scope::Open);
             session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         }
-        let inside = Inside { routes: self.routes.clone(), caller, url };
+        let inside = Inside { routes: self.routes.clone(), caller, url, room };
         Visit { way: Way::Inside(inside), scope: allowed, session }
     }
 

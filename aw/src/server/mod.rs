@@ -4,6 +4,7 @@
 //! engine, and shows what came of it ([`shape`], [`error`]). Begin with [`router`] for what is
 //! served and [`serve`] for how connections live and die.
 
+pub(crate) mod body;
 mod caller;
 mod debates;
 mod desk;
@@ -26,7 +27,10 @@ mod refused;
 mod seats;
 mod serve;
 mod shape;
+mod socket;
 mod telemetry;
+mod transcript;
+mod turns;
 mod verify;
 
 use std::ops::Deref;
@@ -45,7 +49,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use guard::{Guard, Key, PublicUrl};
-use long::LongAnswers;
+use long::LongMessages;
 use places::Places;
 use rates::Meters;
 pub use rates::{Pace, Rates};
@@ -56,6 +60,8 @@ pub(crate) use caller::Caller;
 pub(crate) use debates::before;
 pub(crate) use desk::{About, Desk, Record};
 pub(crate) use error::Problem;
+pub(crate) use long::Held;
+pub(crate) use turns::{COMPARING, DRAWING};
 
 use crate::mcp::Habits;
 use crate::web::{self, seal::Seal};
@@ -81,7 +87,7 @@ pub struct Limits {
     pub sockets_per_token: usize,
     /// How many connections may be open at once.
     pub connections: usize,
-    /// How many bytes of long answers may be on their way to whoever asked.
+    /// How many bytes of long messages may be on their way at once.
     pub long_answers: usize,
     /// How often somebody may ask, where tokens are wanted.
     pub rates: Rates,
@@ -99,7 +105,7 @@ impl Default for Limits {
             sockets: 5_000,
             sockets_per_token: 200,
             connections: 30_000,
-            long_answers: 128 * 1024 * 1024,
+            long_answers: 64 * 1024 * 1024,
             rates: Rates::FREE,
         }
     }
@@ -120,7 +126,7 @@ pub(crate) struct Shared {
     pub(crate) meters: Meters,
     waits: Places,
     sockets: Places,
-    long: LongAnswers,
+    long: LongMessages,
     told: feed::Messages,
     told_in_debates: live::ToldInDebates,
     telemetry: Telemetry,
@@ -174,7 +180,7 @@ pub fn router(setup: Setup) -> Router {
         guard,
         waits: Places::for_waits(limits.held_waits, limits.waits_per_token),
         sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
-        long: LongAnswers::within(limits.long_answers),
+        long: LongMessages::within(limits.long_answers, limits.content_bytes),
         limits,
         seal: Seal::default(),
         told: feed::Messages::default(),

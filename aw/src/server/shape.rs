@@ -133,20 +133,26 @@ fn parked_message(receipt: &record::Receipt) -> String {
     }
 }
 
+impl From<&record::News> for News {
+    fn from(news: &record::News) -> Self {
+        News {
+            has_new_argument: true,
+            action: Text(news.action),
+            debate_state: Text(news.state),
+            argument: (&news.argument).into(),
+            arguments: news.arguments.iter().map(Into::into).collect(),
+            omitted: news.omitted,
+            next_argument_id_to_wait: Text(news.waits_on),
+            pending_argument_id: news.pending.map(Text),
+            available_actions: news.available.iter().copied().map(Text).collect(),
+        }
+    }
+}
+
 impl From<&record::Poll> for Poll {
     fn from(poll: &record::Poll) -> Self {
         match poll {
-            record::Poll::News(news) => Poll::News(Box::new(News {
-                has_new_argument: true,
-                action: Text(news.action),
-                debate_state: Text(news.state),
-                argument: (&news.argument).into(),
-                arguments: news.arguments.iter().map(Into::into).collect(),
-                omitted: news.omitted,
-                next_argument_id_to_wait: Text(news.waits_on),
-                pending_argument_id: news.pending.map(Text),
-                available_actions: news.available.iter().copied().map(Text).collect(),
-            })),
+            record::Poll::News(news) => Poll::News(Box::new(news.as_ref().into())),
             record::Poll::Nothing { debate, state, seen, action, since } => {
                 Poll::Nothing(Nothing {
                     has_new_argument: false,
@@ -179,17 +185,16 @@ impl DebateContext {
 }
 
 impl Transcript {
-    /// A debate with the texts of its type and the seal over both.
+    /// A debate with the texts of its type and the seal over both, still without what was said.
     pub(super) fn of(
-        context: &record::Context,
+        debate: &record::DebateHead,
         texts: Option<&record::TypeTexts>,
         seal: Option<Hash>,
     ) -> Self {
-        let everything = std::iter::once(&context.motion).chain(&context.arguments);
         Transcript {
-            debate: (&context.debate).into(),
-            arguments: everything.map(Into::into).collect(),
-            documents: context.documents.iter().map(Into::into).collect(),
+            debate: debate.into(),
+            arguments: Vec::new(),
+            documents: Vec::new(),
             type_texts: texts.map(Into::into),
             seal: seal.map(Text),
         }

@@ -5,11 +5,12 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use askama::Template;
 use aw_core::{Argument, ArgumentId, DocumentId, Kind, Role, Seq, Via};
-use aw_record::{Citation, Sheet};
+use aw_record::{Citation, CitedDocument, DebateHead, Surroundings};
 
 use super::assets;
 use super::markdown::{self, plain};
 use super::words::{Words, put};
+use crate::server::Problem;
 use crate::wire::Stamp;
 
 /// Words that are longer than this are folded.
@@ -51,7 +52,7 @@ pub(super) struct Scene<'a> {
     pub(super) now: i64,
     pub(super) citations: &'a [Citation],
     /// The places of what arguments may answer.
-    pub(super) places: &'a HashMap<ArgumentId, u64>,
+    pub(super) places: &'a HashMap<ArgumentId, Seq>,
     pub(super) is_live: bool,
 }
 
@@ -59,7 +60,8 @@ impl Shown {
     pub(super) fn of(argument: &Argument, scene: &Scene<'_>) -> Self {
         let w = scene.words;
         let event = argument.event;
-        let place = argument.parent.and_then(|parent| scene.places.get(&parent)).copied();
+        let place = argument.parent.and_then(|parent| scene.places.get(&parent));
+        let place = place.map(|seq| seq.0);
         Shown {
             w,
             seq: argument.seq,
@@ -78,7 +80,7 @@ impl Shown {
             parked: event.parked(),
             automatic: event.automatic(),
             close: event.close(),
-            html: rendered(argument, scene.citations),
+            html: rendered(argument, scene),
             is_long: argument.content.as_str().len() > LONG,
             is_live: scene.is_live,
         }
@@ -124,17 +126,35 @@ pub(crate) fn hand(argument: &Argument) -> Option<String> {
     Hand::of(argument, super::Tongue::English.words()).words
 }
 
-/// The fragment of an argument that has just been written.
+/// An argument as the page draws it, which it is part of.
 pub(crate) fn fragment(
     argument: &Argument,
-    parent: Option<(ArgumentId, u64)>,
-    citations: &[Citation],
-    words: super::Tongue,
+    around: &Surroundings,
+    tongue: super::Tongue,
     now: i64,
 ) -> String {
-    let places: HashMap<ArgumentId, u64> = parent.into_iter().collect();
-    let words = words.words();
-    let scene = Scene { words, now, citations, places: &places, is_live: true };
+    drawn(argument, around, tongue, now, true)
+}
+
+/// An argument as it is drawn in a transcript.
+pub(crate) fn exported(
+    argument: &Argument,
+    around: &Surroundings,
+    tongue: super::Tongue,
+    now: i64,
+) -> String {
+    drawn(argument, around, tongue, now, false)
+}
+
+fn drawn(
+    argument: &Argument,
+    around: &Surroundings,
+    tongue: super::Tongue,
+    now: i64,
+    is_live: bool,
+) -> String {
+    let Surroundings { places, citations } = around;
+    let scene = Scene { words: tongue.words(), now, citations, places, is_live };
     Shown::of(argument, &scene).html()
 }
 
@@ -149,21 +169,16 @@ struct Export<'a> {
     id: String,
     opened: Stamp,
     updated: Stamp,
-    arguments: Vec<String>,
-    documents: Vec<(String, u64, String)>,
+    /// Where the lines of documents and the arguments go.
+    gap: char,
 }
 
-/// The whole debate as one file that needs nothing else.
-pub(crate) fn transcript(sheet: &Sheet, words: super::Tongue, now: i64) -> String {
-    let w = words.words();
-    let all = || std::iter::once(&sheet.motion).chain(&sheet.arguments);
-    let places = all().map(|argument| (argument.id, argument.seq.0)).collect();
-    let citations = &sheet.citations;
-    let scene = Scene { words: w, now, citations, places: &places, is_live: false };
-    let head = &sheet.debate;
-    let documents = sheet.documents.iter().map(|document| {
-        (document.id.to_string(), document.version, document.summary.as_str().to_owned())
-    });
+/// The file around a transcript: before the documents, between them and the arguments, and after.
+pub(crate) fn around_transcript(
+    head: &DebateHead,
+    tongue: super::Tongue,
+) -> Result<[String; 3], Problem> {
+    let w = tongue.words();
     let page = Export {
         w,
         style: assets::STYLE,
@@ -173,10 +188,23 @@ pub(crate) fn transcript(sheet: &Sheet, words: super::Tongue, now: i64) -> Strin
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),
-        arguments: all().map(|argument| Shown::of(argument, &scene).html()).collect(),
-        documents: documents.collect(),
+        // No text has it.
+        gap: '\0',
     };
-    page.render().unwrap_or_default()
+    let page = page.render().map_err(|error| Problem::fault(format!("an export: {error}")))?;
+    let parts: Vec<String> = page.split('\0').map(str::to_owned).collect();
+    parts.try_into().map_err(|_| Problem::fault("an export has two gaps"))
+}
+
+/// A cited document, in the head of a transcript.
+pub(crate) fn document_line(document: &CitedDocument, tongue: super::Tongue) -> String {
+    format!(
+        "<p>{}: <bdi>{}</bdi> <code>{}</code> v{}</p>",
+        tongue.words().document,
+        plain(document.summary.as_str()),
+        document.id,
+        document.version
+    )
 }
 
 /// The words of arguments, rendered, as long as there is room.
@@ -190,7 +218,7 @@ struct Kept {
 
 static RENDERED: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
 
-fn rendered(argument: &Argument, citations: &[Citation]) -> String {
+fn rendered(argument: &Argument, scene: &Scene<'_>) -> String {
     let kept = || RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(html) = kept().html.get(&argument.id) {
         return html.clone();
@@ -198,9 +226,13 @@ fn rendered(argument: &Argument, citations: &[Citation]) -> String {
     let version = |document: DocumentId| {
         let of =
             |citation: &&Citation| citation.seq == argument.seq && citation.document == document;
-        citations.iter().find(of).map(|citation| citation.version)
+        scene.citations.iter().find(of).map(|citation| citation.version)
     };
     let html = markdown::render(argument.content.as_str(), &version);
+    if !scene.is_live {
+        // A transcript is read once: it must not push out what pages show.
+        return html;
+    }
     let mut kept = kept();
     if kept.html.insert(argument.id, html.clone()).is_none() {
         kept.bytes += html.len();

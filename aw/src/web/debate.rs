@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
-use aw_record::Sheet;
+use aw_record::{DebateHead, Sheet};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
@@ -20,11 +20,11 @@ use super::form::Form;
 use super::markdown::plain;
 use super::timeline;
 use super::trouble::{self, Trouble};
-use super::visitor::{Visitor, off_the_way};
+use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
 use crate::server::input::{Params, Segment};
-use crate::server::{About, App, Desk, Problem, input};
+use crate::server::{About, App, DRAWING, Desk, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention};
 use panel::Panel;
 use ruling::{ANOTHER_WAY, Draft};
@@ -146,6 +146,8 @@ async fn show(
     notice: Option<Notice>,
     draft: Draft,
 ) -> Response {
+    // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
+    let turn = DRAWING.take().await;
     let sheet = match sheet(desk, id, asked).await {
         Ok(sheet) => sheet,
         Err(problem) => return trouble::page(visitor, &problem.into()),
@@ -154,7 +156,7 @@ async fn show(
         let (app, visitor, asked) = (desk.app.clone(), visitor.clone(), asked.clone());
         move || draw(&app, &visitor, &sheet, &asked, notice, draft)
     };
-    match off_the_way(drawing).await {
+    match turn.run(drawing).await {
         Ok(page) => page,
         Err(problem) => trouble::page(visitor, &problem.into()),
     }
@@ -216,9 +218,9 @@ async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
 }
 
 /// The places of what arguments in sight may answer.
-fn places(sheet: &Sheet) -> HashMap<ArgumentId, u64> {
+fn places(sheet: &Sheet) -> HashMap<ArgumentId, Seq> {
     let all = std::iter::once(&sheet.motion).chain(&sheet.arguments);
-    all.map(|argument| (argument.id, argument.seq.0)).collect()
+    all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
 fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
@@ -393,12 +395,12 @@ struct DeletePage<'a> {
 
 /// Says what would go.
 pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Segment) -> Response {
-    let sheet = match desk.caller.may_use("debate delete") {
-        Ok(()) => sheet(&desk, &id, &Asked::default()).await,
+    let head = match desk.caller.may_use("debate delete") {
+        Ok(()) => head(&desk, &id).await,
         Err(problem) => Err(problem),
     };
-    let sheet = match sheet {
-        Ok(sheet) => sheet,
+    let head = match head {
+        Ok(head) => head,
         Err(problem) => return trouble::page(&visitor, &problem.into()),
     };
     let w = visitor.words;
@@ -406,10 +408,16 @@ pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Seg
         v: &visitor,
         w,
         assets: &assets::FOLDER,
-        id: sheet.debate.id.to_string(),
-        title: sheet.debate.title.as_str().to_owned(),
-        words: w.delete_words.replace("{n}", &sheet.debate.debate.standing.last.to_string()),
+        id: head.id.to_string(),
+        title: head.title.as_str().to_owned(),
+        words: w.delete_words.replace("{n}", &head.debate.standing.last.to_string()),
     })
+}
+
+async fn head(desk: &Desk, id: &str) -> Result<DebateHead, Problem> {
+    let debate: DebateId = input::id("debate_id", id)?;
+    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
+    Ok(engine.stretch(debate, 0, 0).await?.debate)
 }
 
 pub(super) async fn delete(desk: Desk, Segment(id): Segment, form: Form) -> Response {

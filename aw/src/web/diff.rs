@@ -5,12 +5,16 @@
 //! limit, after which it is coarser but still true: what is shown as the same is the same.
 
 mod pairs;
+mod unified;
+mod windows;
 
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, TextDiffConfig};
+use similar::{Algorithm, DiffOp};
 
 use self::pairs::{Pair, pairs};
+pub(crate) use self::unified::unified;
+use self::windows::ops;
 
 /// How many unchanged lines are shown around a change.
 const AROUND: usize = 3;
@@ -25,6 +29,9 @@ const IN_ALL_FOLDS: usize = 4_000;
 
 /// How many rows are shown outside of folds. Nobody reads more in one go, and browsers choke.
 const SHOWN: usize = 6_000;
+
+/// How many lines of each text are compared. A text has millions of them only when most are empty.
+const COMPARED: usize = 300_000;
 
 /// What has become of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,25 +74,23 @@ pub(crate) struct Segment<'a> {
 /// Compares two texts line by line and word by word, for about as long as `patience` lasts.
 pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Comparison<'a> {
     let deadline = Instant::now() + patience;
-    let before: Vec<&str> = old.lines().collect();
-    let after: Vec<&str> = new.lines().collect();
-    let diff = TextDiffConfig::default()
-        .algorithm(Algorithm::Histogram)
-        .deadline(deadline)
-        .diff_slices(&before, &after);
+    let ((old_part, old_rest), (new_part, new_rest)) = (compared(old), compared(new));
+    let before: Vec<&str> = old_part.lines().collect();
+    let after: Vec<&str> = new_part.lines().collect();
+    let ops = ops(old_part, new_part, str::lines, Algorithm::Histogram, deadline);
     let mut sheet = Sheet {
         before: &before,
         after: &after,
         rows: Vec::new(),
         folded: 0,
-        left_out: 0,
+        left_out: old_rest.lines().count() + new_rest.lines().count(),
         // The comparison itself does not tell, but it stops soon after the deadline only.
         is_coarse: Instant::now() >= deadline,
         deadline,
     };
     let (mut added, mut removed) = (0, 0);
-    for op in diff.ops() {
-        match *op {
+    for op in ops {
+        match op {
             DiffOp::Equal { old_index, new_index, len } => {
                 let is_first = old_index == 0 && new_index == 0;
                 let is_last = old_index + len == before.len() && new_index + len == after.len();
@@ -114,6 +119,12 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
         left_out: sheet.left_out,
         differs_in_line_ends: old != new && added == 0 && removed == 0,
     }
+}
+
+/// The lines of a text that are compared, and the rest.
+fn compared(text: &str) -> (&str, &str) {
+    let end = text.match_indices('\n').nth(COMPARED - 1).map_or(text.len(), |(at, _)| at + 1);
+    text.split_at(end)
 }
 
 /// Rows in the making.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use askama::Template;
-use aw_core::DocumentId;
+use aw_core::{Content, DocumentId};
+use aw_record::VersionListed;
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -11,10 +12,10 @@ use super::assets;
 use super::diff::{self, Comparison, Row};
 use super::markdown::{self, plain};
 use super::trouble;
-use super::visitor::{Visitor, off_the_way};
+use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::server::input::{Params, Segment};
-use crate::server::{About, Desk, Problem, input};
+use crate::server::{About, COMPARING, DRAWING, Desk, Problem, input};
 use crate::wire::Stamp;
 
 /// How long a comparison may take.
@@ -61,6 +62,18 @@ struct Listed {
     at: Stamp,
 }
 
+impl Listed {
+    fn of(version: &VersionListed, w: &'static Words, now: i64) -> Self {
+        Listed {
+            number: version.number,
+            summary: version.summary.as_str().to_owned(),
+            author: version.author.as_ref().map(|author| author.as_str().to_owned()),
+            ago: w.ago(now - version.at.0),
+            at: Stamp(version.at),
+        }
+    }
+}
+
 enum Body {
     /// The text, rendered.
     Words(String),
@@ -102,56 +115,76 @@ async fn page(
     let id: DocumentId = input::id("document_id", id)?;
     let engine = desk.engine("docs get", About::Document(id)).await?;
     let comparing = asked.from.is_some() && asked.to.is_some();
-    let document = engine.document(id, asked.to.or(asked.version), true).await?;
-    let list = engine.versions(id, true, LISTED, 0).await?;
+    // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
+    let turn = if comparing { COMPARING.take().await } else { DRAWING.take().await };
+    let mut document = engine.document(id, asked.to.or(asked.version), true).await?;
+    let mut versions = Vec::new();
+    loop {
+        let next = versions.len() as u64;
+        let some = engine.versions(id, true, LISTED - next, next).await?.versions;
+        if some.is_empty() {
+            break;
+        }
+        versions.extend(some.iter().map(|version| Listed::of(version, w, now)));
+    }
     let number = document.version.version.number;
     let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
-    let body = if comparing {
+    let content =
+        std::mem::replace(&mut document.version.content, Content::recorded(String::new()));
+    let source = if comparing {
+        drop(content);
         let (old, new) = engine.two_versions(id, Some(from), Some(number)).await?;
-        let compare = move || {
-            let changes = diff::compare(old.content.as_str(), new.content.as_str(), PATIENCE);
-            Changes { w, changes, from, to: number }.render().unwrap_or_default()
-        };
-        Body::Changes(off_the_way(compare).await?)
+        Source::Two(old.content, new.content)
+    } else if asked.plain == "1" {
+        Source::Plain(content)
     } else {
-        let content = document.version.content.as_str().to_owned();
-        match asked.plain.as_str() {
-            "1" => Body::Plain(content),
-            _ => Body::Words(off_the_way(move || markdown::render(&content, &|_| None)).await?),
+        Source::Words(content)
+    };
+    let visitor = visitor.clone();
+    let drawing = move || {
+        let listed = &document.version.version;
+        let author = listed.author.as_ref().map(|author| put(w.written_by, author));
+        visitor.page(&DocumentPage {
+            v: &visitor,
+            w,
+            assets: &assets::FOLDER,
+            id: id.to_string(),
+            summary: listed.summary.as_str().to_owned(),
+            place: w
+                .version_of
+                .replace("{n}", &number.to_string())
+                .replace("{all}", &document.newest.to_string()),
+            author: author.unwrap_or_else(|| w.no_author.to_owned()),
+            ago: w.ago(now - listed.at.0),
+            at: Stamp(listed.at),
+            is_deleted: document.deleted_at.is_some(),
+            versions,
+            shown: number,
+            newest: document.newest,
+            from,
+            to: number,
+            body: source.drawn(w, from, number),
+        })
+    };
+    turn.run(drawing).await
+}
+
+/// What the body of a page is drawn from.
+enum Source {
+    Words(Content),
+    Plain(Content),
+    Two(Content, Content),
+}
+
+impl Source {
+    fn drawn(self, w: &'static Words, from: u64, to: u64) -> Body {
+        match self {
+            Source::Words(text) => Body::Words(markdown::render(text.as_str(), &|_| None)),
+            Source::Plain(text) => Body::Plain(text.into_string()),
+            Source::Two(old, new) => {
+                let changes = diff::compare(old.as_str(), new.as_str(), PATIENCE);
+                Body::Changes(Changes { w, changes, from, to }.render().unwrap_or_default())
+            }
         }
-    };
-    let listed = &document.version.version;
-    let author = listed.author.as_ref().map(|author| put(w.written_by, author));
-    let page = DocumentPage {
-        v: visitor,
-        w,
-        assets: &assets::FOLDER,
-        id: id.to_string(),
-        summary: listed.summary.as_str().to_owned(),
-        place: w
-            .version_of
-            .replace("{n}", &number.to_string())
-            .replace("{all}", &document.newest.to_string()),
-        author: author.unwrap_or_else(|| w.no_author.to_owned()),
-        ago: w.ago(now - listed.at.0),
-        at: Stamp(listed.at),
-        is_deleted: document.deleted_at.is_some(),
-        versions: list
-            .versions
-            .iter()
-            .map(|version| Listed {
-                number: version.number,
-                summary: version.summary.as_str().to_owned(),
-                author: version.author.as_ref().map(|author| author.as_str().to_owned()),
-                ago: w.ago(now - version.at.0),
-                at: Stamp(version.at),
-            })
-            .collect(),
-        shown: number,
-        newest: document.newest,
-        from,
-        to: number,
-        body,
-    };
-    Ok(visitor.page(&page))
+    }
 }

@@ -7,13 +7,11 @@ use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::time::timeout;
 
 use super::trouble::{self, Trouble};
 use super::visitor::Visitor;
-use crate::server::input::BODY_PATIENCE;
-use crate::server::{App, Problem};
+use crate::server::body::{Broken, collected};
+use crate::server::{App, Held, Problem};
 
 /// What a form may have besides its texts, and a character may be written as three (`%C4`).
 const OVERHEAD: usize = 64 * 1024;
@@ -23,6 +21,8 @@ const ESCAPED: usize = 3;
 pub(crate) struct Form {
     fields: HashMap<String, String>,
     pub(crate) visitor: Visitor,
+    /// The room that a long one takes.
+    _held: Held,
 }
 
 impl Form {
@@ -60,16 +60,17 @@ impl FromRequest<App> for Form {
         if body.size_hint().lower() > limit as u64 {
             return Err(refuse(too_large()));
         }
-        let bytes = match timeout(BODY_PATIENCE, Limited::new(body, limit).collect()).await {
-            Ok(Ok(collected)) => collected.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(refuse(too_large())),
-            Ok(Err(_)) => return Err(refuse(Problem::input("body", "the form was cut off"))),
-            Err(_) => {
-                return Err(refuse(Problem::input("body", "the form did not arrive in time")));
-            }
-        };
+        let (body, held) = collected(body, app, limit).await.map_err(|broken| {
+            refuse(match broken {
+                Broken::TooLong => too_large(),
+                Broken::CutOff => Problem::input("body", "the form was cut off"),
+                Broken::Late => Problem::input("body", "the form did not arrive in time"),
+                Broken::NoRoom(problem) => problem,
+            })
+        })?;
+        let bytes = body.whole();
         let fields: HashMap<String, String> = form_urlencoded::parse(&bytes).into_owned().collect();
-        let form = Form { fields, visitor };
+        let form = Form { fields, visitor, _held: held };
         if app.seal.is_ours(&parts.headers, form.get("seal")) {
             return Ok(form);
         }

@@ -31,11 +31,12 @@ mod words;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub(crate) use argument::{fragment, hand, transcript};
+pub(crate) use argument::{around_transcript, document_line, exported, fragment, hand};
 pub(crate) use cookies::{sessions_of, shows_cookies};
+pub(crate) use diff::unified;
 pub(crate) use sign_in::{LINK, ask_again, link, own, to_sign_in};
 pub(crate) use trouble::{page_of as trouble_page, wants_page};
-pub(crate) use visitor::{off_the_way, tongue};
+pub(crate) use visitor::tongue;
 pub(crate) use words::Tongue;
 
 use crate::server::App;

@@ -8,12 +8,12 @@ use axum::response::Response;
 use super::assets;
 use super::markdown;
 use super::trouble;
-use super::visitor::{Visitor, off_the_way};
+use super::visitor::Visitor;
 use super::words::{Tongue, Words, put};
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 use crate::server::input::Segment;
-use crate::server::{About, Desk, Problem, input};
+use crate::server::{About, DRAWING, Desk, Problem, input};
 use crate::wire;
 
 #[derive(Template)]
@@ -55,7 +55,7 @@ pub(super) async fn read(desk: Desk, visitor: Visitor, Segment(id): Segment) -> 
                 .collect()
         }
     };
-    match off_the_way(drawing).await {
+    match DRAWING.run(drawing).await {
         Ok(roles) => {
             let (w, assets) = (visitor.words, &*assets::FOLDER);
             visitor.page(&RulesPage { v: &visitor, w, assets, id, kind, roles })

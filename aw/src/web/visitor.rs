@@ -1,8 +1,6 @@
 //! Who looks at a page: their language, theme and forms; and how a page is handed to them.
 
 use std::io::Write as _;
-use std::num::NonZero;
-use std::sync::LazyLock;
 
 use askama::Template;
 use aw_core::Role;
@@ -19,7 +17,6 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::cookies::{BROWSER, Jar, LANGUAGE, THEME, cookie};
@@ -253,20 +250,4 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     // Writing into memory cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
-}
-
-/// How many pages are drawn at once; more would only keep each other waiting.
-static DRAWING: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(2, NonZero::get)));
-
-/// Runs what may take long off the threads that serve everybody.
-pub(crate) async fn off_the_way<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Problem> {
-    let turn = DRAWING.acquire().await.expect("it is never closed");
-    let done = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        work()
-    });
-    done.await.map_err(|died| Problem::fault(format!("a page could not be drawn: {died}")))
 }

@@ -10,6 +10,7 @@ mod guards;
 pub mod house;
 mod input;
 mod lists;
+mod long;
 mod old_clients;
 mod pages;
 mod presence;

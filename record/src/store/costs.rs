@@ -266,6 +266,22 @@ fn new_version(number: u64) -> NewVersion {
 
 /// A verdict is not needed to measure, but a file with rulings in it should cost the same.
 #[test]
+fn a_search_longer_than_any_title_looks_at_nothing() {
+    let file = File::with(30, 3, 2);
+    for letters in [201, 62_000] {
+        let steps = file.cost(|db: &Db<'_>, _: &File| {
+            let search = Some("a".repeat(letters));
+            list::debates(db, &Filter { search, limit: 5, ..Filter::default() }).map(drop)
+        });
+        assert_eq!(steps, 0, "{letters} letters");
+    }
+    let steps = file.cost(|db: &Db<'_>, _: &File| {
+        list::documents(db, Some(&"a".repeat(501)), false, 5, 0, None).map(drop)
+    });
+    assert_eq!(steps, 0);
+}
+
+#[test]
 fn a_debate_with_a_ruling_is_found_by_who_must_rule() {
     let file = File::with(3, 1, 2);
     let db = &Db::Sqlite(&file.db);

@@ -1,15 +1,22 @@
 //! Documents and their versions.
 
+use std::ops::ControlFlow;
+
 use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
+use super::reading::PIECE_ROWS;
 use super::search::Words;
 use super::{counts, seals};
+use crate::shape::PIECE;
 use crate::{
     Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
-    VersionListed,
+    VersionListed, pieces,
 };
+
+/// Where the text of a version stands among the columns that are read of it.
+const CONTENT: usize = 5;
 
 /// A document's row.
 struct Known {
@@ -117,6 +124,23 @@ pub(super) fn get(
     Ok(Document { id, newest: known.newest, deleted_at: known.deleted_at, version })
 }
 
+/// The same with its text in pieces.
+pub(super) fn get_in_pieces(
+    db: &Db<'_>,
+    id: DocumentId,
+    version: Option<u64>,
+    include_deleted: bool,
+) -> Result<(Document, Vec<String>), Failure> {
+    let known = if include_deleted { any(db, id)? } else { live(db, id)? };
+    let mut text = Vec::new();
+    let version = read_version(db, &known, version.unwrap_or(known.newest), |row| {
+        text = pieces(row.text(CONTENT)?);
+        Ok(DocumentVersion { version: listed(row)?, content: Content::recorded(String::new()) })
+    })?;
+    let document = Document { id, newest: known.newest, deleted_at: known.deleted_at, version };
+    Ok((document, text))
+}
+
 /// The two versions that were asked for: by default the newest and the one before it.
 pub(super) fn two_versions(
     db: &Db<'_>,
@@ -125,11 +149,46 @@ pub(super) fn two_versions(
     to: Option<u64>,
 ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
     let known = live(db, id)?;
-    let to = to.unwrap_or(known.newest);
-    let from = from.unwrap_or_else(|| to.saturating_sub(1).max(1));
+    let (from, to) = pair(&known, from, to);
     Ok((version_of(db, &known, from)?, version_of(db, &known, to)?))
 }
 
+fn pair(known: &Known, from: Option<u64>, to: Option<u64>) -> (u64, u64) {
+    let to = to.unwrap_or(known.newest);
+    (from.unwrap_or_else(|| to.saturating_sub(1).max(1)), to)
+}
+
+/// How many bytes [`get`] would read; 0 of what is not there.
+pub(super) fn size(
+    db: &Db<'_>,
+    id: DocumentId,
+    version: Option<u64>,
+    include_deleted: bool,
+) -> Result<u64, Failure> {
+    let known = if include_deleted { any(db, id)? } else { live(db, id)? };
+    size_of(db, &known, version.unwrap_or(known.newest))
+}
+
+/// How many bytes [`two_versions`] would read.
+pub(super) fn size_of_two(
+    db: &Db<'_>,
+    id: DocumentId,
+    from: Option<u64>,
+    to: Option<u64>,
+) -> Result<u64, Failure> {
+    let known = live(db, id)?;
+    let (from, to) = pair(&known, from, to);
+    Ok(size_of(db, &known, from)? + size_of(db, &known, to)?)
+}
+
+fn size_of(db: &Db<'_>, known: &Known, number: u64) -> Result<u64, Failure> {
+    // Neither database reads a text to tell how long it is.
+    let sql = "select cast(octet_length(content) + octet_length(metadata) as bigint)
+         from document_versions where document_key = ?1 and version = ?2";
+    Ok(db.optional(sql, values![known.key, number], |row| row.get(0))?.unwrap_or(0))
+}
+
+/// Versions, the newest first: at most `limit`, and no more than make a piece.
 pub(super) fn versions(
     db: &Db<'_>,
     id: DocumentId,
@@ -141,16 +200,32 @@ pub(super) fn versions(
     let newest = known.newest.saturating_sub(offset);
     let sql = "select version, summary, author, metadata, created_at from document_versions
          where document_key = ?1 and version <= ?2 order by version desc limit ?3";
-    let versions = db.all(sql, values![known.key, newest, limit], listed)?;
+    let mut versions = Vec::new();
+    let mut room = PIECE;
+    db.each(sql, values![known.key, newest, limit.min(PIECE_ROWS)], |row| {
+        let version = listed(row)?;
+        room = room.saturating_sub(version.metadata.len() + version.summary.as_str().len());
+        versions.push(version);
+        Ok(if room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
     Ok(VersionList { versions, total: known.newest, deleted_at: known.deleted_at })
 }
 
 fn version_of(db: &Db<'_>, known: &Known, number: u64) -> Result<DocumentVersion, Failure> {
+    read_version(db, known, number, whole)
+}
+
+fn read_version(
+    db: &Db<'_>,
+    known: &Known,
+    number: u64,
+    read: impl FnOnce(&Row<'_>) -> Result<DocumentVersion, Failure>,
+) -> Result<DocumentVersion, Failure> {
     let missing = Failure::VersionNotFound { id: known.id, version: number, newest: known.newest };
     let Ok(stored) = i64::try_from(number) else { return Err(missing) };
     let sql = "select version, summary, author, metadata, created_at, content
          from document_versions where document_key = ?1 and version = ?2";
-    db.optional(sql, values![known.key, stored], whole)
+    db.optional(sql, values![known.key, stored], read)
         .map_err(|failure| failure.placed(|damage| damage.at_version(number)))?
         .ok_or_else(|| match number {
             number if (1..=known.newest).contains(&number) => {
@@ -255,5 +330,5 @@ fn listed(row: &Row<'_>) -> Result<VersionListed, Failure> {
 }
 
 fn whole(row: &Row<'_>) -> Result<DocumentVersion, Failure> {
-    Ok(DocumentVersion { version: listed(row)?, content: Content::recorded(row.get(5)?) })
+    Ok(DocumentVersion { version: listed(row)?, content: Content::recorded(row.get(CONTENT)?) })
 }

@@ -3,14 +3,14 @@
 //! A page without a search is a merge of a few sorted runs, one for each state, each read from an
 //! index. A search looks at the newest titles that the trigram index finds, up to a limit.
 
-use aw_core::{State, Summary, Time};
+use aw_core::{State, Summary, Time, Title};
 use uuid::Uuid;
 
 use super::counts;
 use super::db::{Db, Value};
 use super::find;
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
-use super::search::{Words, is_short, join_in_order};
+use super::search::{Words, is_beyond, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// A search looks at so many matches; beyond that it stops counting.
@@ -18,7 +18,8 @@ const SEARCHED: u64 = 2_000;
 
 pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failure> {
     let states = states(filter);
-    if states.is_empty() {
+    let in_vain = |search: &String| is_beyond(search, Title::MAX_CHARS);
+    if states.is_empty() || filter.search.as_ref().is_some_and(in_vain) {
         return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
     }
     let everything = Filter { before: None, ..filter.clone() };
@@ -204,6 +205,9 @@ pub(super) fn documents(
     offset: u64,
     seen_by: Option<&Seat>,
 ) -> Result<DocumentList, Failure> {
+    if search.is_some_and(|search| is_beyond(search, Summary::MAX_CHARS)) {
+        return Ok(DocumentList { documents: Vec::new(), total: 0, total_is_exact: true });
+    }
     let mut live = if include_deleted { "true" } else { "deleted_at is null" }.to_owned();
     let mut params = Vec::new();
     if let Some((seat, debate)) = seen_by.and_then(|seat| Some((seat, seat.debate?))) {

@@ -61,9 +61,9 @@ pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::Walk;
 
 use crate::{
-    Citation, Context, Damage, DebateList, DebateListed, Document, DocumentList, DocumentVersion,
-    Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, Pass, Seat, Sheet,
-    Stretch, TypeTexts, Verified, VersionList,
+    CitedMark, CitedPage, Context, Damage, DebateList, DebateListed, Document, DocumentList,
+    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, Pass,
+    Run, Seat, Sheet, Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
 use postgres::Postgres;
 use verify::{Budget, DebateWalk};
@@ -279,6 +279,8 @@ struct Inner {
     kept: Kept,
     /// Reads that may take long are few at a time, and off the threads that serve everybody.
     long_reads: Arc<Semaphore>,
+    /// One search at a time, and one list from far down: they look at many rows.
+    searching: Arc<Semaphore>,
     /// However many ask for it, one at a time verifies.
     verifying: Arc<Semaphore>,
     condition: Condition,
@@ -325,7 +327,10 @@ pub struct Vitals {
 const READERS: usize = 8;
 
 /// How many long reads run at once.
-const LONG_READS: usize = 4;
+const LONG_READS: usize = 2;
+
+/// How far down a list goes that is read in passing.
+const QUICK_ROWS: u64 = 200;
 
 impl Store {
     /// Opens the database, migrating or importing it first where needed.
@@ -345,6 +350,7 @@ impl Store {
             inner: Arc::new(Inner {
                 kept,
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
+                searching: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
                 condition,
                 most_debates: options.most_debates,
@@ -505,17 +511,41 @@ impl Store {
         self.read(move |db| about(debate, reading::look(db, debate, role, after, ends))).await
     }
 
-    /// The debate with its newest arguments: few enough to be read in passing.
-    pub(crate) async fn context(&self, debate: DebateId, limit: u64) -> Result<Context, Failure> {
-        self.read(move |db| about(debate, reading::context(db, debate, Some(limit)))).await
+    /// The debate with its newest arguments, or with all, as far as that can be read in passing.
+    pub(crate) async fn context(
+        &self,
+        debate: DebateId,
+        limit: Option<u64>,
+    ) -> Result<Context, Failure> {
+        self.read(move |db| about(debate, reading::context(db, debate, limit))).await
     }
 
-    /// The debate with all its arguments.
-    pub(crate) async fn whole(&self, debate: DebateId) -> Result<Context, Failure> {
-        self.read_long(move |db| about(debate, reading::context(db, debate, None))).await
+    /// A piece of what is too long to be read in passing.
+    pub(crate) async fn piece(
+        &self,
+        debate: DebateId,
+        which: Run,
+        after: Seq,
+        until: Seq,
+    ) -> Result<Vec<Argument>, Failure> {
+        self.read_long(move |db| about(debate, reading::piece(db, debate, which, after, until)))
+            .await
     }
 
-    /// At most `limit` arguments after `after`.
+    /// A page of the documents that a debate cites.
+    pub(crate) async fn cited(
+        &self,
+        debate: DebateId,
+        after: CitedMark,
+    ) -> Result<CitedPage, Failure> {
+        self.read_long(move |db| {
+            let known = find::live(db, debate)?;
+            about(debate, reading::cited_after(db, known.key, after))
+        })
+        .await
+    }
+
+    /// At most `limit` arguments after `after`, and no more than can be read in passing.
     pub(crate) async fn stretch(
         &self,
         debate: DebateId,
@@ -523,12 +553,6 @@ impl Store {
         limit: u64,
     ) -> Result<Stretch, Failure> {
         self.read(move |db| about(debate, reading::stretch(db, debate, after, limit))).await
-    }
-
-    /// All arguments after `after`.
-    pub(crate) async fn rest(&self, debate: DebateId, after: Seq) -> Result<Stretch, Failure> {
-        let all = i64::MAX as u64;
-        self.read_long(move |db| about(debate, reading::stretch(db, debate, after, all))).await
     }
 
     /// What a page of a debate is drawn from.
@@ -550,12 +574,13 @@ impl Store {
             .await
     }
 
-    pub(crate) async fn cited_by(
+    /// What these arguments are drawn with.
+    pub(crate) async fn surroundings(
         &self,
         debate: DebateId,
-        seq: Seq,
-    ) -> Result<Vec<Citation>, Failure> {
-        self.read(move |db| about(debate, sheet::cited_by(db, debate, seq))).await
+        arguments: Arc<[Argument]>,
+    ) -> Result<Surroundings, Failure> {
+        self.read_long(move |db| about(debate, sheet::surroundings(db, debate, &arguments))).await
     }
 
     pub(crate) async fn type_texts(
@@ -578,8 +603,13 @@ impl Store {
     }
 
     pub(crate) async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        let is_quick = is_quick(filter.search.as_deref(), filter.limit, filter.offset);
         let filter = filter.clone();
-        self.read(move |db| list::debates(db, &filter)).await
+        let work = move |db: &Db<'_>| list::debates(db, &filter);
+        match is_quick {
+            true => self.read(work).await,
+            false => self.read_in_turn(&self.inner.searching, work).await,
+        }
     }
 
     pub(crate) async fn document(
@@ -592,6 +622,37 @@ impl Store {
             about_document(id, documents::get(db, id, version, include_deleted))
         })
         .await
+    }
+
+    pub(crate) async fn document_in_pieces(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<(Document, Vec<String>), Failure> {
+        self.read_long(move |db| {
+            about_document(id, documents::get_in_pieces(db, id, version, include_deleted))
+        })
+        .await
+    }
+
+    pub(crate) async fn document_size(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<u64, Failure> {
+        self.read(move |db| about_document(id, documents::size(db, id, version, include_deleted)))
+            .await
+    }
+
+    pub(crate) async fn two_versions_size(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<u64, Failure> {
+        self.read(move |db| about_document(id, documents::size_of_two(db, id, from, to))).await
     }
 
     pub(crate) async fn two_versions(
@@ -625,12 +686,17 @@ impl Store {
         offset: u64,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
+        // For a seat of one debate all that it may see is counted.
+        let is_quick = is_quick(search, limit, offset) && seen_by.is_none();
         let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
-        self.read(move |db| {
+        let work = move |db: &Db<'_>| {
             let (search, seen_by) = (search.as_deref(), seen_by.as_ref());
             list::documents(db, search, include_deleted, limit, offset, seen_by)
-        })
-        .await
+        };
+        match is_quick {
+            true => self.read(work).await,
+            false => self.read_in_turn(&self.inner.searching, work).await,
+        }
     }
 
     pub(crate) async fn make_seat(
@@ -736,8 +802,16 @@ impl Store {
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let turns = self.inner.long_reads.clone();
-        let turn = turns.acquire_owned().await.expect("it is never closed");
+        self.read_in_turn(&self.inner.long_reads, work).await
+    }
+
+    /// Reads on a thread that may be busy for long, once it is this one's turn.
+    async fn read_in_turn<T: Send + 'static>(
+        &self,
+        turns: &Arc<Semaphore>,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = turns.clone().acquire_owned().await.expect("it is never closed");
         let store = self.clone();
         let read = match &self.inner.kept {
             // The turn lasts as long as the reading, also when whoever asked has left.
@@ -870,6 +944,11 @@ fn make(path: &Path) -> std::io::Result<fs::File> {
         }
     }
     private.open(beside(path, ".lock"))
+}
+
+/// Whether a page of a list is read in passing: without a search, and not from far down.
+fn is_quick(search: Option<&str>, limit: u64, offset: u64) -> bool {
+    search.is_none() && offset.saturating_add(limit) <= QUICK_ROWS
 }
 
 /// Closes a database that is ours, and SQLite's files beside it, which take its mode when they are

@@ -9,10 +9,16 @@ use uuid::Uuid;
 use super::db::{Db, values};
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, Known};
+use super::search::join_in_order;
 use super::{damaged, in_order};
+use crate::shape::PIECE;
 use crate::{
-    CitedDocument, Context, Damage, DebateHead, DebateListed, Failure, Stretch, TypeTexts,
+    CitedDocument, CitedMark, CitedPage, Context, Damage, DebateHead, DebateListed, Failure, Run,
+    Stretch, TypeTexts,
 };
+
+/// How many rows, at most: PostgreSQL hands out all of them at once.
+pub(super) const PIECE_ROWS: u64 = 200;
 
 /// A wait shows so many unseen arguments, besides the RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
@@ -32,6 +38,9 @@ pub(crate) struct Look {
 pub(crate) struct Found {
     pub(crate) argument: Argument,
     pub(crate) unseen: Vec<Argument>,
+    /// The RULINGs after the first and up to the second place go before `unseen`, and are too long to
+    /// be read in one go.
+    pub(crate) earlier: Option<(Seq, Seq)>,
     pub(crate) omitted: u64,
     pub(crate) newest: ArgumentId,
     /// What a RULING is owed to.
@@ -120,13 +129,26 @@ fn show(
         let range = values![known.key, from, role.as_str(), UNSEEN_SHOWN];
         unseen = in_order(rows::arguments(db, known.head.id, &sql, range)?);
     }
+    let mut earlier = None;
+    let mut omitted = unseen_count.saturating_sub(unseen.len() as u64);
     if role != Role::Arbitrator
-        && unseen_count > UNSEEN_SHOWN
+        && omitted > 0
         && let Some(first) = unseen.first()
     {
-        let mut all = rulings(db, known, from, first.seq)?;
-        all.append(&mut unseen);
-        unseen = all;
+        let (after, until, mut room) = (Seq(from), Seq(first.seq.0 - 1), PIECE);
+        let mut all = run(db, known, Run::Rulings, after, until, &mut room)?;
+        if room == 0 {
+            let sql = "select count(*) from arguments
+                 where debate_key = ?1 and seq > ?2 and seq <= ?3 and type = 'RULING'";
+            let rulings: u64 =
+                db.one(sql, values![known.key, after.0, until.0], |row| row.get(0))?;
+            omitted = omitted.saturating_sub(rulings);
+            earlier = Some((after, until));
+        } else {
+            omitted = omitted.saturating_sub(all.len() as u64);
+            all.append(&mut unseen);
+            unseen = all;
+        }
     }
     let argument = match unseen.last() {
         Some(newest) => newest.clone(),
@@ -137,14 +159,15 @@ fn show(
     };
     Ok(Found {
         argument,
-        omitted: unseen_count.saturating_sub(unseen.len() as u64),
+        omitted,
         unseen,
+        earlier,
         newest: id_at(db, known.key, standing.last)?,
         pending: standing.pending().map(|seq| id_at(db, known.key, seq)).transpose()?,
     })
 }
 
-/// The debate with its newest arguments, or with all of them.
+/// The debate with its newest arguments, or with all of them, as far as that is a short read.
 pub(super) fn context(
     db: &Db<'_>,
     debate: DebateId,
@@ -152,16 +175,27 @@ pub(super) fn context(
 ) -> Result<Context, Failure> {
     let known = live(db, debate)?;
     let motion = argument_at(db, &known, Seq::FIRST)?;
-    let sql = format!(
-        "select {ARGUMENT} from arguments where debate_key = ?1 and seq > 1 order by seq desc limit ?2"
-    );
-    let limit = limit.unwrap_or(u64::MAX);
-    let arguments = in_order(rows::arguments(db, debate, &sql, values![known.key, limit])?);
-    let oldest = arguments.first().map_or(known.head.debate.standing.last.next(), |a| a.seq);
-    let rulings = rulings(db, &known, 0, oldest)?;
-    let documents = cited(db, known.key)?;
+    let last = known.head.debate.standing.last.0;
+    let first = Seq(last + 1 - limit.unwrap_or(u64::MAX).min(last - 1));
     let own_rules = has_own_rules(db, known.key)?;
-    Ok(Context { debate: known.head, motion, arguments, rulings, documents, own_rules })
+    let mut room = PIECE;
+    let arguments = run(db, &known, Run::All, Seq(first.0 - 1), Seq(last), &mut room)?;
+    let rulings = run(db, &known, Run::Rulings, Seq::FIRST, Seq(first.0 - 1), &mut room)?;
+    let documents = cited_after(db, known.key, CitedMark::default())?;
+    let rest = (room == 0 || documents.next.is_some()).then_some(first);
+    let mut context = Context {
+        debate: known.head,
+        motion,
+        arguments,
+        rulings,
+        documents: documents.documents,
+        own_rules,
+        rest,
+    };
+    if rest.is_some() {
+        (context.arguments, context.rulings, context.documents) = Default::default();
+    }
+    Ok(context)
 }
 
 /// Whether the creator of a debate sent rules along.
@@ -169,6 +203,46 @@ pub(super) fn has_own_rules(db: &Db<'_>, key: i64) -> Result<bool, Failure> {
     db.exists("select 1 from type_texts where debate_key = ?1", values![key])
 }
 
+/// Arguments after `after` and up to `until`, in order: as many as make a piece.
+pub(super) fn piece(
+    db: &Db<'_>,
+    debate: DebateId,
+    which: Run,
+    after: Seq,
+    until: Seq,
+) -> Result<Vec<Argument>, Failure> {
+    run(db, &live(db, debate)?, which, after, until, &mut { PIECE })
+}
+
+/// The same, as long as there is room.
+fn run(
+    db: &Db<'_>,
+    known: &Known,
+    which: Run,
+    after: Seq,
+    until: Seq,
+    room: &mut usize,
+) -> Result<Vec<Argument>, Failure> {
+    if after >= until || *room == 0 {
+        return Ok(Vec::new());
+    }
+    let only = match which {
+        Run::All => "",
+        Run::Rulings => "and type = 'RULING'",
+    };
+    let sql = format!(
+        "select {ARGUMENT} from arguments
+         where debate_key = ?1 and seq > ?2 and seq <= ?3 {only} order by seq limit ?4"
+    );
+    let range = values![known.key, after.0, until.0, PIECE_ROWS];
+    let read = rows::arguments_within(db, known.head.id, &sql, range, room)?;
+    if read.len() as u64 == PIECE_ROWS {
+        *room = 0;
+    }
+    Ok(read)
+}
+
+/// At most `limit` arguments after `after`, and no more than make a piece.
 pub(super) fn stretch(
     db: &Db<'_>,
     debate: DebateId,
@@ -179,7 +253,8 @@ pub(super) fn stretch(
     let sql = format!(
         "select {ARGUMENT} from arguments where debate_key = ?1 and seq > ?2 order by seq limit ?3"
     );
-    let arguments = rows::arguments(db, debate, &sql, values![known.key, after.0, limit])?;
+    let range = values![known.key, after.0, limit.min(PIECE_ROWS)];
+    let arguments = rows::arguments_within(db, debate, &sql, range, &mut { PIECE })?;
     Ok(Stretch { debate: known.head, arguments })
 }
 
@@ -190,29 +265,48 @@ pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Fail
     Ok(DebateListed { debate: known.head, last })
 }
 
-/// The RULINGs after `from` and before `until`.
-fn rulings(db: &Db<'_>, known: &Known, from: u64, until: Seq) -> Result<Vec<Argument>, Failure> {
-    let sql = format!(
-        "select {ARGUMENT} from arguments
-         where debate_key = ?1 and seq > ?2 and seq < ?3 and type = 'RULING' order by seq"
-    );
-    rows::arguments(db, known.head.id, &sql, values![known.key, from, until.0])
+/// The documents that a debate cites, in the order in which it did.
+pub(super) fn cited(db: &Db<'_>, key: i64) -> Result<Vec<CitedDocument>, Failure> {
+    let mut all = Vec::new();
+    let mut next = Some(CitedMark::default());
+    while let Some(mark) = next {
+        let mut page = cited_after(db, key, mark)?;
+        all.append(&mut page.documents);
+        next = page.next;
+    }
+    Ok(all)
 }
 
-pub(super) fn cited(db: &Db<'_>, key: i64) -> Result<Vec<CitedDocument>, Failure> {
-    let sql = "select d.id, c.version, v.summary, d.deleted_at
-         from debate_documents c
-         join documents d on d.key = c.document_key
-         join document_versions v on v.document_key = c.document_key and v.version = c.version
-         where c.debate_key = ?1 order by c.seq, c.document_key";
-    db.all(sql, values![key], |row| {
+/// The same, a page at a time.
+pub(super) fn cited_after(
+    db: &Db<'_>,
+    key: i64,
+    CitedMark { seq, document }: CitedMark,
+) -> Result<CitedPage, Failure> {
+    let join = join_in_order(db);
+    let sql = format!(
+        "select d.id, c.version, v.summary, d.deleted_at, c.seq, c.document_key
+         from (
+             select document_key, version, seq from debate_documents
+             where debate_key = ?1 and (seq > ?2 or (seq = ?2 and document_key > ?3))
+             order by seq, document_key limit ?4
+         ) as c
+         {join} documents d on d.key = c.document_key
+         {join} document_versions v on v.document_key = c.document_key and v.version = c.version
+         order by c.seq, c.document_key"
+    );
+    let mut last = CitedMark::default();
+    let documents = db.all(&sql, values![key, seq, document, PIECE_ROWS], |row| {
+        last = CitedMark { seq: row.get(4)?, document: row.get(5)? };
         Ok(CitedDocument {
             id: row.get::<Uuid>(0)?.into(),
             version: row.get(1)?,
             summary: Summary::recorded(row.get(2)?),
             deleted_at: row.get::<Option<i64>>(3)?.map(Time),
         })
-    })
+    })?;
+    let next = (documents.len() as u64 == PIECE_ROWS).then_some(last);
+    Ok(CitedPage { documents, next })
 }
 
 /// The type of a debate, and the texts of that type, if they were kept with it.

@@ -1,6 +1,7 @@
 //! Rows, read back into the core's types.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use aw_core::{
@@ -115,6 +116,28 @@ pub(super) fn arguments(
     values: &[Value<'_>],
 ) -> Result<Vec<Argument>, Failure> {
     db.all(sql, values, |row| placed_argument(row, debate))
+}
+
+/// What an argument takes besides its text, about.
+const BESIDES: usize = 512;
+
+/// Arguments in the order of the query, until there is no more `room` for them. The one that fills it
+/// is the last.
+pub(super) fn arguments_within(
+    db: &Db<'_>,
+    debate: DebateId,
+    sql: &str,
+    values: &[Value<'_>],
+    room: &mut usize,
+) -> Result<Vec<Argument>, Failure> {
+    let mut read = Vec::new();
+    db.each(sql, values, |row| {
+        let argument = placed_argument(row, debate)?;
+        *room = room.saturating_sub(argument.content.as_str().len() + BESIDES);
+        read.push(argument);
+        Ok(if *room == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(read)
 }
 
 /// The columns that [`last`] reads.

@@ -16,6 +16,9 @@ use crate::Failure;
 /// The shortest text that an index of trigrams can find.
 const TRIGRAM: usize = 3;
 
+/// The most characters that a letter with its marks is written as.
+const MARKS: usize = 4;
+
 /// What is looked in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Words {
@@ -136,6 +139,13 @@ pub(super) fn join_in_order(db: &Db<'_>) -> &'static str {
     }
 }
 
+/// Whether no text of so many characters can contain this one. Marks on letters do not count: an index
+/// does not see them, and some write each letter and its mark as two characters.
+pub(super) fn is_beyond(text: &str, most: usize) -> bool {
+    let letters = || text.chars().filter(|letter| !('\u{300}'..='\u{36f}').contains(letter));
+    text.chars().nth(most * MARKS).is_some() || letters().nth(most).is_some()
+}
+
 /// Whether it takes reading to find this.
 pub(super) fn is_short(text: &str) -> bool {
     text.chars().count() < TRIGRAM
@@ -227,6 +237,17 @@ mod tests {
         assert_eq!(folded("e\u{301}A"), "ea", "a mark of its own is no letter");
         assert_eq!(pattern("50%_\\"), "%50\\%\\_\\\\%");
         assert_eq!(pattern("a\u{301}\u{301}"), "\u{1}");
+    }
+
+    #[test]
+    fn a_search_is_too_long_by_its_letters_and_not_by_their_marks() {
+        assert!(!is_beyond(&"a".repeat(200), 200));
+        assert!(is_beyond(&"a".repeat(201), 200));
+        assert!(
+            !is_beyond(&"e\u{302}\u{301}".repeat(200), 200),
+            "200 letters as a Mac writes them"
+        );
+        assert!(is_beyond(&"\u{301}".repeat(801), 200), "nothing but marks");
     }
 
     /// Whatever is folded alike is found, and nothing else.

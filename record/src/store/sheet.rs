@@ -1,14 +1,16 @@
 //! What a page of a debate is drawn from: a window of its arguments, and the outline of all.
 
-use aw_core::{DebateId, Event, Kind, Role, Seq, Time};
+use std::collections::HashMap;
+
+use aw_core::{Argument, DebateId, Event, Kind, Role, Seq, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
-use super::find::{argument_at, live};
+use super::find::{argument_at, live, seq_of};
 use super::in_order;
 use super::reading::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
-use crate::{Citation, Failure, Moment, Sheet};
+use crate::{Citation, Failure, Moment, Sheet, Surroundings};
 
 /// The debate with at most `limit` arguments before `before`, or the newest.
 pub(super) fn read(
@@ -62,12 +64,25 @@ pub(super) fn citations(
     })
 }
 
-/// Which documents one argument means.
-pub(super) fn cited_by(db: &Db<'_>, debate: DebateId, seq: Seq) -> Result<Vec<Citation>, Failure> {
+/// What these arguments are drawn with, which are in order.
+pub(super) fn surroundings(
+    db: &Db<'_>,
+    debate: DebateId,
+    arguments: &[Argument],
+) -> Result<Surroundings, Failure> {
     let known = live(db, debate)?;
-    let mut found = citations(db, known.key, seq.0, seq.0 + 1)?;
-    found.retain(|citation| citation.seq == seq);
-    Ok(found)
+    let mut places = HashMap::new();
+    for parent in arguments.iter().filter_map(|argument| argument.parent) {
+        if let Some(seq) = seq_of(db, &known, parent)? {
+            places.insert(parent, seq);
+        }
+    }
+    let mut cited = Vec::new();
+    if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
+        cited = citations(db, known.key, first.seq.0, last.seq.0 + 1)?;
+        cited.retain(|citation| citation.seq >= first.seq);
+    }
+    Ok(Surroundings { places, citations: cited })
 }
 
 /// Who spoke when, of the whole debate.

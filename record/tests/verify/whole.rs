@@ -22,7 +22,7 @@ async fn an_untouched_record_of_every_shape_is_whole() {
     };
     assert_eq!((found.arguments, found.versions), (all("arguments"), all("document_versions")));
     let eventful = engine.verify(shapes.eventful).await.unwrap();
-    let transcript = engine.transcript(shapes.eventful, 0).await.unwrap().arguments;
+    let transcript = engine.stretch(shapes.eventful, 0, 100).await.unwrap().arguments;
     assert_eq!(eventful.arguments, transcript.len() as u64);
     assert_eq!(eventful.first, transcript[0].hash);
     assert_eq!(eventful.head, transcript.last().unwrap().hash);

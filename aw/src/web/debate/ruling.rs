@@ -10,11 +10,10 @@ use super::super::form::Form;
 use super::super::markdown::{self, plain};
 use super::super::options::{self, Choice};
 use super::super::trouble::{self, Trouble};
-use super::super::visitor::off_the_way;
 use super::super::words::{Words, put};
 use super::{Asked, Notice, Preview, WINDOW, show};
 use crate::server::input::Segment;
-use crate::server::{About, Desk, Problem, input};
+use crate::server::{About, DRAWING, Desk, Problem, input};
 use crate::wire::{Code, SubmitRuling};
 
 /// The value of `choice` for none of the options.
@@ -150,7 +149,7 @@ pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -
     };
     if is_preview {
         let drawing = move || markdown::render(&content, &|_| None);
-        return match off_the_way(drawing).await {
+        return match DRAWING.run(drawing).await {
             Ok(html) if form.visitor.is_script() => form.visitor.page(&Preview { html }),
             Ok(html) => again(None, Draft { preview: Some(html), ..draft }).await,
             Err(problem) => refuse(problem),
