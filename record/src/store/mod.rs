@@ -453,6 +453,10 @@ impl Store {
 
     /// The debate that had this id in the older system, if it was imported from there.
     pub(crate) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        // PostgreSQL takes no text with this character, so no id has it.
+        if id.contains('\0') {
+            return Ok(None);
+        }
         let id = id.to_owned();
         self.read(move |db| find::once_called(db, &id)).await
     }
