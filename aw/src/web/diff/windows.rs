@@ -183,7 +183,7 @@ mod tests {
         let old: String = (0..70_000).map(|line| format!("line {line}\n")).collect();
         for (what, new, changed) in [
             ("nothing", old.clone(), 0),
-            ("a line here and there", old.replace("0001\n", "one\n"), 7),
+            ("a line here and there", old.replace("0001\n", "one\n"), 6),
             (
                 "a stretch longer than a window",
                 old.replace("line 10\n", &"more\n".repeat(50_000)),
