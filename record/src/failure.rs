@@ -183,6 +183,15 @@ impl Failure {
     }
 }
 
+impl Fault {
+    /// What SQLite called damage, although the database is whole.
+    pub(crate) fn misread(what: &str) -> Self {
+        Fault::Storage(format!(
+            "the disk failed to read a page ({what}), but the database is whole"
+        ))
+    }
+}
+
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {

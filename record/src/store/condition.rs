@@ -1,13 +1,25 @@
 //! Whether the database was found to be damaged.
 
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::{beside, connection};
 use crate::{Failure, Fault};
 
 /// The first damage that any read or write has found; clones share it. It stays until the database
 /// is opened again: what one page has lost, others may have lost as well.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Condition(Arc<OnceLock<String>>);
+pub(super) struct Condition(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    damage: OnceLock<String>,
+    suspected: AtomicBool,
+}
 
 impl Condition {
     /// One that was found damaged already, or not.
@@ -21,7 +33,7 @@ impl Condition {
 
     /// Fails once the database was found to be damaged.
     pub(super) fn check(&self) -> Result<(), Fault> {
-        match self.0.get() {
+        match self.0.damage.get() {
             Some(what) => Err(Fault::Corrupt(what.clone())),
             None => Ok(()),
         }
@@ -37,11 +49,74 @@ impl Condition {
         done
     }
 
-    fn note(&self, what: &str) {
-        self.0.get_or_init(|| {
+    /// Asks the writer to examine the database before it writes again.
+    pub(super) fn suspect(&self) {
+        self.0.suspected.store(true, Ordering::Release);
+    }
+
+    /// Whether the writer must examine the database. Answers once for each suspicion.
+    pub(super) fn take_suspicion(&self) -> bool {
+        self.0.suspected.swap(false, Ordering::AcqRel)
+    }
+
+    /// Remembers the damage.
+    pub(super) fn note(&self, what: &str) {
+        self.0.damage.get_or_init(|| {
             tracing::error!(what, "the record is damaged: nothing more is written to it");
             what.to_owned()
         });
+    }
+}
+
+/// How much of the database is examined.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Depth {
+    /// Every page.
+    Pages,
+    /// Every page, and that each index agrees with its table.
+    Indexes,
+}
+
+/// Examines a SQLite database, changes nothing, and fails with [`Fault::Corrupt`] if it is damaged.
+///
+/// SQLite calls a page malformed too when the disk failed to read it. Therefore damage counts only if
+/// both files can be read whole and a second look still finds it; otherwise the disk is at fault.
+pub(super) fn examine(path: &Path, depth: Depth) -> Result<(), Fault> {
+    match look(path, depth) {
+        Err(Fault::Corrupt(_)) => {
+            for file in [path.to_owned(), beside(path, "-wal")] {
+                read_whole(&file).map_err(|error| {
+                    Fault::Storage(format!("{} cannot be read: {error}", file.display()))
+                })?;
+            }
+            look(path, depth)
+        }
+        other => other,
+    }
+}
+
+fn look(path: &Path, depth: Depth) -> Result<(), Fault> {
+    let pragma = match depth {
+        Depth::Pages => "pragma quick_check(1)",
+        Depth::Indexes => "pragma integrity_check(1)",
+    };
+    let verdict: String = connection::reader(path)?.query_row(pragma, [], |row| row.get(0))?;
+    if verdict == "ok" { Ok(()) } else { Err(Fault::Corrupt(verdict)) }
+}
+
+/// Reads a file to its end, in the pieces in which SQLite reads it. One that is missing has nothing to
+/// read.
+fn read_whole(path: &Path) -> io::Result<()> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let (mut piece, mut at) = ([0; 4096], 0);
+    loop {
+        match file.read_at(&mut piece, at)? {
+            0 => return Ok(()),
+            read => at += read as u64,
+        }
     }
 }
 

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use uuid::Uuid;
 
+use super::condition::{Depth, examine};
 use super::{beside, connection};
+use crate::Fault;
 
 /// What is wrong with a database beside which a log was left. Changes neither of them.
 pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
@@ -30,14 +32,10 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
         );
     }
     tracing::info!("a log was left behind: checking the database");
-    let verdict = connection::reader(path)
-        .and_then(|db| db.query_row("pragma quick_check(1)", [], |row| row.get::<_, String>(0)));
-    match verdict {
-        Ok(verdict) if verdict == "ok" => None,
-        Ok(verdict) => Some(verdict),
-        Err(error) if is_damage(&error) => Some(error.to_string()),
-        // What else may be wrong is found when it is opened.
-        Err(_) => None,
+    match examine(path, Depth::Pages) {
+        Err(Fault::Corrupt(what)) => Some(what),
+        // Any other trouble shows when the database is opened.
+        Ok(()) | Err(_) => None,
     }
 }
 

@@ -799,7 +799,29 @@ impl Store {
             // In a box of its own: whoever waits for SQLite keeps no room for it.
             Kept::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
         };
-        self.inner.condition.noted(read)
+        match read {
+            Err(Failure::Fault(Fault::Corrupt(what))) => Err(Box::pin(self.confirm(what)).await),
+            other => other,
+        }
+    }
+
+    /// Finds out whether the database is damaged, after a read that says so, and returns the fault of
+    /// that read.
+    async fn confirm(&self, what: String) -> Failure {
+        match &self.inner.kept {
+            Kept::Sqlite(file) => {
+                self.inner.condition.suspect();
+                match file.writer.pulse().await {
+                    Ok(()) => Fault::misread(&what).into(),
+                    Err(fault) => fault.into(),
+                }
+            }
+            // PostgreSQL tells damage from a read that failed.
+            Kept::Postgres(_) => {
+                self.inner.condition.note(&what);
+                Fault::Corrupt(what).into()
+            }
+        }
     }
 
     async fn read_long<T: Send + 'static>(
@@ -836,7 +858,10 @@ impl Store {
                 Box::pin(postgres.pool.clone().read(work)).await
             }
         };
-        self.inner.condition.noted(read)
+        match read {
+            Err(Failure::Fault(Fault::Corrupt(what))) => Err(Box::pin(self.confirm(what)).await),
+            other => other,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use aw_core::{DebateId, DocumentId};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use super::condition::Condition;
+use super::condition::{Condition, Depth, examine};
 use super::db::{Db, values};
 use super::postgres::{Neighbour, News, PostgresDesk};
 use super::{Vitals, connection};
@@ -305,6 +305,9 @@ impl Desk {
     /// Does the whole batch in one transaction. After an error nothing of it is in the record.
     fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         self.condition.check()?;
+        if self.condition.take_suspicion() {
+            self.condition.noted(examine(&self.path, Depth::Indexes))?;
+        }
         if self.trouble.is_some() {
             let mended = self.mend();
             self.condition.noted(mended)?;
@@ -315,22 +318,25 @@ impl Desk {
             true => db.execute_batch("rollback").map_err(Fault::from),
             false => Ok(()),
         };
-        self.condition.noted(undone.and(done))
+        match undone.and(done) {
+            Err(Fault::Corrupt(what)) => {
+                self.condition.noted(examine(&self.path, Depth::Indexes))?;
+                Err(Fault::misread(&what))
+            }
+            other => other,
+        }
     }
 
     /// Opens the database again and accepts it only once it has taken a write.
     fn mend(&mut self) -> Result<(), Fault> {
         self.db = None;
+        if self.trouble != Some(Fault::StorageFull) {
+            examine(&self.path, Depth::Pages)?;
+        }
         let db = connection::writer(&self.path)?;
         // After a failed sync, pages may look written that never reached the disk. Folding the
         // whole log into the file writes and syncs them anew, and starts an empty log.
         checkpoint(&db)?;
-        if self.trouble != Some(Fault::StorageFull) {
-            let verdict: String = db.query_row("pragma quick_check(1)", [], |row| row.get(0))?;
-            if verdict != "ok" {
-                return Err(Fault::Corrupt(verdict));
-            }
-        }
         db.execute(PULSE, [])?;
         tracing::info!("the database takes writes again");
         self.db = Some(db);
