@@ -41,7 +41,8 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
 
 /// Gives the database a number, if it has none, and notes it in the lock file.
 pub(super) fn note(path: &Path, lock: &fs::File) -> Result<(), rusqlite::Error> {
-    if number_without_log(path)?.is_none() {
+    // A file that was cut off while its log was folded into it cannot be read without its log.
+    if !matches!(number_without_log(path), Ok(Some(_))) {
         let db = connection::writer(path)?;
         let number = Uuid::now_v7().as_u64_pair().1.cast_signed();
         db.execute("insert or ignore into meta (name, value) values ('file', ?1)", [number])?;
@@ -49,7 +50,7 @@ pub(super) fn note(path: &Path, lock: &fs::File) -> Result<(), rusqlite::Error> 
         db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     }
     // A reader may have kept the log from being folded; then the next start notes it.
-    let number = number_without_log(path)?;
+    let number = number_without_log(path).ok().flatten();
     if number != noted(lock) {
         let text = number.map_or_else(String::new, |number| number.to_string());
         if let Err(error) = write(lock, &text) {
