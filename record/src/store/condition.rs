@@ -77,22 +77,24 @@ pub(super) enum Depth {
     Indexes,
 }
 
-/// Examines a SQLite database, changes nothing, and fails with [`Fault::Corrupt`] if it is damaged.
+/// Examines a SQLite database, and fails with [`Fault::Corrupt`] if it is damaged. Takes an open handle
+/// on its file, which must outlive all connections: closing it would take away SQLite's locks.
 ///
 /// SQLite calls a page malformed too when the disk failed to read it. Therefore damage counts only if
 /// both files can be read whole and a second look still finds it; otherwise the disk is at fault.
-pub(super) fn examine(path: &Path, depth: Depth) -> Result<(), Fault> {
-    match look(path, depth) {
-        Err(Fault::Corrupt(_)) => {
-            for file in [path.to_owned(), beside(path, "-wal")] {
-                read_whole(&file).map_err(|error| {
-                    Fault::Storage(format!("{} cannot be read: {error}", file.display()))
-                })?;
-            }
-            look(path, depth)
-        }
-        other => other,
+pub(super) fn examine(path: &Path, file: &File, depth: Depth) -> Result<(), Fault> {
+    let first = look(path, depth);
+    if !matches!(first, Err(Fault::Corrupt(_))) {
+        return first;
     }
+    let unreadable = |error| Fault::Storage(format!("{} cannot be read: {error}", path.display()));
+    read_whole(file).map_err(unreadable)?;
+    match File::open(beside(path, "-wal")) {
+        Ok(log) => read_whole(&log).map_err(unreadable)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(unreadable(error)),
+    }
+    look(path, depth)
 }
 
 fn look(path: &Path, depth: Depth) -> Result<(), Fault> {
@@ -100,17 +102,12 @@ fn look(path: &Path, depth: Depth) -> Result<(), Fault> {
         Depth::Pages => "pragma quick_check(1)",
         Depth::Indexes => "pragma integrity_check(1)",
     };
-    let verdict: String = connection::reader(path)?.query_row(pragma, [], |row| row.get(0))?;
+    let verdict: String = connection::examiner(path)?.query_row(pragma, [], |row| row.get(0))?;
     if verdict == "ok" { Ok(()) } else { Err(Fault::Corrupt(verdict)) }
 }
 
-/// Reads a file to its end, in the pieces in which SQLite reads it. One that is missing has nothing to
-/// read.
-fn read_whole(path: &Path) -> io::Result<()> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        opened => opened?,
-    };
+/// Reads a file to its end, in pieces of the size in which SQLite reads it.
+fn read_whole(file: &File) -> io::Result<()> {
     let (mut piece, mut at) = ([0; 4096], 0);
     loop {
         match file.read_at(&mut piece, at)? {

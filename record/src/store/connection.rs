@@ -35,6 +35,17 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
+/// A connection that checks the database and leaves it and its log as they are. It may write, because
+/// SQLite ignores `check` constraints on a connection that can only read.
+pub(super) fn examiner(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    let db = Connection::open_with_flags(path, flags)?;
+    prepare(&db)?;
+    keep_log(&db)?;
+    db.pragma_update(None, "query_only", true)?;
+    Ok(db)
+}
+
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_secs(5))?;
     // Without this SQLite compiles a statement again whenever a range parameter is bound.

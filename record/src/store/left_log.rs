@@ -32,7 +32,9 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
         );
     }
     tracing::info!("a log was left behind: checking the database");
-    match examine(path, Depth::Pages) {
+    // Nobody has the database open yet, so this handle may be closed again.
+    let Ok(file) = fs::File::open(path) else { return None };
+    match examine(path, &file, Depth::Pages) {
         Err(Fault::Corrupt(what)) => Some(what),
         // Any other trouble shows when the database is opened.
         Ok(()) | Err(_) => None,

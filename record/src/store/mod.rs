@@ -897,7 +897,8 @@ impl File {
         if condition.check().is_ok() {
             left_log::note(path, &lock).map_err(sqlite)?;
         }
-        let writer = Writer::start(path, options.queue, condition.clone()).map_err(sqlite)?;
+        let file = fs::File::open(path).map_err(io)?;
+        let writer = Writer::start(path, file, options.queue, condition.clone()).map_err(sqlite)?;
         let readers = Mutex::new(vec![reader]);
         Ok((File { path: path.to_owned(), docstores, readers, writer, _lock: lock }, condition))
     }

@@ -10,6 +10,7 @@
 //! damaged nothing is accepted at all.
 
 use std::fmt;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,13 +68,18 @@ pub(super) enum About {
 
 impl Writer {
     /// Starts the thread on a database that is up to date. A damaged one is not opened for writing.
-    pub(super) fn start(path: &Path, queue: usize, condition: Condition) -> rusqlite::Result<Self> {
+    pub(super) fn start(
+        path: &Path,
+        file: File,
+        queue: usize,
+        condition: Condition,
+    ) -> rusqlite::Result<Self> {
         let (jobs, waiting) = mpsc::channel(queue);
         let db = match condition.check() {
             Ok(()) => Some(connection::writer(path)?),
             Err(_) => None,
         };
-        let desk = Desk { path: path.to_owned(), db, condition, trouble: None };
+        let desk = Desk { path: path.to_owned(), db, file, condition, trouble: None };
         let written = Arc::<Counts>::default();
         let counts = written.clone();
         let threads = vec![start(move || desk.work(waiting, &counts))];
@@ -269,6 +275,8 @@ where
 struct Desk {
     path: PathBuf,
     db: Option<Connection>,
+    /// The handle that examinations read the file by.
+    file: File,
     condition: Condition,
     /// Why the last batch failed, until the database has been mended.
     trouble: Option<Fault>,
@@ -306,7 +314,7 @@ impl Desk {
     fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         self.condition.check()?;
         if self.condition.take_suspicion() {
-            self.condition.noted(examine(&self.path, Depth::Indexes))?;
+            self.condition.noted(examine(&self.path, &self.file, Depth::Indexes))?;
         }
         if self.trouble.is_some() {
             let mended = self.mend();
@@ -320,7 +328,7 @@ impl Desk {
         };
         match undone.and(done) {
             Err(Fault::Corrupt(what)) => {
-                self.condition.noted(examine(&self.path, Depth::Indexes))?;
+                self.condition.noted(examine(&self.path, &self.file, Depth::Indexes))?;
                 Err(Fault::misread(&what))
             }
             other => other,
@@ -331,7 +339,7 @@ impl Desk {
     fn mend(&mut self) -> Result<(), Fault> {
         self.db = None;
         if self.trouble != Some(Fault::StorageFull) {
-            examine(&self.path, Depth::Pages)?;
+            examine(&self.path, &self.file, Depth::Pages)?;
         }
         let db = connection::writer(&self.path)?;
         // After a failed sync, pages may look written that never reached the disk. Folding the
@@ -388,7 +396,8 @@ mod tests {
         migrate::bring_up_to_date(&path, &[]).unwrap();
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
-        (folder, Desk { path, db: Some(db), condition: Condition::default(), trouble })
+        let file = File::open(&path).unwrap();
+        (folder, Desk { path, db: Some(db), file, condition: Condition::default(), trouble })
     }
 
     /// A request that notes something and ends like this.
@@ -553,7 +562,8 @@ mod tests {
         let (_folder, desk) = desk(None);
         let path = desk.path.clone();
         drop(desk);
-        let writer = Writer::start(&path, 4, Condition::default()).unwrap();
+        let file = File::open(&path).unwrap();
+        let writer = Writer::start(&path, file, 4, Condition::default()).unwrap();
         let note = |text: &'static str, lost: bool| {
             writer.write(
                 About::Nothing,
