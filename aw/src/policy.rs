@@ -1,25 +1,16 @@
-//! Which commands each role may use: one table for the kit's texts, for the tools that agents are
-//! offered, and for whoever must hold a caller to its role.
+//! Which commands each role may use: one table for the kit's texts, the MCP tools, the command line and
+//! the server.
 
 use std::fmt;
 
 use aw_core::Role;
 
-/// A command of `aw` that has to do with debates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tool {
-    /// As it is typed, after `aw`.
-    pub command: &'static str,
-    /// Whose it is.
-    pub users: Users,
-}
-
-/// Who may use a command.
+/// The users of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Users {
     /// Every role.
     Everybody,
-    /// The two who argue.
+    /// The proposer and the opponent.
     Debaters,
     /// The proposer alone.
     Proposer,
@@ -29,52 +20,82 @@ pub enum Users {
     Person,
 }
 
-/// The table.
-pub const TOOLS: &[Tool] = &[
-    tool("debate generate-id", Users::Everybody),
-    tool("debate get-context", Users::Everybody),
-    tool("debate wait", Users::Everybody),
-    tool("debate list", Users::Everybody),
-    tool("debate types", Users::Everybody),
-    tool("debate export", Users::Everybody),
-    tool("debate verify", Users::Everybody),
-    tool("docs get", Users::Everybody),
-    tool("docs list", Users::Everybody),
-    tool("docs history", Users::Everybody),
-    tool("docs diff", Users::Everybody),
-    tool("docs export", Users::Everybody),
-    tool("agent show", Users::Everybody),
-    tool("doctor", Users::Everybody),
-    tool("debate submit", Users::Debaters),
-    tool("debate create", Users::Proposer),
-    tool("debate appeal", Users::Proposer),
-    tool("debate request-completion", Users::Proposer),
-    tool("docs create", Users::Proposer),
-    tool("docs submit", Users::Proposer),
-    tool("docs restore", Users::Proposer),
-    tool("debate ruling", Users::Arbitrator),
-    tool("debate intervention", Users::Arbitrator),
-    tool("debate open", Users::Person),
-    tool("debate invite", Users::Person),
-    tool("debate delete", Users::Person),
-    tool("docs delete", Users::Person),
-    tool("server", Users::Person),
-    tool("token", Users::Person),
-    tool("mcp", Users::Person),
-    tool("agent install", Users::Person),
-    tool("agent uninstall", Users::Person),
-    tool("agent list", Users::Person),
-    tool("agent doctor", Users::Person),
-];
+/// Makes the enum of commands from their table.
+macro_rules! commands {
+    ($($command:ident = $name:literal, $users:ident;)*) => {
+        /// A command of `aw` that concerns debates.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Command {
+            $(#[doc = concat!("`aw ", $name, "`.")] $command,)*
+        }
 
-const fn tool(command: &'static str, users: Users) -> Tool {
-    Tool { command, users }
+        impl Command {
+            /// All commands, in the order of the table.
+            pub const ALL: &[Command] = &[$(Command::$command,)*];
+
+            /// The command as a user types it, after `aw`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Command::$command => $name,)*
+                }
+            }
+
+            /// The users of the command.
+            pub const fn users(self) -> Users {
+                match self {
+                    $(Command::$command => Users::$users,)*
+                }
+            }
+        }
+    };
 }
 
-impl Tool {
-    /// Whether a role may use it without being told to by its user.
+commands! {
+    DebateGenerateId = "debate generate-id", Everybody;
+    DebateGetContext = "debate get-context", Everybody;
+    DebateWait = "debate wait", Everybody;
+    DebateList = "debate list", Everybody;
+    DebateTypes = "debate types", Everybody;
+    DebateExport = "debate export", Everybody;
+    DebateVerify = "debate verify", Everybody;
+    DocsGet = "docs get", Everybody;
+    DocsList = "docs list", Everybody;
+    DocsHistory = "docs history", Everybody;
+    DocsDiff = "docs diff", Everybody;
+    DocsExport = "docs export", Everybody;
+    AgentShow = "agent show", Everybody;
+    Doctor = "doctor", Everybody;
+    DebateSubmit = "debate submit", Debaters;
+    DebateCreate = "debate create", Proposer;
+    DebateAppeal = "debate appeal", Proposer;
+    DebateRequestCompletion = "debate request-completion", Proposer;
+    DocsCreate = "docs create", Proposer;
+    DocsSubmit = "docs submit", Proposer;
+    DocsRestore = "docs restore", Proposer;
+    DebateRuling = "debate ruling", Arbitrator;
+    DebateIntervention = "debate intervention", Arbitrator;
+    DebateOpen = "debate open", Person;
+    DebateInvite = "debate invite", Person;
+    DebateDelete = "debate delete", Person;
+    DocsDelete = "docs delete", Person;
+    Server = "server", Person;
+    Token = "token", Person;
+    Mcp = "mcp", Person;
+    AgentInstall = "agent install", Person;
+    AgentUninstall = "agent uninstall", Person;
+    AgentList = "agent list", Person;
+    AgentDoctor = "agent doctor", Person;
+}
+
+impl Command {
+    /// Finds a command by the words that a user types.
+    pub fn named(name: &str) -> Option<Self> {
+        Command::ALL.iter().copied().find(|command| command.name() == name)
+    }
+
+    /// Whether a role may use the command without its user's order.
     pub fn is_for(self, role: Role) -> bool {
-        match self.users {
+        match self.users() {
             Users::Everybody => true,
             Users::Debaters => matches!(role, Role::Proposer | Role::Opponent),
             Users::Proposer => role == Role::Proposer,
@@ -84,33 +105,33 @@ impl Tool {
     }
 }
 
-/// Why somebody who is held to a role may not do something.
+/// Why a caller that is bound to a role may not run a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denied {
-    /// The command is for others.
+    /// The command belongs to other users.
     Command {
-        /// The role that it is held to.
+        /// The caller's role.
         own: Role,
-        /// For whom the command is.
+        /// The users of the command.
         users: Users,
     },
-    /// It named another role.
+    /// The command names another role.
     Role {
-        /// The role that it is held to.
+        /// The caller's role.
         own: Role,
-        /// The role that it named.
+        /// The role in the command.
         named: Role,
     },
 }
 
-/// Checks a command, and the role that it names, for somebody who is held to a role. A command that
-/// is not in the table has nothing to do with debates.
+/// Checks a command, and the role in it, for a caller that is bound to a role. A command outside the
+/// table concerns no debate and is free.
 pub fn check(own: Role, command: &str, named: Option<Role>) -> Result<(), Denied> {
     let family = command.split(' ').next().unwrap_or(command);
-    let tool = TOOLS.iter().find(|tool| tool.command == command);
-    let tool = tool.or_else(|| TOOLS.iter().find(|tool| tool.command == family));
-    match (tool, named) {
-        (Some(tool), _) if !tool.is_for(own) => Err(Denied::Command { own, users: tool.users }),
+    match (Command::named(command).or_else(|| Command::named(family)), named) {
+        (Some(command), _) if !command.is_for(own) => {
+            Err(Denied::Command { own, users: command.users() })
+        }
         (_, Some(named)) if named != own => Err(Denied::Role { own, named }),
         (_, _) => Ok(()),
     }
@@ -141,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_role_is_held_to_its_own_commands_and_to_its_own_name() {
+    fn a_role_may_use_only_its_own_commands_under_its_own_name() {
         let opponent = |command: &str, named: Option<Role>| {
             check(Role::Opponent, command, named).map_err(|denied| denied.to_string())
         };
@@ -163,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_the_one_of_the_contract() {
+    fn the_table_agrees_with_the_contract() {
         const EVERY: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
         let contract: &[(&[&str], &[Role])] = &[
             (
@@ -196,10 +217,10 @@ mod tests {
         ];
         for (commands, roles) in contract {
             for command in *commands {
-                let tool = TOOLS.iter().find(|tool| tool.command == *command);
-                let tool = tool.unwrap_or_else(|| panic!("{command} is not in the table"));
+                let found = Command::named(command);
+                let found = found.unwrap_or_else(|| panic!("{command} is not in the table"));
                 for role in EVERY {
-                    assert_eq!(tool.is_for(role), roles.contains(&role), "{command}, {role:?}");
+                    assert_eq!(found.is_for(role), roles.contains(&role), "{command}, {role:?}");
                 }
             }
         }

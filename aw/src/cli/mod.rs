@@ -209,6 +209,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy;
 
     /// All of them, with what is otherwise put together only when it is typed.
     fn whole() -> clap::Command {
@@ -245,17 +246,16 @@ mod tests {
     #[test]
     fn every_command_about_debates_is_in_the_table_of_who_may_use_it() {
         let aw = whole();
-        let known = |command: &str| crate::policy::TOOLS.iter().any(|tool| tool.command == command);
         for family in ["debate", "docs", "agent"] {
             for command in commands_in(aw.find_subcommand(family).unwrap()) {
                 let command = format!("{family} {}", command.get_name());
-                assert!(known(&command), "{command}");
+                assert!(policy::Command::named(&command).is_some(), "{command}");
             }
         }
-        for tool in crate::policy::TOOLS {
-            let mut words = tool.command.split(' ');
+        for command in policy::Command::ALL {
+            let mut words = command.name().split(' ');
             let found = words.try_fold(&aw, |command, word| command.find_subcommand(word));
-            assert!(found.is_some(), "there is no {}", tool.command);
+            assert!(found.is_some(), "there is no {}", command.name());
         }
     }
 

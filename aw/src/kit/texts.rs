@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use aw_core::{ByRole, Role};
 
-use crate::policy::{TOOLS, Tool, Users};
+use crate::policy::{Command, Users};
 
 /// A language that the kit is written in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -230,18 +230,18 @@ impl Voice<'_> {
 
     fn command(&self, role: Role, rules: &str) -> String {
         let texts = self.language.texts();
-        let commands = |wanted: &dyn Fn(&Tool) -> bool| {
-            let wanted = TOOLS.iter().filter(|tool| wanted(tool));
-            let typed: Vec<String> = wanted.map(|tool| format!("`aw {}`", tool.command)).collect();
+        let commands = |wanted: &dyn Fn(Command) -> bool| {
+            let wanted = Command::ALL.iter().filter(|command| wanted(**command));
+            let typed: Vec<String> = wanted.map(|it| format!("`aw {}`", it.name())).collect();
             typed.join(", ")
         };
-        let persons = |tool: &Tool| tool.users == Users::Person;
+        let persons = |command: Command| command.users() == Users::Person;
         let mut text = texts
             .commands
             .get(role)
             .replace("{{debate_language}}", self.debate_language)
-            .replace("{{yours}}", &commands(&|tool| tool.is_for(role)))
-            .replace("{{others}}", &commands(&|tool| !tool.is_for(role) && !persons(tool)))
+            .replace("{{yours}}", &commands(&|command| command.is_for(role)))
+            .replace("{{others}}", &commands(&|it| !it.is_for(role) && !persons(it)))
             .replace("{{persons}}", &commands(&persons))
             .replace("{{tools}}", texts.tools.replace("{{role}}", role.as_str()).trim())
             .replace("{{waiting}}", texts.waiting.trim())

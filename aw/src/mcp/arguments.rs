@@ -120,7 +120,7 @@ impl Arguments {
             })?,
         };
         let Some(own) = scope.role() else { return Ok(Some(given)) };
-        match policy::check(own, self.tool.policy().command, Some(given)) {
+        match policy::check(own, self.tool.command().name(), Some(given)) {
             Ok(()) => Ok(Some(given)),
             Err(denied) => Err(Refusal::role(format!("{} {denied}", self.tool.name()))
                 .suggest("Leave `role` out, or ask your user to set aw up for that role")),

@@ -152,7 +152,7 @@ impl Hand {
         let name = tool.name();
         let message = match self.scope {
             Scope::Role(own) => {
-                let Err(denied) = policy::check(own, tool.policy().command, None) else {
+                let Err(denied) = policy::check(own, tool.command().name(), None) else {
                     return None;
                 };
                 format!("{name} {denied}")

@@ -5,7 +5,7 @@ use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::Value;
 
 use super::shape;
-use crate::policy::{self, Users};
+use crate::policy::{Command, Users};
 
 /// A tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +52,15 @@ impl Scope {
     }
 
     pub(super) fn allows(self, tool: Tool) -> bool {
-        match (self, tool.policy()) {
-            (Scope::Role(role), policy) => policy.is_for(role),
-            (Scope::Open, policy) => match policy.users {
+        match (self, tool.command()) {
+            (Scope::Role(role), command) => command.is_for(role),
+            (Scope::Open, command) => match command.users() {
                 Users::Everybody | Users::Debaters | Users::Proposer => true,
                 Users::Arbitrator | Users::Person => false,
             },
             // To wait is to be awaited, as one of the roles.
-            (Scope::Observer, policy) => {
-                policy.users == Users::Everybody && tool != Tool::DebateWait
+            (Scope::Observer, command) => {
+                command.users() == Users::Everybody && tool != Tool::DebateWait
             }
         }
     }
@@ -220,13 +220,13 @@ impl Tool {
             .open_world(false)
     }
 
-    /// Its line in the table of who may use what.
-    pub(super) fn policy(self) -> policy::Tool {
-        policy::TOOLS
+    /// The command that this tool stands for.
+    pub(super) fn command(self) -> Command {
+        Command::ALL
             .iter()
             .copied()
-            .find(|tool| tool.command.replace([' ', '-'], "_") == self.name())
-            .expect("every tool is a command in the table")
+            .find(|command| command.name().replace([' ', '-'], "_") == self.name())
+            .expect("every tool stands for a command")
     }
 
     /// As it is listed for somebody of this scope.
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn every_tool_is_a_command_of_the_policy_by_its_own_name() {
         for tool in Tool::ALL {
-            assert_eq!(tool.policy().command.replace([' ', '-'], "_"), tool.name());
+            assert_eq!(tool.command().name().replace([' ', '-'], "_"), tool.name());
             assert_eq!(Tool::of(tool.name()), Some(tool));
         }
     }

@@ -8,7 +8,7 @@ use aw_record::{Seat, SeatRole};
 use uuid::Uuid;
 
 use super::error::Problem;
-use crate::policy::{TOOLS, Tool, Users};
+use crate::policy::{Command, Users};
 
 /// Whoever sent a request.
 #[derive(Debug, Clone)]
@@ -83,20 +83,20 @@ impl Caller {
     }
 
     /// Whether this command is theirs to use.
-    pub(crate) fn may_use(&self, command: &str) -> Result<(), Problem> {
-        let tool = tool(command);
+    pub(crate) fn may_use(&self, command: Command) -> Result<(), Problem> {
         let theirs = match self {
             Caller::Stranger => return Err(Problem::unauthorised(false)),
             Caller::Anybody | Caller::Administrator { .. } => true,
             Caller::Seated { seat, .. } => match seat.role {
-                SeatRole::Plays(role) => tool.is_for(role),
-                SeatRole::Observer => tool.users == Users::Everybody,
+                SeatRole::Plays(role) => command.is_for(role),
+                SeatRole::Observer => command.users() == Users::Everybody,
             },
         };
         match (theirs, self.seat()) {
             (false, Some(seat)) => Err(Problem::forbidden_role(format!(
-                "this token is {}'s, who may not use {command}",
-                with_article(seat.role)
+                "this token is {}'s, who may not use {}",
+                with_article(seat.role),
+                command.name(),
             ))),
             (false, None) | (true, _) => Ok(()),
         }
@@ -147,11 +147,6 @@ impl fmt::Display for Caller {
             Caller::Seated { seat, .. } => write!(f, "the token {:?}", seat.name.as_str()),
         }
     }
-}
-
-fn tool(command: &str) -> &'static Tool {
-    let found = TOOLS.iter().find(|tool| tool.command == command);
-    found.unwrap_or_else(|| panic!("{command} is in the table of who may use what"))
 }
 
 fn with_article(role: SeatRole) -> String {

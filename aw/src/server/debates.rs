@@ -13,7 +13,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::App;
-use super::desk::{About, Desk};
+use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Door, OpeningBody, Params, Segment};
 use super::json::Json;
@@ -21,6 +21,7 @@ use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::DRAWING;
 use crate::kit::texts::BuiltIn;
+use crate::policy::Command;
 use crate::wire::{
     self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin, Stamp,
     StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate,
@@ -76,7 +77,7 @@ pub(super) struct ListParams {
     )
 )]
 pub(super) async fn list(
-    desk: Desk,
+    access: Access,
     Params(params): Params<ListParams>,
 ) -> Result<Response, Problem> {
     let filter = Filter {
@@ -98,10 +99,10 @@ pub(super) async fn list(
         only: None,
     };
     let limit = filter.limit;
-    let list = desk.list(filter).await?;
+    let list = access.list(filter).await?;
     let is_long = list.debates.len() > IN_PASSING;
     let write = move || {
-        let presence = |debate| desk.app.record.presence(debate);
+        let presence = |debate| access.app.record.presence(debate);
         Json(Success::new(DebateList::page(&list, limit, presence))).into_response()
     };
     if is_long { DRAWING.run(write).await } else { Ok(write()) }
@@ -130,13 +131,13 @@ pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     )
 )]
 pub(super) async fn create(
-    desk: Desk,
+    access: Access,
     Door(via): Door,
     OpeningBody(body): OpeningBody<CreateDebate>,
 ) -> WriteAnswer {
     let policy: Option<ResolutionPolicy> =
         input::optional("resolution_policy", body.resolution_policy.as_deref())?;
-    let max = desk.app.limits.content_bytes;
+    let max = access.app.limits.content_bytes;
     let request = Request {
         debate: input::id("debate_id", &body.debate_id)?,
         id: input::id("client_request_id", &body.client_request_id)?,
@@ -152,7 +153,7 @@ pub(super) async fn create(
             motion: input::content("motion_content", body.motion_content, max)?,
         },
     };
-    desk.write(request).await
+    access.write(request).await
 }
 
 /// The texts of a type, which share one limit.
@@ -186,10 +187,9 @@ fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
         ReadRefused,
     )
 )]
-pub(super) async fn type_of(desk: Desk, Segment(id): Segment) -> Answer<TypeOfDebate> {
+pub(super) async fn type_of(access: Access, Segment(id): Segment) -> Answer<TypeOfDebate> {
     let id = input::id("debate_id", &id)?;
-    let (debate_type, texts) =
-        desk.engine("agent show", About::Debate(id)).await?.type_texts(id).await?;
+    let (debate_type, texts) = access.debate(Command::AgentShow, id)?.type_texts().await?;
     Ok(Json(Success::new(TypeOfDebate {
         rules_origin: RulesOrigin::of(debate_type.as_str(), texts.is_some()),
         replaces_built_in: texts.is_some() && BuiltIn::named(debate_type.as_str()).is_some(),
@@ -218,7 +218,7 @@ pub(super) struct ContextParams {
     )
 )]
 pub(super) async fn context(
-    desk: Desk,
+    access: Access,
     Segment(id): Segment,
     Params(params): Params<ContextParams>,
 ) -> Result<Response, Problem> {
@@ -229,12 +229,12 @@ pub(super) async fn context(
         .filter(|limit| !limit.is_empty())
         .map(|limit| input::limit(Some(limit), 0))
         .transpose()?;
-    let engine = desk.engine("debate get-context", About::Debate(id)).await?;
-    let context = engine.context(id, limit).await?;
-    let presence = engine.presence(id).into();
+    let debate = access.debate(Command::DebateGetContext, id)?;
+    let context = debate.context(limit).await?;
+    let presence = debate.presence().into();
     match context.rest {
         None => Ok(Json(Success::new(DebateContext::of(&context, presence))).into_response()),
-        Some(first) => transcript::context(&desk.app, engine, &context, presence, first),
+        Some(first) => transcript::context(&access.app, &debate, &context, presence, first),
     }
 }
 
@@ -249,9 +249,9 @@ pub(super) async fn context(
         WriteRefused,
     )
 )]
-pub(super) async fn delete(desk: Desk, Segment(id): Segment) -> Answer<Deleted> {
+pub(super) async fn delete(access: Access, Segment(id): Segment) -> Answer<Deleted> {
     let id = input::id("debate_id", &id)?;
-    desk.engine("debate delete", About::Debate(id)).await?.delete(id).await?;
+    access.delete_debate(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -268,7 +268,7 @@ pub(super) async fn delete(desk: Desk, Segment(id): Segment) -> Answer<Deleted> 
     )
 )]
 pub(super) async fn claim(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitClaim>,
@@ -290,10 +290,10 @@ pub(super) async fn claim(
         ask: Ask::Play {
             role,
             play: Move::Claim { target },
-            content: input::content("content", body.content, desk.app.limits.content_bytes)?,
+            content: input::content("content", body.content, access.app.limits.content_bytes)?,
         },
     };
-    desk.write(request).await
+    access.write(request).await
 }
 
 /// Puts a dispute before the arbitrator.
@@ -309,12 +309,12 @@ pub(super) async fn claim(
     )
 )]
 pub(super) async fn appeal(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
-    desk.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
+    access.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
 }
 
 /// Asks to complete the debate.
@@ -331,12 +331,12 @@ pub(super) async fn appeal(
     )
 )]
 pub(super) async fn resolution(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRequest>,
 ) -> WriteAnswer {
-    desk.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
+    access.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
 }
 
 /// Settles what is pending.
@@ -353,12 +353,12 @@ pub(super) async fn resolution(
     )
 )]
 pub(super) async fn ruling(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitRuling>,
 ) -> WriteAnswer {
-    desk.write(desk.app.ruling(input::id("debate_id", &debate)?, via, body)?).await
+    access.write(access.app.ruling(input::id("debate_id", &debate)?, via, body)?).await
 }
 
 /// Stops the agents; a RULING must follow.
@@ -375,12 +375,12 @@ pub(super) async fn ruling(
     )
 )]
 pub(super) async fn intervention(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Door(via): Door,
     Body(body): Body<SubmitIntervention>,
 ) -> WriteAnswer {
-    desk.write(desk.app.intervention(input::id("debate_id", &debate)?, via, body)?).await
+    access.write(access.app.intervention(input::id("debate_id", &debate)?, via, body)?).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -408,12 +408,12 @@ pub(super) struct PollParams {
     )
 )]
 pub(super) fn poll(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
     let asked = Asked::read(&debate, &params, Duration::ZERO);
-    async move { desk.hold(asked?).await }
+    async move { access.hold(asked?).await }
 }
 
 /// The same, held for a minute unless told otherwise.
@@ -427,12 +427,12 @@ pub(super) fn poll(
     )
 )]
 pub(super) fn wait(
-    desk: Desk,
+    access: Access,
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
     let asked = Asked::read(&debate, &params, LONGEST_WAIT);
-    async move { desk.hold(asked?).await }
+    async move { access.hold(asked?).await }
 }
 
 /// What a poll asks for: all that is kept of the request while it is held.
@@ -467,20 +467,20 @@ impl Asked {
     }
 }
 
-impl Desk {
+impl Access {
     async fn hold(
         &self,
         Asked { debate, role, after, patience }: Asked,
     ) -> Result<Response, Problem> {
-        let engine = self.waits(role, debate)?;
-        let at_once = || engine.wait(debate, role, after, Duration::ZERO);
+        let waiter = self.waiter(role, debate)?;
+        let at_once = || waiter.wait(after, Duration::ZERO);
         let poll = if patience.is_zero() {
             at_once().await?
         } else {
             let _held = self.app.waits.take(&self.caller)?;
             let mut stopping = self.app.stopping.clone();
             tokio::select! {
-                poll = engine.wait(debate, role, after, patience) => poll?,
+                poll = waiter.wait(after, patience) => poll?,
                 // The server goes; whoever waits is told that there is nothing new.
                 () = stopping.wait() => at_once().await?,
                 () = self.unwelcome() => return Err(Problem::unauthorised(true)),
@@ -492,7 +492,7 @@ impl Desk {
         if let aw_record::Poll::News(news) = &poll
             && let Some(rulings) = news.earlier
         {
-            return transcript::poll(&self.app, engine, debate, news, rulings);
+            return transcript::poll(&self.app, &waiter.debate(), news, rulings);
         }
         Ok(Json(Success::new(Poll::from(&poll))).into_response())
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aw_core::Summary;
-use aw_record::{NewDocument, NewVersion, pieces};
+use aw_record::{NewVersion, pieces};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::IntoParams;
 
 use super::App;
-use super::desk::{About, Desk};
+use super::access::Access;
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
 use super::json::{self, Items, Json};
@@ -19,6 +19,7 @@ use super::long::{Held, LongMessages, SHORT};
 use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::{COMPARING, DRAWING};
+use crate::policy::Command;
 use crate::web;
 use crate::wire::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
@@ -47,14 +48,12 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
     )
 )]
 pub(super) async fn create(
-    desk: Desk,
+    access: Access,
     LongBody(body, _held): LongBody<SubmitDocument>,
 ) -> KeepAnswer {
     let request = input::request_id(body.client_request_id.as_deref())?;
-    let version = desk.app.new_version(body)?;
-    let engine = desk.engine("docs create", About::Everything).await?;
-    let seat = desk.caller.seat().map(|seat| seat.id);
-    kept(&engine.create_document(NewDocument { request, seat, version }).await?)
+    let version = access.app.new_version(body)?;
+    kept(&access.create_document(request, version).await?)
 }
 
 /// Keeps the next version of a document.
@@ -70,15 +69,14 @@ pub(super) async fn create(
     )
 )]
 pub(super) async fn add_version(
-    desk: Desk,
+    access: Access,
     Segment(document): Segment,
     LongBody(body, _held): LongBody<SubmitDocument>,
 ) -> KeepAnswer {
     let document = input::id("document_id", &document)?;
     let request = input::request_id(body.client_request_id.as_deref())?;
-    let version = desk.app.new_version(body)?;
-    let engine = desk.engine("docs submit", About::Document(document)).await?;
-    kept(&engine.add_version(document, request, version).await?)
+    let version = access.app.new_version(body)?;
+    kept(&access.add_version(document, request, version).await?)
 }
 
 fn kept(kept: &aw_record::KeptVersion) -> KeepAnswer {
@@ -140,16 +138,16 @@ pub(super) struct ListParams {
         ReadRefused,
     )
 )]
-pub(super) async fn list(desk: Desk, Params(params): Params<ListParams>) -> Answer<DocumentList> {
-    let list = desk
-        .engine("docs list", About::Everything)
-        .await?
+pub(super) async fn list(
+    access: Access,
+    Params(params): Params<ListParams>,
+) -> Answer<DocumentList> {
+    let list = access
         .list_documents(
             input::search(params.q)?.as_deref(),
             input::flag("include_deleted", params.include_deleted.as_deref())?,
             input::limit(params.limit.as_deref(), 50)?,
             input::offset(params.offset.as_deref())?,
-            desk.caller.seat().filter(|seat| seat.debate.is_some()),
         )
         .await?;
     Ok(Json(Success::new((&list).into())))
@@ -178,21 +176,21 @@ pub(super) struct ReadParams {
     )
 )]
 pub(super) async fn read(
-    desk: Desk,
+    access: Access,
     Segment(document): Segment,
     Params(params): Params<ReadParams>,
 ) -> Result<Response, Problem> {
     let id = input::id("document_id", &document)?;
     let version = input::optional("version", params.version.as_deref())?;
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
-    let engine = desk.engine("docs get", About::Document(id)).await?;
-    let size = engine.document_size(id, version, include_deleted).await?;
+    let document = access.document(Command::DocsGet, id).await?;
+    let size = document.size(version, include_deleted).await?;
     if size <= SHORT as u64 {
-        let document = engine.document(id, version, include_deleted).await?;
+        let document = document.read(version, include_deleted).await?;
         return Ok(Json(Success::new(Document::from(document))).into_response());
     }
-    let held = desk.app.long.hold_pieces(usize::try_from(size).unwrap_or(usize::MAX))?;
-    let (document, text) = engine.document_in_pieces(id, version, include_deleted).await?;
+    let held = access.app.long.hold_pieces(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let (document, text) = document.in_pieces(version, include_deleted).await?;
     long_text(held, &Success::new(Document::from(document)), "\"content\":\"", text)
 }
 
@@ -224,9 +222,9 @@ fn long_text(
         WriteRefused,
     )
 )]
-pub(super) async fn delete(desk: Desk, Segment(document): Segment) -> Answer<Deleted> {
+pub(super) async fn delete(access: Access, Segment(document): Segment) -> Answer<Deleted> {
     let id = input::id("document_id", &document)?;
-    desk.engine("docs delete", About::Document(id)).await?.delete_document(id).await?;
+    access.delete_document(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
@@ -256,7 +254,7 @@ pub(super) struct VersionParams {
     )
 )]
 pub(super) async fn versions(
-    desk: Desk,
+    access: Access,
     Segment(document): Segment,
     Params(params): Params<VersionParams>,
 ) -> Result<Response, Problem> {
@@ -264,8 +262,8 @@ pub(super) async fn versions(
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
     let limit = input::limit(params.limit.as_deref(), 100)?;
     let offset = input::offset(params.offset.as_deref())?;
-    let engine = desk.engine("docs history", About::Document(id)).await?;
-    let first = engine.versions(id, include_deleted, limit, offset).await?;
+    let document = access.document(Command::DocsHistory, id).await?;
+    let first = document.versions(include_deleted, limit, offset).await?;
     let last = offset.saturating_add(limit).min(first.total);
     let mut next = offset + first.versions.len() as u64;
     let mut whole = Success::new(VersionList::of(id, &first));
@@ -273,17 +271,15 @@ pub(super) async fn versions(
         return Ok(Json(whole).into_response());
     }
     // What authors keep with their versions is long.
-    let held = desk.app.long.hold_pieces(0)?;
+    let held = access.app.long.hold_pieces(0)?;
     let mut piece = std::mem::take(&mut whole.data.versions);
     let [head, end] = json::around(&whole, &["\"versions\":["])?;
-    let engine = engine.clone();
     Ok(transcript::as_json(LongMessages::answer(held, move |out| async move {
         out.send(head).await?;
         let mut items = Items::default();
         while !piece.is_empty() {
             out.send(items.write(&piece)?).await?;
-            let more =
-                engine.versions(id, include_deleted, last.saturating_sub(next), next).await?;
+            let more = document.versions(include_deleted, last.saturating_sub(next), next).await?;
             next += more.versions.len() as u64;
             piece = more.versions.iter().map(|listed| Version::of(id, listed)).collect();
         }
@@ -314,16 +310,16 @@ pub(super) struct DiffParams {
     )
 )]
 pub(super) async fn diff(
-    desk: Desk,
+    access: Access,
     Segment(document): Segment,
     Params(params): Params<DiffParams>,
 ) -> Result<Response, Problem> {
     let id = input::id("document_id", &document)?;
     let from = input::optional("from", params.from.as_deref())?;
     let to = input::optional("to", params.to.as_deref())?;
-    let engine = desk.engine("docs diff", About::Document(id)).await?;
+    let document = access.document(Command::DocsDiff, id).await?;
     let turn = COMPARING.take().await;
-    let (from, to) = engine.two_versions(id, from, to).await?;
+    let (from, to) = document.two_versions(from, to).await?;
     let (old, new) = (from.version.number, to.version.number);
     let compare = move || {
         let (old, new) = (format!("v{old}"), format!("v{new}"));
@@ -336,6 +332,6 @@ pub(super) async fn diff(
         diff.diff = text.concat();
         return Ok(Json(Success::new(diff)).into_response());
     }
-    let held = desk.app.long.hold_pieces(text.iter().map(String::len).sum())?;
+    let held = access.app.long.hold_pieces(text.iter().map(String::len).sum())?;
     long_text(held, &Success::new(diff), "\"diff\":\"", text)
 }

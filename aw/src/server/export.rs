@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use aw_core::{Argument, DebateId, Seq};
-use aw_record::{CitedDocument, Engine, Run};
+use aw_core::{Argument, Seq};
+use aw_record::{CitedDocument, Run};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
@@ -12,13 +12,14 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::App;
-use super::desk::{About, Desk};
+use super::access::{Access, OneDebate};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::long::{DRAWN, LongMessages};
 use super::refused::ReadRefused;
 use super::transcript::{self, Arguments, Cited};
 use super::turns::DRAWING;
+use crate::policy::Command;
 use crate::web::{self, Tongue};
 use crate::wire::{Stamp, Transcript};
 
@@ -43,17 +44,17 @@ pub(super) struct ExportParams {
     )
 )]
 pub(super) async fn export(
-    desk: Desk,
-    Segment(debate): Segment,
+    access: Access,
+    Segment(id): Segment,
     Params(params): Params<ExportParams>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = input::id("debate_id", &debate)?;
-    let engine = desk.engine("debate export", About::Debate(id)).await?;
+    let id = input::id("debate_id", &id)?;
+    let debate = access.debate(Command::DebateExport, id)?;
     match params.format.as_deref() {
-        None | Some("" | "markdown") => markdown(&desk.app, engine, id).await,
-        Some("json") => transcript::export(&desk.app, engine, id).await,
-        Some("html") => html(&desk.app, engine, id, web::tongue(&headers)).await,
+        None | Some("" | "markdown") => markdown(&access.app, &debate).await,
+        Some("json") => transcript::export(&access.app, &debate).await,
+        Some("html") => html(&access.app, debate, web::tongue(&headers)).await,
         Some(other) => {
             let message = format!("`format` is {other:?}: not one of markdown, html, json");
             Err(Problem::input("format", message))
@@ -62,19 +63,13 @@ pub(super) async fn export(
 }
 
 /// The transcript as HTML: one file that needs nothing else.
-async fn html(
-    app: &App,
-    engine: &Engine,
-    debate: DebateId,
-    tongue: Tongue,
-) -> Result<Response, Problem> {
+async fn html(app: &App, debate: OneDebate, tongue: Tongue) -> Result<Response, Problem> {
     let held = app.long.hold_pieces(DRAWN)?;
-    let head = engine.stretch(debate, 0, 0).await?.debate;
+    let head = debate.stretch(0, 0).await?.debate;
     let [begin, before_arguments, end] = web::around_transcript(&head, tongue)?;
-    let (last, now) = (head.debate.standing.last, engine.now().0);
-    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
-    let mut documents = Cited::by(engine, debate);
-    let engine = engine.clone();
+    let (last, now) = (head.debate.standing.last, debate.now().0);
+    let mut arguments = Arguments::between(&debate, Run::All, Seq(0), last);
+    let mut documents = Cited::by(&debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {
@@ -84,7 +79,7 @@ async fn html(
         out.send(before_arguments).await?;
         while let Some(piece) = arguments.next().await? {
             let piece: Arc<[Argument]> = piece.into();
-            let around = engine.surroundings(debate, piece.clone()).await?;
+            let around = debate.surroundings(piece.clone()).await?;
             let draw = move || {
                 let drawn = piece.iter().map(|one| web::exported(one, &around, tongue, now));
                 drawn.collect::<String>()
@@ -104,9 +99,9 @@ async fn html(
 
 /// The transcript as Markdown. What was said is quoted, so that it cannot pass for the transcript
 /// itself.
-async fn markdown(app: &App, engine: &Engine, debate: DebateId) -> Result<Response, Problem> {
+async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
     let held = app.long.hold_pieces(0)?;
-    let head = engine.stretch(debate, 0, 0).await?.debate;
+    let head = debate.stretch(0, 0).await?.debate;
     let begin = format!(
         "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
         literal(head.title.as_str()),
@@ -117,8 +112,8 @@ async fn markdown(app: &App, engine: &Engine, debate: DebateId) -> Result<Respon
         Stamp(head.updated_at),
     );
     let last = head.debate.standing.last;
-    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
-    let mut documents = Cited::by(engine, debate);
+    let mut arguments = Arguments::between(debate, Run::All, Seq(0), last);
+    let mut documents = Cited::by(debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {

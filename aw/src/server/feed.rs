@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aw_record::{Change, Changed, Engine, Failure, Following};
+use aw_record::{Change, Changed, Failure, Following};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use super::desk::Desk;
+use super::access::{Access, AllDebates};
 use super::error::Problem;
 use super::socket::{End, Socket, Turn, welcome, written};
 use crate::wire::{DebateTold, Text, Told};
@@ -19,18 +19,18 @@ const KEPT: usize = 1_000;
 
 /// Tells a socket of every change until it ends.
 pub(super) async fn run(
-    desk: &Desk,
-    engine: &Engine,
+    access: &Access,
+    debates: &AllDebates,
     mut following: Following,
     socket: &mut Socket,
 ) -> End {
-    if let Err(end) = welcome(desk).await {
+    if let Err(end) = welcome(access).await {
         return end;
     }
     loop {
         let step = tokio::select! {
             changes = following.next() => match changes {
-                Ok(changes) => tell(desk, engine, &changes, socket).await,
+                Ok(changes) => tell(access, debates, &changes, socket).await,
                 Err(aw_record::TooSlow) => Err(End::TooSlow),
             },
             turn = socket.turn() => match turn {
@@ -38,8 +38,8 @@ pub(super) async fn run(
                     let what = "this socket only tells: to write, open /ws?debate_id=<uuid>";
                     socket.refuse(Problem::input("message", what)).await
                 }
-                Ok(Turn::Departure) => welcome(desk).await,
-                Ok(Turn::Ping) => socket.ping(desk).await,
+                Ok(Turn::Departure) => welcome(access).await,
+                Ok(Turn::Ping) => socket.ping(access).await,
                 Err(end) => Err(end),
             },
         };
@@ -50,28 +50,28 @@ pub(super) async fn run(
 }
 
 async fn tell(
-    desk: &Desk,
-    engine: &Engine,
+    access: &Access,
+    debates: &AllDebates,
     changes: &[Changed],
     socket: &mut Socket,
 ) -> Result<(), End> {
-    welcome(desk).await?;
-    let theirs = |changed: &&Changed| desk.caller.may_see(changed.debate).is_ok();
+    welcome(access).await?;
+    let theirs = |changed: &&Changed| access.caller.may_see(changed.debate).is_ok();
     for changed in changes.iter().filter(theirs) {
-        let message = desk.app.told.message(engine, *changed).await?;
+        let message = access.app.told.message(debates, *changed).await?;
         socket.say(message).await?;
     }
     Ok(())
 }
 
 /// What there is to see of a change.
-async fn look(engine: &Engine, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
+async fn look(debates: &AllDebates, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
     let debate_id = Text(debate);
-    let presence = || engine.presence(debate).into();
+    let presence = || debates.presence(debate).into();
     let told = |listed| Box::new(DebateTold::of(&listed, presence()));
     let found = match change {
-        Change::Opened => engine.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
-        Change::Written => engine.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
+        Change::Opened => debates.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
+        Change::Written => debates.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
         Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
     };
     match found {
@@ -89,12 +89,12 @@ pub(super) struct Messages {
 
 impl Messages {
     /// The message of this change, which is looked at for the first who asks.
-    async fn message(&self, engine: &Engine, changed: Changed) -> Result<Utf8Bytes, End> {
+    async fn message(&self, debates: &AllDebates, changed: Changed) -> Result<Utf8Bytes, End> {
         if let Some(message) = self.kept().get(&changed) {
             return Ok(message.clone());
         }
         // Not under the lock: two may look at once, and find the same or something newer.
-        let message = written(&look(engine, changed).await?)?;
+        let message = written(&look(debates, changed).await?)?;
         let mut kept = self.kept();
         if kept.len() >= KEPT {
             kept.clear();

@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
 
 use super::App;
+use super::access::{Record, Session};
 use super::caller::Caller;
-use super::desk::{Record, Session};
 use super::error::Problem;
 use super::serve::Peer;
 use crate::token::digest;

@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use aw_core::{Argument, ByRole, DebateId, Seq, Via};
-use aw_record::{Alike, Engine, Following, Run, Rung};
+use aw_record::{Alike, Following, Run, Rung};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 use utoipa::IntoParams;
 
-use super::desk::{About, Desk};
+use super::access::{Access, AllDebates, OneDebate};
 use super::error::Problem;
 use super::feed;
 use super::input::{self, Params};
@@ -24,6 +24,7 @@ use super::refused::ReadRefused;
 use super::socket::{End, Part, Socket, Turn, Upgrade, welcome, written};
 use super::transcript::Arguments;
 use super::turns::DRAWING;
+use crate::policy::Command;
 use crate::web::{self, Tongue};
 use crate::wire::{ArgumentTold, Asked, Text, Told};
 
@@ -55,46 +56,44 @@ pub(super) struct FollowParams {
     )
 )]
 pub(super) async fn follow(
-    desk: Desk,
+    access: Access,
     Params(params): Params<FollowParams>,
     headers: HeaderMap,
     upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
     let debate: Option<DebateId> = match params.debate_id.filter(|id| !id.is_empty()) {
-        Some(id) => Some(input::debate_id(&desk.app, &id).await?),
+        Some(id) => Some(input::debate_id(&access.app, &id).await?),
         None => None,
     };
     // However large, it is a place after the last argument.
     let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
     let after = after.min(i64::MAX as u64);
     let html = input::flag("html", params.html.as_deref())?.then(|| web::tongue(&headers));
-    let engine = match debate {
-        Some(debate) => {
-            let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-            // An unknown debate is told before the upgrade.
-            engine.stretch(debate, 0, 0).await?;
-            engine.clone()
+    let followed = match debate {
+        Some(id) => {
+            let debate = access.debate(Command::DebateGetContext, id)?;
+            // An unknown debate is refused before the upgrade.
+            debate.stretch(0, 0).await?;
+            Followed::One(debate)
         }
-        None => desk.engine("debate list", About::Everything).await?.clone(),
+        None => {
+            let debates = access.all_debates()?;
+            // From now on, so that a client that sees its socket open misses nothing after that.
+            Followed::All(debates.follow(), debates)
+        }
     };
     let upgrade = upgrade?;
-    let place = desk.app.sockets.take(&desk.caller)?;
+    let place = access.app.sockets.take(&access.caller)?;
     // An upgraded connection counts as ended, so the socket asks the server itself to wait for it.
-    let staying = desk.app.stopping.stay();
-    let followed = match debate {
-        Some(debate) => Followed::One(debate),
-        // From now on, so that whoever sees its socket open misses nothing that comes later.
-        None => Followed::All(engine.follow()),
-    };
-    let longest = desk.app.limits.content_bytes * 6 + 64 * 1024;
-    let opened = desk.clone();
+    let staying = access.app.stopping.stay();
+    let longest = access.app.limits.content_bytes * 6 + 64 * 1024;
+    let opened = access.clone();
     Ok(upgrade.open(longest, &opened, move |mut socket| async move {
         let end = match followed {
             Followed::One(debate) => {
                 let told = ByRole::default();
                 let mut follower = Follower {
-                    desk,
-                    engine,
+                    access,
                     debate,
                     seen: after,
                     html,
@@ -104,7 +103,9 @@ pub(super) async fn follow(
                 };
                 follower.run().await
             }
-            Followed::All(following) => feed::run(&desk, &engine, following, &mut socket).await,
+            Followed::All(following, debates) => {
+                feed::run(&access, &debates, following, &mut socket).await
+            }
         };
         socket.leave(end).await;
         drop((place, staying));
@@ -113,8 +114,8 @@ pub(super) async fn follow(
 
 /// What a socket follows.
 enum Followed {
-    One(DebateId),
-    All(Following),
+    One(OneDebate),
+    All(Following, AllDebates),
 }
 
 /// What sockets that follow a debate are told after a ring: by which they follow, what they have seen
@@ -133,9 +134,8 @@ pub(super) struct NewArguments {
 
 /// A socket that follows one debate.
 struct Follower<'a> {
-    desk: Desk,
-    engine: Engine,
-    debate: DebateId,
+    access: Access,
+    debate: OneDebate,
     /// The last place that was sent.
     seen: u64,
     /// Whether arguments also come as the page draws them, and in which language.
@@ -150,8 +150,8 @@ struct Follower<'a> {
 
 impl Follower<'_> {
     async fn run(&mut self) -> End {
-        let mut written = self.engine.listen(self.debate);
-        let mut presence = self.engine.listen_for_presence(self.debate);
+        let mut written = self.debate.listen();
+        let mut presence = self.debate.listen_for_presence();
         // In boxes, here and below: a socket waits most of its life, and keeps no room for the rest.
         if let Err(end) = Box::pin(self.begin()).await {
             return self.told_why(end).await;
@@ -166,8 +166,8 @@ impl Follower<'_> {
                         let problem = Problem::input("message", "messages are JSON text");
                         self.socket.refuse(problem).await
                     }
-                    Ok(Turn::Departure) => welcome(&self.desk).await,
-                    Ok(Turn::Ping) => self.socket.ping(&self.desk).await,
+                    Ok(Turn::Departure) => welcome(&self.access).await,
+                    Ok(Turn::Ping) => self.socket.ping(&self.access).await,
                     Err(end) => Err(end),
                 },
             };
@@ -179,27 +179,27 @@ impl Follower<'_> {
 
     /// Sends where the debate stands.
     async fn begin(&mut self) -> Result<(), End> {
-        welcome(&self.desk).await?;
+        welcome(&self.access).await?;
         let after = Seq(self.seen);
-        let first = self.engine.stretch(self.debate, after.0, u64::MAX).await.map_err(End::by)?;
+        let first = self.debate.stretch(after.0, u64::MAX).await.map_err(End::by)?;
         let (debate, last) = ((&first.debate).into(), first.debate.debate.standing.last);
-        let presence = self.engine.presence(self.debate);
+        let presence = self.debate.presence();
         self.told = ByRole::of(|role| presence.get(role).waiting);
         let presence = presence.into();
         if first.arguments.last().is_none_or(|newest| newest.seq == last) {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
             let arguments = self.drawn(first.arguments).await?;
             let text = written(&Told::InitialState { debate, arguments, presence })?;
-            self.held = self.desk.app.long.hold(text.len()).map_err(|_| End::Busy)?;
+            self.held = self.access.app.long.hold(text.len()).map_err(|_| End::Busy)?;
             return self.socket.say(text).await;
         }
         // It is sent in parts, as it is read.
         let besides = if self.html.is_some() { DRAWN } else { 0 };
-        self.held = self.desk.app.long.hold_pieces(besides).map_err(|_| End::Busy)?;
+        self.held = self.access.app.long.hold_pieces(besides).map_err(|_| End::Busy)?;
         let whole = Told::InitialState { debate, arguments: Vec::new(), presence };
         let [head, end] = json::around(&whole, &["\"arguments\":["])?;
         self.socket.say_part(head, Part::First).await?;
-        let mut run = Arguments::between(&self.engine, self.debate, Run::All, after, last);
+        let mut run = Arguments::between(&self.debate, Run::All, after, last);
         let mut items = Items::default();
         while let Some(piece) = run.next().await? {
             let piece = self.drawn(piece).await?;
@@ -214,16 +214,16 @@ impl Follower<'_> {
 
     /// Sends everything that is new: read, drawn and written once for all who have seen as much.
     async fn catch_up(&mut self, rung: Rung) -> Result<(), End> {
-        welcome(&self.desk).await?;
+        welcome(&self.access).await?;
         loop {
-            let asked = (self.debate, self.seen, self.html);
-            let news = match self.desk.app.told_in_debates.found(&asked, rung) {
+            let asked = (self.debate.id(), self.seen, self.html);
+            let news = match self.access.app.told_in_debates.found(&asked, rung) {
                 Some(news) => news,
                 None => {
                     let news = Arc::new(self.news().await?);
                     // Who is far behind is alone there.
                     if news.messages.len() <= SHARED {
-                        self.desk.app.told_in_debates.keep(asked, rung, news.clone());
+                        self.access.app.told_in_debates.keep(asked, rung, news.clone());
                     }
                     news
                 }
@@ -240,7 +240,7 @@ impl Follower<'_> {
 
     /// Some of what this socket has not seen.
     async fn news(&mut self) -> Result<NewArguments, End> {
-        let news = self.engine.stretch(self.debate, self.seen, u64::MAX).await.map_err(End::by)?;
+        let news = self.debate.stretch(self.seen, u64::MAX).await.map_err(End::by)?;
         let seen = news.arguments.last().map_or(self.seen, |last| last.seq.0);
         let is_all = news.arguments.is_empty() || seen >= news.debate.debate.standing.last.0;
         let mut messages = Vec::with_capacity(news.arguments.len());
@@ -253,13 +253,13 @@ impl Follower<'_> {
 
     /// Sends who waits now, unless it is as it was.
     async fn tell_presence(&mut self) -> Result<(), End> {
-        welcome(&self.desk).await?;
-        let presence = self.engine.presence(self.debate);
+        welcome(&self.access).await?;
+        let presence = self.debate.presence();
         let waiting = ByRole::of(|role| presence.get(role).waiting);
         if std::mem::replace(&mut self.told, waiting) == waiting {
             return Ok(());
         }
-        let debate_id = Text(self.debate);
+        let debate_id = Text(self.debate.id());
         self.socket.tell(&Told::Presence { debate_id, presence: presence.into() }).await
     }
 
@@ -283,9 +283,9 @@ impl Follower<'_> {
         arguments: Arc<[Argument]>,
         tongue: Tongue,
     ) -> Result<Option<Vec<String>>, End> {
-        let around = self.engine.surroundings(self.debate, arguments.clone()).await;
+        let around = self.debate.surroundings(arguments.clone()).await;
         let Ok(around) = around else { return Ok(None) };
-        let now = self.engine.now().0;
+        let now = self.debate.now().0;
         let draw = move || {
             arguments.iter().map(|argument| web::fragment(argument, &around, tongue, now)).collect()
         };
@@ -293,8 +293,8 @@ impl Follower<'_> {
     }
 
     async fn hear(&mut self, text: &str) -> Result<(), End> {
-        welcome(&self.desk).await?;
-        let obeyed = match self.desk.app.meters.token(&self.desk.caller) {
+        welcome(&self.access).await?;
+        let obeyed = match self.access.app.meters.token(&self.access.caller) {
             Ok(()) => self.obey(text).await,
             Err(too_often) => Err(too_often),
         };
@@ -308,16 +308,16 @@ impl Follower<'_> {
     async fn obey(&mut self, text: &str) -> Result<(), Problem> {
         let (debate, request) = match input::from_json(text.as_bytes())? {
             Asked::SubmitIntervention { debate_id, intervention } => {
-                (debate_id, self.desk.app.intervention(self.debate, Via::Api, intervention)?)
+                (debate_id, self.access.app.intervention(self.debate.id(), Via::Api, intervention)?)
             }
             Asked::SubmitRuling { debate_id, ruling } => {
-                (debate_id, self.desk.app.ruling(self.debate, Via::Api, ruling)?)
+                (debate_id, self.access.app.ruling(self.debate.id(), Via::Api, ruling)?)
             }
         };
-        if input::debate_id(&self.desk.app, &debate).await? != self.debate {
+        if input::debate_id(&self.access.app, &debate).await? != self.debate.id() {
             return Err(Problem::input("debate_id", "this socket follows another debate"));
         }
-        self.desk.execute(request).await?;
+        self.access.execute(request).await?;
         Ok(())
     }
 
@@ -326,7 +326,7 @@ impl Follower<'_> {
         if !matches!(end, End::Deleted) {
             return end;
         }
-        let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
+        let deleted = Told::DebateDeleted { debate_id: Text(self.debate.id()) };
         self.socket.tell(&deleted).await.err().unwrap_or(end)
     }
 }

@@ -4,10 +4,10 @@
 //! engine, and shows what came of it ([`shape`], [`error`]). Begin with [`router`] for what is
 //! served and [`serve`] for how connections live and die.
 
+mod access;
 pub(crate) mod body;
 mod caller;
 mod debates;
-mod desk;
 mod documents;
 mod drain;
 mod error;
@@ -56,9 +56,9 @@ pub use rates::{Pace, Rates};
 pub use serve::{Peer, Stop, Stopping, serve};
 use telemetry::Telemetry;
 
+pub(crate) use access::{Access, Record};
 pub(crate) use caller::Caller;
 pub(crate) use debates::before;
-pub(crate) use desk::{About, Desk, Record};
 pub(crate) use error::Problem;
 pub(crate) use long::Held;
 pub(crate) use turns::{COMPARING, DRAWING};

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use aw_core::Time;
 
+use super::access::Record;
 use super::caller::{Caller, Whose};
-use super::desk::Record;
 use super::error::Problem;
 use super::serve::Peer;
 

@@ -5,11 +5,12 @@ use aw_record::{NewSeat, Pass, SeatRole};
 use axum::http::StatusCode;
 use uuid::Uuid;
 
-use super::desk::{About, Desk};
+use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment};
 use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
+use crate::policy::Command;
 use crate::token::Token;
 use crate::web;
 use crate::wire::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
@@ -34,33 +35,33 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
     )
 )]
 pub(super) async fn create(
-    desk: Desk,
+    access: Access,
     Body(body): Body<CreateToken>,
 ) -> Result<(StatusCode, Json<Success<NewToken>>), Problem> {
     let role: SeatRole = input::value("role", &body.role)?;
     let debate = match body.debate_id.filter(|id| !id.is_empty()) {
-        Some(id) => Some(input::debate_id(&desk.app, &id).await?),
+        Some(id) => Some(input::debate_id(&access.app, &id).await?),
         None => None,
     };
     let name = body.name.filter(|name| !name.is_empty()).unwrap_or_else(|| role.to_string());
     let name = SeatName::parse(name).map_err(|bad| Problem::text("name", bad))?;
-    let engine = desk.administers()?;
+    let administration = access.administration()?;
     let end = |seconds: u64| {
         let fits = i64::try_from(seconds).ok().filter(|_| (1..=LONGEST).contains(&seconds));
         let seconds = fits.ok_or_else(|| {
             Problem::input("expires_in", format!("`expires_in` must be 1 to {LONGEST} seconds"))
         })?;
-        Ok::<_, Problem>(Time(engine.now().0 + seconds * 1000))
+        Ok::<_, Problem>(Time(administration.now().0 + seconds * 1000))
     };
     let expires_at = body.expires_in.map(end).transpose()?;
     let token = Token::new();
     let new = NewSeat { name, role, debate, expires_at, token: token.digest() };
-    let seat = engine.make_seat(new).await?;
+    let seat = administration.make_seat(new).await?;
     let answer = NewToken {
         token: token.as_str().to_owned(),
         seat: (&seat).into(),
-        wanted: desk.app.guard.wants_token,
-        public_url: desk.app.guard.public.first().map(|url| url.origin().to_owned()),
+        wanted: access.app.guard.wants_token,
+        public_url: access.app.guard.public.first().map(|url| url.origin().to_owned()),
     };
     Ok((StatusCode::CREATED, Json(Success::new(answer))))
 }
@@ -75,10 +76,10 @@ pub(super) async fn create(
         ReadRefused,
     )
 )]
-pub(super) async fn list(desk: Desk) -> Answer<TokenList> {
-    let seats = desk.administers()?.seats().await?;
+pub(super) async fn list(access: Access) -> Answer<TokenList> {
+    let seats = access.administration()?.seats().await?;
     let tokens: Vec<Seat> = seats.iter().map(Seat::from).collect();
-    let (total, wanted) = (tokens.len() as u64, desk.app.guard.wants_token);
+    let (total, wanted) = (tokens.len() as u64, access.app.guard.wants_token);
     Ok(Json(Success::new(TokenList { tokens, total, wanted })))
 }
 
@@ -93,10 +94,9 @@ pub(super) async fn list(desk: Desk) -> Answer<TokenList> {
         WriteRefused,
     )
 )]
-pub(super) async fn revoke(desk: Desk, Segment(id): Segment) -> Answer<Seat> {
+pub(super) async fn revoke(access: Access, Segment(id): Segment) -> Answer<Seat> {
     let id: Uuid = input::id("token_id", &id)?;
-    desk.administers()?;
-    let seat = desk.app.record.revoke_seat(id).await?;
+    let seat = access.administration()?.revoke_seat(id).await?;
     Ok(Json(Success::new((&seat).into())))
 }
 
@@ -112,19 +112,19 @@ pub(super) async fn revoke(desk: Desk, Segment(id): Segment) -> Answer<Seat> {
     )
 )]
 pub(super) async fn link(
-    desk: Desk,
+    access: Access,
     Body(body): Body<CreateLink>,
 ) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
     let to = web::own(body.to.as_deref().unwrap_or("/")).to_owned();
-    // Whoever may read may do so in a browser.
-    desk.engine("debate list", About::Everything).await?;
-    let (path, expires_at) = match desk.caller.holder() {
+    // A caller that may read may read in a browser.
+    access.caller.may_use(Command::DebateList)?;
+    let (path, expires_at) = match access.caller.holder() {
         None => (to, None),
         Some(holder) => {
             let link = Token::new();
-            let expires_at = Time(desk.app.record.now().0 + LINK_LASTS);
+            let expires_at = Time(access.app.record.now().0 + LINK_LASTS);
             let pass = Pass { hash: link.digest(), holder, once: true, expires_at };
-            desk.app.record.give_pass(pass).await?;
+            access.app.record.give_pass(pass).await?;
             (web::link(&link, &to), Some(Stamp(expires_at)))
         }
     };

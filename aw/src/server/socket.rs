@@ -25,7 +25,7 @@ use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use uuid::Uuid;
 
 use super::App;
-use super::desk::Desk;
+use super::access::Access;
 use super::error::Problem;
 use super::long::Cut;
 use super::serve::Stopping;
@@ -86,14 +86,14 @@ impl Upgrade {
     pub(super) fn open<H>(
         self,
         longest: usize,
-        desk: &Desk,
+        access: &Access,
         hold: impl FnOnce(Socket) -> H + Send + 'static,
     ) -> Response
     where
         H: Future<Output = ()> + Send,
     {
         let Upgrade { accept, connection } = self;
-        let (stopping, departures) = (desk.app.stopping.clone(), desk.app.record.departures());
+        let (stopping, departures) = (access.app.stopping.clone(), access.app.record.departures());
         tokio::spawn(async move {
             let upgraded = match connection.await {
                 Ok(upgraded) => TokioIo::new(upgraded),
@@ -211,8 +211,8 @@ impl Socket {
     }
 
     /// Finds out whether the client is still there, and still welcome.
-    pub(super) async fn ping(&mut self, desk: &Desk) -> Result<(), End> {
-        welcome(desk).await?;
+    pub(super) async fn ping(&mut self, access: &Access) -> Result<(), End> {
+        welcome(access).await?;
         if self.heard.elapsed() > SILENCE {
             return Err(End::Gone);
         }
@@ -287,8 +287,8 @@ pub(super) enum Part {
 }
 
 /// A token may end, or be taken back, while a socket is open.
-pub(super) async fn welcome(desk: &Desk) -> Result<(), End> {
-    if desk.is_still_welcome().await { Ok(()) } else { Err(End::Unwelcome) }
+pub(super) async fn welcome(access: &Access) -> Result<(), End> {
+    if access.is_still_welcome().await { Ok(()) } else { Err(End::Unwelcome) }
 }
 
 /// A message as it is sent.

@@ -4,14 +4,15 @@
 //! its arguments up to its last place then are one picture, although each piece is a read of its own.
 //! Everything that can be refused is refused before the first piece.
 
-use aw_core::{Argument, DebateId, Seq};
-use aw_record::{CitedDocument, CitedMark, Context, Engine, News, Run};
+use aw_core::{Argument, Seq};
+use aw_record::{CitedDocument, CitedMark, Context, News, Run};
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::App;
+use super::access::OneDebate;
 use super::error::Problem;
 use super::json::{self, Items};
 use super::long::{Cut, LongMessages, Pieces};
@@ -20,8 +21,7 @@ use crate::wire::{self, DebateContext, Poll, Presence, Success, Transcript};
 
 /// A run of arguments that is read piece by piece.
 pub(super) struct Arguments {
-    engine: Engine,
-    debate: DebateId,
+    debate: OneDebate,
     which: Run,
     after: Seq,
     until: Seq,
@@ -29,14 +29,8 @@ pub(super) struct Arguments {
 
 impl Arguments {
     /// Those after the first of these places and up to the second.
-    pub(super) fn between(
-        engine: &Engine,
-        debate: DebateId,
-        which: Run,
-        after: Seq,
-        until: Seq,
-    ) -> Self {
-        Arguments { engine: engine.clone(), debate, which, after, until }
+    pub(super) fn between(debate: &OneDebate, which: Run, after: Seq, until: Seq) -> Self {
+        Arguments { debate: debate.clone(), which, after, until }
     }
 
     /// The next piece; none after the last.
@@ -44,7 +38,7 @@ impl Arguments {
         if self.after >= self.until {
             return Ok(None);
         }
-        let piece = self.engine.piece(self.debate, self.which, self.after, self.until).await?;
+        let piece = self.debate.piece(self.which, self.after, self.until).await?;
         self.after = piece.last().map_or(self.until, |last| last.seq);
         Ok(Some(piece))
     }
@@ -63,20 +57,19 @@ impl Arguments {
 
 /// Documents that a debate cites, read piece by piece.
 pub(super) struct Cited {
-    engine: Engine,
-    debate: DebateId,
+    debate: OneDebate,
     next: Option<CitedMark>,
 }
 
 impl Cited {
-    pub(super) fn by(engine: &Engine, debate: DebateId) -> Self {
-        Cited { engine: engine.clone(), debate, next: Some(CitedMark::default()) }
+    pub(super) fn by(debate: &OneDebate) -> Self {
+        Cited { debate: debate.clone(), next: Some(CitedMark::default()) }
     }
 
     /// The next piece; none after the last.
     pub(super) async fn next(&mut self) -> Result<Option<Vec<CitedDocument>>, Cut> {
         let Some(after) = self.next else { return Ok(None) };
-        let page = self.engine.cited(self.debate, after).await?;
+        let page = self.debate.cited(after).await?;
         self.next = page.next;
         Ok(Some(page.documents))
     }
@@ -107,7 +100,7 @@ async fn written<T: Serialize>(
 /// The answer to [`super::debates::context`] for a debate that is too long to be read in one go.
 pub(super) fn context(
     app: &App,
-    engine: &Engine,
+    debate: &OneDebate,
     context: &Context,
     presence: Presence,
     first: Seq,
@@ -116,11 +109,11 @@ pub(super) fn context(
     let whole = Success::new(DebateContext::of(context, presence));
     let gaps = ["\"arguments\":[", "\"rulings\":[", "\"documents\":["];
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
-    let (debate, last) = (context.debate.id, context.debate.debate.standing.last);
+    let last = context.debate.debate.standing.last;
     let before = Seq(first.0 - 1);
-    let arguments = Arguments::between(engine, debate, Run::All, before, last);
-    let rulings = Arguments::between(engine, debate, Run::Rulings, Seq::FIRST, before);
-    let documents = Cited::by(engine, debate);
+    let arguments = Arguments::between(debate, Run::All, before, last);
+    let rulings = Arguments::between(debate, Run::Rulings, Seq::FIRST, before);
+    let documents = Cited::by(debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
         arguments.send(&out, Items::default()).await?;
@@ -135,8 +128,7 @@ pub(super) fn context(
 /// The answer to a wait for a role that has not seen more RULINGs than are read in one go.
 pub(super) fn poll(
     app: &App,
-    engine: &Engine,
-    debate: DebateId,
+    debate: &OneDebate,
     news: &News,
     (after, until): (Seq, Seq),
 ) -> Result<Response, Problem> {
@@ -147,7 +139,7 @@ pub(super) fn poll(
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
     let [head, end] = json::around(&whole, &["\"arguments\":["])?;
-    let rulings = Arguments::between(engine, debate, Run::Rulings, after, until);
+    let rulings = Arguments::between(debate, Run::Rulings, after, until);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
         let mut items = rulings.send(&out, Items::default()).await?;
@@ -157,19 +149,15 @@ pub(super) fn poll(
 }
 
 /// A whole debate as JSON, to take away.
-pub(super) async fn export(
-    app: &App,
-    engine: &Engine,
-    debate: DebateId,
-) -> Result<Response, Problem> {
+pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
     let held = app.long.hold_pieces(0)?;
-    let head = engine.stretch(debate, 0, 0).await?.debate;
-    let (_, texts) = engine.type_texts(debate).await?;
-    let whole = Transcript::of(&head, texts.as_ref(), engine.seal(debate).await?);
+    let head = debate.stretch(0, 0).await?.debate;
+    let (_, texts) = debate.type_texts().await?;
+    let whole = Transcript::of(&head, texts.as_ref(), debate.seal().await?);
     let [begin, before_documents, end] =
         json::around(&whole, &["\"arguments\":[", "\"documents\":["])?;
-    let arguments = Arguments::between(engine, debate, Run::All, Seq(0), head.debate.standing.last);
-    let documents = Cited::by(engine, debate);
+    let arguments = Arguments::between(debate, Run::All, Seq(0), head.debate.standing.last);
+    let documents = Cited::by(debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(begin).await?;
         arguments.send(&out, Items::default()).await?;

@@ -4,11 +4,12 @@ use aw_record as record;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::desk::{About, Desk};
+use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::json::Json;
 use super::refused::ReadRefused;
+use crate::policy::Command;
 use crate::wire::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 
 type Answer<T> = Result<Json<Success<T>>, Problem>;
@@ -24,9 +25,9 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
         ReadRefused,
     )
 )]
-pub(super) async fn debate(desk: Desk, Segment(debate): Segment) -> Answer<VerifiedDebate> {
+pub(super) async fn debate(access: Access, Segment(debate): Segment) -> Answer<VerifiedDebate> {
     let id = input::id("debate_id", &debate)?;
-    let verified = desk.engine("debate verify", About::Debate(id)).await?.verify(id).await?;
+    let verified = access.debate(Command::DebateVerify, id)?.verify().await?;
     Ok(Json(Success::new((&verified).into())))
 }
 
@@ -50,12 +51,12 @@ pub(super) struct PieceParams {
     )
 )]
 pub(super) async fn piece(
-    desk: Desk,
+    access: Access,
     Params(params): Params<PieceParams>,
 ) -> Answer<VerifiedPiece> {
-    let engine = desk.administers()?;
+    let administration = access.administration()?;
     let after = input::optional("after", params.after.as_deref())?;
-    let piece = engine.verify_on(after).await?;
+    let piece = administration.verify_on(after).await?;
     Ok(Json(Success::new((&piece).into())))
 }
 

@@ -23,8 +23,9 @@ use super::trouble::{self, Trouble};
 use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
+use crate::policy::Command;
 use crate::server::input::{Params, Segment};
-use crate::server::{About, App, DRAWING, Desk, Problem, input};
+use crate::server::{Access, App, DRAWING, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention};
 use panel::Panel;
 use ruling::{ANOTHER_WAY, Draft};
@@ -129,17 +130,17 @@ impl Notice {
 }
 
 pub(super) async fn read(
-    desk: Desk,
+    access: Access,
     visitor: Visitor,
     Segment(id): Segment,
     Params(asked): Params<Asked>,
 ) -> Response {
-    show(&desk, &visitor, &id, &asked, None, Draft::default()).await
+    show(&access, &visitor, &id, &asked, None, Draft::default()).await
 }
 
 /// The page, with what was typed if it was not sent.
 async fn show(
-    desk: &Desk,
+    access: &Access,
     visitor: &Visitor,
     id: &str,
     asked: &Asked,
@@ -148,12 +149,12 @@ async fn show(
 ) -> Response {
     // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
     let turn = DRAWING.take().await;
-    let sheet = match sheet(desk, id, asked).await {
+    let sheet = match sheet(access, id, asked).await {
         Ok(sheet) => sheet,
         Err(problem) => return trouble::page(visitor, &problem.into()),
     };
     let drawing = {
-        let (app, visitor, asked) = (desk.app.clone(), visitor.clone(), asked.clone());
+        let (app, visitor, asked) = (access.app.clone(), visitor.clone(), asked.clone());
         move || draw(&app, &visitor, &sheet, &asked, notice, draft)
     };
     match turn.run(drawing).await {
@@ -210,11 +211,10 @@ fn draw(
     visitor.page(&page)
 }
 
-async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
+async fn sheet(access: &Access, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-    Ok(engine.sheet(debate, before, WINDOW).await?)
+    Ok(access.debate(Command::DebateGetContext, debate)?.sheet(before, WINDOW).await?)
 }
 
 /// The places of what arguments in sight may answer.
@@ -348,7 +348,7 @@ pub(super) async fn back(Segment(id): Segment) -> Redirect {
 }
 
 /// Stops the agents.
-pub(super) async fn intervene(desk: Desk, Segment(id): Segment, form: Form) -> Response {
+pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) -> Response {
     let reason = form.text("content");
     let body = SubmitIntervention {
         content: Some(reason.clone()),
@@ -356,8 +356,8 @@ pub(super) async fn intervene(desk: Desk, Segment(id): Segment, form: Form) -> R
         author: None,
     };
     let sent = match input::id("debate_id", &id) {
-        Ok(debate) => match desk.app.intervention(debate, Via::Page, body) {
-            Ok(request) => desk.execute(request).await,
+        Ok(debate) => match access.app.intervention(debate, Via::Page, body) {
+            Ok(request) => access.execute(request).await,
             Err(problem) => Err(problem),
         },
         Err(problem) => Err(problem),
@@ -377,7 +377,7 @@ pub(super) async fn intervene(desk: Desk, Segment(id): Segment, form: Form) -> R
             let typed = is_late.then(|| reason.clone());
             let notice = Notice { is_bad: true, words, typed, href: None };
             let draft = Draft { reason, ..Draft::default() };
-            show(&desk, &form.visitor, &id, &Asked::default(), Some(notice), draft).await
+            show(&access, &form.visitor, &id, &Asked::default(), Some(notice), draft).await
         }
     }
 }
@@ -394,9 +394,13 @@ struct DeletePage<'a> {
 }
 
 /// Says what would go.
-pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Segment) -> Response {
-    let head = match desk.caller.may_use("debate delete") {
-        Ok(()) => head(&desk, &id).await,
+pub(super) async fn ask_to_delete(
+    access: Access,
+    visitor: Visitor,
+    Segment(id): Segment,
+) -> Response {
+    let head = match access.caller.may_use(Command::DebateDelete) {
+        Ok(()) => head(&access, &id).await,
         Err(problem) => Err(problem),
     };
     let head = match head {
@@ -414,18 +418,14 @@ pub(super) async fn ask_to_delete(desk: Desk, visitor: Visitor, Segment(id): Seg
     })
 }
 
-async fn head(desk: &Desk, id: &str) -> Result<DebateHead, Problem> {
+async fn head(access: &Access, id: &str) -> Result<DebateHead, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-    Ok(engine.stretch(debate, 0, 0).await?.debate)
+    Ok(access.debate(Command::DebateGetContext, debate)?.stretch(0, 0).await?.debate)
 }
 
-pub(super) async fn delete(desk: Desk, Segment(id): Segment, form: Form) -> Response {
+pub(super) async fn delete(access: Access, Segment(id): Segment, form: Form) -> Response {
     let deleted = match input::id("debate_id", &id) {
-        Ok(debate) => match desk.engine("debate delete", About::Debate(debate)).await {
-            Ok(engine) => engine.delete(debate).await.map_err(Problem::from),
-            Err(problem) => Err(problem),
-        },
+        Ok(debate) => access.delete_debate(debate).await,
         Err(problem) => Err(problem),
     };
     match deleted {
@@ -443,14 +443,14 @@ struct Preview {
 
 /// What an argument says, as it was written.
 pub(super) async fn text(
-    desk: Desk,
+    access: Access,
     Path((id, seq)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
     // However large, it is a place after the last argument.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-    let stretch = engine.stretch(debate, seq.saturating_sub(1), 1).await?;
+    let debate = access.debate(Command::DebateGetContext, debate)?;
+    let stretch = debate.stretch(seq.saturating_sub(1), 1).await?;
     let found = stretch.arguments.into_iter().find(|argument| argument.seq.0 == seq);
     let Some(argument) = found else {
         return Err(Problem::route_not_found(&format!("/debate/{id}/text/{seq}")));

@@ -14,8 +14,9 @@ use super::markdown::{self, plain};
 use super::trouble;
 use super::visitor::Visitor;
 use super::words::{Words, put};
+use crate::policy::Command;
 use crate::server::input::{Params, Segment};
-use crate::server::{About, COMPARING, DRAWING, Desk, Problem, input};
+use crate::server::{Access, COMPARING, DRAWING, Problem, input};
 use crate::wire::Stamp;
 
 /// How long a comparison may take.
@@ -93,35 +94,35 @@ struct Changes<'a> {
 }
 
 pub(super) async fn read(
-    desk: Desk,
+    access: Access,
     visitor: Visitor,
     Segment(id): Segment,
     Params(asked): Params<Asked>,
 ) -> Response {
-    match page(&desk, &visitor, &id, &asked).await {
+    match page(&access, &visitor, &id, &asked).await {
         Ok(page) => page,
         Err(problem) => trouble::page(&visitor, &problem.into()),
     }
 }
 
 async fn page(
-    desk: &Desk,
+    access: &Access,
     visitor: &Visitor,
     id: &str,
     asked: &Asked,
 ) -> Result<Response, Problem> {
     let w = visitor.words;
-    let now = desk.app.record.now().0;
+    let now = access.app.record.now().0;
     let id: DocumentId = input::id("document_id", id)?;
-    let engine = desk.engine("docs get", About::Document(id)).await?;
+    let shown = access.document(Command::DocsGet, id).await?;
     let comparing = asked.from.is_some() && asked.to.is_some();
     // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
     let turn = if comparing { COMPARING.take().await } else { DRAWING.take().await };
-    let mut document = engine.document(id, asked.to.or(asked.version), true).await?;
+    let mut document = shown.read(asked.to.or(asked.version), true).await?;
     let mut versions = Vec::new();
     loop {
         let next = versions.len() as u64;
-        let some = engine.versions(id, true, LISTED - next, next).await?.versions;
+        let some = shown.versions(true, LISTED - next, next).await?.versions;
         if some.is_empty() {
             break;
         }
@@ -133,7 +134,7 @@ async fn page(
         std::mem::replace(&mut document.version.content, Content::recorded(String::new()));
     let source = if comparing {
         drop(content);
-        let (old, new) = engine.two_versions(id, Some(from), Some(number)).await?;
+        let (old, new) = shown.two_versions(Some(from), Some(number)).await?;
         Source::Two(old.content, new.content)
     } else if asked.plain == "1" {
         Source::Plain(content)

@@ -16,7 +16,7 @@ use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
 use crate::server::input::Params;
-use crate::server::{App, Desk, Problem};
+use crate::server::{Access, App, Problem};
 use crate::wire::Stamp;
 
 /// How many debates of a group are shown.
@@ -99,8 +99,12 @@ enum Sort {
     Closed,
 }
 
-pub(super) async fn home(desk: Desk, visitor: Visitor, Params(asked): Params<Asked>) -> Response {
-    match list(&desk, &visitor, &asked).await {
+pub(super) async fn home(
+    access: Access,
+    visitor: Visitor,
+    Params(asked): Params<Asked>,
+) -> Response {
+    match list(&access, &visitor, &asked).await {
         Ok(list) if visitor.is_script() => visitor.page(&list),
         Ok(list) => {
             let w = visitor.words;
@@ -125,9 +129,9 @@ pub(super) async fn home(desk: Desk, visitor: Visitor, Params(asked): Params<Ask
 }
 
 /// Which debates need whoever asks, for the tab's title and for notifications.
-pub(super) async fn needed(desk: Desk, visitor: Visitor) -> Result<Json<Value>, Problem> {
+pub(super) async fn needed(access: Access, visitor: Visitor) -> Result<Json<Value>, Problem> {
     let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
-    let list = desk.list(filter).await?;
+    let list = access.list(filter).await?;
     if !visitor.rules() {
         return Ok(Json(json!({"total": 0, "debates": []})));
     }
@@ -156,7 +160,7 @@ fn kinds(list: &List, asked: &str) -> Vec<String> {
     kinds
 }
 
-async fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
+async fn list(access: &Access, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
     let sorts: &[Sort] = match asked.state.as_str() {
         "needed" => &[Sort::Needed],
         "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[Sort::Active],
@@ -165,9 +169,9 @@ async fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Pro
     };
     let mut groups = Vec::with_capacity(sorts.len());
     for sort in sorts {
-        groups.push(group(desk, visitor, asked, *sort).await?);
+        groups.push(group(access, visitor, asked, *sort).await?);
     }
-    let all = desk.list(Filter { limit: 0, ..Filter::default() }).await?;
+    let all = access.list(Filter { limit: 0, ..Filter::default() }).await?;
     let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
     let is_in_vain = filtered && groups.iter().all(|group| group.rows.is_empty());
@@ -176,7 +180,7 @@ async fn list(desk: &Desk, visitor: &Visitor, asked: &Asked) -> Result<List, Pro
 }
 
 async fn group(
-    desk: &Desk,
+    access: &Access,
     visitor: &Visitor,
     asked: &Asked,
     sort: Sort,
@@ -205,7 +209,7 @@ async fn group(
             before: before.map(crate::server::before).transpose()?,
             ..Filter::default()
         };
-        let list = desk.list(filter).await?;
+        let list = access.list(filter).await?;
         total += list.total;
         total_is_exact &= list.total_is_exact;
         found.extend(list.debates);
@@ -238,7 +242,7 @@ async fn group(
         Sort::Active => ("active", w.active),
         Sort::Closed => ("closed", w.closed_group),
     };
-    let rows = found.iter().map(|listed| row(&desk.app, visitor, listed)).collect();
+    let rows = found.iter().map(|listed| row(&access.app, visitor, listed)).collect();
     Ok(Group { name, title, total, total_is_exact, rows, more, is_needed: sort == Sort::Needed })
 }
 

@@ -5,7 +5,7 @@ use aw_core::{
     Argument, Content, DebateId, DebateType, DocumentId, RequestId, ResolutionPolicy, Summary,
     Title, Via,
 };
-use aw_record::{Ask, Failure, NewDocument, NewVersion, Request};
+use aw_record::{Ask, Failure, NewVersion, Request};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use uuid::Uuid;
@@ -16,7 +16,8 @@ use super::trouble::{self, Trouble};
 use super::visitor::Visitor;
 use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
-use crate::server::{About, App, Desk, Problem, input};
+use crate::policy::Command;
+use crate::server::{Access, App, Problem, input};
 
 #[derive(Template)]
 #[template(path = "new.html")]
@@ -96,25 +97,25 @@ fn show(app: &App, visitor: &Visitor, draft: Draft, problem: Option<String>) -> 
     })
 }
 
-pub(super) async fn open(desk: Desk, form: Form) -> Response {
+pub(super) async fn open(access: Access, form: Form) -> Response {
     let draft = Draft::of(&form);
     // Before a document is kept for it.
     if let Err(problem) = form.visitor.may_open() {
         return trouble::page(&form.visitor, &Trouble::Refused { problem, typed: draft.texts() });
     }
-    match opened(&desk, &draft).await {
+    match opened(&access, &draft).await {
         Ok(debate) => Redirect::to(&format!("/debate/{debate}?new=1")).into_response(),
         Err(problem) => {
             let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
-            show(&desk.app, &form.visitor, draft, Some(words))
+            show(&access.app, &form.visitor, draft, Some(words))
         }
     }
 }
 
 /// Opens the debate, with its document if there is one. The ids come from the form, so that one
 /// that is sent twice opens one debate.
-async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
-    let app = &desk.app;
+async fn opened(access: &Access, draft: &Draft) -> Result<String, Problem> {
+    let app = &access.app;
     let title = Title::parse(draft.title.clone()).map_err(|bad| Problem::text("title", bad))?;
     let debate_type =
         DebateType::parse(draft.kind.clone()).map_err(|bad| Problem::text("type", bad))?;
@@ -134,8 +135,7 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
         let content = Content::parse(text, app.limits.document_bytes)
             .map_err(|bad| Problem::text("document", bad))?;
         let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
-        let engine = desk.engine("docs create", About::Everything).await?;
-        match engine.stretch(debate, 0, 1).await {
+        match access.debate(Command::DebateGetContext, debate)?.stretch(0, 1).await {
             // The same form once more finds its document again; any other would bring a new one.
             Ok(there) => {
                 let cites = format!("{motion}\n\ndoc_id=");
@@ -151,17 +151,13 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
             }
             Err(_) => {}
         }
-        let new = NewDocument {
-            seat: desk.caller.seat().map(|seat| seat.id),
-            request,
-            version: NewVersion {
-                summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
-                content,
-                author: None,
-                metadata: "{}".to_owned(),
-            },
+        let version = NewVersion {
+            summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
+            content,
+            author: None,
+            metadata: "{}".to_owned(),
         };
-        let kept = engine.create_document(new).await?;
+        let kept = access.create_document(request, version).await?;
         motion = citing(kept.document);
     }
     let request = Request {
@@ -181,5 +177,5 @@ async fn opened(desk: &Desk, draft: &Draft) -> Result<String, Problem> {
             motion: input::content("motion", motion, max)?,
         },
     };
-    Ok(desk.execute(request).await?.debate.id.to_string())
+    Ok(access.execute(request).await?.debate.id.to_string())
 }

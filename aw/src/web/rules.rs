@@ -12,8 +12,9 @@ use super::visitor::Visitor;
 use super::words::{Tongue, Words, put};
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
+use crate::policy::Command;
 use crate::server::input::Segment;
-use crate::server::{About, DRAWING, Desk, Problem, input};
+use crate::server::{Access, DRAWING, Problem, input};
 use crate::wire;
 
 #[derive(Template)]
@@ -37,9 +38,9 @@ struct OfRole {
     html: String,
 }
 
-pub(super) async fn read(desk: Desk, visitor: Visitor, Segment(id): Segment) -> Response {
+pub(super) async fn read(access: Access, visitor: Visitor, Segment(id): Segment) -> Response {
     let found = match input::id("debate_id", &id) {
-        Ok(debate) => texts(&desk, debate).await,
+        Ok(debate) => texts(&access, debate).await,
         Err(problem) => Err(problem),
     };
     let (kind, texts) = match found {
@@ -65,9 +66,9 @@ pub(super) async fn read(desk: Desk, visitor: Visitor, Segment(id): Segment) -> 
 }
 
 /// The type of a debate and the rules that its creator sent along.
-async fn texts(desk: &Desk, debate: DebateId) -> Result<(String, Option<TypeTexts>), Problem> {
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-    let (kind, texts) = engine.type_texts(debate).await?;
+async fn texts(access: &Access, debate: DebateId) -> Result<(String, Option<TypeTexts>), Problem> {
+    let debate = access.debate(Command::DebateGetContext, debate)?;
+    let (kind, texts) = debate.type_texts().await?;
     Ok((kind.into_string(), texts))
 }
 

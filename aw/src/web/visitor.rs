@@ -22,6 +22,7 @@ use uuid::Uuid;
 use super::cookies::{BROWSER, Jar, LANGUAGE, THEME, cookie};
 use super::markdown::plain;
 use super::words::{Tongue, Words};
+use crate::policy::Command;
 use crate::server::{App, Caller, Peer, Problem};
 
 /// Shorter bodies are not worth compressing.
@@ -115,12 +116,12 @@ impl Visitor {
 
     /// Whether they may rule, and stop the agents.
     pub(crate) fn rules(&self) -> bool {
-        self.may("debate ruling")
+        self.may(Command::DebateRuling)
     }
 
     /// Whether they may delete a debate.
     pub(crate) fn deletes(&self) -> bool {
-        self.may("debate delete")
+        self.may(Command::DebateDelete)
     }
 
     /// Whether they may open a debate.
@@ -130,7 +131,7 @@ impl Visitor {
 
     /// The same as a refusal. A seat of one debate opens no other.
     pub(crate) fn may_open(&self) -> Result<(), Problem> {
-        self.caller.may_use("debate create")?;
+        self.caller.may_use(Command::DebateCreate)?;
         match self.caller.bound_to() {
             Some(own) => {
                 Err(Problem::forbidden_role(format!("this token is for debate {own} only")))
@@ -145,7 +146,7 @@ impl Visitor {
         self.rules() || own == Some(SeatRole::Plays(role))
     }
 
-    fn may(&self, command: &str) -> bool {
+    fn may(&self, command: Command) -> bool {
         self.caller.may_use(command).is_ok()
     }
 

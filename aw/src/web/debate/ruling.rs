@@ -12,8 +12,9 @@ use super::super::options::{self, Choice};
 use super::super::trouble::{self, Trouble};
 use super::super::words::{Words, put};
 use super::{Asked, Notice, Preview, WINDOW, show};
+use crate::policy::Command;
 use crate::server::input::Segment;
-use crate::server::{About, DRAWING, Desk, Problem, input};
+use crate::server::{Access, DRAWING, Problem, input};
 use crate::wire::{Code, SubmitRuling};
 
 /// The value of `choice` for none of the options.
@@ -110,23 +111,23 @@ fn joined(first: &str, words: &str) -> String {
 }
 
 /// Takes a ruling, or shows what it would look like.
-pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -> Response {
+pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: Form) -> Response {
     let w = form.visitor.words;
     let draft = Draft::of(&form);
     let again = |notice: Option<Notice>, draft: Draft| {
-        let (desk, visitor, id) = (desk.clone(), form.visitor.clone(), id.clone());
-        async move { show(&desk, &visitor, &id, &Asked::default(), notice, draft).await }
+        let (access, visitor, id) = (access.clone(), form.visitor.clone(), id.clone());
+        async move { show(&access, &visitor, &id, &Asked::default(), notice, draft).await }
     };
     let refuse = |problem: Problem| {
         trouble::page(&form.visitor, &Trouble::Refused { problem, typed: draft.typed() })
     };
-    if let Err(problem) = desk.caller.may_use("debate ruling") {
+    if let Err(problem) = access.caller.may_use(Command::DebateRuling) {
         return refuse(problem);
     }
     if form.has(OLDER_FIELD) {
         return trouble::page(&form.visitor, &Trouble::Stale { typed: draft.typed() });
     }
-    let ruled_on = match argument(&desk, &id, &draft.target).await {
+    let ruled_on = match argument(&access, &id, &draft.target).await {
         Ok(argument) => argument,
         Err(problem) => return refuse(problem),
     };
@@ -163,8 +164,8 @@ pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -
         author: None,
     };
     let sent = match input::id("debate_id", &id) {
-        Ok(debate) => match desk.app.ruling(debate, Via::Page, body) {
-            Ok(request) => desk.execute(request).await,
+        Ok(debate) => match access.app.ruling(debate, Via::Page, body) {
+            Ok(request) => access.execute(request).await,
             Err(problem) => Err(problem),
         },
         Err(problem) => Err(problem),
@@ -179,7 +180,7 @@ pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -
     if matches!(problem.error.code, Code::DebateNotFound | Code::ServerError | Code::Forbidden) {
         return refuse(problem);
     }
-    let notice = match ruling_after(&desk, &id, &draft.target).await {
+    let notice = match ruling_after(&access, &id, &draft.target).await {
         Some(seq) => Notice {
             is_bad: true,
             words: put(w.ruled_before, format!("#{seq}")),
@@ -192,24 +193,24 @@ pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -
 }
 
 /// The argument that a form rules on, if the debate has it. Without an id: the one that awaits a ruling.
-async fn argument(desk: &Desk, debate: &str, id: &str) -> Result<Option<Argument>, Problem> {
+async fn argument(access: &Access, debate: &str, id: &str) -> Result<Option<Argument>, Problem> {
     let debate: DebateId = input::id("debate_id", debate)?;
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
+    let debate = access.debate(Command::DebateGetContext, debate)?;
     if id.is_empty() {
-        return Ok(engine.sheet(debate, None, 1).await?.pending);
+        return Ok(debate.sheet(None, 1).await?.pending);
     }
     let Ok(id) = id.parse::<ArgumentId>() else { return Ok(None) };
-    let Some(seq) = engine.place(debate, id).await? else { return Ok(None) };
-    let mut stretch = engine.stretch(debate, seq.0 - 1, 1).await?;
+    let Some(seq) = debate.place(id).await? else { return Ok(None) };
+    let mut stretch = debate.stretch(seq.0 - 1, 1).await?;
     Ok(stretch.arguments.pop())
 }
 
 /// The ruling that settled this, if one has.
-async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
+async fn ruling_after(access: &Access, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
-    let engine = desk.engine("debate get-context", About::Debate(debate)).await.ok()?;
-    let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
+    let debate = access.debate(Command::DebateGetContext, debate).ok()?;
+    let sheet = debate.sheet(None, WINDOW).await.ok()?;
     let settles = |argument: &&Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };

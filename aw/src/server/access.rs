@@ -1,0 +1,312 @@
+//! What one caller may do: the handlers' only way to the record.
+//!
+//! A handler names the command that it serves. [`Access`] checks the caller and returns a handle that
+//! can do only what was allowed ([`granted`]), so no handler can forget the check or do more.
+
+mod granted;
+
+use std::sync::Arc;
+
+use aw_core::{ByRole, DebateId, DocumentId, Hash, Kind, RequestId, Role, Time, mentions};
+use aw_record::{
+    Ask, DebateList, DocumentList, Engine, Failure, Fault, Filter, Health, KeptVersion,
+    NewDocument, NewVersion, Pass, Receipt, Request, Sign, Vitals,
+};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use tokio::sync::watch;
+
+use super::App;
+use super::caller::Caller;
+use super::error::Problem;
+use crate::policy::Command;
+
+pub(crate) use granted::{Administration, AllDebates, OneDebate, OneDocument, Waiter};
+
+/// The record. Only this module reaches the engine in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    engine: Engine,
+}
+
+impl Record {
+    pub(super) fn new(engine: Engine) -> Self {
+        Record { engine }
+    }
+
+    /// Changes when a session has ended or a token was revoked, on any server.
+    pub(super) fn departures(&self) -> watch::Receiver<()> {
+        self.engine.departures()
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Time {
+        self.engine.now()
+    }
+
+    /// The presence of each role in a debate.
+    pub(crate) fn presence(&self, debate: DebateId) -> ByRole<Sign> {
+        self.engine.presence(debate)
+    }
+
+    /// The debate that had this id in the older system.
+    pub(super) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        self.engine.debate_once_called(id).await
+    }
+
+    /// Figures of the database.
+    pub(super) fn vitals(&self) -> Vitals {
+        self.engine.vitals()
+    }
+
+    /// Whether the record can be written.
+    pub(super) async fn health(&self) -> Health {
+        self.engine.health().await
+    }
+
+    /// The caller with the token of this SHA-256, if the token is good.
+    pub(super) async fn seated(&self, token: Hash) -> Result<Option<Caller>, Failure> {
+        let seat = self.engine.seat_of(token).await?;
+        Ok(seat.map(|seat| Caller::Seated { seat: Arc::new(seat), holder: token }))
+    }
+
+    /// The token that a session stands for.
+    pub(super) async fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
+        self.engine.holder(session).await
+    }
+
+    /// Uses up a sign-in link and returns the token that it stands for.
+    pub(crate) async fn redeem(&self, link: Hash) -> Result<Option<Hash>, Failure> {
+        self.engine.redeem(link).await
+    }
+
+    /// Stores a session or a sign-in link.
+    pub(crate) async fn give_pass(&self, pass: Pass) -> Result<(), Failure> {
+        self.engine.give_pass(pass).await
+    }
+
+    /// Ends a session.
+    pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
+        self.engine.end_pass(session).await
+    }
+}
+
+/// The SHA-256 of the caller's browser session, if it has one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Session(pub(super) Option<Hash>);
+
+/// The server as one caller may use it.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    pub(crate) app: App,
+    pub(crate) caller: Caller,
+    session: Session,
+}
+
+impl FromRequestParts<App> for Access {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let session = parts.extensions.get().copied().unwrap_or(Session(None));
+        Ok(Access { app: app.clone(), caller: Caller::of(parts), session })
+    }
+}
+
+impl Caller {
+    /// The caller that the guard attached to a request.
+    pub(crate) fn of(parts: &Parts) -> Self {
+        parts.extensions.get().cloned().unwrap_or(Caller::Stranger)
+    }
+}
+
+impl Access {
+    fn engine(&self) -> &Engine {
+        &self.app.record.engine
+    }
+
+    /// Reads one debate, for a command that reads.
+    pub(crate) fn debate(&self, command: Command, debate: DebateId) -> Result<OneDebate, Problem> {
+        self.caller.may_use(command)?;
+        self.caller.may_see(debate)?;
+        Ok(OneDebate::new(self.app.clone(), debate))
+    }
+
+    /// Follows all debates. What comes of it must be cut to what the caller may see.
+    pub(crate) fn all_debates(&self) -> Result<AllDebates, Problem> {
+        self.caller.may_use(Command::DebateList)?;
+        Ok(AllDebates::new(self.app.clone()))
+    }
+
+    /// Waits in a debate as this role.
+    pub(crate) fn waiter(&self, role: Role, debate: DebateId) -> Result<Waiter<'_>, Problem> {
+        self.caller.may_use(Command::DebateWait)?;
+        self.caller.may_see(debate)?;
+        self.caller.may_be(role)?;
+        Ok(Waiter::new(&self.app, debate, role))
+    }
+
+    /// Administers the server.
+    pub(crate) fn administration(&self) -> Result<Administration<'_>, Problem> {
+        self.caller.must_administer()?;
+        Ok(Administration::new(self.engine()))
+    }
+
+    /// A page of the debates that the caller may see.
+    pub(crate) async fn list(&self, filter: Filter) -> Result<DebateList, Problem> {
+        self.caller.may_use(Command::DebateList)?;
+        Ok(self.engine().list(&Filter { only: self.caller.bound_to(), ..filter }).await?)
+    }
+
+    /// Deletes a debate.
+    pub(crate) async fn delete_debate(&self, debate: DebateId) -> Result<(), Problem> {
+        self.caller.may_use(Command::DebateDelete)?;
+        self.caller.may_see(debate)?;
+        Ok(self.engine().delete(debate).await?)
+    }
+
+    /// Reads one document, for a command that reads.
+    pub(crate) async fn document(
+        &self,
+        command: Command,
+        document: DocumentId,
+    ) -> Result<OneDocument, Problem> {
+        self.caller.may_use(command)?;
+        self.may_see_document(document).await?;
+        Ok(OneDocument::new(self.app.clone(), document))
+    }
+
+    /// A page of the documents that the caller may see.
+    pub(crate) async fn list_documents(
+        &self,
+        search: Option<&str>,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<DocumentList, Problem> {
+        self.caller.may_use(Command::DocsList)?;
+        let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some());
+        Ok(self.engine().list_documents(search, include_deleted, limit, offset, seen_by).await?)
+    }
+
+    /// Stores a new document.
+    pub(crate) async fn create_document(
+        &self,
+        request: RequestId,
+        version: NewVersion,
+    ) -> Result<KeptVersion, Problem> {
+        self.caller.may_use(Command::DocsCreate)?;
+        let seat = self.caller.seat().map(|seat| seat.id);
+        Ok(self.engine().create_document(NewDocument { request, seat, version }).await?)
+    }
+
+    /// Stores the next version of a document.
+    pub(crate) async fn add_version(
+        &self,
+        document: DocumentId,
+        request: RequestId,
+        version: NewVersion,
+    ) -> Result<KeptVersion, Problem> {
+        self.caller.may_use(Command::DocsSubmit)?;
+        self.may_see_document(document).await?;
+        Ok(self.engine().add_version(document, request, version).await?)
+    }
+
+    /// Deletes a document.
+    pub(crate) async fn delete_document(&self, document: DocumentId) -> Result<(), Problem> {
+        self.caller.may_use(Command::DocsDelete)?;
+        self.may_see_document(document).await?;
+        Ok(self.engine().delete_document(document).await?)
+    }
+
+    /// Executes a request to write, signed with the caller's name, if the caller may send it and the
+    /// rules allow it.
+    pub(crate) async fn execute(&self, mut request: Request) -> Result<Receipt, Problem> {
+        let (command, role, content) = match &request.ask {
+            Ask::Open { motion, .. } => (Command::DebateCreate, Role::Proposer, motion),
+            Ask::Play { role, play, content } => {
+                let command = match play.kind() {
+                    Kind::Motion => Command::DebateCreate,
+                    Kind::Claim => Command::DebateSubmit,
+                    Kind::Appeal => Command::DebateAppeal,
+                    Kind::Resolution => Command::DebateRequestCompletion,
+                    Kind::Ruling => Command::DebateRuling,
+                    Kind::Intervention => Command::DebateIntervention,
+                };
+                (command, *role, content)
+            }
+        };
+        self.caller.may_use(command)?;
+        self.caller.may_see(request.debate)?;
+        self.caller.may_be(role)?;
+        if self.caller.bound_to().is_some() {
+            // The older system's documents are imported first: the check below must find them.
+            self.engine().bring_documents(content).await?;
+            // A token may see what its debate cites, so it must not cite what it may not see. Most
+            // ids in a text are those of arguments, which every caller may mention.
+            for mention in mentions(content.as_str()) {
+                match self.engine().versions(mention.document, true, 0, 0).await {
+                    Ok(_) => self.may_see_document(mention.document).await?,
+                    Err(Failure::DocumentNotFound { .. }) => {}
+                    Err(failure) => return Err(failure.into()),
+                }
+            }
+        }
+        request.seat = self.caller.name();
+        let receipt = self.engine().execute(request).await?;
+        if !receipt.replayed {
+            self.app.telemetry.argument_written();
+        }
+        Ok(receipt)
+    }
+
+    /// Whether the caller is still authenticated: its token may have expired or been revoked since, or
+    /// its session may have ended. While the database is away nothing can be read, and the caller is
+    /// kept.
+    pub(crate) async fn is_still_welcome(&self) -> bool {
+        if self.is_always_welcome() {
+            return true;
+        }
+        // Boxed, because a held wait keeps this future's room until it checks.
+        Box::pin(self.is_welcome_now()).await
+    }
+
+    /// Whether the caller has nothing that could be revoked.
+    fn is_always_welcome(&self) -> bool {
+        let unbound = matches!(self.caller, Caller::Anybody | Caller::Administrator { .. });
+        unbound && self.session.0.is_none()
+    }
+
+    async fn is_welcome_now(&self) -> bool {
+        if let Some(session) = self.session.0
+            && !may_be_good(&self.app.record.holder(session).await)
+        {
+            return false;
+        }
+        match &self.caller {
+            Caller::Stranger => false,
+            Caller::Anybody | Caller::Administrator { .. } => true,
+            Caller::Seated { holder, .. } => may_be_good(&self.app.record.seated(*holder).await),
+        }
+    }
+
+    /// Returns once the caller's token was revoked or its session has ended.
+    pub(crate) async fn unwelcome(&self) {
+        let mut departures = self.app.record.departures();
+        while self.is_still_welcome().await && departures.changed().await.is_ok() {}
+    }
+
+    async fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {
+        let Some(seat) = self.caller.seat() else { return Ok(()) };
+        if self.engine().sees(seat, document).await? {
+            return Ok(());
+        }
+        Err(Problem::forbidden_role(format!(
+            "this token is for one debate only, which does not cite document {document}"
+        )))
+    }
+}
+
+/// Whether a token or session was found, or could not be looked up.
+fn may_be_good<T>(found: &Result<Option<T>, Failure>) -> bool {
+    matches!(found, Ok(Some(_)) | Err(Failure::Fault(Fault::Busy(_))))
+}

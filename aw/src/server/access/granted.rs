@@ -1,0 +1,271 @@
+//! Handles that [`Access`](super::Access) returns: each can do only what the caller was allowed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aw_core::{
+    Argument, ArgumentId, ByRole, DebateId, DebateType, DocumentId, Hash, Role, Seq, Time,
+};
+use aw_record::{
+    CitedMark, CitedPage, Context, DebateListed, Document, DocumentVersion, Engine, Failure,
+    Following, Listening, Mark, NewSeat, Poll, Run, Seat, Sheet, Sign, Stretch, Surroundings,
+    TypeTexts, Verified, VerifiedPiece, VersionList,
+};
+use uuid::Uuid;
+
+use crate::server::App;
+
+/// Reads one debate. Holds the app rather than the engine, because a clone of it costs one count.
+#[derive(Debug, Clone)]
+pub(crate) struct OneDebate {
+    app: App,
+    id: DebateId,
+}
+
+impl OneDebate {
+    pub(super) fn new(app: App, id: DebateId) -> Self {
+        OneDebate { app, id }
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.app.record.engine
+    }
+
+    /// The debate.
+    pub(crate) fn id(&self) -> DebateId {
+        self.id
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Time {
+        self.engine().now()
+    }
+
+    /// The debate with its `limit` newest arguments, or with all of them.
+    pub(crate) async fn context(&self, limit: Option<u64>) -> Result<Context, Failure> {
+        self.engine().context(self.id, limit).await
+    }
+
+    /// The presence of each role.
+    pub(crate) fn presence(&self) -> ByRole<Sign> {
+        self.engine().presence(self.id)
+    }
+
+    /// At most `limit` arguments after `after`, which may be 0, and no more than make a piece.
+    pub(crate) async fn stretch(&self, after: u64, limit: u64) -> Result<Stretch, Failure> {
+        self.engine().stretch(self.id, after, limit).await
+    }
+
+    /// Arguments after `after` and up to `until`, in order: as many as make a piece.
+    pub(crate) async fn piece(
+        &self,
+        which: Run,
+        after: Seq,
+        until: Seq,
+    ) -> Result<Vec<Argument>, Failure> {
+        self.engine().piece(self.id, which, after, until).await
+    }
+
+    /// A page of the documents that the debate cites.
+    pub(crate) async fn cited(&self, after: CitedMark) -> Result<CitedPage, Failure> {
+        self.engine().cited(self.id, after).await
+    }
+
+    /// The data of a page: at most `limit` arguments before `before`, or the newest.
+    pub(crate) async fn sheet(&self, before: Option<Seq>, limit: u64) -> Result<Sheet, Failure> {
+        self.engine().sheet(self.id, before, limit).await
+    }
+
+    /// The place of an argument, if the debate has it.
+    pub(crate) async fn place(&self, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
+        self.engine().place(self.id, argument).await
+    }
+
+    /// The context in which a page shows these arguments, which are in order.
+    pub(crate) async fn surroundings(
+        &self,
+        arguments: Arc<[Argument]>,
+    ) -> Result<Surroundings, Failure> {
+        self.engine().surroundings(self.id, arguments).await
+    }
+
+    /// The type of the debate, and the texts of that type if its creator sent them.
+    pub(crate) async fn type_texts(&self) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+        self.engine().type_texts(self.id).await
+    }
+
+    /// The checksum of the debate's own fields.
+    pub(crate) async fn seal(&self) -> Result<Option<Hash>, Failure> {
+        self.engine().seal(self.id).await
+    }
+
+    /// Checks that the debate is as it was written.
+    pub(crate) async fn verify(&self) -> Result<Verified, Failure> {
+        self.engine().verify(self.id).await
+    }
+
+    /// Listens for arguments: first this, then [`OneDebate::stretch`], and again after every ring.
+    pub(crate) fn listen(&self) -> Listening {
+        self.engine().listen(self.id)
+    }
+
+    /// Listens for changes of presence.
+    pub(crate) fn listen_for_presence(&self) -> Listening {
+        self.engine().listen_for_presence(self.id)
+    }
+}
+
+/// Follows all debates.
+#[derive(Debug, Clone)]
+pub(crate) struct AllDebates {
+    app: App,
+}
+
+impl AllDebates {
+    pub(super) fn new(app: App) -> Self {
+        AllDebates { app }
+    }
+
+    /// Follows all changes from now on.
+    pub(crate) fn follow(&self) -> Following {
+        self.app.record.engine.follow()
+    }
+
+    /// A debate as a list shows it.
+    pub(crate) async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.app.record.engine.listed(debate).await
+    }
+
+    /// The presence of each role in a debate.
+    pub(crate) fn presence(&self, debate: DebateId) -> ByRole<Sign> {
+        self.app.record.presence(debate)
+    }
+}
+
+/// Waits in one debate as one role. Borrows, because thousands are held at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiter<'a> {
+    app: &'a App,
+    debate: DebateId,
+    role: Role,
+}
+
+impl<'a> Waiter<'a> {
+    pub(super) fn new(app: &'a App, debate: DebateId, role: Role) -> Self {
+        Waiter { app, debate, role }
+    }
+
+    /// Returns when the role has something to do or to read, or after `patience`.
+    pub(crate) fn wait(
+        self,
+        after: Option<ArgumentId>,
+        patience: Duration,
+    ) -> impl Future<Output = Result<Poll, Failure>> + use<'a> {
+        self.app.record.engine.wait(self.debate, self.role, after, patience)
+    }
+
+    /// Reads the debate.
+    pub(crate) fn debate(self) -> OneDebate {
+        OneDebate::new(self.app.clone(), self.debate)
+    }
+}
+
+/// Reads one document.
+#[derive(Debug, Clone)]
+pub(crate) struct OneDocument {
+    app: App,
+    id: DocumentId,
+}
+
+impl OneDocument {
+    pub(super) fn new(app: App, id: DocumentId) -> Self {
+        OneDocument { app, id }
+    }
+
+    fn engine(&self) -> &Engine {
+        &self.app.record.engine
+    }
+
+    /// The document in this version, or in its newest.
+    pub(crate) async fn read(
+        &self,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<Document, Failure> {
+        self.engine().document(self.id, version, include_deleted).await
+    }
+
+    /// How many bytes [`OneDocument::read`] would read.
+    pub(crate) async fn size(
+        &self,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<u64, Failure> {
+        self.engine().document_size(self.id, version, include_deleted).await
+    }
+
+    /// The document with its text in pieces, for versions of any length.
+    pub(crate) async fn in_pieces(
+        &self,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<(Document, Vec<String>), Failure> {
+        self.engine().document_in_pieces(self.id, version, include_deleted).await
+    }
+
+    /// Two versions to compare: by default the newest and its predecessor.
+    pub(crate) async fn two_versions(
+        &self,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
+        self.engine().two_versions(self.id, from, to).await
+    }
+
+    /// A page of the versions: at most `limit`, and no more than make a piece.
+    pub(crate) async fn versions(
+        &self,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<VersionList, Failure> {
+        self.engine().versions(self.id, include_deleted, limit, offset).await
+    }
+}
+
+/// Administers the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Administration<'a> {
+    engine: &'a Engine,
+}
+
+impl<'a> Administration<'a> {
+    pub(super) fn new(engine: &'a Engine) -> Self {
+        Administration { engine }
+    }
+
+    /// The time.
+    pub(crate) fn now(self) -> Time {
+        self.engine.now()
+    }
+
+    /// Makes a seat.
+    pub(crate) async fn make_seat(self, new: NewSeat) -> Result<Seat, Failure> {
+        self.engine.make_seat(new).await
+    }
+
+    /// All seats, the newest first.
+    pub(crate) async fn seats(self) -> Result<Vec<Seat>, Failure> {
+        self.engine.seats().await
+    }
+
+    /// Revokes the token of a seat, and every session that stands for it.
+    pub(crate) async fn revoke_seat(self, id: Uuid) -> Result<Seat, Failure> {
+        self.engine.revoke_seat(id).await
+    }
+
+    /// Verifies a piece of the whole record, deleted debates included.
+    pub(crate) async fn verify_on(self, after: Option<Mark>) -> Result<VerifiedPiece, Failure> {
+        self.engine.verify_on(after).await
+    }
+}
