@@ -1,5 +1,6 @@
 //! Settings: flag, then environment, then `config.toml`, then default; settled once.
 
+mod guard;
 mod limits;
 mod older;
 
@@ -14,10 +15,11 @@ use std::time::Duration;
 use aw_record::Place;
 use serde::Deserialize;
 
+pub use guard::{Guard, Key, PublicUrl};
+pub use limits::{Limits, Pace, Rates};
 pub use older::Ignored;
 
 use crate::home::Home;
-use crate::server::{Guard, Key, Limits, PublicUrl};
 
 /// Where a server listens unless told otherwise.
 const USUAL_LISTEN: &str = "127.0.0.1:3456";
@@ -475,7 +477,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::server::Rates;
 
     fn settle(
         home: &Path,

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use aw::server::Guard;
+use aw::settings::Guard;
 use serde_json::Value;
 
 use crate::scene::{Stage, play};

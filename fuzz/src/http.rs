@@ -1,6 +1,6 @@
 //! Requests: bodies, queries, headers and forms, through the real router.
 
-use aw::server::Guard;
+use aw::settings::Guard;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::request::Builder;

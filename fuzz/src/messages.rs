@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aw::server::Guard;
+use aw::settings::Guard;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::Value;

@@ -14,7 +14,8 @@ use std::thread::{self, LocalKey};
 use std::time::Duration;
 
 use aw::mcp::Habits;
-use aw::server::{self, Guard, Limits, Setup, Stop};
+use aw::server::{self, Setup, Stop};
+use aw::settings::{Guard, Limits};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Store, StoreOptions};
 use axum::Router;

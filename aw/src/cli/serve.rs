@@ -20,8 +20,8 @@ use crate::home::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
 use crate::process;
-use crate::server::{self, Key, Setup, Stop};
-use crate::settings::{BadSetting, Flags, ServerSettings, environment, reachable};
+use crate::server::{self, Setup, Stop};
+use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
 
 /// Run the server in the foreground
 ///

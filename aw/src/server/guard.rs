@@ -20,69 +20,10 @@ use super::access::{Record, Session};
 use super::caller::Caller;
 use super::error::Problem;
 use super::serve::Peer;
+use crate::settings::Guard;
 use crate::token::digest;
 use crate::web;
 use crate::wire::Code;
-
-/// Whom the server lets in.
-#[derive(Debug, Clone, Default)]
-pub struct Guard {
-    /// Whether every request but `GET /health` must bring a token.
-    pub wants_token: bool,
-    /// The tokens of whoever runs the server; seats have theirs in the record.
-    pub keys: Vec<Key>,
-    /// Addresses besides loopback under which the server is known.
-    pub public: Vec<PublicUrl>,
-}
-
-/// A token that may do everything.
-#[derive(Debug, Clone)]
-pub struct Key {
-    name: &'static str,
-    digest: Hash,
-}
-
-impl Key {
-    /// The one that the server makes for whoever starts it.
-    pub fn of_administrator(token: &str) -> Self {
-        Key { name: "administrator", digest: digest(token) }
-    }
-
-    /// The one that was set for everybody who shares the server.
-    pub fn shared(token: &str) -> Self {
-        Key { name: "shared token", digest: digest(token) }
-    }
-}
-
-/// The scheme and host of a URL under which the server is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicUrl {
-    origin: String,
-    authority: String,
-}
-
-impl PublicUrl {
-    /// Scheme and host, as a browser writes them.
-    pub fn origin(&self) -> &str {
-        &self.origin
-    }
-}
-
-impl std::str::FromStr for PublicUrl {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("{text:?} is not a URL such as https://debates.example.org");
-        let uri: Uri = text.parse().map_err(|_| wrong())?;
-        match (uri.scheme_str(), uri.authority()) {
-            (Some(scheme @ ("http" | "https")), Some(authority)) => {
-                let authority = authority.as_str().to_ascii_lowercase();
-                Ok(PublicUrl { origin: format!("{scheme}://{authority}"), authority })
-            }
-            _ => Err(wrong()),
-        }
-    }
-}
 
 /// Lets a request in, with whom it found out to be calling; or says what it is answered.
 pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Response> {
@@ -142,11 +83,6 @@ impl App {
 }
 
 impl Guard {
-    /// One that wants this token, besides those of seats.
-    pub fn sharing(token: &str) -> Self {
-        Guard { wants_token: true, keys: vec![Key::shared(token)], ..Guard::default() }
-    }
-
     async fn judge(
         &self,
         method: &Method,
@@ -299,6 +235,7 @@ fn is_loopback(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::PublicUrl;
 
     #[test]
     fn loopback_is_known_by_its_plain_names_only() {

@@ -48,11 +48,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use guard::{Guard, Key, PublicUrl};
 use long::LongMessages;
 use places::Places;
 use rates::Meters;
-pub use rates::{Pace, Rates};
 pub use serve::{Peer, Stop, Stopping, serve};
 use telemetry::Telemetry;
 
@@ -64,52 +62,8 @@ pub(crate) use long::Held;
 pub(crate) use turns::{COMPARING, DRAWING};
 
 use crate::mcp::Habits;
+use crate::settings::{Guard, Limits, Rates};
 use crate::web::{self, seal::Seal};
-
-/// How much the server takes on.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// The longest argument, in bytes.
-    pub content_bytes: usize,
-    /// The longest version of a document, in bytes.
-    pub document_bytes: usize,
-    /// How many debates are kept, besides deleted ones.
-    pub debates: u64,
-    /// How many documents are kept, besides deleted ones.
-    pub documents: u64,
-    /// How many waits may be held at once.
-    pub held_waits: usize,
-    /// How many of them with the same token.
-    pub waits_per_token: usize,
-    /// How many sockets may be open at once.
-    pub sockets: usize,
-    /// How many of them with the same token.
-    pub sockets_per_token: usize,
-    /// How many connections may be open at once.
-    pub connections: usize,
-    /// How many bytes of long messages may be on their way at once.
-    pub long_answers: usize,
-    /// How often somebody may ask, where tokens are wanted.
-    pub rates: Rates,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            content_bytes: 10_240,
-            document_bytes: 5 * 1024 * 1024,
-            debates: 1_000_000,
-            documents: 1_000_000,
-            held_waits: 20_000,
-            waits_per_token: 1_000,
-            sockets: 5_000,
-            sockets_per_token: 200,
-            connections: 30_000,
-            long_answers: 64 * 1024 * 1024,
-            rates: Rates::FREE,
-        }
-    }
-}
 
 /// What every handler is handed. It is cloned several times for each request, so that a clone must
 /// cost no more than one count.

@@ -18,50 +18,13 @@ use super::access::Record;
 use super::caller::{Caller, Whose};
 use super::error::Problem;
 use super::serve::Peer;
+use crate::settings::{Pace, Rates};
 
 /// How many buckets share a lock, and push each other out.
 const SET: usize = 8;
 
 /// How many such sets there are of each kind.
 const SETS: usize = 1024;
-
-/// How often something may be done.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
-    /// So often a second in the long run; 0 sets no limit.
-    pub per_second: f64,
-    /// So often at once, after some rest.
-    pub burst: u32,
-}
-
-impl Pace {
-    /// As often as one likes.
-    pub const FREE: Pace = Pace { per_second: 0.0, burst: 0 };
-}
-
-/// How often somebody may ask.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rates {
-    /// With one token.
-    pub token: Pace,
-    /// From one address, this machine's own aside.
-    pub address: Pace,
-    /// From one address with tokens that are not good.
-    pub wrong_token: Pace,
-}
-
-impl Rates {
-    /// As often as everybody likes.
-    pub const FREE: Rates =
-        Rates { token: Pace::FREE, address: Pace::FREE, wrong_token: Pace::FREE };
-
-    /// What is usual where the server wants tokens.
-    pub const USUAL: Rates = Rates {
-        token: Pace { per_second: 100.0, burst: 500 },
-        address: Pace { per_second: 200.0, burst: 1000 },
-        wrong_token: Pace { per_second: 5.0, burst: 50 },
-    };
-}
 
 /// Counts who asks how often.
 #[derive(Debug)]

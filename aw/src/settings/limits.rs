@@ -1,4 +1,4 @@
-//! How much a server takes on, as it was set.
+//! Limits of a server.
 //!
 //! A `max` of 0 lets nothing in; a rate of 0 lets everything through.
 
@@ -6,9 +6,91 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::{BadSetting, Config, Environment, parsed};
-use crate::server::{Limits, Pace, Rates};
 
-/// Settles how much a server takes on.
+/// Limits of a server.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The longest argument, in bytes.
+    pub content_bytes: usize,
+    /// The longest version of a document, in bytes.
+    pub document_bytes: usize,
+    /// The number of debates, without deleted ones.
+    pub debates: u64,
+    /// The number of documents, without deleted ones.
+    pub documents: u64,
+    /// The number of held waits.
+    pub held_waits: usize,
+    /// The number of them with the same token.
+    pub waits_per_token: usize,
+    /// The number of open sockets.
+    pub sockets: usize,
+    /// The number of them with the same token.
+    pub sockets_per_token: usize,
+    /// The number of open connections.
+    pub connections: usize,
+    /// The bytes of long answers in flight.
+    pub long_answers: usize,
+    /// Rate limits, where the server wants tokens.
+    pub rates: Rates,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            content_bytes: 10_240,
+            document_bytes: 5 * 1024 * 1024,
+            debates: 1_000_000,
+            documents: 1_000_000,
+            held_waits: 20_000,
+            waits_per_token: 1_000,
+            sockets: 5_000,
+            sockets_per_token: 200,
+            connections: 30_000,
+            long_answers: 64 * 1024 * 1024,
+            rates: Rates::FREE,
+        }
+    }
+}
+
+/// A rate limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Requests a second on average; 0 sets no limit.
+    pub per_second: f64,
+    /// Requests at once after a pause.
+    pub burst: u32,
+}
+
+impl Pace {
+    /// No limit.
+    pub const FREE: Pace = Pace { per_second: 0.0, burst: 0 };
+}
+
+/// Rate limits of a server that wants tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// For one token.
+    pub token: Pace,
+    /// For one address, except loopback.
+    pub address: Pace,
+    /// For requests with a wrong token from one address.
+    pub wrong_token: Pace,
+}
+
+impl Rates {
+    /// No limits.
+    pub const FREE: Rates =
+        Rates { token: Pace::FREE, address: Pace::FREE, wrong_token: Pace::FREE };
+
+    /// The defaults.
+    pub const USUAL: Rates = Rates {
+        token: Pace { per_second: 100.0, burst: 500 },
+        address: Pace { per_second: 200.0, burst: 1000 },
+        wrong_token: Pace { per_second: 5.0, burst: 50 },
+    };
+}
+
+/// Reads the limits from the environment and the config file.
 pub(super) fn settle(config: &Config, set: Environment<'_>) -> Result<Limits, BadSetting> {
     let usual = Limits::default();
     Ok(Limits {

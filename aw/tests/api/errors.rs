@@ -1,6 +1,6 @@
 //! Every error the server sends, with its whole body: what happened, to which thing, what to do next.
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_tungstenite::connect_async;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use serde_json::{Value, json};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Error;

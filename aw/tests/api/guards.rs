@@ -1,6 +1,6 @@
 //! Who may call at all: foreign hosts, other web sites and strangers are turned away everywhere.
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 

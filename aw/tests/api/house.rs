@@ -1,6 +1,6 @@
 //! A server that wants tokens: whoever runs it, and its guests at browsers without a screen.
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Answers that are sent piece by piece: what they say, what room they take, how they end.
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

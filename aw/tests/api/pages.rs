@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::seen::{see, seen, send};
 use crate::world::{World, new_id};
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 
 async fn with_token() -> World {
     let guard = Guard::sharing("secret");

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use futures_util::future::join_all;
 use reqwest::Method;
 use reqwest::header::SET_COOKIE;

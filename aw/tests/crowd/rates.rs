@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use aw::mcp::Habits;
-use aw::server::{self, Guard, Limits, Pace, Peer, Rates, Setup, Stop};
+use aw::server::{self, Peer, Setup, Stop};
+use aw::settings::{Guard, Limits, Pace, Rates};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request};

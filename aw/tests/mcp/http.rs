@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aw::server::{Guard, Limits};
+use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 

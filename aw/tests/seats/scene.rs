@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use aw::server::{Guard, Key, Limits};
+use aw::settings::{Guard, Key, Limits};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
 use aw::mcp::Habits;
-use aw::server::{self, Guard, Limits, Setup, Stop};
+use aw::server::{self, Setup, Stop};
+use aw::settings::{Guard, Limits};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Place, Store, StoreOptions};
 use axum::Router;

@@ -15,7 +15,7 @@ mod tap;
 mod ways;
 mod weakness;
 
-use aw::server::{Guard, Key, Limits};
+use aw::settings::{Guard, Key, Limits};
 
 use means::{MEANS, Means, Own};
 use siege::Siege;

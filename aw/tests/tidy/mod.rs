@@ -1,0 +1,4 @@
+//! Promises of docs/architecture.md, checked against the source.
+
+mod promises;
+mod source;
