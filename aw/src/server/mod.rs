@@ -6,6 +6,8 @@
 
 pub(crate) mod body;
 mod caller;
+pub(crate) mod cookies;
+pub(crate) mod csrf;
 mod debates;
 mod desk;
 mod documents;
@@ -21,6 +23,7 @@ mod links;
 mod live;
 mod long;
 mod mcp;
+pub(crate) mod pages;
 mod places;
 mod rates;
 mod refused;
@@ -48,8 +51,10 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use csrf::CsrfKey;
 pub use guard::{Guard, Key, PublicUrl};
 use long::LongMessages;
+pub use pages::Pages;
 use places::Places;
 use rates::Meters;
 pub use rates::{Pace, Rates};
@@ -64,7 +69,6 @@ pub(crate) use long::Held;
 pub(crate) use turns::{COMPARING, DRAWING};
 
 use crate::mcp::Habits;
-use crate::web::{self, seal::Seal};
 
 /// How much the server takes on.
 #[derive(Debug, Clone)]
@@ -122,7 +126,7 @@ pub(crate) struct Shared {
     pub(crate) record: Record,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
-    pub(crate) seal: Seal,
+    pub(crate) csrf: CsrfKey,
     pub(crate) meters: Meters,
     waits: Places,
     sockets: Places,
@@ -130,6 +134,7 @@ pub(crate) struct Shared {
     told: feed::Messages,
     told_in_debates: live::ToldInDebates,
     telemetry: Telemetry,
+    error_page: fn(&Parts, &App, Problem) -> Response,
     pub(crate) home_id: String,
     stopping: Stopping,
 }
@@ -157,6 +162,8 @@ pub struct Setup {
     pub stopping: Stopping,
     /// What agents are told that call its tools.
     pub habits: Habits,
+    /// The pages, from `web::pages`.
+    pub pages: Pages,
 }
 
 #[derive(OpenApi)]
@@ -171,7 +178,7 @@ struct Description;
 
 /// Everything that is served.
 pub fn router(setup: Setup) -> Router {
-    let Setup { engine, guard, limits, home_id, stopping, habits } = setup;
+    let Setup { engine, guard, limits, home_id, stopping, habits, pages } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App(Arc::new(Shared {
@@ -182,10 +189,11 @@ pub fn router(setup: Setup) -> Router {
         sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
         long: LongMessages::within(limits.long_answers, limits.content_bytes),
         limits,
-        seal: Seal::default(),
+        csrf: CsrfKey::new(),
         told: feed::Messages::default(),
         told_in_debates: live::ToldInDebates::default(),
         telemetry: Telemetry::default(),
+        error_page: pages.error,
         home_id,
         stopping,
     }));
@@ -197,7 +205,7 @@ pub fn router(setup: Setup) -> Router {
     router
         .route("/openapi.json", get(description))
         .route("/mcp", mcp::route(own, &app, habits))
-        .merge(web::routes())
+        .merge(pages.routes)
         .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), attend))
         .with_state(app)
@@ -286,8 +294,8 @@ async fn attend_inside(State(app): State<App>, request: Request, next: Next) -> 
 async fn unknown(State(app): State<App>, request: Request) -> Response {
     let problem = Problem::route_not_found(request.uri().path());
     let (parts, _) = request.into_parts();
-    if web::wants_page(&parts) {
-        return web::trouble_page(&parts, &app, problem);
+    if pages::wants_page(&parts) {
+        return (app.error_page)(&parts, &app, problem);
     }
     problem.into_response()
 }

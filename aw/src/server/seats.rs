@@ -9,9 +9,9 @@ use super::desk::{About, Desk};
 use super::error::Problem;
 use super::input::{self, Body, Segment};
 use super::json::Json;
+use super::pages;
 use super::refused::{ReadRefused, WriteRefused};
 use crate::token::Token;
-use crate::web;
 use crate::wire::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 
 /// How long a link may lie about, in milliseconds.
@@ -115,7 +115,7 @@ pub(super) async fn link(
     desk: Desk,
     Body(body): Body<CreateLink>,
 ) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
-    let to = web::own(body.to.as_deref().unwrap_or("/")).to_owned();
+    let to = pages::local_path(body.to.as_deref().unwrap_or("/")).to_owned();
     // Whoever may read may do so in a browser.
     desk.engine("debate list", About::Everything).await?;
     let (path, expires_at) = match desk.caller.holder() {
@@ -125,7 +125,7 @@ pub(super) async fn link(
             let expires_at = Time(desk.app.record.now().0 + LINK_LASTS);
             let pass = Pass { hash: link.digest(), holder, once: true, expires_at };
             desk.app.record.give_pass(pass).await?;
-            (web::link(&link, &to), Some(Stamp(expires_at)))
+            (pages::sign_in_link(&link, &to), Some(Stamp(expires_at)))
         }
     };
     Ok((StatusCode::CREATED, Json(Success::new(Link { path, expires_at }))))
