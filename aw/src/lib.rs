@@ -13,6 +13,7 @@ pub mod next;
 pub mod policy;
 pub mod process;
 pub mod programs;
+pub mod render;
 pub mod server;
 pub mod settings;
 pub mod token;

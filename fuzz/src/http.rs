@@ -146,7 +146,7 @@ fn sharing() -> Guard {
 }
 
 /// Anything as a form of the page: the first line is its path, the second its cookies, the rest what
-/// was typed. `$S` is the seal of the browser `$W`.
+/// was typed. `$S` is the csrf of the browser `$W`.
 ///
 /// - The answer is never a 5xx. It is a page that runs no script but ours, or it leads on within
 ///   this site.

@@ -130,6 +130,7 @@ impl World {
             home_id: "fuzz".to_owned(),
             stopping: stop.told(),
             habits: Habits::default(),
+            pages: aw::web::pages(),
         });
         drop(inside);
         let database = reader(&path);
@@ -203,19 +204,19 @@ impl World {
         self.accepted(&format!("/documents/{document}/versions"), &version);
         self.names.push(("$F", document));
         if self.token.is_none() {
-            let seal = self.seal();
-            self.names.extend([("$W", BROWSER.to_owned()), ("$S", seal)]);
+            let csrf = self.csrf();
+            self.names.extend([("$W", BROWSER.to_owned()), ("$S", csrf)]);
         }
         self.remember();
     }
 
-    /// The seal that the forms of a browser carry.
-    fn seal(&self) -> String {
+    /// The csrf that the forms of a browser carry.
+    fn csrf(&self) -> String {
         let request = Request::get("/new").header("host", "localhost");
         let request = request.header("cookie", format!("aw_browser={BROWSER}"));
         let answer = self.send(request.body(Body::empty()).expect("it is a request"));
         let page = String::from_utf8_lossy(&answer.expect("a page is not held").body).into_owned();
-        let after = page.split_once("name=\"seal\" value=\"").expect("a form has a seal").1;
+        let after = page.split_once("name=\"csrf\" value=\"").expect("a form has a csrf").1;
         after.split('"').next().unwrap_or_default().to_owned()
     }
 

@@ -1,6 +1,6 @@
 //! What agents write: Markdown, options of an APPEAL, documents that are mentioned.
 
-use aw::web::markdown::render;
+use aw::render::markdown::render;
 use aw::web::options::{choices, sections};
 use aw_core::{DocumentId, mentions};
 

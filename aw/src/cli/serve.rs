@@ -22,6 +22,7 @@ use crate::mcp::{Habits, Types};
 use crate::process;
 use crate::server::{self, Setup, Stop};
 use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
+use crate::web;
 
 /// Run the server in the foreground
 ///
@@ -148,6 +149,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         limits,
         home_id,
         stopping: stop.told(),
+        pages: web::pages(),
         habits: Habits {
             debate_language,
             patience,

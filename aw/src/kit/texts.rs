@@ -8,7 +8,7 @@ use aw_core::{ByRole, Role};
 use crate::policy::{Command, Users};
 
 /// A language that the kit is written in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Language {
     /// English.
     #[default]

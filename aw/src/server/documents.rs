@@ -20,7 +20,7 @@ use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::{COMPARING, DRAWING};
 use crate::policy::Command;
-use crate::web;
+use crate::render::diff;
 use crate::wire::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
     VersionList,
@@ -324,7 +324,7 @@ pub(super) async fn diff(
     let compare = move || {
         let (old, new) = (format!("v{old}"), format!("v{new}"));
         let deadline = Instant::now() + DIFF_PATIENCE;
-        pieces(&web::unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
+        pieces(&diff::unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
     };
     let text = turn.run(compare).await?;
     let mut diff = Diff { document_id: Text(id), from: old, to: new, diff: String::new() };

@@ -16,11 +16,13 @@ use super::access::{Access, OneDebate};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::long::{DRAWN, LongMessages};
+use super::pages;
 use super::refused::ReadRefused;
 use super::transcript::{self, Arguments, Cited};
 use super::turns::DRAWING;
+use crate::kit::texts::Language;
 use crate::policy::Command;
-use crate::web::{self, Tongue};
+use crate::render::argument;
 use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -54,7 +56,7 @@ pub(super) async fn export(
     match params.format.as_deref() {
         None | Some("" | "markdown") => markdown(&access.app, &debate).await,
         Some("json") => transcript::export(&access.app, &debate).await,
-        Some("html") => html(&access.app, debate, web::tongue(&headers)).await,
+        Some("html") => html(&access.app, debate, pages::language(&headers)).await,
         Some(other) => {
             let message = format!("`format` is {other:?}: not one of markdown, html, json");
             Err(Problem::input("format", message))
@@ -63,17 +65,18 @@ pub(super) async fn export(
 }
 
 /// The transcript as HTML: one file that needs nothing else.
-async fn html(app: &App, debate: OneDebate, tongue: Tongue) -> Result<Response, Problem> {
+async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Response, Problem> {
     let held = app.long.hold_pieces(DRAWN)?;
     let head = debate.stretch(0, 0).await?.debate;
-    let [begin, before_arguments, end] = web::around_transcript(&head, tongue)?;
+    let [begin, before_arguments, end] =
+        argument::transcript_frame(&head, language).map_err(Problem::fault)?;
     let (last, now) = (head.debate.standing.last, debate.now().0);
     let mut arguments = Arguments::between(&debate, Run::All, Seq(0), last);
     let mut documents = Cited::by(&debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {
-            let lines = piece.iter().map(|document| web::document_line(document, tongue));
+            let lines = piece.iter().map(|document| argument::document_line(document, language));
             out.send(lines.collect::<String>()).await?;
         }
         out.send(before_arguments).await?;
@@ -81,7 +84,7 @@ async fn html(app: &App, debate: OneDebate, tongue: Tongue) -> Result<Response, 
             let piece: Arc<[Argument]> = piece.into();
             let around = debate.surroundings(piece.clone()).await?;
             let draw = move || {
-                let drawn = piece.iter().map(|one| web::exported(one, &around, tongue, now));
+                let drawn = piece.iter().map(|one| argument::exported(one, &around, language, now));
                 drawn.collect::<String>()
             };
             out.send(DRAWING.run(draw).await?).await?;
@@ -138,7 +141,7 @@ fn section(argument: &Argument) -> String {
     let event = argument.event;
     let mut notes = vec![format!("`{}`", argument.id), Stamp(argument.at).to_string()];
     // What the record knows, then what somebody says of themselves.
-    notes.extend(web::hand(argument));
+    notes.extend(argument::written_by(argument));
     notes.extend(argument.seat.as_ref().map(|seat| format!("seat {}", name(seat.as_str()))));
     notes.extend(argument.author.as_ref().map(|author| format!("by {}", name(author.as_str()))));
     notes.extend(argument.parent.map(|parent| format!("answers `{parent}`")));

@@ -18,11 +18,12 @@ use subtle::ConstantTimeEq;
 use super::App;
 use super::access::{Record, Session};
 use super::caller::Caller;
+use super::cookies::{BROWSER, cookie, sessions_of};
 use super::error::Problem;
+use super::pages;
 use super::serve::Peer;
 use crate::settings::Guard;
 use crate::token::digest;
-use crate::web;
 use crate::wire::Code;
 
 /// Lets a request in, with whom it found out to be calling; or says what it is answered.
@@ -34,12 +35,12 @@ pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Respon
             parts.extensions.insert(session);
             Ok(Request::from_parts(parts, body))
         }
-        Ok(Verdict::ComesAgain) => Err(web::ask_again(&parts.uri)),
-        Ok(Verdict::SignsIn) => Err(web::to_sign_in(&parts.uri)),
+        Ok(Verdict::ComesAgain) => Err(pages::ask_again(&parts.uri)),
+        Ok(Verdict::SignsIn) => Err(pages::redirect_to_sign_in(&parts.uri)),
         Err(problem) => {
             let is_told = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
-            if is_told && web::is_page(parts.uri.path()) && web::wants_page(&parts) {
-                return Err(web::trouble_page(&parts, app, problem));
+            if is_told && pages::is_page(parts.uri.path()) && pages::wants_page(&parts) {
+                return Err((app.error_page)(&parts, app, problem));
             }
             Err(problem.into_response())
         }
@@ -106,7 +107,7 @@ impl Guard {
             }
         }
         let says = |name: &str, word: &str| headers.get(name).is_some_and(|said| said == word);
-        let page = web::is_page(uri.path());
+        let page = pages::is_page(uri.path());
         let from_elsewhere = says("sec-fetch-site", "cross-site");
         // Another port of this machine is the same site to a browser, and another's all the same.
         let from_another = from_elsewhere || says("sec-fetch-site", "same-site");
@@ -117,7 +118,7 @@ impl Guard {
         }
         // A browser that comes by a link keeps our cookies back. Given another one, it could not send the
         // forms any more that are open in it.
-        if from_elsewhere && uri.path() != web::LINK && !web::shows_cookies(headers) {
+        if from_elsewhere && uri.path() != pages::LINK && cookie(headers, BROWSER).is_none() {
             return Ok(Verdict::ComesAgain);
         }
         if !self.wants_token {
@@ -132,7 +133,7 @@ impl Guard {
         // writes goes through its forms.
         let reads =
             method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
-        let sessions = if page || reads { web::sessions_of(headers) } else { Vec::new() };
+        let sessions = if page || reads { sessions_of(headers) } else { Vec::new() };
         for session in sessions {
             if let Some(holder) = record.holder(session).await?
                 && let Some(caller) = self.caller(holder, record).await?
@@ -140,7 +141,7 @@ impl Guard {
                 return Ok(Verdict::ComesIn(caller, Session(Some(session))));
             }
         }
-        if uri.path() == "/health" || web::is_open(uri.path()) {
+        if uri.path() == "/health" || pages::is_public(uri.path()) {
             return Ok(Verdict::ComesIn(Caller::Stranger, Session(None)));
         }
         // A part that the page's script asks for is not a place to sign in.

@@ -20,12 +20,14 @@ use super::feed;
 use super::input::{self, Params};
 use super::json::{self, Items};
 use super::long::{DRAWN, Held};
+use super::pages;
 use super::refused::ReadRefused;
 use super::socket::{End, Part, Socket, Turn, Upgrade, welcome, written};
 use super::transcript::Arguments;
 use super::turns::DRAWING;
+use crate::kit::texts::Language;
 use crate::policy::Command;
-use crate::web::{self, Tongue};
+use crate::render::argument::fragment;
 use crate::wire::{ArgumentTold, Asked, Text, Told};
 
 /// How many new arguments are kept for other sockets.
@@ -68,7 +70,7 @@ pub(super) async fn follow(
     // However large, it is a place after the last argument.
     let after = input::optional("after_seq", params.after_seq.as_deref())?.unwrap_or(0_u64);
     let after = after.min(i64::MAX as u64);
-    let html = input::flag("html", params.html.as_deref())?.then(|| web::tongue(&headers));
+    let html = input::flag("html", params.html.as_deref())?.then(|| pages::language(&headers));
     let followed = match debate {
         Some(id) => {
             let debate = access.debate(Command::DebateGetContext, id)?;
@@ -120,7 +122,7 @@ enum Followed {
 
 /// What sockets that follow a debate are told after a ring: by which they follow, what they have seen
 /// of it, and how they are shown it.
-pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Tongue>), Arc<NewArguments>>;
+pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Language>), Arc<NewArguments>>;
 
 /// New arguments as they are told.
 #[derive(Debug)]
@@ -139,7 +141,7 @@ struct Follower<'a> {
     /// The last place that was sent.
     seen: u64,
     /// Whether arguments also come as the page draws them, and in which language.
-    html: Option<Tongue>,
+    html: Option<Language>,
     /// Who it was told to be waiting.
     told: ByRole<bool>,
     /// The room that its first message took. A socket keeps a buffer as long as its longest message,
@@ -267,7 +269,7 @@ impl Follower<'_> {
     async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentTold>, End> {
         let arguments: Arc<[Argument]> = arguments.into();
         let html = match self.html {
-            Some(tongue) => self.fragments(arguments.clone(), tongue).await?,
+            Some(language) => self.fragments(arguments.clone(), language).await?,
             None => None,
         };
         let mut html = html.unwrap_or_default().into_iter();
@@ -281,13 +283,13 @@ impl Follower<'_> {
     async fn fragments(
         &mut self,
         arguments: Arc<[Argument]>,
-        tongue: Tongue,
+        language: Language,
     ) -> Result<Option<Vec<String>>, End> {
         let around = self.debate.surroundings(arguments.clone()).await;
         let Ok(around) = around else { return Ok(None) };
         let now = self.debate.now().0;
         let draw = move || {
-            arguments.iter().map(|argument| web::fragment(argument, &around, tongue, now)).collect()
+            arguments.iter().map(|argument| fragment(argument, &around, language, now)).collect()
         };
         Ok(Some(DRAWING.run(draw).await?))
     }

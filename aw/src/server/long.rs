@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::App;
 use super::error::Problem;
-use crate::web;
+use super::pages::wants_page;
 
 /// What is shorter is not counted.
 pub(super) const SHORT: usize = 64 * 1024;
@@ -183,7 +183,7 @@ impl HttpBody for Arriving {
 /// The request of a person, who is told as a page when there is no room for the answer.
 pub(super) fn person(request: Request) -> (Request, Option<Box<Parts>>) {
     let (parts, body) = request.into_parts();
-    let person = web::wants_page(&parts).then(|| Box::new(parts.clone()));
+    let person = wants_page(&parts).then(|| Box::new(parts.clone()));
     (Request::from_parts(parts, body), person)
 }
 
@@ -204,7 +204,7 @@ pub(super) async fn bound(
         Ok(held) => held,
         Err(problem) => {
             return match person {
-                Some(parts) => web::trouble_page(&parts, app, problem),
+                Some(parts) => (app.error_page)(&parts, app, problem),
                 None => problem.into_response(),
             };
         }

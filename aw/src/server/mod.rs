@@ -7,6 +7,8 @@
 mod access;
 pub(crate) mod body;
 mod caller;
+pub(crate) mod cookies;
+pub(crate) mod csrf;
 mod debates;
 mod documents;
 mod drain;
@@ -21,6 +23,7 @@ mod links;
 mod live;
 mod long;
 mod mcp;
+pub(crate) mod pages;
 mod places;
 mod rates;
 mod refused;
@@ -48,7 +51,9 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use csrf::CsrfKey;
 use long::LongMessages;
+pub use pages::Pages;
 use places::Places;
 use rates::Meters;
 pub use serve::{Peer, Stop, Stopping, serve};
@@ -63,7 +68,6 @@ pub(crate) use turns::{COMPARING, DRAWING};
 
 use crate::mcp::Habits;
 use crate::settings::{Guard, Limits, Rates};
-use crate::web::{self, seal::Seal};
 
 /// What every handler is handed. It is cloned several times for each request, so that a clone must
 /// cost no more than one count.
@@ -76,7 +80,7 @@ pub(crate) struct Shared {
     pub(crate) record: Record,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
-    pub(crate) seal: Seal,
+    pub(crate) csrf: CsrfKey,
     pub(crate) meters: Meters,
     waits: Places,
     sockets: Places,
@@ -84,6 +88,7 @@ pub(crate) struct Shared {
     told: feed::Messages,
     told_in_debates: live::ToldInDebates,
     telemetry: Telemetry,
+    error_page: fn(&Parts, &App, Problem) -> Response,
     pub(crate) home_id: String,
     stopping: Stopping,
 }
@@ -111,6 +116,8 @@ pub struct Setup {
     pub stopping: Stopping,
     /// What agents are told that call its tools.
     pub habits: Habits,
+    /// The pages, from `web::pages`.
+    pub pages: Pages,
 }
 
 #[derive(OpenApi)]
@@ -125,7 +132,7 @@ struct Description;
 
 /// Everything that is served.
 pub fn router(setup: Setup) -> Router {
-    let Setup { engine, guard, limits, home_id, stopping, habits } = setup;
+    let Setup { engine, guard, limits, home_id, stopping, habits, pages } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App(Arc::new(Shared {
@@ -136,10 +143,11 @@ pub fn router(setup: Setup) -> Router {
         sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
         long: LongMessages::within(limits.long_answers, limits.content_bytes),
         limits,
-        seal: Seal::default(),
+        csrf: CsrfKey::new(),
         told: feed::Messages::default(),
         told_in_debates: live::ToldInDebates::default(),
         telemetry: Telemetry::default(),
+        error_page: pages.error,
         home_id,
         stopping,
     }));
@@ -151,7 +159,7 @@ pub fn router(setup: Setup) -> Router {
     router
         .route("/openapi.json", get(description))
         .route("/mcp", mcp::route(own, &app, habits))
-        .merge(web::routes())
+        .merge(pages.routes)
         .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), attend))
         .with_state(app)
@@ -240,8 +248,8 @@ async fn attend_inside(State(app): State<App>, request: Request, next: Next) -> 
 async fn unknown(State(app): State<App>, request: Request) -> Response {
     let problem = Problem::route_not_found(request.uri().path());
     let (parts, _) = request.into_parts();
-    if web::wants_page(&parts) {
-        return web::trouble_page(&parts, &app, problem);
+    if pages::wants_page(&parts) {
+        return (app.error_page)(&parts, &app, problem);
     }
     problem.into_response()
 }

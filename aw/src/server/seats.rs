@@ -9,10 +9,10 @@ use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment};
 use super::json::Json;
+use super::pages;
 use super::refused::{ReadRefused, WriteRefused};
 use crate::policy::Command;
 use crate::token::Token;
-use crate::web;
 use crate::wire::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 
 /// How long a link may lie about, in milliseconds.
@@ -115,7 +115,7 @@ pub(super) async fn link(
     access: Access,
     Body(body): Body<CreateLink>,
 ) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
-    let to = web::own(body.to.as_deref().unwrap_or("/")).to_owned();
+    let to = pages::local_path(body.to.as_deref().unwrap_or("/")).to_owned();
     // A caller that may read may read in a browser.
     access.caller.may_use(Command::DebateList)?;
     let (path, expires_at) = match access.caller.holder() {
@@ -125,7 +125,7 @@ pub(super) async fn link(
             let expires_at = Time(access.app.record.now().0 + LINK_LASTS);
             let pass = Pass { hash: link.digest(), holder, once: true, expires_at };
             access.app.record.give_pass(pass).await?;
-            (web::link(&link, &to), Some(Stamp(expires_at)))
+            (pages::sign_in_link(&link, &to), Some(Stamp(expires_at)))
         }
     };
     Ok((StatusCode::CREATED, Json(Success::new(Link { path, expires_at }))))

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
-use super::visitor::gzip;
+use super::page_request::gzip;
 use crate::server::Problem;
 
 struct Asset {
@@ -34,9 +34,6 @@ const ASSETS: &[Asset] = &[
 const fn asset(name: &'static str, kind: &'static str, bytes: &'static [u8]) -> Asset {
     Asset { name, kind, bytes }
 }
-
-/// The style, for pages that are taken away.
-pub(crate) const STYLE: &str = include_str!("assets/app.css");
 
 /// The folder that assets are served from. It is named after all that is in it, so that scripts can
 /// name each other.

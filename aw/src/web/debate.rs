@@ -1,8 +1,8 @@
 //! `/debate/{id}`: one debate, to be read and ruled on.
 
 mod panel;
+pub(super) mod presence;
 mod ruling;
-pub(super) mod seats;
 
 use std::collections::HashMap;
 
@@ -14,22 +14,22 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::argument::{Scene, Shown};
 use super::assets;
+use super::error_page::{self, PageError};
 use super::form::Form;
-use super::markdown::plain;
+use super::page_request::PageRequest;
 use super::timeline;
-use super::trouble::{self, Trouble};
-use super::visitor::Visitor;
-use super::words::{Words, put};
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
+use crate::render::argument::{ArgumentContext, ArgumentView};
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown::plain;
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, App, DRAWING, Problem, input};
 use crate::wire::{Code, Stamp, SubmitIntervention};
 use panel::Panel;
-use ruling::{ANOTHER_WAY, Draft};
-use seats::{Seat, seats};
+use presence::{RolePresence, roles};
+use ruling::{ANOTHER_WAY, RulingDraft};
 
 pub(super) use ruling::rule;
 
@@ -37,7 +37,7 @@ pub(super) use ruling::rule;
 const WINDOW: u64 = 200;
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct DebateQuery {
     before: Option<u64>,
     ruled: Option<u64>,
     #[serde(default)]
@@ -49,8 +49,8 @@ pub(super) struct Asked {
 #[derive(Template)]
 #[template(path = "debate.html")]
 struct DebatePage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     live: Live,
     arguments: Vec<String>,
@@ -69,8 +69,8 @@ struct DebatePage<'a> {
 #[derive(Template)]
 #[template(path = "live.html")]
 struct Live {
-    w: &'static Words,
-    seal: String,
+    t: &'static Phrases,
+    csrf: String,
     id: String,
     title: String,
     kind: String,
@@ -84,11 +84,11 @@ struct Live {
     opened: String,
     opened_at: Stamp,
     round: String,
-    seats: Vec<Seat>,
+    seats: Vec<RolePresence>,
     picture: String,
     numbers: String,
     outline: Vec<Round>,
-    documents: Vec<Document>,
+    documents: Vec<CitedLink>,
     panel: Option<Panel>,
     /// Whether it is read by somebody who may rule.
     rules: bool,
@@ -107,7 +107,7 @@ struct Round {
     href: String,
 }
 
-struct Document {
+struct CitedLink {
     id: String,
     version: u64,
     summary: String,
@@ -131,87 +131,93 @@ impl Notice {
 
 pub(super) async fn read(
     access: Access,
-    visitor: Visitor,
+    request: PageRequest,
     Segment(id): Segment,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<DebateQuery>,
 ) -> Response {
-    show(&access, &visitor, &id, &asked, None, Draft::default()).await
+    show(&access, &request, &id, &asked, None, RulingDraft::default()).await
 }
 
 /// The page, with what was typed if it was not sent.
 async fn show(
     access: &Access,
-    visitor: &Visitor,
+    request: &PageRequest,
     id: &str,
-    asked: &Asked,
+    asked: &DebateQuery,
     notice: Option<Notice>,
-    draft: Draft,
+    draft: RulingDraft,
 ) -> Response {
     // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
     let turn = DRAWING.take().await;
     let sheet = match sheet(access, id, asked).await {
         Ok(sheet) => sheet,
-        Err(problem) => return trouble::page(visitor, &problem.into()),
+        Err(problem) => return error_page::page(request, &problem.into()),
     };
     let drawing = {
-        let (app, visitor, asked) = (access.app.clone(), visitor.clone(), asked.clone());
-        move || draw(&app, &visitor, &sheet, &asked, notice, draft)
+        let (app, request, asked) = (access.app.clone(), request.clone(), asked.clone());
+        move || draw(&app, &request, &sheet, &asked, notice, draft)
     };
     match turn.run(drawing).await {
         Ok(page) => page,
-        Err(problem) => trouble::page(visitor, &problem.into()),
+        Err(problem) => error_page::page(request, &problem.into()),
     }
 }
 
 fn draw(
     app: &App,
-    visitor: &Visitor,
+    request: &PageRequest,
     sheet: &Sheet,
-    asked: &Asked,
+    asked: &DebateQuery,
     notice: Option<Notice>,
-    draft: Draft,
+    draft: RulingDraft,
 ) -> Response {
-    let w = visitor.words;
-    let live = live(app, visitor, sheet, draft);
-    if visitor.is_script() {
-        return visitor.page(&live);
+    let t = request.phrases;
+    let live = live(app, request, sheet, draft);
+    if request.is_script() {
+        return request.page(&live);
     }
     let now = app.record.now().0;
     let places = places(sheet);
-    let scene =
-        Scene { words: w, now, citations: &sheet.citations, places: &places, is_live: true };
-    let arguments = sheet.arguments.iter().map(|one| Shown::of(one, &scene).html()).collect();
+    let context = ArgumentContext {
+        phrases: t,
+        now,
+        citations: &sheet.citations,
+        places: &places,
+        is_live: true,
+    };
+    let arguments =
+        sheet.arguments.iter().map(|one| ArgumentView::of(one, &context).html()).collect();
     let first = sheet.arguments.first().map_or(2, |first| first.seq.0);
     let earlier = (sheet.earlier > 0)
         .then(|| (format!("/debate/{}?before={first}#earlier", sheet.debate.id), sheet.earlier));
     let notice = notice.or_else(|| {
         let words = match (asked.ruled, asked.stopped.as_str()) {
-            (Some(seq), _) => put(w.ruled, format!("#{seq}")),
-            (None, "1") => w.stopped.to_owned(),
+            (Some(seq), _) => put(t.ruled, format!("#{seq}")),
+            (None, "1") => t.stopped.to_owned(),
             (None, _) => return None,
         };
         Some(Notice { is_bad: false, words, typed: None, href: None })
     });
     let line = |phrase: &str| phrase.replace("{id}", &sheet.debate.id.to_string());
     let page = DebatePage {
-        v: visitor,
-        w,
+        request,
+        t,
         assets: &assets::FOLDER,
-        motion: Shown::of(&sheet.motion, &scene).html(),
+        motion: ArgumentView::of(&sheet.motion, &context).html(),
         arguments,
         earlier,
         is_newest: asked.before.is_none(),
         last: sheet.debate.debate.standing.last,
-        lines: (asked.new == "1" && visitor.opens())
-            .then(|| (line(w.line_proposer), line(w.line_opponent))),
+        lines: (asked.new == "1" && request.opens())
+            .then(|| (line(t.line_proposer), line(t.line_opponent))),
         notice,
         ruled: asked.ruled,
         live,
     };
-    visitor.page(&page)
+    request.page(&page)
 }
 
-async fn sheet(access: &Access, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
+async fn sheet(access: &Access, id: &str, asked: &DebateQuery) -> Result<Sheet, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
     Ok(access.debate(Command::DebateGetContext, debate)?.sheet(before, WINDOW).await?)
@@ -223,54 +229,54 @@ fn places(sheet: &Sheet) -> HashMap<ArgumentId, Seq> {
     all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
-fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
-    let w = visitor.words;
+fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> Live {
+    let t = request.phrases;
     let head = &sheet.debate;
     let state = head.state();
     let now = app.record.now().0;
     let standing = &head.debate.standing;
     let closed = state == DebateState::Closed;
-    let rules = visitor.rules();
-    let mut seats = seats(app, w, head);
-    for seat in seats.iter_mut().filter(|seat| !visitor.calls(seat.role)) {
+    let rules = request.rules();
+    let mut seats = roles(app, t, head);
+    for seat in seats.iter_mut().filter(|seat| !request.calls(seat.role)) {
         seat.line = None;
     }
     Live {
-        w,
-        seal: visitor.seal.clone(),
+        t,
+        csrf: request.csrf.clone(),
         id: head.id.to_string(),
         title: head.title.as_str().to_owned(),
         kind: head.debate_type.as_str().to_owned(),
         foreign_rules: sheet.own_rules.then(|| match BuiltIn::named(head.debate_type.as_str()) {
-            Some(_) => w.rules_replaced,
-            None => w.rules_sent_along,
+            Some(_) => t.rules_replaced,
+            None => t.rules_sent_along,
         }),
         state,
-        state_words: w.state(state, rules),
+        state_words: t.state(state, rules),
         is_needed: rules && standing.pending().is_some(),
-        since: w.ago(now - head.updated_at.0),
+        since: t.ago(now - head.updated_at.0),
         since_at: Stamp(head.updated_at),
-        opened: put(w.opened, w.ago(now - head.created_at.0)),
+        opened: put(t.opened, t.ago(now - head.created_at.0)),
         opened_at: Stamp(head.created_at),
-        round: put(w.round, standing.count.proposer),
+        round: put(t.round, standing.count.proposer),
         seats,
-        picture: timeline::draw(&sheet.moments, w, now, &|seq| href(sheet, seq)),
-        numbers: numbers(w, sheet),
-        outline: outline(w, sheet),
+        picture: timeline::draw(&sheet.moments, t, now, &|seq| href(sheet, seq)),
+        numbers: numbers(t, sheet),
+        outline: outline(t, sheet),
         documents: sheet
             .documents
             .iter()
-            .map(|document| Document {
+            .map(|document| CitedLink {
                 id: document.id.to_string(),
                 version: document.version,
                 summary: document.summary.as_str().to_owned(),
                 is_gone: document.deleted_at.is_some(),
             })
             .collect(),
-        panel: rules.then(|| Panel::of(app, w, sheet, &draft)).flatten(),
+        panel: rules.then(|| Panel::of(app, t, sheet, &draft)).flatten(),
         rules,
         can_intervene: rules && !closed && standing.pending().is_none(),
-        in_hand: in_hand(w, sheet),
+        in_hand: in_hand(t, sheet),
         request: Uuid::new_v4().to_string(),
         reason: draft.reason,
         last: standing.last,
@@ -278,17 +284,17 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
 }
 
 /// Whoever was writing when it was stopped: it may still hand that in, or has.
-fn in_hand(w: &'static Words, sheet: &Sheet) -> Option<String> {
+fn in_hand(t: &'static Phrases, sheet: &Sheet) -> Option<String> {
     let standing = &sheet.debate.debate.standing;
     let pending = sheet.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
     for role in [Role::Proposer, Role::Opponent] {
         if standing.interrupted.get(role) == Some(pending.seq) {
-            return Some(put(w.in_hand, w.role(role)));
+            return Some(put(t.in_hand, t.role(role)));
         }
     }
     let parked = sheet.moments.iter().rev().find(|moment| moment.event.parked())?;
     (parked.seq > pending.seq).then(|| {
-        put(w.was_parked, w.role(parked.event.role())).replace("{n}", &parked.seq.to_string())
+        put(t.was_parked, t.role(parked.event.role())).replace("{n}", &parked.seq.to_string())
     })
 }
 
@@ -303,32 +309,32 @@ fn href(sheet: &Sheet, seq: Seq) -> String {
 }
 
 /// What the picture shows, in numbers.
-fn numbers(w: &'static Words, sheet: &Sheet) -> String {
+fn numbers(t: &'static Phrases, sheet: &Sheet) -> String {
     let summary = timeline::summary(&sheet.moments);
     let mut parts =
-        vec![put(w.count_rounds, summary.rounds), put(w.count_arguments, summary.arguments)];
+        vec![put(t.count_rounds, summary.rounds), put(t.count_arguments, summary.arguments)];
     for (phrase, count) in [
-        (w.count_appeals, summary.appeals),
-        (w.count_interventions, summary.interventions),
-        (w.count_rulings, summary.rulings),
+        (t.count_appeals, summary.appeals),
+        (t.count_interventions, summary.interventions),
+        (t.count_rulings, summary.rulings),
     ] {
         if count > 0 {
             parts.push(put(phrase, count));
         }
     }
-    parts.push(w.lasting(summary.lasted));
+    parts.push(t.lasting(summary.lasted));
     parts.join(" · ")
 }
 
 /// The rounds: the proposer's n-th turn and what answers it.
-fn outline(w: &'static Words, sheet: &Sheet) -> Vec<Round> {
+fn outline(t: &'static Phrases, sheet: &Sheet) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     for moment in &sheet.moments {
         let seq = moment.seq.0;
         let turn = moment.event.role() == Role::Proposer && !moment.event.parked();
         if turn || rounds.is_empty() {
             let href = href(sheet, moment.seq);
-            let name = put(w.round_heading, rounds.len() + 1);
+            let name = put(t.round_heading, rounds.len() + 1);
             rounds.push(Round { name, arguments: Vec::new(), href });
         }
         if let Some(round) = rounds.last_mut() {
@@ -365,19 +371,19 @@ pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) 
     match sent {
         Ok(_) => Redirect::to(&format!("/debate/{id}?stopped=1#panel")).into_response(),
         Err(problem) if problem.error.code == Code::DebateNotFound => {
-            trouble::page(&form.visitor, &problem.into())
+            error_page::page(&form.request, &problem.into())
         }
         Err(problem) if problem.error.code == Code::Forbidden => {
-            trouble::page(&form.visitor, &Trouble::Refused { problem, typed: reason })
+            error_page::page(&form.request, &PageError::Refused { problem, typed: reason })
         }
         Err(problem) => {
-            let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
+            let words = format!("{} {}", form.request.phrases.not_sent, problem.error.message);
             // Where there is nothing to stop there is no form either, which would have kept it.
             let is_late = problem.error.code == Code::ActionNotAllowed && !reason.trim().is_empty();
             let typed = is_late.then(|| reason.clone());
             let notice = Notice { is_bad: true, words, typed, href: None };
-            let draft = Draft { reason, ..Draft::default() };
-            show(&access, &form.visitor, &id, &Asked::default(), Some(notice), draft).await
+            let draft = RulingDraft { reason, ..RulingDraft::default() };
+            show(&access, &form.request, &id, &DebateQuery::default(), Some(notice), draft).await
         }
     }
 }
@@ -385,8 +391,8 @@ pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) 
 #[derive(Template)]
 #[template(path = "delete.html")]
 struct DeletePage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     id: String,
     title: String,
@@ -396,7 +402,7 @@ struct DeletePage<'a> {
 /// Says what would go.
 pub(super) async fn ask_to_delete(
     access: Access,
-    visitor: Visitor,
+    request: PageRequest,
     Segment(id): Segment,
 ) -> Response {
     let head = match access.caller.may_use(Command::DebateDelete) {
@@ -405,16 +411,16 @@ pub(super) async fn ask_to_delete(
     };
     let head = match head {
         Ok(head) => head,
-        Err(problem) => return trouble::page(&visitor, &problem.into()),
+        Err(problem) => return error_page::page(&request, &problem.into()),
     };
-    let w = visitor.words;
-    visitor.page(&DeletePage {
-        v: &visitor,
-        w,
+    let t = request.phrases;
+    request.page(&DeletePage {
+        request: &request,
+        t,
         assets: &assets::FOLDER,
         id: head.id.to_string(),
         title: head.title.as_str().to_owned(),
-        words: w.delete_words.replace("{n}", &head.debate.standing.last.to_string()),
+        words: t.delete_words.replace("{n}", &head.debate.standing.last.to_string()),
     })
 }
 
@@ -430,7 +436,7 @@ pub(super) async fn delete(access: Access, Segment(id): Segment, form: Form) -> 
     };
     match deleted {
         Ok(()) => Redirect::to("/?deleted=1").into_response(),
-        Err(problem) => trouble::page(&form.visitor, &problem.into()),
+        Err(problem) => error_page::page(&form.request, &problem.into()),
     }
 }
 

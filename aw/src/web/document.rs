@@ -9,12 +9,12 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::assets;
-use super::diff::{self, Comparison, Row};
-use super::markdown::{self, plain};
-use super::trouble;
-use super::visitor::Visitor;
-use super::words::{Words, put};
+use super::error_page;
+use super::page_request::PageRequest;
 use crate::policy::Command;
+use crate::render::diff::{self, Comparison, DiffRow};
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown::{self, plain};
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, COMPARING, DRAWING, Problem, input};
 use crate::wire::Stamp;
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const LISTED: u64 = 200;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct DocumentQuery {
     version: Option<u64>,
     from: Option<u64>,
     to: Option<u64>,
@@ -37,8 +37,8 @@ pub(super) struct Asked {
 #[derive(Template)]
 #[template(path = "document.html")]
 struct DocumentPage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     id: String,
     summary: String,
@@ -47,15 +47,15 @@ struct DocumentPage<'a> {
     ago: String,
     at: Stamp,
     is_deleted: bool,
-    versions: Vec<Listed>,
+    versions: Vec<VersionRow>,
     shown: u64,
     newest: u64,
     from: u64,
     to: u64,
-    body: Body,
+    body: DocumentBody,
 }
 
-struct Listed {
+struct VersionRow {
     number: u64,
     summary: String,
     author: Option<String>,
@@ -63,21 +63,21 @@ struct Listed {
     at: Stamp,
 }
 
-impl Listed {
-    fn of(version: &VersionListed, w: &'static Words, now: i64) -> Self {
-        Listed {
+impl VersionRow {
+    fn of(version: &VersionListed, t: &'static Phrases, now: i64) -> Self {
+        VersionRow {
             number: version.number,
             summary: version.summary.as_str().to_owned(),
             author: version.author.as_ref().map(|author| author.as_str().to_owned()),
-            ago: w.ago(now - version.at.0),
+            ago: t.ago(now - version.at.0),
             at: Stamp(version.at),
         }
     }
 }
 
-enum Body {
+enum DocumentBody {
     /// The text, rendered.
-    Words(String),
+    Rendered(String),
     /// The text as it is.
     Plain(String),
     /// What changed between two versions, drawn.
@@ -87,7 +87,7 @@ enum Body {
 #[derive(Template)]
 #[template(path = "changes.html")]
 struct Changes<'a> {
-    w: &'static Words,
+    t: &'static Phrases,
     changes: Comparison<'a>,
     from: u64,
     to: u64,
@@ -95,23 +95,23 @@ struct Changes<'a> {
 
 pub(super) async fn read(
     access: Access,
-    visitor: Visitor,
+    request: PageRequest,
     Segment(id): Segment,
-    Params(asked): Params<Asked>,
+    Params(asked): Params<DocumentQuery>,
 ) -> Response {
-    match page(&access, &visitor, &id, &asked).await {
+    match page(&access, &request, &id, &asked).await {
         Ok(page) => page,
-        Err(problem) => trouble::page(&visitor, &problem.into()),
+        Err(problem) => error_page::page(&request, &problem.into()),
     }
 }
 
 async fn page(
     access: &Access,
-    visitor: &Visitor,
+    request: &PageRequest,
     id: &str,
-    asked: &Asked,
+    asked: &DocumentQuery,
 ) -> Result<Response, Problem> {
-    let w = visitor.words;
+    let t = request.phrases;
     let now = access.app.record.now().0;
     let id: DocumentId = input::id("document_id", id)?;
     let shown = access.document(Command::DocsGet, id).await?;
@@ -126,7 +126,7 @@ async fn page(
         if some.is_empty() {
             break;
         }
-        versions.extend(some.iter().map(|version| Listed::of(version, w, now)));
+        versions.extend(some.iter().map(|version| VersionRow::of(version, t, now)));
     }
     let number = document.version.version.number;
     let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
@@ -135,28 +135,28 @@ async fn page(
     let source = if comparing {
         drop(content);
         let (old, new) = shown.two_versions(Some(from), Some(number)).await?;
-        Source::Two(old.content, new.content)
+        BodySource::Two(old.content, new.content)
     } else if asked.plain == "1" {
-        Source::Plain(content)
+        BodySource::Plain(content)
     } else {
-        Source::Words(content)
+        BodySource::Markdown(content)
     };
-    let visitor = visitor.clone();
+    let request = request.clone();
     let drawing = move || {
         let listed = &document.version.version;
-        let author = listed.author.as_ref().map(|author| put(w.written_by, author));
-        visitor.page(&DocumentPage {
-            v: &visitor,
-            w,
+        let author = listed.author.as_ref().map(|author| put(t.written_by, author));
+        request.page(&DocumentPage {
+            request: &request,
+            t,
             assets: &assets::FOLDER,
             id: id.to_string(),
             summary: listed.summary.as_str().to_owned(),
-            place: w
+            place: t
                 .version_of
                 .replace("{n}", &number.to_string())
                 .replace("{all}", &document.newest.to_string()),
-            author: author.unwrap_or_else(|| w.no_author.to_owned()),
-            ago: w.ago(now - listed.at.0),
+            author: author.unwrap_or_else(|| t.no_author.to_owned()),
+            ago: t.ago(now - listed.at.0),
             at: Stamp(listed.at),
             is_deleted: document.deleted_at.is_some(),
             versions,
@@ -164,27 +164,29 @@ async fn page(
             newest: document.newest,
             from,
             to: number,
-            body: source.drawn(w, from, number),
+            body: source.drawn(t, from, number),
         })
     };
     turn.run(drawing).await
 }
 
 /// What the body of a page is drawn from.
-enum Source {
-    Words(Content),
+enum BodySource {
+    Markdown(Content),
     Plain(Content),
     Two(Content, Content),
 }
 
-impl Source {
-    fn drawn(self, w: &'static Words, from: u64, to: u64) -> Body {
+impl BodySource {
+    fn drawn(self, t: &'static Phrases, from: u64, to: u64) -> DocumentBody {
         match self {
-            Source::Words(text) => Body::Words(markdown::render(text.as_str(), &|_| None)),
-            Source::Plain(text) => Body::Plain(text.into_string()),
-            Source::Two(old, new) => {
+            BodySource::Markdown(text) => {
+                DocumentBody::Rendered(markdown::render(text.as_str(), &|_| None))
+            }
+            BodySource::Plain(text) => DocumentBody::Plain(text.into_string()),
+            BodySource::Two(old, new) => {
                 let changes = diff::compare(old.as_str(), new.as_str(), PATIENCE);
-                Body::Changes(Changes { w, changes, from, to }.render().unwrap_or_default())
+                DocumentBody::Changes(Changes { t, changes, from, to }.render().unwrap_or_default())
             }
         }
     }

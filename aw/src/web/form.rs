@@ -8,8 +8,8 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 
-use super::trouble::{self, Trouble};
-use super::visitor::Visitor;
+use super::error_page::{self, PageError};
+use super::page_request::PageRequest;
 use crate::server::body::{Broken, collected};
 use crate::server::{App, Held, Problem};
 
@@ -20,7 +20,7 @@ const ESCAPED: usize = 3;
 /// The fields of a form that we made for the browser that sends it.
 pub(crate) struct Form {
     fields: HashMap<String, String>,
-    pub(crate) visitor: Visitor,
+    pub(crate) request: PageRequest,
     /// The room that a long one takes.
     _held: Held,
 }
@@ -47,8 +47,8 @@ impl FromRequest<App> for Form {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts, app);
-        let refuse = |problem: Problem| trouble::page(&visitor, &Trouble::from(problem));
+        let request = PageRequest::of(&parts, app);
+        let refuse = |problem: Problem| error_page::page(&request, &PageError::from(problem));
         if !is_form(&parts.headers) {
             return Err(refuse(Problem::media_type()));
         }
@@ -70,15 +70,15 @@ impl FromRequest<App> for Form {
         })?;
         let bytes = body.whole();
         let fields: HashMap<String, String> = form_urlencoded::parse(&bytes).into_owned().collect();
-        let form = Form { fields, visitor, _held: held };
-        if app.seal.is_ours(&parts.headers, form.get("seal")) {
+        let form = Form { fields, request, _held: held };
+        if app.csrf.accepts(&parts.headers, form.get("csrf")) {
             return Ok(form);
         }
         let texts = ["title", "content", "words", "document"].map(|name| form.text(name));
         let typed =
             texts.map(|text| text.trim().to_owned()).into_iter().filter(|text| !text.is_empty());
         let typed = typed.collect::<Vec<_>>().join("\n\n");
-        Err(trouble::page(&form.visitor, &Trouble::Stale { typed }))
+        Err(error_page::page(&form.request, &PageError::Stale { typed }))
     }
 }
 

@@ -1,55 +1,40 @@
-//! The pages that people see: written here, kept live over the socket.
+//! The pages that people see. The server writes the HTML, and a socket keeps it live.
 //!
-//! Each page is a struct, a template and a handler together: [`home`] lists the debates, [`debate`]
-//! shows one and takes rulings, [`rules`] says what its roles go by, [`document`] shows versions, [`opening`] starts a debate. What is
-//! drawn from agents' words passes [`markdown`] first. [`visitor`] hands pages out, with the policy
-//! that lets nothing of anybody else's run, and asks the caller what there is to offer them; [`form`]
-//! takes in what they send, if it carries our [`seal`]; [`sign_in`] lets people in, and [`cookies`]
-//! are what their browsers keep; [`older`] follows links of the older system. `assets/` has the style and the script; the script places fragments and reconnects, and
-//! does nothing that the server could do.
+//! Each page is a struct, a template and a handler: [`debate_list`], [`debate`] (which also takes
+//! rulings), [`rules`], [`document`], [`new_debate`] and [`sign_in`]. A [`page_request`] has what
+//! every page needs of its request, and answers it with the headers that every page has. A [`form`]
+//! is refused without its CSRF token. Agents' text passes `render::markdown` first. `assets/` has the
+//! style and the script; the script places fragments and reconnects, and does nothing that the
+//! server could do.
 
-mod argument;
 mod assets;
-mod cookies;
 mod debate;
-mod diff;
+mod debate_list;
 mod document;
+mod error_page;
 mod form;
-mod home;
-pub mod markdown;
-mod older;
-mod opening;
+mod new_debate;
+mod old_links;
 pub mod options;
+mod page_request;
 mod rules;
-pub(crate) mod seal;
 mod sign_in;
 mod timeline;
-mod trouble;
-mod visitor;
-mod words;
 
 use axum::Router;
 use axum::routing::{get, post};
 
-pub(crate) use argument::{around_transcript, document_line, exported, fragment, hand};
-pub(crate) use cookies::{sessions_of, shows_cookies};
-pub(crate) use diff::unified;
-pub(crate) use sign_in::{LINK, ask_again, link, own, to_sign_in};
-pub(crate) use trouble::{page_of as trouble_page, wants_page};
-pub(crate) use visitor::tongue;
-pub(crate) use words::Tongue;
+use crate::server::Pages;
 
-use crate::server::App;
-
-/// The pages and what they send.
-pub(crate) fn routes() -> Router<App> {
-    Router::new()
-        .route("/", get(home::home))
-        .route("/needed", get(home::needed))
-        .route("/new", get(opening::form).post(opening::open))
-        .route("/debate", get(older::list))
-        .route("/debate/debates", get(older::list))
-        .route("/debate/debates/{id}", get(older::debate))
+/// The pages, for a server to serve.
+pub fn pages() -> Pages {
+    let routes = Router::new()
+        .route("/", get(debate_list::home))
+        .route("/needed", get(debate_list::needed))
+        .route("/new", get(new_debate::form).post(new_debate::open))
+        .route("/debate", get(old_links::list))
+        .route("/debate/debates", get(old_links::list))
+        .route("/debate/debates/{id}", get(old_links::debate))
         .route("/debate/{id}", get(debate::read))
         .route("/debate/{id}/rule", get(debate::back).post(debate::rule))
         .route("/debate/{id}/stop", get(debate::back).post(debate::intervene))
@@ -61,26 +46,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
         .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
         .route("/sign-out", post(sign_in::sign_out))
-        .route("/assets/{folder}/{name}", get(assets::serve))
-}
-
-/// Whether this path is a page's, which a person may come to from anywhere.
-pub(crate) fn is_page(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    matches!(
-        first,
-        "" | "needed"
-            | "new"
-            | "debate"
-            | "doc"
-            | "preferences"
-            | "sign-in"
-            | "sign-out"
-            | "assets"
-    )
-}
-
-/// Whether this is shown to whoever has not signed in.
-pub(crate) fn is_open(path: &str) -> bool {
-    matches!(path, "/sign-in" | LINK) || path.starts_with("/assets/")
+        .route("/assets/{folder}/{name}", get(assets::serve));
+    Pages { routes, error: error_page::before_pages }
 }

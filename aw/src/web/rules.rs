@@ -6,13 +6,13 @@ use aw_record::TypeTexts;
 use axum::response::Response;
 
 use super::assets;
-use super::markdown;
-use super::trouble;
-use super::visitor::Visitor;
-use super::words::{Tongue, Words, put};
+use super::error_page;
+use super::page_request::PageRequest;
 use crate::kit::rules::Rules;
-use crate::kit::texts::{BuiltIn, Language};
+use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown;
 use crate::server::input::Segment;
 use crate::server::{Access, DRAWING, Problem, input};
 use crate::wire;
@@ -20,8 +20,8 @@ use crate::wire;
 #[derive(Template)]
 #[template(path = "rules.html")]
 struct RulesPage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     id: String,
     kind: String,
@@ -38,30 +38,30 @@ struct OfRole {
     html: String,
 }
 
-pub(super) async fn read(access: Access, visitor: Visitor, Segment(id): Segment) -> Response {
+pub(super) async fn read(access: Access, request: PageRequest, Segment(id): Segment) -> Response {
     let found = match input::id("debate_id", &id) {
         Ok(debate) => texts(&access, debate).await,
         Err(problem) => Err(problem),
     };
     let (kind, texts) = match found {
         Ok(found) => found,
-        Err(problem) => return trouble::page(&visitor, &problem.into()),
+        Err(problem) => return error_page::page(&request, &problem.into()),
     };
     let drawing = {
-        let (visitor, kind) = (visitor.clone(), kind.clone());
+        let (request, kind) = (request.clone(), kind.clone());
         move || {
             Role::ALL
                 .iter()
-                .filter_map(|role| of_role(&visitor, &kind, *role, texts.as_ref()))
+                .filter_map(|role| of_role(&request, &kind, *role, texts.as_ref()))
                 .collect()
         }
     };
     match DRAWING.run(drawing).await {
         Ok(roles) => {
-            let (w, assets) = (visitor.words, &*assets::FOLDER);
-            visitor.page(&RulesPage { v: &visitor, w, assets, id, kind, roles })
+            let (t, assets) = (request.phrases, &*assets::FOLDER);
+            request.page(&RulesPage { request: &request, t, assets, id, kind, roles })
         }
-        Err(problem) => trouble::page(&visitor, &problem.into()),
+        Err(problem) => error_page::page(&request, &problem.into()),
     }
 }
 
@@ -73,21 +73,22 @@ async fn texts(access: &Access, debate: DebateId) -> Result<(String, Option<Type
 }
 
 /// The rules of a role, as far as the server knows them.
-fn of_role(v: &Visitor, kind: &str, role: Role, texts: Option<&TypeTexts>) -> Option<OfRole> {
-    let w = v.words;
-    let language = match w.tongue {
-        Tongue::English => Language::English,
-        Tongue::Vietnamese => Language::Vietnamese,
-    };
+fn of_role(
+    request: &PageRequest,
+    kind: &str,
+    role: Role,
+    texts: Option<&TypeTexts>,
+) -> Option<OfRole> {
+    let t = request.phrases;
     let rules = match texts.map(wire::TypeTexts::from) {
         Some(texts) => Rules::of_creator(kind, role, texts.of(role)),
-        None => Rules::built_in(BuiltIn::named(kind)?, role, language),
+        None => Rules::built_in(BuiltIn::named(kind)?, role, t.lang),
     };
     let origin = match (rules.is_built_in(), rules.replace_built_in()) {
-        (true, _) => w.rules_built_in.to_owned(),
-        (false, false) => w.rules_of_creator.to_owned(),
-        (false, true) => format!("{} {}", w.rules_of_creator, put(w.rules_replace, kind)),
+        (true, _) => t.rules_built_in.to_owned(),
+        (false, false) => t.rules_of_creator.to_owned(),
+        (false, true) => format!("{} {}", t.rules_of_creator, put(t.rules_replace, kind)),
     };
     let html = markdown::render(rules.text(), &|_| None);
-    Some(OfRole { role, name: w.role(role), origin, is_built_in: rules.is_built_in(), html })
+    Some(OfRole { role, name: t.role(role), origin, is_built_in: rules.is_built_in(), html })
 }

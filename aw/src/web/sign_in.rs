@@ -4,26 +4,28 @@ use askama::Template;
 use aw_core::{Hash, Time};
 use aw_record::Pass;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, Uri};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::http::header::REFERRER_POLICY;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
 use serde::Deserialize;
 
 use super::assets;
-use super::cookies::{SESSION_LASTS, sessions_of};
+use super::error_page;
 use super::form::Form;
-use super::trouble;
-use super::visitor::Visitor;
-use super::words::{Tongue, Words};
+use super::page_request::PageRequest;
+use crate::kit::texts::Language;
+use crate::render::i18n::Phrases;
+use crate::server::cookies::{SESSION_LASTS, sessions_of};
 use crate::server::input::Params;
+use crate::server::pages::{local_path, redirect, refresh};
 use crate::server::{App, Problem};
 use crate::token::{Token, digest};
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
-struct SignIn<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+struct SignInPage<'a> {
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     to: &'a str,
     /// Why somebody is not signed in yet.
@@ -31,64 +33,52 @@ struct SignIn<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct SignInQuery {
     #[serde(default)]
     to: String,
 }
 
-pub(super) async fn ask(visitor: Visitor, Params(asked): Params<Asked>) -> Response {
-    show(&visitor, own(&asked.to), None)
+pub(super) async fn ask(request: PageRequest, Params(asked): Params<SignInQuery>) -> Response {
+    show(&request, local_path(&asked.to), None)
 }
 
-fn show(visitor: &Visitor, to: &str, problem: Option<&'static str>) -> Response {
-    let (w, assets) = (visitor.words, &assets::FOLDER);
-    visitor.page(&SignIn { v: visitor, w, assets, to, problem })
+fn show(request: &PageRequest, to: &str, problem: Option<&'static str>) -> Response {
+    let (t, assets) = (request.phrases, &assets::FOLDER);
+    request.page(&SignInPage { request, t, assets, to, problem })
 }
 
 /// Asks once more, unless too many wrong ones came from there.
-fn refuse(app: &App, visitor: &Visitor, to: &str, why: &'static str) -> Response {
-    match app.meters.wrong_token(visitor.peer) {
-        Ok(()) => show(visitor, to, Some(why)),
-        Err(too_often) => trouble::page(visitor, &too_often.into()),
+fn refuse(app: &App, request: &PageRequest, to: &str, why: &'static str) -> Response {
+    match app.meters.wrong_token(request.peer) {
+        Ok(()) => show(request, to, Some(why)),
+        Err(too_often) => error_page::page(request, &too_often.into()),
     }
 }
 
 /// Takes a token that was pasted: a seat's, the administrator's or the shared one.
 pub(super) async fn sign_in(State(app): State<App>, headers: HeaderMap, form: Form) -> Response {
-    let to = own(form.get("to"));
+    let to = local_path(form.get("to"));
     let holder = digest(form.get("token").trim());
     match app.session(holder, &headers).await {
-        Ok(Some(session)) => with_cookies(to, &[form.visitor.jar.session(&session)]),
-        Ok(None) => refuse(&app, &form.visitor, to, form.visitor.words.wrong_token),
-        Err(problem) => trouble::page(&form.visitor, &problem.into()),
+        Ok(Some(session)) => redirect(to, &[form.request.jar.session(&session)]),
+        Ok(None) => refuse(&app, &form.request, to, form.request.phrases.wrong_token),
+        Err(problem) => error_page::page(&form.request, &problem.into()),
     }
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Came {
+pub(super) struct LinkQuery {
     #[serde(default)]
     code: String,
     #[serde(default)]
     to: String,
 }
 
-/// Where a link leads that signs in.
-pub(crate) const LINK: &str = "/sign-in/link";
-
-/// The address that signs a browser in, once.
-pub(crate) fn link(code: &Token, to: &str) -> String {
-    let query = form_urlencoded::Serializer::new(String::new())
-        .append_pair("code", code.as_str())
-        .append_pair("to", to)
-        .finish();
-    format!("{LINK}?{query}")
-}
-
 #[derive(Template)]
-#[template(path = "link.html")]
+#[template(path = "sign_in_link.html")]
 struct LinkPage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     code: &'a str,
     to: &'a str,
@@ -99,16 +89,16 @@ struct LinkPage<'a> {
 pub(super) async fn come_by_link(
     State(app): State<App>,
     headers: HeaderMap,
-    visitor: Visitor,
-    Params(came): Params<Came>,
+    request: PageRequest,
+    Params(came): Params<LinkQuery>,
 ) -> Response {
-    let to = own(&came.to);
+    let to = local_path(&came.to);
     if is_visit(&headers) {
-        return redeem(&app, &headers, &visitor, &came.code, to).await;
+        return redeem(&app, &headers, &request, &came.code, to).await;
     }
-    let (w, assets) = (visitor.words, &assets::FOLDER);
-    let page = LinkPage { v: &visitor, w, assets, code: &came.code, to };
-    let mut response = visitor.page(&page);
+    let (t, assets) = (request.phrases, &assets::FOLDER);
+    let page = LinkPage { request: &request, t, assets, code: &came.code, to };
+    let mut response = request.page(&page);
     // The address has the code in it: nothing that the page asks for may tell it on.
     let origin_only = HeaderValue::from_static("strict-origin");
     response.headers_mut().insert(REFERRER_POLICY, origin_only);
@@ -121,13 +111,13 @@ pub(super) async fn sign_in_by_link(
     headers: HeaderMap,
     form: Form,
 ) -> Response {
-    redeem(&app, &headers, &form.visitor, form.get("code"), own(form.get("to"))).await
+    redeem(&app, &headers, &form.request, form.get("code"), local_path(form.get("to"))).await
 }
 
 async fn redeem(
     app: &App,
     headers: &HeaderMap,
-    visitor: &Visitor,
+    request: &PageRequest,
     code: &str,
     to: &str,
 ) -> Response {
@@ -138,12 +128,12 @@ async fn redeem(
         }
     };
     match session.await {
-        Ok(Some(session)) => with_cookies(to, &[visitor.jar.session(&session)]),
+        Ok(Some(session)) => redirect(to, &[request.jar.session(&session)]),
         // Whoever comes back to it has used it. From elsewhere nobody shows that they are signed in.
-        Ok(None) if says(headers, "sec-fetch-site", "cross-site") => from_here(&visitor.here),
-        Ok(None) if visitor.signed_in_as().is_some() => with_cookies(to, &[]),
-        Ok(None) => refuse(app, visitor, to, visitor.words.used_link),
-        Err(problem) => trouble::page(visitor, &problem.into()),
+        Ok(None) if says(headers, "sec-fetch-site", "cross-site") => refresh(&request.here),
+        Ok(None) if request.signed_in_as().is_some() => redirect(to, &[]),
+        Ok(None) => refuse(app, request, to, request.phrases.used_link),
+        Err(problem) => error_page::page(request, &problem.into()),
     }
 }
 
@@ -161,8 +151,8 @@ fn says(headers: &HeaderMap, name: &str, word: &str) -> bool {
 
 pub(super) async fn sign_out(State(app): State<App>, headers: HeaderMap, form: Form) -> Response {
     match app.end_session(&headers).await {
-        Ok(()) => with_cookies("/sign-in", &[form.visitor.jar.end_of_session()]),
-        Err(problem) => trouble::page(&form.visitor, &problem.into()),
+        Ok(()) => redirect("/sign-in", &[form.request.jar.end_session()]),
+        Err(problem) => error_page::page(&form.request, &problem.into()),
     }
 }
 
@@ -192,69 +182,8 @@ impl App {
 
 /// Remembers a language or a theme.
 pub(super) async fn prefer(form: Form) -> Response {
-    let language = Some(form.get("lang")).filter(|code| Tongue::of(code).is_some());
+    let language = Some(form.get("lang")).filter(|code| code.parse::<Language>().is_ok());
     let theme = form.has("theme").then(|| form.get("theme"));
     let theme = theme.filter(|code| ["", "light", "dark"].contains(code));
-    with_cookies(own(form.get("to")), &form.visitor.choices(language, theme))
-}
-
-/// Sends somebody to sign in, and then back to where they were going.
-pub(crate) fn to_sign_in(uri: &Uri) -> Response {
-    let to = uri.path_and_query().map_or("/", |path| path.as_str());
-    let query = form_urlencoded::Serializer::new(String::new()).append_pair("to", to).finish();
-    with_cookies(&format!("/sign-in?{query}"), &[])
-}
-
-/// Asks for the same page once more, this time from a page of ours.
-pub(crate) fn ask_again(uri: &Uri) -> Response {
-    from_here(uri.path_and_query().map_or("/", |path| path.as_str()))
-}
-
-fn from_here(to: &str) -> Response {
-    let to = own(to).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-    let page = format!(
-        "<!doctype html><meta charset=\"utf-8\"><title>aw</title>\
-         <meta http-equiv=\"refresh\" content=\"0;url={to}\"><a href=\"{to}\">aw</a>\n"
-    );
-    let headers = [
-        ("content-type", "text/html; charset=utf-8"),
-        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
-        ("referrer-policy", "same-origin"),
-        ("cache-control", "no-store"),
-    ];
-    (headers, page).into_response()
-}
-
-/// A way that stays on this server.
-pub(crate) fn own(to: &str) -> &str {
-    let is_path = to.starts_with('/') && !to.starts_with("//") && !to.starts_with("/\\");
-    if is_path && to.bytes().all(|b| (0x21..0x7f).contains(&b)) { to } else { "/" }
-}
-
-fn with_cookies(to: &str, cookies: &[String]) -> Response {
-    let mut response = Redirect::to("/").into_response();
-    for (name, value) in [(CACHE_CONTROL, "no-store"), (REFERRER_POLICY, "no-referrer")] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    if let Ok(to) = HeaderValue::from_str(to) {
-        response.headers_mut().insert(LOCATION, to);
-    }
-    for cookie in cookies.iter().filter_map(|cookie| cookie.parse().ok()) {
-        response.headers_mut().append(SET_COOKIE, cookie);
-    }
-    response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_is_sent_back_to_a_page_of_this_server_only() {
-        assert_eq!(own("/debate/1?x=2#a"), "/debate/1?x=2#a");
-        for elsewhere in ["", "//evil.test", "/\\evil.test", "https://evil.test", "x", "/a\r\nb: c"]
-        {
-            assert_eq!(own(elsewhere), "/", "{elsewhere}");
-        }
-    }
+    redirect(local_path(form.get("to")), &form.request.choices(language, theme))
 }

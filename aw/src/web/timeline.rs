@@ -7,15 +7,15 @@
 //! that somebody may look for; beyond [`MARKS`] the claims between two rulings are drawn as runs.
 //! Everything is geometry and classes; colours belong to the stylesheet.
 
-mod shape;
+mod marks;
 
 use std::fmt::Write;
 
 use aw_core::{ByRole, Event, Kind, Role, Seq, Standing};
 use aw_record::Moment;
 
-use super::markdown::plain;
-use super::words::Words;
+use crate::render::i18n::Phrases;
+use crate::render::markdown::plain;
 
 /// The most marks that are drawn one by one.
 const MARKS: usize = 800;
@@ -67,13 +67,13 @@ pub(crate) fn summary(moments: &[Moment]) -> Summary {
 /// The picture, as HTML. `link` says where an argument can be read.
 pub(crate) fn draw(
     moments: &[Moment],
-    w: &Words,
+    t: &Phrases,
     now: i64,
     link: &dyn Fn(Seq) -> String,
 ) -> String {
     let groups = groups(moments);
     let Some(last) = moments.last() else { return String::new() };
-    let mut picture = Picture::new(w, link, groups.len());
+    let mut picture = Picture::new(t, link, groups.len());
     groups.into_iter().for_each(|group| picture.add(group));
     let standing = Standing::fold(moments.iter().map(|moment| moment.event));
     let floor = standing.and_then(|standing| standing.state.floor());
@@ -139,7 +139,7 @@ fn lane(role: Role) -> u32 {
 
 /// SVG in the making: paths that are drawn at once, and marks one by one.
 struct Picture<'a> {
-    w: &'a Words,
+    t: &'a Phrases,
     link: &'a dyn Fn(Seq) -> String,
     spacing: Spacing,
     is_stepped: bool,
@@ -161,9 +161,9 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn new(w: &'a Words, link: &'a dyn Fn(Seq) -> String, marks: usize) -> Self {
+    fn new(t: &'a Phrases, link: &'a dyn Fn(Seq) -> String, marks: usize) -> Self {
         Picture {
-            w,
+            t,
             link,
             spacing: Spacing::of(marks),
             is_stepped: marks <= STEPS,
@@ -247,7 +247,7 @@ impl<'a> Picture<'a> {
                 self.texts,
                 "<text class=\"took\" x=\"{middle}\" y=\"{}\">{}</text>",
                 y - 10,
-                plain(&self.w.lasting(took))
+                plain(&self.t.lasting(took))
             );
         }
     }
@@ -256,27 +256,27 @@ impl<'a> Picture<'a> {
     fn mark(&mut self, moment: &Moment, took: i64) {
         let event = moment.event;
         let (role, kind) = (event.role(), event.kind());
-        let mut words = format!("#{} {kind} · {}", moment.seq, self.w.role(role));
+        let mut words = format!("#{} {kind} · {}", moment.seq, self.t.role(role));
         if took > 0 {
-            let _ = write!(words, " · {}", self.w.lasting(took));
+            let _ = write!(words, " · {}", self.t.lasting(took));
         }
         let mut class = format!("mark r-{role} k-{}", kind.as_str().to_lowercase());
         if event.parked() {
-            let _ = write!(words, " · {}", self.w.parked);
+            let _ = write!(words, " · {}", self.t.parked);
             class.push_str(" parked");
         }
         if event.close() == Some(true) {
-            let _ = write!(words, " · {}", self.w.closes);
+            let _ = write!(words, " · {}", self.t.closes);
             class.push_str(" closes");
         }
-        let path = shape::path(kind, self.x as i32, lane(role) as i32, self.spacing.size);
+        let path = marks::path(kind, self.x as i32, lane(role) as i32, self.spacing.size);
         self.linked(moment.seq, &words, &format!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
     /// Many arguments as one.
     fn run(&mut self, group: &[Moment], begin: u32, took: i64) {
         let ([first, ..], [.., last]) = (group, group) else { return };
-        let words = format!("#{}–#{} · {}", first.seq, last.seq, self.w.lasting(took));
+        let words = format!("#{}–#{} · {}", first.seq, last.seq, self.t.lasting(took));
         let is_asked = group.iter().any(|moment| moment.event.kind() != Kind::Claim);
         let class = if is_asked { "run k-appeal" } else { "run" };
         let (top, bottom) = (lane(Role::Proposer) - 6, lane(Role::Opponent) + 6);
@@ -318,13 +318,13 @@ impl<'a> Picture<'a> {
             "<path class=\"now r-{role}\" d=\"M{begin} {y}H{end}\"/><text class=\"took\" x=\"{}\" y=\"{}\">{}</text>",
             (begin + end) / 2,
             y - 10,
-            plain(&self.w.lasting(since))
+            plain(&self.t.lasting(since))
         );
         self.x += 6;
     }
 
     fn html(self) -> String {
-        let Picture { w, x, bars, turns, breaks, waits, texts, marks, .. } = self;
+        let Picture { t, x, bars, turns, breaks, waits, texts, marks, .. } = self;
         let width = x + 6;
         let roles = [Role::Proposer, Role::Opponent, Role::Arbitrator];
         let mut html = format!(
@@ -333,11 +333,11 @@ impl<'a> Picture<'a> {
         );
         for role in roles {
             let y = lane(role) + 4;
-            let name = plain(w.role(role));
+            let name = plain(t.role(role));
             let _ =
                 write!(html, "<text class=\"lane-name r-{role}\" x=\"0\" y=\"{y}\">{name}</text>");
         }
-        let label = plain(w.picture);
+        let label = plain(t.picture);
         let _ = writeln!(
             html,
             "</svg><div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">\

@@ -64,12 +64,12 @@ impl House {
     /// Somebody who has pasted this token.
     pub async fn guest(&self, token: &str) -> Guest<'_> {
         let ask = see(&self.world, "/sign-in", &[]).await;
-        let seal = ask.seal();
-        let fields = [("seal", seal.as_str()), ("token", token)];
+        let csrf = ask.csrf();
+        let fields = [("csrf", csrf.as_str()), ("token", token)];
         let signed = send(&self.world, "/sign-in", &ask.cookies(), &fields).await;
         assert_eq!(signed.status, 303, "{}", signed.body);
         let cookies = format!("{}; {}", ask.cookies(), signed.cookies());
-        Guest { world: &self.world, cookies, seal }
+        Guest { world: &self.world, cookies, csrf }
     }
 }
 
@@ -77,7 +77,7 @@ impl House {
 pub struct Guest<'a> {
     world: &'a World,
     pub cookies: String,
-    seal: String,
+    csrf: String,
 }
 
 impl Guest<'_> {
@@ -86,7 +86,7 @@ impl Guest<'_> {
     }
 
     pub async fn sends(&self, path: &str, fields: &[(&str, &str)]) -> Seen {
-        let fields = [&[("seal", self.seal.as_str())], fields].concat();
+        let fields = [&[("csrf", self.csrf.as_str())], fields].concat();
         send(self.world, path, &self.cookies, &fields).await
     }
 

@@ -66,21 +66,21 @@ async fn a_form_without_our_seal_or_with_anothers_changes_nothing_and_keeps_what
     let world = World::start().await;
     let debate = world.debate("T").await;
     let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
-    let (cookies, seal) = (page.cookies(), page.seal());
+    let (cookies, csrf) = (page.cookies(), page.csrf());
     let path = format!("/debate/{}/stop", debate.id);
     let typed = ("content", "my long reason");
-    for (cookies, seal) in [(cookies.as_str(), ""), (cookies.as_str(), "00"), ("", seal.as_str())] {
-        let refused = send(&world, &path, cookies, &[("seal", seal), typed]).await;
+    for (cookies, csrf) in [(cookies.as_str(), ""), (cookies.as_str(), "00"), ("", csrf.as_str())] {
+        let refused = send(&world, &path, cookies, &[("csrf", csrf), typed]).await;
         assert_eq!(refused.status, 403);
         assert!(refused.body.contains("my long reason"), "nothing typed is lost");
     }
     // One that was made by the server before it was started anew.
     let other = World::start().await;
-    let stale = see(&other, "/new", &[("cookie", cookies.as_str())]).await.seal();
-    assert_eq!(send(&world, &path, &cookies, &[("seal", &stale), typed]).await.status, 403);
+    let stale = see(&other, "/new", &[("cookie", cookies.as_str())]).await.csrf();
+    assert_eq!(send(&world, &path, &cookies, &[("csrf", &stale), typed]).await.status, 403);
     assert_eq!(debate.context().await["debate"]["state"], "AWAITING_OPPONENT");
     let taken =
-        send(&world, &path, &cookies, &[("seal", &seal), ("request", &new_id()), typed]).await;
+        send(&world, &path, &cookies, &[("csrf", &csrf), ("request", &new_id()), typed]).await;
     assert_eq!(taken.status, 303, "{}", taken.body);
     let context = debate.context().await;
     assert_eq!(context["arguments"][0]["content"], "my long reason");
@@ -92,7 +92,7 @@ async fn a_form_of_another_origin_is_refused() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
-    let body = format!("seal={}&content=x", page.seal());
+    let body = format!("csrf={}&content=x", page.csrf());
     for (name, value) in
         [("origin", "http://evil.test"), ("origin", "null"), ("sec-fetch-site", "cross-site")]
     {
@@ -146,11 +146,11 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
     let target = claim["argument"]["id"].as_str().unwrap();
     debate.ask("appeal", target, "Decide.").await.created();
     let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
-    let (cookies, seal) = (page.cookies(), page.seal());
+    let (cookies, csrf) = (page.cookies(), page.csrf());
     let (target, request) = (page.hidden("target"), page.hidden("request"));
     let path = format!("/debate/{}/rule", debate.id);
     let fields = |words: &'static str| {
-        vec![("seal", seal.as_str()), ("target", &target), ("request", &request), ("words", words)]
+        vec![("csrf", csrf.as_str()), ("target", &target), ("request", &request), ("words", words)]
     };
     let first = send(&world, &path, &cookies, &fields("Option A")).await;
     assert_eq!(first.status, 303, "{}", first.body);
@@ -158,7 +158,7 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
     assert_eq!(send(&world, &path, &cookies, &fields("Option A")).await.status, 303);
     assert_eq!(debate.context().await["arguments"].as_array().unwrap().len(), 3);
     // Another tab, with another request, comes too late: it is told, and keeps its text.
-    let late = vec![("seal", seal.as_str()), ("target", &target), ("words", "Option B, because")];
+    let late = vec![("csrf", csrf.as_str()), ("target", &target), ("words", "Option B, because")];
     let late = send(&world, &path, &cookies, &late).await;
     assert_eq!(late.status, 200);
     assert!(late.body.contains("Option B, because") && late.body.contains("href=\"#a-4\""));
@@ -194,8 +194,8 @@ async fn the_server_makes_a_ruling_of_a_choice_and_words() {
         debate.ask("appeal", claim["argument"]["id"].as_str().unwrap(), appeal).await.created();
         let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
         let path = format!("/debate/{}/rule", debate.id);
-        let (seal, target, request) = (page.seal(), page.hidden("target"), page.hidden("request"));
-        let basis = [("seal", seal.as_str()), ("target", &target), ("request", &request)];
+        let (csrf, target, request) = (page.csrf(), page.hidden("target"), page.hidden("request"));
+        let basis = [("csrf", csrf.as_str()), ("target", &target), ("request", &request)];
         let answer = send(&world, &path, &page.cookies(), &[&basis[..], fields].concat()).await;
         let context = debate.context().await;
         match outcome {
@@ -239,7 +239,7 @@ async fn two_servers_on_one_machine_do_not_sign_each_other_out() {
     for world in [&one, &other] {
         let ask = see(world, "/sign-in", &[("cookie", &cookies)]).await;
         let own = format!("{cookies}; {}", ask.cookies());
-        let fields = [("seal", ask.seal()), ("token", "secret".to_owned())];
+        let fields = [("csrf", ask.csrf()), ("token", "secret".to_owned())];
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let signed = send(world, "/sign-in", own.trim_start_matches("; "), &fields).await;
@@ -253,8 +253,8 @@ async fn two_servers_on_one_machine_do_not_sign_each_other_out() {
         assert_eq!(see(world, "/new", &[("cookie", &cookies)]).await.status, 200);
     }
     // Who signs out of one stays in the other.
-    let seal = see(&one, "/new", &[("cookie", &cookies)]).await.seal();
-    assert_eq!(send(&one, "/sign-out", &cookies, &[("seal", &seal)]).await.status, 303);
+    let csrf = see(&one, "/new", &[("cookie", &cookies)]).await.csrf();
+    assert_eq!(send(&one, "/sign-out", &cookies, &[("csrf", &csrf)]).await.status, 303);
     assert_eq!(see(&one, "/new", &[("cookie", &cookies)]).await.status, 303);
     assert_eq!(see(&other, "/new", &[("cookie", &cookies)]).await.status, 200);
 }
@@ -270,10 +270,10 @@ async fn with_a_token_one_signs_in_and_out() {
     let ask = see(&world, "/sign-in?to=%2Fnew", &[]).await;
     assert_eq!(ask.status, 200);
     let wrong =
-        send(&world, "/sign-in", &ask.cookies(), &[("seal", &ask.seal()), ("token", "guess")])
+        send(&world, "/sign-in", &ask.cookies(), &[("csrf", &ask.csrf()), ("token", "guess")])
             .await;
     assert_eq!((wrong.status, wrong.cookies().contains("aw_session")), (200, false));
-    let fields = [("seal", ask.seal()), ("token", "secret".to_owned()), ("to", ask.hidden("to"))];
+    let fields = [("csrf", ask.csrf()), ("token", "secret".to_owned()), ("to", ask.hidden("to"))];
     let fields: Vec<(&str, &str)> =
         fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let signed = send(&world, "/sign-in", &ask.cookies(), &fields).await;
@@ -288,7 +288,7 @@ async fn with_a_token_one_signs_in_and_out() {
     // The cookie is for pages; programs bring the token.
     assert_eq!(see(&world, "/debates", &[("cookie", &cookies)]).await.status, 401);
     assert_eq!(see(&world, "/metrics", &[("cookie", &cookies)]).await.status, 401);
-    let out = send(&world, "/sign-out", &cookies, &[("seal", &ask.seal())]).await;
+    let out = send(&world, "/sign-out", &cookies, &[("csrf", &ask.csrf())]).await;
     assert!(out.headers[SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
     let forged = "aw_session=99999999999999.aaaa";
     assert_eq!(see(&world, "/", &[("cookie", forged)]).await.status, 303);
@@ -313,9 +313,9 @@ async fn whoever_comes_by_a_link_from_elsewhere_and_has_signed_in_need_not_sign_
 async fn one_is_never_sent_to_another_site_after_signing_in() {
     let world = with_token().await;
     let ask = see(&world, "/sign-in?to=%2F%2Fevil.test", &[]).await;
-    let seal = ask.seal();
+    let csrf = ask.csrf();
     for to in ["//evil.test", "https://evil.test", "/\\evil.test"] {
-        let fields = [("seal", seal.as_str()), ("token", "secret"), ("to", to)];
+        let fields = [("csrf", csrf.as_str()), ("token", "secret"), ("to", to)];
         let signed = send(&world, "/sign-in", &ask.cookies(), &fields).await;
         assert_eq!(signed.header("location"), "/", "{to}");
     }
@@ -329,15 +329,15 @@ async fn language_and_theme_are_remembered() {
         page.body.contains("<html lang=\"vi\"") && page.body.contains("Cần bạn")
             || page.body.contains("Chưa có debate")
     );
-    let fields = [("seal", page.seal()), ("lang", "en".to_owned()), ("to", "/".to_owned())];
+    let fields = [("csrf", page.csrf()), ("lang", "en".to_owned()), ("to", "/".to_owned())];
     let fields: Vec<(&str, &str)> =
         fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let chosen = send(&world, "/preferences", &page.cookies(), &fields).await;
     let cookies = format!("{}; {}", page.cookies(), chosen.cookies());
     let again = [("accept-language", "vi"), ("cookie", cookies.as_str())];
     assert!(see(&world, "/", &again).await.body.contains("<html lang=\"en\""));
-    let seal = page.seal();
-    let dark = [("seal", seal.as_str()), ("theme", "dark"), ("to", "/")];
+    let csrf = page.csrf();
+    let dark = [("csrf", csrf.as_str()), ("theme", "dark"), ("to", "/")];
     let dark = send(&world, "/preferences", &page.cookies(), &dark).await;
     let cookies = format!("{}; {}", page.cookies(), dark.cookies());
     assert!(see(&world, "/", &[("cookie", &cookies)]).await.body.contains("data-theme=\"dark\""));
@@ -348,9 +348,9 @@ async fn a_new_debate_opened_twice_by_one_form_is_one_debate_with_its_document()
     let world = World::start().await;
     let form = see(&world, "/new", &[]).await;
     let hidden = |name: &str| form.hidden(name);
-    let (seal, debate, request) = (form.seal(), hidden("debate"), hidden("request"));
+    let (csrf, debate, request) = (form.csrf(), hidden("debate"), hidden("request"));
     let fields = [
-        ("seal", seal.as_str()),
+        ("csrf", csrf.as_str()),
         ("debate", &debate),
         ("request", &request),
         ("title", "Keep one file?"),
@@ -388,7 +388,7 @@ async fn a_new_debate_that_is_refused_leaves_no_document_behind() {
     let deleted = world.debate("T").await;
     world.delete(&format!("/debates/{}", deleted.id)).await.ok();
     let form = see(&world, "/new", &[]).await;
-    let (seal, debate, request) = (form.seal(), form.hidden("debate"), form.hidden("request"));
+    let (csrf, debate, request) = (form.csrf(), form.hidden("debate"), form.hidden("request"));
     let before = world.written();
     // With the words that cite its document this MOTION is too long by one.
     let long = "x".repeat(100 - "\n\ndoc_id=".len() - 36 - " (v1)".len() + 1);
@@ -400,7 +400,7 @@ async fn a_new_debate_that_is_refused_leaves_no_document_behind() {
         (&deleted.id, &request, "We should."),
     ] {
         let fields = [
-            ("seal", seal.as_str()),
+            ("csrf", csrf.as_str()),
             ("debate", debate),
             ("request", request),
             ("title", "Keep one file?"),
@@ -413,7 +413,7 @@ async fn a_new_debate_that_is_refused_leaves_no_document_behind() {
         assert_eq!(world.written(), before, "{debate} {request} {content}");
     }
     let fits = [
-        ("seal", seal.as_str()),
+        ("csrf", csrf.as_str()),
         ("debate", &debate),
         ("request", &request),
         ("title", "Keep one file?"),
@@ -481,7 +481,7 @@ async fn deleting_asks_first_and_says_what_goes() {
     let ask = see(&world, &path, &[]).await;
     assert!(ask.body.contains("To go") && ask.body.contains("(arguments: 1)"));
     assert_eq!(world.get("/debates").await.ok()["total"], 1, "looking deletes nothing");
-    let done = send(&world, &path, &ask.cookies(), &[("seal", &ask.seal())]).await;
+    let done = send(&world, &path, &ask.cookies(), &[("csrf", &ask.csrf())]).await;
     assert_eq!((done.status, done.header("location")), (303, "/?deleted=1"));
     let page = see(&world, &format!("/debate/{}", debate.id), &[("accept", "text/html")]).await;
     assert_eq!(page.status, 404);

@@ -25,8 +25,8 @@ impl Seen {
     }
 
     /// What its forms carry.
-    pub fn seal(&self) -> String {
-        let rest = self.body.split("name=\"seal\" value=\"").nth(1).expect("there is a form");
+    pub fn csrf(&self) -> String {
+        let rest = self.body.split("name=\"csrf\" value=\"").nth(1).expect("there is a form");
         rest.split('"').next().unwrap().to_owned()
     }
 

@@ -56,7 +56,7 @@ async fn a_session_is_a_cookie_that_no_script_reads_and_no_other_site_sends() {
             }
         };
         let ask = seen(with(Method::GET, "/sign-in")).await;
-        let body = format!("seal={}&token=secret", ask.seal());
+        let body = format!("csrf={}&token=secret", ask.csrf());
         let form = with(Method::POST, "/sign-in")
             .header("content-type", "application/x-www-form-urlencoded")
             .header("cookie", ask.cookies());
@@ -216,8 +216,8 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
     assert!(head.status == 200 && session(&head).is_none());
     // A person who is shown that page has a button, for the same link.
     let page = see(&house.world, &link, &[]).await;
-    let (seal, code, to) = (page.seal(), page.hidden("code"), page.hidden("to"));
-    let fields = [("seal", seal.as_str()), ("code", &code), ("to", &to)];
+    let (csrf, code, to) = (page.csrf(), page.hidden("code"), page.hidden("to"));
+    let fields = [("csrf", csrf.as_str()), ("code", &code), ("to", &to)];
     let stranger = send(&house.world, "/sign-in/link", "", &fields).await;
     assert!(stranger.status == 403 && session(&stranger).is_none(), "another browser's form");
     let signed = send(&house.world, "/sign-in/link", &page.cookies(), &fields).await;
@@ -267,7 +267,7 @@ async fn a_token_that_is_not_good_is_told_so() {
     house.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
     for wrong in ["", " ", "guess", &token, "secret\u{0}", "SECRET"] {
         let ask = see(&house.world, "/sign-in?to=%2Fnew", &[]).await;
-        let fields = [("seal", ask.seal()), ("token", wrong.to_owned()), ("to", "/new".to_owned())];
+        let fields = [("csrf", ask.csrf()), ("token", wrong.to_owned()), ("to", "/new".to_owned())];
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, said)| (*name, said.as_str())).collect();
         let page = send(&house.world, "/sign-in", &ask.cookies(), &fields).await;

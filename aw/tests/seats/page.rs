@@ -1,4 +1,4 @@
-//! A browser without a window: it keeps its cookies and sends forms with our seal.
+//! A browser without a window: it keeps its cookies and sends forms with our csrf.
 
 use reqwest::header::SET_COOKIE;
 use reqwest::redirect::Policy;
@@ -45,7 +45,7 @@ pub struct Browser {
     /// The cookie that ties forms to it.
     browser: String,
     /// What its forms carry.
-    pub seal: String,
+    pub csrf: String,
     /// Where the style of its pages is.
     pub style: String,
     /// The cookie of whoever has signed in.
@@ -62,9 +62,9 @@ impl Browser {
             let rest = page.split(words).nth(1).unwrap_or_else(|| panic!("no {words}: {page}"));
             rest.split('"').next().unwrap().to_owned()
         };
-        let seal = after("name=\"seal\" value=\"");
+        let csrf = after("name=\"csrf\" value=\"");
         let style = after("rel=\"stylesheet\" href=\"");
-        Browser { browser, seal, style, session: None }
+        Browser { browser, csrf, style, session: None }
     }
 
     /// Puts on a cookie that it was never given.
@@ -112,7 +112,7 @@ impl Browser {
         fields: &[(&str, &str)],
     ) -> RequestBuilder {
         let form = form_urlencoded::Serializer::new(String::new())
-            .append_pair("seal", &self.seal)
+            .append_pair("csrf", &self.csrf)
             .extend_pairs(fields)
             .finish();
         world

@@ -167,7 +167,7 @@ pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
     }
 }
 
-/// What a form carries besides the seal.
+/// What a form carries besides the csrf.
 pub fn fields(row: &Row) -> Vec<(&'static str, String)> {
     let (text, own) = (|text: &str| text.to_owned(), new_id);
     match row.path.as_str() {

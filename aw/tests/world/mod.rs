@@ -104,6 +104,7 @@ impl World {
             home_id: new_id(),
             stopping: stop.told(),
             habits: Habits::default(),
+            pages: aw::web::pages(),
         });
         let listener = free_listener();
         let url = format!("http://{}", listener.local_addr().unwrap());

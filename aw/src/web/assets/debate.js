@@ -113,9 +113,9 @@ async function refresh() {
       was.querySelector(".in-hand")?.remove();
       const note = will.querySelector(".in-hand");
       if (note) was.querySelector("h2")?.after(note);
-      // A server that was started anew knows only its own seals.
-      const seal = will.querySelector('[name="seal"]');
-      if (seal) was.querySelector('[name="seal"]').value = seal.value;
+      // After a restart the server accepts only its new token.
+      const csrf = will.querySelector('[name="csrf"]');
+      if (csrf) was.querySelector('[name="csrf"]').value = csrf.value;
       will.replaceWith(was);
     } else if (was && name === "panel") overtaken(was, old);
   }

@@ -4,10 +4,10 @@ use aw_core::Kind;
 use aw_record::Sheet;
 use uuid::Uuid;
 
-use super::super::markdown;
 use super::super::options::{self, Choice};
-use super::super::words::{Words, put};
-use super::ruling::{ANOTHER_WAY, Draft, options_of};
+use super::ruling::{ANOTHER_WAY, RulingDraft, options_of};
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown;
 use crate::server::App;
 
 /// Where somebody rules.
@@ -26,7 +26,7 @@ pub(crate) struct Panel {
     /// Whether none of them was chosen, but another way.
     pub(crate) is_another_way: bool,
     pub(crate) hint: String,
-    pub(crate) draft: Draft,
+    pub(crate) draft: RulingDraft,
     pub(crate) is_resolution: bool,
     pub(crate) is_intervention: bool,
 }
@@ -42,7 +42,12 @@ pub(crate) struct Offered {
 
 impl Panel {
     /// The panel, where a ruling is owed.
-    pub(crate) fn of(app: &App, w: &'static Words, sheet: &Sheet, draft: &Draft) -> Option<Self> {
+    pub(crate) fn of(
+        app: &App,
+        t: &'static Phrases,
+        sheet: &Sheet,
+        draft: &RulingDraft,
+    ) -> Option<Self> {
         let pending = sheet.pending.as_ref()?;
         let kind = pending.event.kind();
         let words = pending.content.as_str();
@@ -61,14 +66,14 @@ impl Panel {
         let id = pending.id.to_string();
         // What was typed about another argument is not a draft of this ruling.
         let is_of_this = draft.target.is_empty() || draft.target == id;
-        let draft = if is_of_this { draft.clone() } else { Draft::default() };
+        let draft = if is_of_this { draft.clone() } else { RulingDraft::default() };
         let offer = |choice: Choice| {
             let label = choice.label();
-            let says = put(w.rule_by, &label);
+            let says = put(t.rule_by, &label);
             Offered { chosen: draft.choice == label, words: choice.words, says, label }
         };
         Some(Panel {
-            heading: w.rule_on(kind),
+            heading: t.rule_on(kind),
             target: id,
             target_seq: pending.seq.0,
             // The same form sent twice is one ruling.
@@ -79,7 +84,7 @@ impl Panel {
             whole: (!told_apart && !words.trim().is_empty()).then(|| render(words)),
             choices: options_of(pending).into_iter().map(offer).collect(),
             is_another_way: draft.choice == ANOTHER_WAY,
-            hint: put(w.ruling_hint, app.limits.content_bytes),
+            hint: put(t.ruling_hint, app.limits.content_bytes),
             is_resolution: kind == Kind::Resolution,
             is_intervention: kind == Kind::Intervention,
             draft,

@@ -6,13 +6,13 @@
 use aw_core::{Argument, ArgumentId, DebateId, Kind, Via};
 use axum::response::{IntoResponse, Redirect, Response};
 
+use super::super::error_page::{self, PageError};
 use super::super::form::Form;
-use super::super::markdown::{self, plain};
 use super::super::options::{self, Choice};
-use super::super::trouble::{self, Trouble};
-use super::super::words::{Words, put};
-use super::{Asked, Notice, Preview, WINDOW, show};
+use super::{DebateQuery, Notice, Preview, WINDOW, show};
 use crate::policy::Command;
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown::{self, plain};
 use crate::server::input::Segment;
 use crate::server::{Access, DRAWING, Problem, input};
 use crate::wire::{Code, SubmitRuling};
@@ -26,7 +26,7 @@ const OLDER_FIELD: &str = "content";
 
 /// What was typed into the forms of a debate and is not in the record yet.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Draft {
+pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
     pub(crate) choice: String,
     pub(crate) words: String,
@@ -39,10 +39,10 @@ pub(crate) struct Draft {
     pub(crate) request: Option<String>,
 }
 
-impl Draft {
+impl RulingDraft {
     fn of(form: &Form) -> Self {
         let text = if form.has("words") { "words" } else { OLDER_FIELD };
-        Draft {
+        RulingDraft {
             choice: form.get("choice").to_owned(),
             words: form.text(text),
             close: form.has("close") || form.get("do") == "approve",
@@ -72,11 +72,11 @@ pub(crate) enum Unclear {
 }
 
 impl Unclear {
-    fn words(self, w: &'static Words) -> &'static str {
+    fn words(self, t: &'static Phrases) -> &'static str {
         match self {
-            Unclear::Blank => w.blank_ruling,
-            Unclear::NotDescribed => w.blank_other_way,
-            Unclear::UnknownOption => w.unknown_option,
+            Unclear::Blank => t.blank_ruling,
+            Unclear::NotDescribed => t.blank_other_way,
+            Unclear::UnknownOption => t.unknown_option,
         }
     }
 }
@@ -112,20 +112,20 @@ fn joined(first: &str, words: &str) -> String {
 
 /// Takes a ruling, or shows what it would look like.
 pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: Form) -> Response {
-    let w = form.visitor.words;
-    let draft = Draft::of(&form);
-    let again = |notice: Option<Notice>, draft: Draft| {
-        let (access, visitor, id) = (access.clone(), form.visitor.clone(), id.clone());
-        async move { show(&access, &visitor, &id, &Asked::default(), notice, draft).await }
+    let t = form.request.phrases;
+    let draft = RulingDraft::of(&form);
+    let again = |notice: Option<Notice>, draft: RulingDraft| {
+        let (access, request, id) = (access.clone(), form.request.clone(), id.clone());
+        async move { show(&access, &request, &id, &DebateQuery::default(), notice, draft).await }
     };
     let refuse = |problem: Problem| {
-        trouble::page(&form.visitor, &Trouble::Refused { problem, typed: draft.typed() })
+        error_page::page(&form.request, &PageError::Refused { problem, typed: draft.typed() })
     };
     if let Err(problem) = access.caller.may_use(Command::DebateRuling) {
         return refuse(problem);
     }
     if form.has(OLDER_FIELD) {
-        return trouble::page(&form.visitor, &Trouble::Stale { typed: draft.typed() });
+        return error_page::page(&form.request, &PageError::Stale { typed: draft.typed() });
     }
     let ruled_on = match argument(&access, &id, &draft.target).await {
         Ok(argument) => argument,
@@ -133,7 +133,7 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     };
     let composed = if form.get("do") == "approve" {
         match ruled_on.as_ref().is_some_and(|one| one.event.kind() == Kind::Resolution) {
-            true => Ok(joined(w.approve, &draft.words)),
+            true => Ok(joined(t.approve, &draft.words)),
             false => Err(Unclear::UnknownOption),
         }
     } else {
@@ -143,16 +143,16 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     let is_preview = form.get("do") == "preview";
     let content = match composed {
         Ok(content) => content,
-        Err(unclear) if is_preview && form.visitor.is_script() => {
-            return form.visitor.page(&Preview { html: plain(unclear.words(w)) });
+        Err(unclear) if is_preview && form.request.is_script() => {
+            return form.request.page(&Preview { html: plain(unclear.words(t)) });
         }
-        Err(unclear) => return again(Some(Notice::bad(unclear.words(w))), draft).await,
+        Err(unclear) => return again(Some(Notice::bad(unclear.words(t))), draft).await,
     };
     if is_preview {
         let drawing = move || markdown::render(&content, &|_| None);
         return match DRAWING.run(drawing).await {
-            Ok(html) if form.visitor.is_script() => form.visitor.page(&Preview { html }),
-            Ok(html) => again(None, Draft { preview: Some(html), ..draft }).await,
+            Ok(html) if form.request.is_script() => form.request.page(&Preview { html }),
+            Ok(html) => again(None, RulingDraft { preview: Some(html), ..draft }).await,
             Err(problem) => refuse(problem),
         };
     }
@@ -183,11 +183,11 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     let notice = match ruling_after(&access, &id, &draft.target).await {
         Some(seq) => Notice {
             is_bad: true,
-            words: put(w.ruled_before, format!("#{seq}")),
+            words: put(t.ruled_before, format!("#{seq}")),
             typed: Some(content),
             href: Some((format!("#a-{seq}"), format!("#{seq}"))),
         },
-        None => Notice::bad(&format!("{} {}", w.not_sent, problem.error.message)),
+        None => Notice::bad(&format!("{} {}", t.not_sent, problem.error.message)),
     };
     again(Some(notice), draft).await
 }

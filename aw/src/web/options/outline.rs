@@ -16,12 +16,12 @@ pub(super) enum Topic {
 /// An APPEAL, read line by line.
 pub(super) struct Outline<'a> {
     text: &'a str,
-    lines: Vec<Line<'a>>,
+    lines: Vec<SourceLine<'a>>,
     /// The parts under headings, in order.
     pub(super) blocks: Vec<Block>,
 }
 
-struct Line<'a> {
+struct SourceLine<'a> {
     text: &'a str,
     /// Where it begins in the APPEAL.
     start: usize,
@@ -45,9 +45,9 @@ pub(super) struct Item {
     /// "Option A".
     pub(super) label: Option<Label>,
     /// "1." or "B)".
-    pub(super) mark: Option<Mark>,
+    pub(super) mark: Option<Ordinal>,
     pub(super) indent: usize,
-    shape: Shape,
+    shape: ItemShape,
     line: usize,
     end: usize,
     /// Where its text begins, behind the marks and before the label.
@@ -55,7 +55,7 @@ pub(super) struct Item {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum ItemShape {
     Bullet,
     Counted,
     Paragraph,
@@ -68,12 +68,12 @@ enum Shape {
 pub(super) struct Label {
     pub(super) name: String,
     word: &'static str,
-    mark: Mark,
+    mark: Ordinal,
 }
 
 /// A number or a letter that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum Ordinal {
     Number(u32),
     Letter(char),
 }
@@ -149,14 +149,14 @@ impl<'a> Outline<'a> {
             let (first, _) = cells.split_once('|')?;
             let name = phrases::bare(first);
             let label = Label::of(&name, true).map(|(label, _)| label);
-            let mark = Mark::alone(&name);
+            let mark = Ordinal::alone(&name);
             let start = line.start + line.text.find(cells)? + first.len() + 1;
             let is_item = label.is_some() || mark.is_some();
             is_item.then_some(Item {
                 label,
                 mark,
                 indent: 0,
-                shape: Shape::Row,
+                shape: ItemShape::Row,
                 line: number,
                 end: number + 1,
                 start,
@@ -169,13 +169,13 @@ impl<'a> Outline<'a> {
         let first = &self.lines[item.line];
         let column = item.start - first.start;
         let head = &first.text[column.min(first.text.len())..];
-        if item.shape == Shape::Row {
+        if item.shape == ItemShape::Row {
             let cells = head.trim().trim_end_matches('|').split('|').map(str::trim);
             return cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join(" – ");
         }
         let mut source = head.to_owned();
         // What is below a heading is not part of its line.
-        if matches!(item.shape, Shape::Heading(_)) {
+        if matches!(item.shape, ItemShape::Heading(_)) {
             source.push('\n');
         }
         for line in &self.lines[item.line + 1..item.end] {
@@ -201,8 +201,8 @@ impl<'a> Outline<'a> {
             }
             let level = atx(line.text).map(|(level, _)| level);
             match (item.shape, level) {
-                (Shape::Heading(own), Some(level)) if level <= own => return true,
-                (Shape::Heading(_), _) => {}
+                (ItemShape::Heading(own), Some(level)) if level <= own => return true,
+                (ItemShape::Heading(_), _) => {}
                 (_, Some(_)) => return true,
                 (_, None) => {}
             }
@@ -215,7 +215,9 @@ impl<'a> Outline<'a> {
             }
             let is_new_paragraph = next.is_none() && self.lines[number - 1].text.trim().is_empty();
             let indent = line.text.len() - line.text.trim_start().len();
-            !matches!(item.shape, Shape::Heading(_)) && is_new_paragraph && indent <= item.indent
+            !matches!(item.shape, ItemShape::Heading(_))
+                && is_new_paragraph
+                && indent <= item.indent
         };
         (item.line + 1..end).find(|number| ends_it(*number)).unwrap_or(end)
     }
@@ -244,12 +246,12 @@ impl Label {
         let rest = &bare[length..];
         let id = rest.trim_start();
         let end = id.find(|c: char| !c.is_alphanumeric()).unwrap_or(id.len());
-        let mark = Mark::of(&id[..end])?;
+        let mark = Ordinal::of(&id[..end])?;
         let after = id[end..].trim_start();
         let is_set_off = after.is_empty()
             || after.starts_with([':', '.', ')', ']', '(', '-', '–', '—', '=', '→', '|', ',']);
         // "PA2" needs no space, "Options" is no option S.
-        let is_apart = rest.len() > id.len() || matches!(mark, Mark::Number(_));
+        let is_apart = rest.len() > id.len() || matches!(mark, Ordinal::Number(_));
         if !(is_apart && (is_set_off || stands_out)) {
             return None;
         }
@@ -260,7 +262,7 @@ impl Label {
 
     /// The label of an option that has no number, after those that have one.
     pub(super) fn other(name: String) -> Self {
-        Label { name, word: "", mark: Mark::Number(0) }
+        Label { name, word: "", mark: Ordinal::Number(0) }
     }
 
     pub(super) fn is_first(&self) -> bool {
@@ -275,33 +277,33 @@ impl Label {
     }
 }
 
-impl Mark {
+impl Ordinal {
     fn of(word: &str) -> Option<Self> {
         let mut chars = word.chars();
         match (chars.next(), chars.next()) {
             (Some(letter), None) if letter.is_ascii_alphabetic() => {
-                Some(Mark::Letter(letter.to_ascii_uppercase()))
+                Some(Ordinal::Letter(letter.to_ascii_uppercase()))
             }
-            _ => word.parse().ok().filter(|number| (1..100).contains(number)).map(Mark::Number),
+            _ => word.parse().ok().filter(|number| (1..100).contains(number)).map(Ordinal::Number),
         }
     }
 
     /// A mark that is all there is, as in the cell of a table: `A`, `(1)`, `2.`
     fn alone(text: &str) -> Option<Self> {
-        Mark::of(text.trim_matches(['(', ')', '.', ':', ' ']))
+        Ordinal::of(text.trim_matches(['(', ')', '.', ':', ' ']))
     }
 
     fn rank(self) -> u32 {
         match self {
-            Mark::Number(number) => number,
-            Mark::Letter(letter) => u32::from(letter) - u32::from('A') + 1,
+            Ordinal::Number(number) => number,
+            Ordinal::Letter(letter) => u32::from(letter) - u32::from('A') + 1,
         }
     }
 
-    fn is_like(self, other: Mark) -> bool {
+    fn is_like(self, other: Ordinal) -> bool {
         matches!(
             (self, other),
-            (Mark::Number(_), Mark::Number(_)) | (Mark::Letter(_), Mark::Letter(_))
+            (Ordinal::Number(_), Ordinal::Number(_)) | (Ordinal::Letter(_), Ordinal::Letter(_))
         )
     }
 
@@ -310,21 +312,21 @@ impl Mark {
     }
 
     /// Whether it is the next one.
-    pub(super) fn follows(self, before: Mark) -> bool {
+    pub(super) fn follows(self, before: Ordinal) -> bool {
         self.is_like(before) && self.rank() == before.rank() + 1
     }
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for Ordinal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Mark::Number(number) => number.fmt(f),
-            Mark::Letter(letter) => letter.fmt(f),
+            Ordinal::Number(number) => number.fmt(f),
+            Ordinal::Letter(letter) => letter.fmt(f),
         }
     }
 }
 
-fn lines(text: &str) -> Vec<Line<'_>> {
+fn lines(text: &str) -> Vec<SourceLine<'_>> {
     let mut fence: Option<&str> = None;
     let mut start = 0;
     let mut lines = Vec::new();
@@ -337,7 +339,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             (Some(open), Some(marker)) if open == marker => None,
             (open, _) => open,
         };
-        lines.push(Line { text: raw.trim_end_matches(['\n', '\r']), start, is_code });
+        lines.push(SourceLine { text: raw.trim_end_matches(['\n', '\r']), start, is_code });
         start += raw.len();
     }
     lines
@@ -352,7 +354,7 @@ fn atx(line: &str) -> Option<(u8, &str)> {
     is_heading.then(|| (level as u8, title.trim()))
 }
 
-fn heading(lines: &[Line<'_>], number: usize, end_of_text: usize) -> Option<Heading> {
+fn heading(lines: &[SourceLine<'_>], number: usize, end_of_text: usize) -> Option<Heading> {
     let line = &lines[number];
     if line.is_code {
         return None;
@@ -408,12 +410,12 @@ fn bullet(line: &str) -> (usize, bool) {
 }
 
 /// A number or letter that begins a line, and where what it marks begins: `1.`, `(b)`, `**C:**`.
-fn marked(text: &str) -> Option<(Mark, usize)> {
+fn marked(text: &str) -> Option<(Ordinal, usize)> {
     let inner = text.trim_start_matches(['*', '_']);
     let open = inner.strip_prefix('(');
     let inner = open.unwrap_or(inner);
     let end = inner.find(|c: char| !c.is_ascii_alphanumeric())?;
-    let mark = Mark::of(&inner[..end])?;
+    let mark = Ordinal::of(&inner[..end])?;
     let after = match open {
         Some(_) => inner[end..].strip_prefix(')')?,
         None => inner[end..].strip_prefix(['.', ')', ':'])?,
@@ -424,7 +426,7 @@ fn marked(text: &str) -> Option<(Mark, usize)> {
     is_mark.then(|| (mark, text.len() - after.trim_start().len()))
 }
 
-fn item(line: &Line<'_>, number: usize) -> Option<Item> {
+fn item(line: &SourceLine<'_>, number: usize) -> Option<Item> {
     if line.is_code {
         return None;
     }
@@ -447,12 +449,12 @@ fn item(line: &Line<'_>, number: usize) -> Option<Item> {
     let label = Label::of(&phrases::bare(rest), stands_out).map(|(label, _)| label);
     let shape = match (level, has_bullet, mark, &label) {
         (Some((level, _)), _, Some(_), _) | (Some((level, _)), _, _, Some(_)) => {
-            Shape::Heading(level)
+            ItemShape::Heading(level)
         }
         (Some(_), ..) => return None,
-        (None, true, ..) => Shape::Bullet,
-        (None, false, Some(_), _) => Shape::Counted,
-        (None, false, None, Some(_)) => Shape::Paragraph,
+        (None, true, ..) => ItemShape::Bullet,
+        (None, false, Some(_), _) => ItemShape::Counted,
+        (None, false, None, Some(_)) => ItemShape::Paragraph,
         (None, false, None, None) => return None,
     };
     Some(Item {

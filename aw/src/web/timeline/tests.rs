@@ -2,8 +2,8 @@
 
 use aw_core::{Time, Verdict};
 
-use super::super::words::Tongue;
 use super::*;
+use crate::kit::texts::Language;
 
 const MINUTE: i64 = 60_000;
 
@@ -46,7 +46,7 @@ fn long(count: usize) -> Vec<Moment> {
 
 fn drawn(moments: &[Moment]) -> String {
     let now = moments.last().map_or(0, |last| last.at.0 + 5 * MINUTE);
-    draw(moments, Tongue::English.words(), now, &|seq| format!("#a-{seq}"))
+    draw(moments, Language::English.phrases(), now, &|seq| format!("#a-{seq}"))
 }
 
 fn width(html: &str) -> u32 {
@@ -89,7 +89,7 @@ fn every_argument_is_a_link_with_its_own_shape() {
         Kind::Intervention,
         Kind::Resolution,
     ];
-    let mut shapes: Vec<_> = kinds.iter().map(|kind| shape::path(*kind, 50, 50, 7)).collect();
+    let mut shapes: Vec<_> = kinds.iter().map(|kind| marks::path(*kind, 50, 50, 7)).collect();
     shapes.sort();
     shapes.dedup();
     assert_eq!(shapes.len(), kinds.len());
@@ -197,8 +197,8 @@ fn nothing_needs_a_style_or_a_script() {
         !html.contains("style=") && !html.contains("<script") && !html.contains(" on"),
         "{html}"
     );
-    assert_eq!(draw(&[], Tongue::English.words(), 0, &|_| String::new()), "");
-    let hostile = draw(&appealed(), Tongue::English.words(), 0, &|_| "\"><script>".to_owned());
+    assert_eq!(draw(&[], Language::English.phrases(), 0, &|_| String::new()), "");
+    let hostile = draw(&appealed(), Language::English.phrases(), 0, &|_| "\"><script>".to_owned());
     assert!(!hostile.contains("<script"), "{hostile}");
 }
 

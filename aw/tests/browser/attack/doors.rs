@@ -63,7 +63,7 @@ impl<'a> Scenes<'a> {
         Scenes { due, doomed: Scene::with(world, "AWAITING_OPPONENT").await }
     }
 
-    /// Every door that opens to somebody; forms carry the seal of this browser, as if it had been guessed.
+    /// Every door that opens to somebody; forms carry the csrf of this browser, as if it had been guessed.
     pub fn doors(&self, browser: &Browser) -> Vec<Door> {
         let of_api = rows(api::GRID).into_iter().map(|row| (row, false));
         let of_pages = rows(pages::GRID).into_iter().map(|row| (row, true));
@@ -104,7 +104,7 @@ impl<'a> Scenes<'a> {
             json: (is_post && !is_form && !of_pages).then(|| api::body(scene, row)),
             fields: is_form.then(|| {
                 let mut fields = pages::fields(row);
-                fields.push(("seal", browser.seal.clone()));
+                fields.push(("csrf", browser.csrf.clone()));
                 fields
             }),
             says,

@@ -72,7 +72,7 @@ impl<'a> Siege<'a> {
 
         let debates = Scenes::on(world).await;
         let mut form = Form::new(world).await;
-        form.seal = text(&page.eval("document.querySelector('[name=seal]').value").await);
+        form.csrf = text(&page.eval("document.querySelector('[name=csrf]').value").await);
         let doors = debates.doors(&form);
         // Whoever is seen from now on is seen at another time.
         world.pass(Duration::from_secs(10));

@@ -36,7 +36,7 @@ const COMPARED: usize = 300_000;
 /// What has become of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison<'a> {
-    pub(crate) rows: Vec<Row<'a>>,
+    pub(crate) rows: Vec<DiffRow<'a>>,
     /// Lines of the new text that are not in the old one, changed ones included.
     pub(crate) added: usize,
     /// Lines of the old text that are not in the new one, changed ones included.
@@ -51,22 +51,22 @@ pub(crate) struct Comparison<'a> {
 
 /// A row of the table. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Row<'a> {
+pub(crate) enum DiffRow<'a> {
     /// In both.
     Same { old: usize, new: usize, text: &'a str },
     /// A line that became another.
-    Changed { old: usize, new: usize, before: Vec<Segment<'a>>, after: Vec<Segment<'a>> },
+    Changed { old: usize, new: usize, before: Vec<LinePart<'a>>, after: Vec<LinePart<'a>> },
     /// In the old text only.
     Removed { old: usize, text: &'a str },
     /// In the new text only.
     Added { new: usize, text: &'a str },
     /// So many unchanged lines, and, unless there are too many, the lines themselves.
-    Fold { lines: usize, rows: Vec<Row<'a>> },
+    Fold { lines: usize, rows: Vec<DiffRow<'a>> },
 }
 
 /// A part of a changed line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Segment<'a> {
+pub(crate) struct LinePart<'a> {
     pub(crate) is_changed: bool,
     pub(crate) text: &'a str,
 }
@@ -78,7 +78,7 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
     let before: Vec<&str> = old_part.lines().collect();
     let after: Vec<&str> = new_part.lines().collect();
     let ops = ops(old_part, new_part, str::lines, Algorithm::Histogram, deadline);
-    let mut sheet = Sheet {
+    let mut builder = RowBuilder {
         before: &before,
         after: &after,
         rows: Vec::new(),
@@ -94,29 +94,29 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
             DiffOp::Equal { old_index, new_index, len } => {
                 let is_first = old_index == 0 && new_index == 0;
                 let is_last = old_index + len == before.len() && new_index + len == after.len();
-                sheet.same(old_index, new_index, len, is_first, is_last);
+                builder.same(old_index, new_index, len, is_first, is_last);
             }
             DiffOp::Delete { old_index, old_len, new_index } => {
                 removed += old_len;
-                sheet.changed(old_index, old_len, new_index, 0);
+                builder.changed(old_index, old_len, new_index, 0);
             }
             DiffOp::Insert { old_index, new_index, new_len } => {
                 added += new_len;
-                sheet.changed(old_index, 0, new_index, new_len);
+                builder.changed(old_index, 0, new_index, new_len);
             }
             DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                 removed += old_len;
                 added += new_len;
-                sheet.changed(old_index, old_len, new_index, new_len);
+                builder.changed(old_index, old_len, new_index, new_len);
             }
         }
     }
     Comparison {
-        rows: sheet.rows,
+        rows: builder.rows,
         added,
         removed,
-        is_coarse: sheet.is_coarse,
-        left_out: sheet.left_out,
+        is_coarse: builder.is_coarse,
+        left_out: builder.left_out,
         differs_in_line_ends: old != new && added == 0 && removed == 0,
     }
 }
@@ -128,10 +128,10 @@ fn compared(text: &str) -> (&str, &str) {
 }
 
 /// Rows in the making.
-struct Sheet<'a, 's> {
+struct RowBuilder<'a, 's> {
     before: &'s [&'a str],
     after: &'s [&'a str],
-    rows: Vec<Row<'a>>,
+    rows: Vec<DiffRow<'a>>,
     /// How many lines are in folds so far.
     folded: usize,
     left_out: usize,
@@ -139,13 +139,13 @@ struct Sheet<'a, 's> {
     deadline: Instant,
 }
 
-impl<'a> Sheet<'a, '_> {
+impl<'a> RowBuilder<'a, '_> {
     /// Unchanged lines: those near a change are shown, those between are folded.
     fn same(&mut self, old: usize, new: usize, len: usize, is_first: bool, is_last: bool) {
         let head = if is_first { 0 } else { AROUND.min(len) };
         let tail = if is_last { 0 } else { AROUND.min(len - head) };
         let middle = len - head - tail;
-        let row = |at: usize, before: &[&'a str]| Row::Same {
+        let row = |at: usize, before: &[&'a str]| DiffRow::Same {
             old: old + at + 1,
             new: new + at + 1,
             text: before[old + at],
@@ -159,7 +159,7 @@ impl<'a> Sheet<'a, '_> {
         let fits = middle <= IN_A_FOLD && self.folded + middle <= IN_ALL_FOLDS;
         self.push(|| {
             let kept = if fits { head..head + middle } else { 0..0 };
-            Row::Fold { lines: middle, rows: kept.map(|at| row(at, before)).collect() }
+            DiffRow::Fold { lines: middle, rows: kept.map(|at| row(at, before)).collect() }
         });
         self.folded += if fits { middle } else { 0 };
         (len - tail..len).for_each(|at| self.push(|| row(at, before)));
@@ -176,17 +176,17 @@ impl<'a> Sheet<'a, '_> {
         self.is_coarse |= is_coarse;
         for pair in pairs {
             self.push(|| match pair {
-                Pair::Removed(at) => Row::Removed { old: old + at + 1, text: gone[at] },
-                Pair::Added(at) => Row::Added { new: new + at + 1, text: come[at] },
+                Pair::Removed(at) => DiffRow::Removed { old: old + at + 1, text: gone[at] },
+                Pair::Added(at) => DiffRow::Added { new: new + at + 1, text: come[at] },
                 Pair::Changed { old: left, new: right, before, after } => {
-                    Row::Changed { old: old + left + 1, new: new + right + 1, before, after }
+                    DiffRow::Changed { old: old + left + 1, new: new + right + 1, before, after }
                 }
             });
         }
         self.left_out += (old_len - gone.len()) + (new_len - come.len());
     }
 
-    fn push(&mut self, row: impl FnOnce() -> Row<'a>) {
+    fn push(&mut self, row: impl FnOnce() -> DiffRow<'a>) {
         if self.rows.len() < SHOWN {
             self.rows.push(row());
         } else {
@@ -203,21 +203,21 @@ mod tests {
 
     /// The comparison as somebody would draw it with a pen.
     fn drawn(old: &str, new: &str) -> Vec<String> {
-        let marked = |segments: &[Segment<'_>]| -> String {
-            let mark = |part: &Segment<'_>| match part.is_changed {
+        let marked = |parts: &[LinePart<'_>]| -> String {
+            let mark = |part: &LinePart<'_>| match part.is_changed {
                 true => format!("[{}]", part.text),
                 false => part.text.to_owned(),
             };
-            segments.iter().map(mark).collect()
+            parts.iter().map(mark).collect()
         };
-        let row = |row: &Row<'_>| match row {
-            Row::Same { old, new, text } => format!("{old} {new}  {text}"),
-            Row::Changed { old, new, before, after } => {
+        let row = |row: &DiffRow<'_>| match row {
+            DiffRow::Same { old, new, text } => format!("{old} {new}  {text}"),
+            DiffRow::Changed { old, new, before, after } => {
                 format!("{old} {new}~ {} -> {}", marked(before), marked(after))
             }
-            Row::Removed { old, text } => format!("{old}  - {text}"),
-            Row::Added { new, text } => format!("  {new}+ {text}"),
-            Row::Fold { lines, rows } => format!("... {lines} ({})", rows.len()),
+            DiffRow::Removed { old, text } => format!("{old}  - {text}"),
+            DiffRow::Added { new, text } => format!("  {new}+ {text}"),
+            DiffRow::Fold { lines, rows } => format!("... {lines} ({})", rows.len()),
         };
         compare(old, new, LONG).rows.iter().map(row).collect()
     }
@@ -313,23 +313,23 @@ mod tests {
                 let found = compare(old, new, LONG);
                 let (mut left, mut right) = (Vec::new(), Vec::new());
                 let joined =
-                    |parts: &[Segment<'_>]| parts.iter().map(|part| part.text).collect::<String>();
+                    |parts: &[LinePart<'_>]| parts.iter().map(|part| part.text).collect::<String>();
                 for row in &found.rows {
                     match row {
-                        Row::Same { old, new, text } => {
+                        DiffRow::Same { old, new, text } => {
                             left.push((*old, (*text).to_owned()));
                             right.push((*new, (*text).to_owned()));
                         }
-                        Row::Changed { old, new, before, after } => {
+                        DiffRow::Changed { old, new, before, after } => {
                             left.push((*old, joined(before)));
                             right.push((*new, joined(after)));
                         }
-                        Row::Removed { old, text } => left.push((*old, (*text).to_owned())),
-                        Row::Added { new, text } => right.push((*new, (*text).to_owned())),
-                        Row::Fold { .. } => {}
+                        DiffRow::Removed { old, text } => left.push((*old, (*text).to_owned())),
+                        DiffRow::Added { new, text } => right.push((*new, (*text).to_owned())),
+                        DiffRow::Fold { .. } => {}
                     }
                 }
-                if found.rows.iter().any(|row| matches!(row, Row::Fold { .. })) {
+                if found.rows.iter().any(|row| matches!(row, DiffRow::Fold { .. })) {
                     continue;
                 }
                 let all = |text: &str| {

@@ -3,7 +3,7 @@
 use aw_core::{Role, State};
 use aw_record::DebateHead;
 
-use super::super::words::{Words, put};
+use crate::render::i18n::{Phrases, put};
 use crate::server::App;
 
 /// A role with no sign of life for so long, while it is awaited, may have to be called, in
@@ -11,7 +11,7 @@ use crate::server::App;
 const QUIET: i64 = 3 * 60 * 1000;
 
 /// A role in a debate.
-pub(crate) struct Seat {
+pub(crate) struct RolePresence {
     pub(crate) role: Role,
     pub(crate) name: &'static str,
     /// `waiting`, `working`, `seen`, `quiet` or `unknown`: the style's word for it.
@@ -24,7 +24,7 @@ pub(crate) struct Seat {
 }
 
 /// The three roles of a debate.
-pub(crate) fn seats(app: &App, w: &'static Words, debate: &DebateHead) -> Vec<Seat> {
+pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<RolePresence> {
     let now = app.record.now().0;
     let presence = app.record.presence(debate.id);
     let floor = debate.state().floor();
@@ -34,24 +34,24 @@ pub(crate) fn seats(app: &App, w: &'static Words, debate: &DebateHead) -> Vec<Se
         let has_floor = floor == Some(role);
         let away = sign.last_seen.map(|seen| now - seen.0);
         let (word, words) = match (sign.waiting, away) {
-            (true, _) => ("waiting", w.is_waiting.to_owned()),
+            (true, _) => ("waiting", t.is_waiting.to_owned()),
             (false, Some(away)) if has_floor && away < QUIET => {
-                ("working", w.is_working.to_owned())
+                ("working", t.is_working.to_owned())
             }
-            (false, Some(away)) if away < QUIET => ("seen", put(w.seen, w.ago(away))),
-            (false, Some(away)) => ("quiet", put(w.no_sign, w.lasting(away))),
+            (false, Some(away)) if away < QUIET => ("seen", put(t.seen, t.ago(away))),
+            (false, Some(away)) => ("quiet", put(t.no_sign, t.lasting(away))),
             (false, None) if debate.debate.standing.count.get(role) > 0 => {
-                ("unknown", w.not_since_start.to_owned())
+                ("unknown", t.not_since_start.to_owned())
             }
-            (false, None) => ("unknown", w.never_seen.to_owned()),
+            (false, None) => ("unknown", t.never_seen.to_owned()),
         };
         let is_agent = role != Role::Arbitrator;
         let missing = is_agent && !closed && matches!(word, "quiet" | "unknown");
         let line = missing.then(|| {
-            let line = w.resume_line.replace("{role}", role.as_str());
+            let line = t.resume_line.replace("{role}", role.as_str());
             line.replace("{id}", &debate.id.to_string())
         });
-        Seat { role, name: w.role(role), sign: word, words, has_floor, line }
+        RolePresence { role, name: t.role(role), sign: word, words, has_floor, line }
     };
     [Role::Proposer, Role::Opponent, Role::Arbitrator].map(seat).into()
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use ammonia::{Builder, UrlRelative};
 use aw_core::DocumentId;
 
-use super::colour;
+use super::highlight;
 
 /// Lets through what [`super::Drawing`] writes and nothing else.
 pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
@@ -56,7 +56,7 @@ pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         ("th", HashMap::from([("scope", HashSet::from(["col"]))])),
     ]);
     let mut spans = HashSet::from(["address", "control", "image"]);
-    spans.extend(colour::CLASSES);
+    spans.extend(highlight::CLASSES);
     let classes = HashMap::from([
         ("a", HashSet::from(["doc"])),
         ("div", HashSet::from(["scroll"])),

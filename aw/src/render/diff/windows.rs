@@ -44,9 +44,9 @@ fn before_end<'a, L: Iterator<Item = &'a str>>(
     lines: &impl Fn(&'a str) -> L,
     algorithm: Algorithm,
     deadline: Instant,
-) -> Found {
-    let (mut old, mut new) = (Side::of(lines(old)), Side::of(lines(new)));
-    let mut found = Found::default();
+) -> JoinedOps {
+    let (mut old, mut new) = (TextWindow::of(lines(old)), TextWindow::of(lines(new)));
+    let mut found = JoinedOps::default();
     loop {
         let is_last = old.fill() & new.fill();
         if !is_last && Instant::now() >= deadline {
@@ -80,14 +80,14 @@ fn before_end<'a, L: Iterator<Item = &'a str>>(
 }
 
 /// One of the two texts.
-struct Side<'a, I> {
+struct TextWindow<'a, I> {
     lines: I,
     window: Vec<&'a str>,
 }
 
-impl<'a, I: Iterator<Item = &'a str>> Side<'a, I> {
+impl<'a, I: Iterator<Item = &'a str>> TextWindow<'a, I> {
     fn of(lines: I) -> Self {
-        Side { lines, window: Vec::new() }
+        TextWindow { lines, window: Vec::new() }
     }
 
     /// Fills the window; whether that was all.
@@ -106,13 +106,13 @@ impl<'a, I: Iterator<Item = &'a str>> Side<'a, I> {
 
 /// Ops that follow each other, whichever window they are from.
 #[derive(Default)]
-struct Found {
+struct JoinedOps {
     ops: Vec<DiffOp>,
     old: usize,
     new: usize,
 }
 
-impl Found {
+impl JoinedOps {
     /// Adds what comes next; only its lengths count.
     fn add(&mut self, op: DiffOp) {
         let (old_len, new_len) = (op.old_range().len(), op.new_range().len());

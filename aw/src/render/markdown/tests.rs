@@ -94,7 +94,7 @@ fn assert_harmless(html: &str, from: &str) {
                 ("pre", "class") => ["code", "raw", "rest"].contains(&value.as_str()),
                 ("span", "class") => {
                     ["address", "control", "image"].contains(&value.as_str())
-                        || colour::CLASSES.contains(&value.as_str())
+                        || highlight::CLASSES.contains(&value.as_str())
                 }
                 ("td" | "th", "class") => ["center", "right"].contains(&value.as_str()),
                 ("th", "scope") => value == "col",
@@ -140,7 +140,7 @@ fn no_payload_leaves_anything_that_acts() {
         let begun = Instant::now();
         let html = html(payload);
         assert_harmless(&html, payload);
-        let named = payload.len() * 12 + 60 * visible::NAMED as usize;
+        let named = payload.len() * 12 + 60 * invisible_chars::NAMED as usize;
         assert!(html.len() < named + 20_000, "{} bytes from {}", html.len(), payload.len());
         assert!(begun.elapsed().as_millis() < 1_500, "{:?} for {payload}", begun.elapsed());
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
-use super::visible;
+use super::invisible_chars;
 
 /// The classes that a span of code may have.
 pub(super) const CLASSES: [&str; 12] = [
@@ -125,7 +125,7 @@ impl Colours {
     pub(super) fn push(&mut self, html: &mut String, info: &str, code: &str, named: &mut u32) {
         let fits = code.len() <= BLOCK && code.len() <= self.bytes && !self.time.is_zero();
         let Some(grammar) = (if fits { grammar(info) } else { None }) else {
-            return visible::push(html, code, named);
+            return invisible_chars::push(html, code, named);
         };
         self.bytes -= code.len();
         let begun = Instant::now();
@@ -140,7 +140,7 @@ impl Colours {
             }
             if line.len() > LINE {
                 span(html, &mut class, "");
-                visible::push(html, line, named);
+                invisible_chars::push(html, line, named);
                 rest = after;
                 continue;
             }
@@ -149,7 +149,7 @@ impl Colours {
             for (at, change) in &changes {
                 if *at > written {
                     span(html, &mut class, look(&scopes));
-                    visible::push(html, &line[written..*at], named);
+                    invisible_chars::push(html, &line[written..*at], named);
                     written = *at;
                 }
                 if scopes.apply(change).is_err() {
@@ -157,11 +157,11 @@ impl Colours {
                 }
             }
             span(html, &mut class, look(&scopes));
-            visible::push(html, &line[written..], named);
+            invisible_chars::push(html, &line[written..], named);
             rest = after;
         }
         span(html, &mut class, "");
-        visible::push(html, rest, named);
+        invisible_chars::push(html, rest, named);
         self.time = self.time.saturating_sub(begun.elapsed());
     }
 }

@@ -7,22 +7,22 @@ use aw_core::Role;
 use aw_record::SeatRole;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
+use axum::http::HeaderValue;
 use axum::http::header::{
-    ACCEPT_ENCODING, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, HeaderName, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    HeaderName, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use uuid::Uuid;
 
-use super::cookies::{BROWSER, Jar, LANGUAGE, THEME, cookie};
-use super::markdown::plain;
-use super::words::{Tongue, Words};
 use crate::policy::Command;
+use crate::render::i18n::Phrases;
+use crate::render::markdown::plain;
+use crate::server::cookies::{BROWSER, CookieJar, LANGUAGE, THEME, cookie};
+use crate::server::pages::language;
 use crate::server::{App, Caller, Peer, Problem};
 
 /// Shorter bodies are not worth compressing.
@@ -54,11 +54,11 @@ impl Theme {
 
 /// Somebody at a browser.
 #[derive(Clone)]
-pub(crate) struct Visitor {
-    pub(crate) words: &'static Words,
+pub(crate) struct PageRequest {
+    pub(crate) phrases: &'static Phrases,
     pub(crate) theme: Option<Theme>,
     /// What every form must carry.
-    pub(crate) seal: String,
+    pub(crate) csrf: String,
     /// What they may do.
     pub(crate) caller: Caller,
     /// The page that is looked at, for forms that come back to it.
@@ -67,24 +67,24 @@ pub(crate) struct Visitor {
     new_cookie: Option<String>,
     takes_gzip: bool,
     is_script: bool,
-    pub(super) jar: Jar,
+    pub(super) jar: CookieJar,
     /// Where they call from.
     pub(super) peer: Option<Peer>,
 }
 
-impl FromRequestParts<App> for Visitor {
+impl FromRequestParts<App> for PageRequest {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Ok(Visitor::of(parts, app))
+        Ok(PageRequest::of(parts, app))
     }
 }
 
-impl Visitor {
+impl PageRequest {
     pub(crate) fn of(parts: &Parts, app: &App) -> Self {
         let headers = &parts.headers;
         let word = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-        let jar = Jar::new(&app.home_id, app.guard.is_by_tls(headers));
+        let jar = CookieJar::new(&app.home_id, app.guard.is_by_tls(headers));
         let browser = cookie(headers, BROWSER).filter(|id| Uuid::try_parse(id).is_ok());
         let (browser, new_cookie) = match browser {
             Some(browser) => (browser, None),
@@ -95,10 +95,10 @@ impl Visitor {
         };
         let caller = Caller::of(parts);
         let here = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        Visitor {
-            words: tongue(headers).words(),
+        PageRequest {
+            phrases: language(headers).phrases(),
             theme: cookie(headers, THEME).and_then(|code| Theme::of(&code)),
-            seal: app.seal.form(&browser),
+            csrf: app.csrf.token(&browser),
             caller,
             here,
             new_cookie,
@@ -153,7 +153,7 @@ impl Visitor {
     /// Who they are, as HTML, where there is something to sign out of.
     pub(crate) fn signed_in_as(&self) -> Option<String> {
         let name = plain(self.caller.name()?.as_str());
-        let role = self.caller.seat().map(|seat| self.words.seat_role(seat.role));
+        let role = self.caller.seat().map(|seat| self.phrases.seat_role(seat.role));
         let role = role.map_or(String::new(), |role| format!(", {role}"));
         Some(format!("<bdi>{name}</bdi>{role}"))
     }
@@ -161,7 +161,7 @@ impl Visitor {
     /// What somebody is told, as HTML, who reads along and may not rule.
     pub(crate) fn reads_along(&self) -> Option<String> {
         let name = self.signed_in_as().filter(|_| !self.rules())?;
-        Some(self.words.reads_along.replacen("{}", &name, 1))
+        Some(self.phrases.reads_along.replacen("{}", &name, 1))
     }
 
     /// The cookies of a choice; an empty one goes back to what the browser says.
@@ -229,20 +229,6 @@ impl Visitor {
         }
         response
     }
-}
-
-/// The language that was chosen, or that the browser prefers.
-pub(crate) fn tongue(headers: &HeaderMap) -> Tongue {
-    let chosen = cookie(headers, LANGUAGE).and_then(|code| Tongue::of(&code));
-    chosen.unwrap_or_else(|| {
-        let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-        Tongue::accepted(accepted.unwrap_or_default())
-    })
-}
-
-/// The browser that a form came from.
-pub(crate) fn browser(headers: &HeaderMap) -> Option<String> {
-    cookie(headers, BROWSER)
 }
 
 /// The bytes, smaller.

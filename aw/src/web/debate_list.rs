@@ -9,12 +9,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assets;
-use super::debate::seats::{Seat, seats};
-use super::markdown::plain;
-use super::trouble;
-use super::visitor::Visitor;
-use super::words::{Words, put};
+use super::debate::presence::{RolePresence, roles};
+use super::error_page;
+use super::page_request::PageRequest;
 use crate::kit::texts::BuiltIn;
+use crate::render::i18n::{Phrases, put};
+use crate::render::markdown::plain;
 use crate::server::input::Params;
 use crate::server::{Access, App, Problem};
 use crate::wire::Stamp;
@@ -23,7 +23,7 @@ use crate::wire::Stamp;
 const SHOWN: u64 = 30;
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ListQuery {
     #[serde(default)]
     q: String,
     #[serde(default)]
@@ -37,22 +37,22 @@ pub(super) struct Asked {
 }
 
 #[derive(Template)]
-#[template(path = "home.html")]
-struct Home<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+#[template(path = "debate_list.html")]
+struct DebateListPage<'a> {
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
-    asked: &'a Asked,
+    asked: &'a ListQuery,
     states: Vec<(&'static str, &'static str)>,
     kinds: Vec<String>,
-    list: List,
+    list: ListPart,
 }
 
 /// The part of the page that changes by itself.
 #[derive(Template)]
 #[template(path = "list.html")]
-struct List {
-    w: &'static Words,
+struct ListPart {
+    t: &'static Phrases,
     /// Whether it is read by somebody who may rule.
     rules: bool,
     /// Whether it is read by somebody who may open a debate.
@@ -71,13 +71,13 @@ struct Group {
     title: &'static str,
     total: u64,
     total_is_exact: bool,
-    rows: Vec<Row>,
+    rows: Vec<DebateRow>,
     /// Where the rest of it is.
     more: Option<String>,
     is_needed: bool,
 }
 
-struct Row {
+struct DebateRow {
     id: String,
     title: String,
     kind: String,
@@ -88,12 +88,12 @@ struct Row {
     last_move: String,
     ago: String,
     at: Stamp,
-    seats: Vec<Seat>,
+    seats: Vec<RolePresence>,
 }
 
 /// What a group holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum GroupKind {
     Needed,
     Active,
     Closed,
@@ -101,38 +101,38 @@ enum Sort {
 
 pub(super) async fn home(
     access: Access,
-    visitor: Visitor,
-    Params(asked): Params<Asked>,
+    request: PageRequest,
+    Params(asked): Params<ListQuery>,
 ) -> Response {
-    match list(&access, &visitor, &asked).await {
-        Ok(list) if visitor.is_script() => visitor.page(&list),
+    match list(&access, &request, &asked).await {
+        Ok(list) if request.is_script() => request.page(&list),
         Ok(list) => {
-            let w = visitor.words;
-            visitor.page(&Home {
-                v: &visitor,
-                w,
+            let t = request.phrases;
+            request.page(&DebateListPage {
+                request: &request,
+                t,
                 assets: &assets::FOLDER,
                 asked: &asked,
                 states: vec![
-                    ("needed", if visitor.rules() { w.needs_you } else { w.needs_arbitrator }),
-                    ("active", w.active),
-                    ("AWAITING_OPPONENT", w.awaiting_opponent),
-                    ("AWAITING_PROPOSER", w.awaiting_proposer),
-                    ("CLOSED", w.closed_group),
+                    ("needed", if request.rules() { t.needs_you } else { t.needs_arbitrator }),
+                    ("active", t.active),
+                    ("AWAITING_OPPONENT", t.awaiting_opponent),
+                    ("AWAITING_PROPOSER", t.awaiting_proposer),
+                    ("CLOSED", t.closed_group),
                 ],
                 kinds: kinds(&list, &asked.kind),
                 list,
             })
         }
-        Err(problem) => trouble::page(&visitor, &problem.into()),
+        Err(problem) => error_page::page(&request, &problem.into()),
     }
 }
 
 /// Which debates need whoever asks, for the tab's title and for notifications.
-pub(super) async fn needed(access: Access, visitor: Visitor) -> Result<Json<Value>, Problem> {
+pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<Value>, Problem> {
     let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
     let list = access.list(filter).await?;
-    if !visitor.rules() {
+    if !request.rules() {
         return Ok(Json(json!({"total": 0, "debates": []})));
     }
     let debates: Vec<Value> = list
@@ -150,7 +150,7 @@ pub(super) async fn needed(access: Access, visitor: Visitor) -> Result<Json<Valu
 }
 
 /// The types that can be asked for: the built-in ones and those in sight.
-fn kinds(list: &List, asked: &str) -> Vec<String> {
+fn kinds(list: &ListPart, asked: &str) -> Vec<String> {
     let rows = list.groups.iter().flat_map(|group| &group.rows);
     let mut kinds: Vec<String> = rows.map(|row| row.kind.clone()).collect();
     kinds.extend(BuiltIn::ALL.map(|kind| kind.name().to_owned()));
@@ -160,46 +160,50 @@ fn kinds(list: &List, asked: &str) -> Vec<String> {
     kinds
 }
 
-async fn list(access: &Access, visitor: &Visitor, asked: &Asked) -> Result<List, Problem> {
-    let sorts: &[Sort] = match asked.state.as_str() {
-        "needed" => &[Sort::Needed],
-        "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[Sort::Active],
-        "CLOSED" => &[Sort::Closed],
-        _ => &[Sort::Needed, Sort::Active, Sort::Closed],
+async fn list(
+    access: &Access,
+    request: &PageRequest,
+    asked: &ListQuery,
+) -> Result<ListPart, Problem> {
+    let kinds_shown: &[GroupKind] = match asked.state.as_str() {
+        "needed" => &[GroupKind::Needed],
+        "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[GroupKind::Active],
+        "CLOSED" => &[GroupKind::Closed],
+        _ => &[GroupKind::Needed, GroupKind::Active, GroupKind::Closed],
     };
-    let mut groups = Vec::with_capacity(sorts.len());
-    for sort in sorts {
-        groups.push(group(access, visitor, asked, *sort).await?);
+    let mut groups = Vec::with_capacity(kinds_shown.len());
+    for kind in kinds_shown {
+        groups.push(group(access, request, asked, *kind).await?);
     }
     let all = access.list(Filter { limit: 0, ..Filter::default() }).await?;
     let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
     let is_in_vain = filtered && groups.iter().all(|group| group.rows.is_empty());
-    let (w, rules, opens) = (visitor.words, visitor.rules(), visitor.opens());
-    Ok(List { w, rules, opens, groups, total: all.total, filtered, is_in_vain })
+    let (t, rules, opens) = (request.phrases, request.rules(), request.opens());
+    Ok(ListPart { t, rules, opens, groups, total: all.total, filtered, is_in_vain })
 }
 
 async fn group(
     access: &Access,
-    visitor: &Visitor,
-    asked: &Asked,
-    sort: Sort,
+    request: &PageRequest,
+    asked: &ListQuery,
+    kind: GroupKind,
 ) -> Result<Group, Problem> {
-    let (w, rules) = (visitor.words, visitor.rules());
-    let states: &[DebateState] = match (sort, asked.state.as_str()) {
-        (Sort::Needed, _) => &[DebateState::AwaitingArbitrator],
-        (Sort::Active, "AWAITING_OPPONENT") => &[DebateState::AwaitingOpponent],
-        (Sort::Active, "AWAITING_PROPOSER") => &[DebateState::AwaitingProposer],
-        (Sort::Active, _) => &[DebateState::AwaitingOpponent, DebateState::AwaitingProposer],
-        (Sort::Closed, _) => &[DebateState::Closed],
+    let (t, rules) = (request.phrases, request.rules());
+    let states: &[DebateState] = match (kind, asked.state.as_str()) {
+        (GroupKind::Needed, _) => &[DebateState::AwaitingArbitrator],
+        (GroupKind::Active, "AWAITING_OPPONENT") => &[DebateState::AwaitingOpponent],
+        (GroupKind::Active, "AWAITING_PROPOSER") => &[DebateState::AwaitingProposer],
+        (GroupKind::Active, _) => &[DebateState::AwaitingOpponent, DebateState::AwaitingProposer],
+        (GroupKind::Closed, _) => &[DebateState::Closed],
     };
     let before = Some(asked.before.as_str()).filter(|text| !text.is_empty());
     let mut found: Vec<DebateListed> = Vec::new();
     let (mut total, mut total_is_exact) = (0, true);
     for state in states {
         let filter = Filter {
-            state: (sort != Sort::Needed).then_some(*state),
-            needs_arbitrator: sort == Sort::Needed,
+            state: (kind != GroupKind::Needed).then_some(*state),
+            needs_arbitrator: kind == GroupKind::Needed,
             debate_type: Some(asked.kind.clone())
                 .filter(|kind| !kind.is_empty())
                 .map(|kind| DebateType::parse(kind).map_err(|bad| Problem::text("type", bad)))
@@ -221,11 +225,11 @@ async fn group(
     let more = (found.len() as u64 > SHOWN).then(|| {
         found.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
         let last = &found[found.len() - 1].debate;
-        let state = match (sort, asked.state.as_str()) {
+        let state = match (kind, asked.state.as_str()) {
             (_, "AWAITING_OPPONENT" | "AWAITING_PROPOSER") => asked.state.as_str(),
-            (Sort::Needed, _) => "needed",
-            (Sort::Active, _) => "active",
-            (Sort::Closed, _) => "CLOSED",
+            (GroupKind::Needed, _) => "needed",
+            (GroupKind::Active, _) => "active",
+            (GroupKind::Closed, _) => "CLOSED",
         };
         let before = format!("{},{}", Stamp(last.updated_at), last.id);
         let query = form_urlencoded::Serializer::new(String::new())
@@ -236,38 +240,46 @@ async fn group(
             .finish();
         format!("/?{query}")
     });
-    let (name, title) = match sort {
-        Sort::Needed if rules => ("needed", w.needs_you),
-        Sort::Needed => ("awaited", w.needs_arbitrator),
-        Sort::Active => ("active", w.active),
-        Sort::Closed => ("closed", w.closed_group),
+    let (name, title) = match kind {
+        GroupKind::Needed if rules => ("needed", t.needs_you),
+        GroupKind::Needed => ("awaited", t.needs_arbitrator),
+        GroupKind::Active => ("active", t.active),
+        GroupKind::Closed => ("closed", t.closed_group),
     };
-    let rows = found.iter().map(|listed| row(&access.app, visitor, listed)).collect();
-    Ok(Group { name, title, total, total_is_exact, rows, more, is_needed: sort == Sort::Needed })
+    let rows = found.iter().map(|listed| row(&access.app, request, listed)).collect();
+    Ok(Group {
+        name,
+        title,
+        total,
+        total_is_exact,
+        rows,
+        more,
+        is_needed: kind == GroupKind::Needed,
+    })
 }
 
-fn row(app: &App, visitor: &Visitor, listed: &DebateListed) -> Row {
-    let w = visitor.words;
+fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
+    let t = request.phrases;
     let debate = &listed.debate;
     let last = &listed.last;
     let now = app.record.now();
     let last_move =
-        w.last_move.replace("{role}", w.role(last.role)).replace("{kind}", last.kind.as_str());
-    Row {
+        t.last_move.replace("{role}", t.role(last.role)).replace("{kind}", last.kind.as_str());
+    DebateRow {
         id: debate.id.to_string(),
         title: debate.title.as_str().to_owned(),
         kind: debate.debate_type.as_str().to_owned(),
         state: debate.state(),
-        state_words: w.state(debate.state(), visitor.rules()),
-        round: put(w.round, debate.debate.standing.count.proposer),
+        state_words: t.state(debate.state(), request.rules()),
+        round: put(t.round, debate.debate.standing.count.proposer),
         last_role: last.role,
         last_move,
-        ago: w.ago(now.0 - last.at.0),
+        ago: t.ago(now.0 - last.at.0),
         at: Stamp(last.at),
         seats: if debate.state() == DebateState::Closed {
             Vec::new()
         } else {
-            seats(app, w, debate).into_iter().filter(|seat| seat.role != Role::Arbitrator).collect()
+            roles(app, t, debate).into_iter().filter(|seat| seat.role != Role::Arbitrator).collect()
         },
     }
 }

@@ -3,69 +3,51 @@
 use aw_core::{Kind, Role, State};
 use aw_record::SeatRole;
 
-/// A language of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Tongue {
-    English,
-    Vietnamese,
-}
+use crate::kit::texts::Language;
 
-impl Tongue {
-    /// As HTML and cookies name it.
-    pub(crate) fn code(self) -> &'static str {
-        match self {
-            Tongue::English => "en",
-            Tongue::Vietnamese => "vi",
-        }
-    }
-
-    /// The one with this code.
-    pub(crate) fn of(code: &str) -> Option<Self> {
-        [Tongue::English, Tongue::Vietnamese].into_iter().find(|tongue| tongue.code() == code)
-    }
-
-    /// The first of a browser's languages that there is.
+impl Language {
+    /// The best of our languages for an `Accept-Language` header; English if it names none of them.
     pub(crate) fn accepted(header: &str) -> Self {
         let codes = header.split(',').filter_map(|language| {
             let mut parts = language.trim().split(';');
             let code = parts.next()?.split('-').next()?.to_ascii_lowercase();
             let weight = parts.find_map(|part| part.trim().strip_prefix("q="));
             let weight = weight.and_then(|weight| weight.parse().ok()).unwrap_or(1.0_f32);
-            Some((Tongue::of(&code)?, weight))
+            Some((code.parse::<Language>().ok()?, weight))
         });
-        let best = codes.fold(None, |best: Option<(Tongue, f32)>, next| match best {
+        let best = codes.fold(None, |best: Option<(Language, f32)>, next| match best {
             Some(best) if best.1 >= next.1 => Some(best),
             _ => Some(next),
         });
-        best.map_or(Tongue::English, |(tongue, _)| tongue)
+        best.map_or(Language::English, |(language, _)| language)
     }
 
-    /// Its words.
-    pub(crate) fn words(self) -> &'static Words {
+    /// The phrases of the page in this language.
+    pub(crate) fn phrases(self) -> &'static Phrases {
         match self {
-            Tongue::English => &ENGLISH,
-            Tongue::Vietnamese => &VIETNAMESE,
+            Language::English => &ENGLISH,
+            Language::Vietnamese => &VIETNAMESE,
         }
     }
 }
 
-macro_rules! words {
+macro_rules! phrases {
     ($($name:ident: $english:literal, $vietnamese:literal;)+) => {
         /// Every phrase of the page in one language.
-        pub(crate) struct Words {
-            pub(crate) tongue: Tongue,
+        pub(crate) struct Phrases {
+            pub(crate) lang: Language,
             $(pub(crate) $name: &'static str,)+
         }
 
-        static ENGLISH: Words = Words { tongue: Tongue::English, $($name: $english,)+ };
-        static VIETNAMESE: Words = Words { tongue: Tongue::Vietnamese, $($name: $vietnamese,)+ };
+        static ENGLISH: Phrases = Phrases { lang: Language::English, $($name: $english,)+ };
+        static VIETNAMESE: Phrases = Phrases { lang: Language::Vietnamese, $($name: $vietnamese,)+ };
 
         #[cfg(test)]
         const PAIRS: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $vietnamese),)+];
     };
 }
 
-words! {
+phrases! {
     // Everywhere
     skip: "Skip to content", "Đến nội dung";
     debates: "Debates", "Các debate";
@@ -311,7 +293,7 @@ words! {
     try_again: "Try again", "Thử lại";
 }
 
-impl Words {
+impl Phrases {
     /// What a role is called.
     pub(crate) fn role(&self, role: Role) -> &'static str {
         match role {
@@ -403,25 +385,25 @@ mod tests {
 
     #[test]
     fn the_browsers_favourite_of_the_languages_that_there_are_is_taken() {
-        for (header, tongue) in [
-            ("", Tongue::English),
-            ("vi", Tongue::Vietnamese),
-            ("vi-VN,vi;q=0.9,en;q=0.8", Tongue::Vietnamese),
-            ("en-US,en;q=0.9,vi;q=0.8", Tongue::English),
-            ("fr,vi;q=0.5,en;q=0.7", Tongue::English),
-            ("fr-FR,fr", Tongue::English),
-            ("en;q=0.3, vi;q=0.4", Tongue::Vietnamese),
+        for (header, language) in [
+            ("", Language::English),
+            ("vi", Language::Vietnamese),
+            ("vi-VN,vi;q=0.9,en;q=0.8", Language::Vietnamese),
+            ("en-US,en;q=0.9,vi;q=0.8", Language::English),
+            ("fr,vi;q=0.5,en;q=0.7", Language::English),
+            ("fr-FR,fr", Language::English),
+            ("en;q=0.3, vi;q=0.4", Language::Vietnamese),
         ] {
-            assert_eq!(Tongue::accepted(header), tongue, "{header}");
+            assert_eq!(Language::accepted(header), language, "{header}");
         }
     }
 
     #[test]
     fn times_are_told_in_the_largest_unit_that_says_something() {
-        let words = Tongue::English.words();
-        assert_eq!(words.ago(4_000), "just now");
-        assert_eq!(words.ago(61_000), "1 min ago");
-        assert_eq!(words.lasting(7_200_000), "2 h");
-        assert_eq!(Tongue::Vietnamese.words().ago(3 * 86_400_000), "3 ngày trước");
+        let phrases = Language::English.phrases();
+        assert_eq!(phrases.ago(4_000), "just now");
+        assert_eq!(phrases.ago(61_000), "1 min ago");
+        assert_eq!(phrases.lasting(7_200_000), "2 h");
+        assert_eq!(Language::Vietnamese.phrases().ago(3 * 86_400_000), "3 ngày trước");
     }
 }

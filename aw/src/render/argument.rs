@@ -7,11 +7,13 @@ use askama::Template;
 use aw_core::{Argument, ArgumentId, DocumentId, Kind, Role, Seq, Via};
 use aw_record::{Citation, CitedDocument, DebateHead, Surroundings};
 
-use super::assets;
+use super::i18n::{Phrases, put};
 use super::markdown::{self, plain};
-use super::words::{Words, put};
-use crate::server::Problem;
+use crate::kit::texts::Language;
 use crate::wire::Stamp;
+
+/// The style of a transcript: the same as that of the pages.
+const STYLE: &str = include_str!("../web/assets/app.css");
 
 /// Words that are longer than this are folded.
 const LONG: usize = 2_200;
@@ -21,8 +23,8 @@ const KEPT: usize = 32 * 1024 * 1024;
 
 #[derive(Template)]
 #[template(path = "argument.html")]
-pub(super) struct Shown {
-    w: &'static Words,
+pub(crate) struct ArgumentView {
+    t: &'static Phrases,
     seq: Seq,
     role: Role,
     role_words: &'static str,
@@ -31,7 +33,7 @@ pub(super) struct Shown {
     ago: String,
     /// Who says that they wrote it, as HTML.
     author: Option<String>,
-    hand: Hand,
+    written_by: WrittenBy,
     /// The seat it was written from.
     seat: Option<String>,
     /// The place of what it answers, and the word for it.
@@ -46,122 +48,122 @@ pub(super) struct Shown {
 }
 
 /// Where arguments are shown.
-pub(super) struct Scene<'a> {
-    pub(super) words: &'static Words,
+pub(crate) struct ArgumentContext<'a> {
+    pub(crate) phrases: &'static Phrases,
     /// Now, in milliseconds.
-    pub(super) now: i64,
-    pub(super) citations: &'a [Citation],
+    pub(crate) now: i64,
+    pub(crate) citations: &'a [Citation],
     /// The places of what arguments may answer.
-    pub(super) places: &'a HashMap<ArgumentId, Seq>,
-    pub(super) is_live: bool,
+    pub(crate) places: &'a HashMap<ArgumentId, Seq>,
+    pub(crate) is_live: bool,
 }
 
-impl Shown {
-    pub(super) fn of(argument: &Argument, scene: &Scene<'_>) -> Self {
-        let w = scene.words;
+impl ArgumentView {
+    pub(crate) fn of(argument: &Argument, context: &ArgumentContext<'_>) -> Self {
+        let t = context.phrases;
         let event = argument.event;
-        let place = argument.parent.and_then(|parent| scene.places.get(&parent));
+        let place = argument.parent.and_then(|parent| context.places.get(&parent));
         let place = place.map(|seq| seq.0);
-        Shown {
-            w,
+        ArgumentView {
+            t,
             seq: argument.seq,
             role: event.role(),
-            role_words: w.role(event.role()),
+            role_words: t.role(event.role()),
             kind: event.kind(),
             at: Stamp(argument.at),
-            ago: w.ago(scene.now - argument.at.0),
+            ago: t.ago(context.now - argument.at.0),
             author: argument
                 .author
                 .as_ref()
-                .map(|author| put(w.written_by, format!("<bdi>{}</bdi>", plain(author.as_str())))),
-            hand: Hand::of(argument, w),
+                .map(|author| put(t.written_by, format!("<bdi>{}</bdi>", plain(author.as_str())))),
+            written_by: WrittenBy::of(argument, t),
             seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
-            answers: place.map(|place| (place, put(w.answers, format!("#{place}")))),
+            answers: place.map(|place| (place, put(t.answers, format!("#{place}")))),
             parked: event.parked(),
             automatic: event.automatic(),
             close: event.close(),
-            html: rendered(argument, scene),
+            html: rendered(argument, context),
             is_long: argument.content.as_str().len() > LONG,
-            is_live: scene.is_live,
+            is_live: context.is_live,
         }
     }
 
-    pub(super) fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         self.render().unwrap_or_default()
     }
 }
 
 /// Whose hand wrote an argument, as far as the door tells by which it came in.
-pub(crate) struct Hand {
+pub(crate) struct WrittenBy {
     /// `person`, `line`, `program`, `server` or `debater`: the style's word for it.
     sort: &'static str,
     /// The same for people; the server's own hand is told by other words.
     pub(crate) words: Option<String>,
 }
 
-impl Hand {
+impl WrittenBy {
     /// What comes by the page is a person's. Of what binds or stops the debaters it is said when it
     /// is not; what they say to each other is a program's as a rule. People and programs both use the
     /// command line, so that is all that is said of it.
-    fn of(argument: &Argument, w: &'static Words) -> Self {
+    fn of(argument: &Argument, t: &'static Phrases) -> Self {
         let via = argument.via;
         let kind = argument.event.kind();
         let (sort, words) = match (kind, via) {
             _ if argument.event.automatic() => ("server", None),
-            (Kind::Ruling, Via::Page) => ("person", Some(w.ruled_by_person.to_owned())),
-            (Kind::Ruling, Via::Cli) => ("line", Some(w.ruled_on_line.to_owned())),
-            (Kind::Ruling, _) => ("program", Some(put(w.ruled_by_program, via))),
-            (Kind::Intervention, Via::Page) => ("person", Some(w.stopped_by_person.to_owned())),
-            (Kind::Intervention, Via::Cli) => ("line", Some(w.stopped_on_line.to_owned())),
-            (Kind::Intervention, _) => ("program", Some(put(w.stopped_by_program, via))),
-            (_, Via::Page) => ("person", Some(w.by_person.to_owned())),
-            (_, _) => ("debater", Some(put(w.via, via))),
+            (Kind::Ruling, Via::Page) => ("person", Some(t.ruled_by_person.to_owned())),
+            (Kind::Ruling, Via::Cli) => ("line", Some(t.ruled_on_line.to_owned())),
+            (Kind::Ruling, _) => ("program", Some(put(t.ruled_by_program, via))),
+            (Kind::Intervention, Via::Page) => ("person", Some(t.stopped_by_person.to_owned())),
+            (Kind::Intervention, Via::Cli) => ("line", Some(t.stopped_on_line.to_owned())),
+            (Kind::Intervention, _) => ("program", Some(put(t.stopped_by_program, via))),
+            (_, Via::Page) => ("person", Some(t.by_person.to_owned())),
+            (_, _) => ("debater", Some(put(t.via, via))),
         };
-        Hand { sort, words }
+        WrittenBy { sort, words }
     }
 }
 
 /// Whose hand wrote this, in English.
-pub(crate) fn hand(argument: &Argument) -> Option<String> {
-    Hand::of(argument, super::Tongue::English.words()).words
+pub(crate) fn written_by(argument: &Argument) -> Option<String> {
+    WrittenBy::of(argument, Language::English.phrases()).words
 }
 
 /// An argument as the page draws it, which it is part of.
 pub(crate) fn fragment(
     argument: &Argument,
     around: &Surroundings,
-    tongue: super::Tongue,
+    language: Language,
     now: i64,
 ) -> String {
-    drawn(argument, around, tongue, now, true)
+    drawn(argument, around, language, now, true)
 }
 
 /// An argument as it is drawn in a transcript.
 pub(crate) fn exported(
     argument: &Argument,
     around: &Surroundings,
-    tongue: super::Tongue,
+    language: Language,
     now: i64,
 ) -> String {
-    drawn(argument, around, tongue, now, false)
+    drawn(argument, around, language, now, false)
 }
 
 fn drawn(
     argument: &Argument,
     around: &Surroundings,
-    tongue: super::Tongue,
+    language: Language,
     now: i64,
     is_live: bool,
 ) -> String {
     let Surroundings { places, citations } = around;
-    let scene = Scene { words: tongue.words(), now, citations, places, is_live };
-    Shown::of(argument, &scene).html()
+    let context = ArgumentContext { phrases: language.phrases(), now, citations, places, is_live };
+    ArgumentView::of(argument, &context).html()
 }
 
 #[derive(Template)]
 #[template(path = "export.html")]
-struct Export<'a> {
-    w: &'static Words,
+struct TranscriptFrame<'a> {
+    t: &'static Phrases,
     style: &'a str,
     title: &'a str,
     kind: &'a str,
@@ -173,34 +175,34 @@ struct Export<'a> {
     gap: char,
 }
 
-/// The file around a transcript: before the documents, between them and the arguments, and after.
-pub(crate) fn around_transcript(
+/// The HTML around a transcript: before its documents, between them and the arguments, and after.
+pub(crate) fn transcript_frame(
     head: &DebateHead,
-    tongue: super::Tongue,
-) -> Result<[String; 3], Problem> {
-    let w = tongue.words();
-    let page = Export {
-        w,
-        style: assets::STYLE,
+    language: Language,
+) -> Result<[String; 3], String> {
+    let t = language.phrases();
+    let page = TranscriptFrame {
+        t,
+        style: STYLE,
         title: head.title.as_str(),
         kind: head.debate_type.as_str(),
-        state: w.state(head.state(), false),
+        state: t.state(head.state(), false),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),
-        // No text has it.
+        // No text contains it.
         gap: '\0',
     };
-    let page = page.render().map_err(|error| Problem::fault(format!("an export: {error}")))?;
+    let page = page.render().map_err(|error| format!("an export: {error}"))?;
     let parts: Vec<String> = page.split('\0').map(str::to_owned).collect();
-    parts.try_into().map_err(|_| Problem::fault("an export has two gaps"))
+    parts.try_into().map_err(|_| "an export has two gaps".to_owned())
 }
 
 /// A cited document, in the head of a transcript.
-pub(crate) fn document_line(document: &CitedDocument, tongue: super::Tongue) -> String {
+pub(crate) fn document_line(document: &CitedDocument, language: Language) -> String {
     format!(
         "<p>{}: <bdi>{}</bdi> <code>{}</code> v{}</p>",
-        tongue.words().document,
+        language.phrases().document,
         plain(document.summary.as_str()),
         document.id,
         document.version
@@ -209,16 +211,16 @@ pub(crate) fn document_line(document: &CitedDocument, tongue: super::Tongue) -> 
 
 /// The words of arguments, rendered, as long as there is room.
 #[derive(Default)]
-struct Kept {
+struct RenderCache {
     bytes: usize,
     html: HashMap<ArgumentId, String>,
     /// The oldest first, which go first.
     order: VecDeque<ArgumentId>,
 }
 
-static RENDERED: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+static RENDERED: LazyLock<Mutex<RenderCache>> = LazyLock::new(Mutex::default);
 
-fn rendered(argument: &Argument, scene: &Scene<'_>) -> String {
+fn rendered(argument: &Argument, context: &ArgumentContext<'_>) -> String {
     let kept = || RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(html) = kept().html.get(&argument.id) {
         return html.clone();
@@ -226,10 +228,10 @@ fn rendered(argument: &Argument, scene: &Scene<'_>) -> String {
     let version = |document: DocumentId| {
         let of =
             |citation: &&Citation| citation.seq == argument.seq && citation.document == document;
-        scene.citations.iter().find(of).map(|citation| citation.version)
+        context.citations.iter().find(of).map(|citation| citation.version)
     };
     let html = markdown::render(argument.content.as_str(), &version);
-    if !scene.is_live {
+    if !context.is_live {
         // A transcript is read once: it must not push out what pages show.
         return html;
     }

@@ -11,31 +11,31 @@ use axum::response::{IntoResponse, Redirect, Response};
 use uuid::Uuid;
 
 use super::assets;
+use super::error_page::{self, PageError};
 use super::form::Form;
-use super::trouble::{self, Trouble};
-use super::visitor::Visitor;
-use super::words::{Words, put};
+use super::page_request::PageRequest;
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
+use crate::render::i18n::{Phrases, put};
 use crate::server::{Access, App, Problem, input};
 
 #[derive(Template)]
-#[template(path = "new.html")]
+#[template(path = "new_debate.html")]
 struct NewPage<'a> {
-    v: &'a Visitor,
-    w: &'static Words,
+    request: &'a PageRequest,
+    t: &'static Phrases,
     assets: &'a str,
     kinds: [(&'static str, &'static str, &'static str); 2],
     /// What it will come to, and who may be asked before it is closed.
     lead: &'static str,
     asked_first: &'static str,
     hint: String,
-    draft: Draft,
+    draft: DebateDraft,
     problem: Option<String>,
 }
 
 #[derive(Default)]
-struct Draft {
+struct DebateDraft {
     title: String,
     kind: String,
     content: String,
@@ -45,15 +45,15 @@ struct Draft {
     request: String,
 }
 
-impl Draft {
+impl DebateDraft {
     fn new() -> Self {
         let new = || Uuid::new_v4().to_string();
         let kind = BuiltIn::CodingPlan.name().to_owned();
-        Draft { kind, debate: new(), request: new(), ..Draft::default() }
+        DebateDraft { kind, debate: new(), request: new(), ..DebateDraft::default() }
     }
 
     fn of(form: &Form) -> Self {
-        Draft {
+        DebateDraft {
             title: form.get("title").trim().to_owned(),
             kind: form.get("type").to_owned(),
             content: form.text("content"),
@@ -71,50 +71,53 @@ impl Draft {
     }
 }
 
-pub(super) async fn form(State(app): State<App>, visitor: Visitor) -> Response {
-    if let Err(problem) = visitor.may_open() {
-        return trouble::page(&visitor, &problem.into());
+pub(super) async fn form(State(app): State<App>, request: PageRequest) -> Response {
+    if let Err(problem) = request.may_open() {
+        return error_page::page(&request, &problem.into());
     }
-    show(&app, &visitor, Draft::new(), None)
+    show(&app, &request, DebateDraft::new(), None)
 }
 
-fn show(app: &App, visitor: &Visitor, draft: Draft, problem: Option<String>) -> Response {
-    let w = visitor.words;
-    let (lead, asked_first) = match visitor.rules() {
-        true => (w.new_words, w.approve_me),
-        false => (w.new_words_of_proposer, w.approve_arbitrator),
+fn show(app: &App, request: &PageRequest, draft: DebateDraft, problem: Option<String>) -> Response {
+    let t = request.phrases;
+    let (lead, asked_first) = match request.rules() {
+        true => (t.new_words, t.approve_me),
+        false => (t.new_words_of_proposer, t.approve_arbitrator),
     };
-    visitor.page(&NewPage {
+    request.page(&NewPage {
         lead,
         asked_first,
-        v: visitor,
-        w,
+        request,
+        t,
         assets: &assets::FOLDER,
         kinds: BuiltIn::ALL.map(|kind| (kind.name(), kind.title(), kind.description())),
-        hint: put(w.motion_hint, app.limits.content_bytes),
+        hint: put(t.motion_hint, app.limits.content_bytes),
         draft,
         problem,
     })
 }
 
 pub(super) async fn open(access: Access, form: Form) -> Response {
-    let draft = Draft::of(&form);
+    let draft = DebateDraft::of(&form);
     // Before a document is kept for it.
-    if let Err(problem) = form.visitor.may_open() {
-        return trouble::page(&form.visitor, &Trouble::Refused { problem, typed: draft.texts() });
+    if let Err(problem) = form.request.may_open() {
+        return error_page::page(
+            &form.request,
+            &PageError::Refused { problem, typed: draft.texts() },
+        );
     }
     match opened(&access, &draft).await {
         Ok(debate) => Redirect::to(&format!("/debate/{debate}?new=1")).into_response(),
         Err(problem) => {
-            let words = format!("{} {}", form.visitor.words.not_sent, problem.error.message);
-            show(&access.app, &form.visitor, draft, Some(words))
+            let words = format!("{} {}", form.request.phrases.not_sent, problem.error.message);
+            show(&access.app, &form.request, draft, Some(words))
         }
     }
 }
 
 /// Opens the debate, with its document if there is one. The ids come from the form, so that one
 /// that is sent twice opens one debate.
-async fn opened(access: &Access, draft: &Draft) -> Result<String, Problem> {
+async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem> {
     let app = &access.app;
     let title = Title::parse(draft.title.clone()).map_err(|bad| Problem::text("title", bad))?;
     let debate_type =

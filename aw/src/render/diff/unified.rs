@@ -19,7 +19,7 @@ pub(crate) fn unified(
     deadline: Instant,
 ) -> String {
     let mut text = String::new();
-    let (mut old_lines, mut new_lines) = (Walk::over(old), Walk::over(new));
+    let (mut old_lines, mut new_lines) = (LineWriter::over(old), LineWriter::over(new));
     let ops = ops(old, new, lines, Algorithm::default(), deadline);
     for hunk in group_diff_ops(ops, AROUND).iter().filter(|hunk| !hunk.is_empty()) {
         // Writing to a String cannot fail.
@@ -56,15 +56,15 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A walk over the lines of a text, of which some are shown.
-struct Walk<I> {
+struct LineWriter<I> {
     lines: I,
     /// The number of the next line.
     next: usize,
 }
 
-impl<'a> Walk<Box<dyn Iterator<Item = &'a str> + 'a>> {
+impl<'a> LineWriter<Box<dyn Iterator<Item = &'a str> + 'a>> {
     fn over(text: &'a str) -> Self {
-        Walk { lines: Box::new(lines(text)), next: 0 }
+        LineWriter { lines: Box::new(lines(text)), next: 0 }
     }
 
     /// Writes these lines, which come after those that were written before.

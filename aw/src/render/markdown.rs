@@ -7,8 +7,8 @@
 
 mod address;
 mod allowed;
-mod colour;
-mod visible;
+mod highlight;
+mod invisible_chars;
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -21,8 +21,8 @@ use comrak::{Arena, Options, try_parse_document};
 
 use self::address::{UUID_LEN, ids, looks_like_address, outside, shortened};
 use self::allowed::SANITISER;
-use self::colour::Colours;
-pub(crate) use self::visible::plain;
+use self::highlight::Colours;
+pub(crate) use self::invisible_chars::plain;
 
 /// How much of a text is drawn as Markdown. Documents may be twenty times as long; nobody reads that
 /// on one page, so what is beyond comes as plain text.
@@ -46,14 +46,14 @@ const NAME: usize = 1_000;
 /// text mentions; an id that it does not know stays text.
 pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
     let (drawn, rest) = text.split_at(end_of_drawn(text));
-    let mut named = visible::NAMED;
+    let mut named = invisible_chars::NAMED;
     let (mut html, rest) = match draw(drawn, links, &mut named) {
         Some(drawing) => (SANITISER.clean(&drawing).to_string(), rest),
         None => (String::new(), text),
     };
     if !rest.is_empty() {
         html.push_str("<pre class=\"rest\">");
-        visible::push(&mut html, rest, &mut named);
+        invisible_chars::push(&mut html, rest, &mut named);
         html.push_str("</pre>");
     }
     html
@@ -84,7 +84,7 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
         links,
         named,
         colours: Colours::new(),
-        place: Place::default(),
+        nesting: Nesting::default(),
         headings: Vec::new(),
         columns: Columns::default(),
     };
@@ -92,13 +92,13 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
     for edge in root.traverse() {
         match edge {
             NodeEdge::Start(node) => {
-                let place = drawing.place;
-                open.push((drawing.enter(node), place));
+                let nesting = drawing.nesting;
+                open.push((drawing.enter(node), nesting));
             }
             NodeEdge::End(_) => {
-                let (end, place) = open.pop().expect("what ends has begun");
+                let (end, nesting) = open.pop().expect("what ends has begun");
                 drawing.html.push_str(&end);
-                drawing.place = place;
+                drawing.nesting = nesting;
             }
         }
     }
@@ -133,7 +133,7 @@ struct Drawing<'a> {
     /// How many more hidden characters are named.
     named: &'a mut u32,
     colours: Colours,
-    place: Place,
+    nesting: Nesting,
     /// The agent's levels of the headings that the last one is below, and its own.
     headings: Vec<u8>,
     columns: Columns,
@@ -141,7 +141,7 @@ struct Drawing<'a> {
 
 /// Where in the tree we are; put back on the way out.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Nesting {
     /// Quotes and lists around.
     blocks: usize,
     /// Emphasis around.
@@ -186,14 +186,14 @@ impl Drawing<'_> {
             }
             NodeValue::ThematicBreak => self.wrap("<hr>\n", ""),
             NodeValue::BlockQuote => {
-                self.place.is_tight = false;
-                self.place.blocks += 1;
-                self.wrap_if(self.place.blocks <= NESTED, "<blockquote>\n", "</blockquote>\n")
+                self.nesting.is_tight = false;
+                self.nesting.blocks += 1;
+                self.wrap_if(self.nesting.blocks <= NESTED, "<blockquote>\n", "</blockquote>\n")
             }
             NodeValue::List(list) => {
-                self.place.blocks += 1;
-                let is_drawn = self.place.blocks <= NESTED;
-                self.place.is_tight = list.tight && is_drawn;
+                self.nesting.blocks += 1;
+                let is_drawn = self.nesting.blocks <= NESTED;
+                self.nesting.is_tight = list.tight && is_drawn;
                 match list.list_type {
                     ListType::Bullet => self.wrap_if(is_drawn, "<ul>\n", "</ul>\n"),
                     ListType::Ordered if list.start == 1 => {
@@ -207,10 +207,10 @@ impl Drawing<'_> {
                     }
                 }
             }
-            NodeValue::Item(_) => self.wrap_if(self.place.blocks <= NESTED, "<li>", "</li>\n"),
+            NodeValue::Item(_) => self.wrap_if(self.nesting.blocks <= NESTED, "<li>", "</li>\n"),
             NodeValue::TaskItem(task) => {
                 let end =
-                    self.wrap_if(self.place.blocks <= NESTED, "<li class=\"task\">", "</li>\n");
+                    self.wrap_if(self.nesting.blocks <= NESTED, "<li class=\"task\">", "</li>\n");
                 let is_labelled = node
                     .first_child()
                     .is_some_and(|first| matches!(first.data().value, NodeValue::Paragraph));
@@ -232,7 +232,7 @@ impl Drawing<'_> {
             NodeValue::Table(table) => {
                 self.columns =
                     Columns { alignments: table.alignments.clone(), ..Columns::default() };
-                let label = visible::attribute(&names_of_columns(node), 80);
+                let label = invisible_chars::attribute(&names_of_columns(node), 80);
                 // Not a region: those are landmarks, and must not have the same name twice on a page.
                 let _ = write!(
                     self.html,
@@ -245,7 +245,7 @@ impl Drawing<'_> {
                 let filled = node.children().collect::<Vec<_>>().iter().rposition(is_filled);
                 self.columns.next = 0;
                 self.columns.filled = filled.map_or(0, |last| last + 1);
-                self.place.is_header = *is_header;
+                self.nesting.is_header = *is_header;
                 let is_first = node.previous_sibling().is_some_and(is_header_row);
                 match (*is_header, is_first, node.next_sibling().is_none()) {
                     (true, _, _) => self.wrap("<thead><tr>", "</tr></thead>\n"),
@@ -267,7 +267,7 @@ impl Drawing<'_> {
                     Some(TableAlignment::Left | TableAlignment::None) | None => "",
                 };
                 // A header without words would be read out as a header of nothing.
-                if self.place.is_header && says_something(node) {
+                if self.nesting.is_header && says_something(node) {
                     let _ = write!(self.html, "<th scope=\"col\"{class}>");
                     self.wrap("", "</th>")
                 } else {
@@ -321,8 +321,8 @@ impl Drawing<'_> {
     }
 
     fn emphasis(&mut self, begin: &str, end: &'static str) -> Cow<'static, str> {
-        self.place.emphasis += 1;
-        self.wrap_if(self.place.emphasis <= NESTED, begin, end)
+        self.nesting.emphasis += 1;
+        self.wrap_if(self.nesting.emphasis <= NESTED, begin, end)
     }
 
     fn paragraph<'a>(&mut self, node: Node<'a>) -> Cow<'static, str> {
@@ -331,7 +331,7 @@ impl Drawing<'_> {
             NodeValue::TaskItem(ref task) => Some(task.symbol.is_some()),
             _ => None,
         });
-        let is_tight = self.place.is_tight;
+        let is_tight = self.nesting.is_tight;
         self.wrap_if(!is_tight, "<p>", "");
         if let Some(is_done) = task {
             let is_named = says_something(node);
@@ -362,19 +362,19 @@ impl Drawing<'_> {
     fn link<'a>(&mut self, node: Node<'a>, link: &NodeLink) -> Cow<'static, str> {
         let words = words_of(node);
         let is_shown = words == link.url || link.url.strip_prefix("mailto:") == Some(&words);
-        let outside = if self.place.is_link { None } else { outside(&link.url) };
+        let outside = if self.nesting.is_link { None } else { outside(&link.url) };
         match outside {
             Some(url) => {
-                self.place.is_link = true;
+                self.nesting.is_link = true;
                 self.html.push_str("<a href=\"");
-                visible::push(&mut self.html, url.as_str(), self.named);
+                invisible_chars::push(&mut self.html, url.as_str(), self.named);
                 self.html.push_str("\">");
                 let mut end = String::new();
                 if words.trim().is_empty() {
-                    visible::push(&mut end, &shortened(&link.url), self.named);
+                    invisible_chars::push(&mut end, &shortened(&link.url), self.named);
                 }
                 end.push_str("</a>");
-                // Words that look like an address must not lead to another one unnoticed.
+                // Phrases that look like an address must not lead to another one unnoticed.
                 if !is_shown && looks_like_address(&words) {
                     end.push(' ');
                     self.address(&mut end, url.as_str());
@@ -393,23 +393,23 @@ impl Drawing<'_> {
     /// An address, to be read; as a link if it leads out and is not in one already.
     fn address(&mut self, html: &mut String, address: &str) {
         html.push_str("<span class=\"address\">");
-        let outside = if self.place.is_link { None } else { outside(address) };
+        let outside = if self.nesting.is_link { None } else { outside(address) };
         if let Some(url) = &outside {
             html.push_str("<a href=\"");
-            visible::push(html, url.as_str(), self.named);
+            invisible_chars::push(html, url.as_str(), self.named);
             html.push_str("\">");
         }
-        visible::push(html, &shortened(address), self.named);
+        invisible_chars::push(html, &shortened(address), self.named);
         html.push_str(if outside.is_some() { "</a></span>" } else { "</span>" });
     }
 
     /// Text, in which the documents that it mentions are links.
     fn words(&mut self, text: &str) {
         let mut written = 0;
-        if !self.place.is_link {
+        if !self.nesting.is_link {
             for (at, id) in ids(text) {
                 let Some(version) = (self.links)(id) else { continue };
-                visible::push(&mut self.html, &text[written..at], self.named);
+                invisible_chars::push(&mut self.html, &text[written..at], self.named);
                 written = at + UUID_LEN;
                 let shown = &text[at..written];
                 let _ = write!(
@@ -418,7 +418,7 @@ impl Drawing<'_> {
                 );
             }
         }
-        visible::push(&mut self.html, &text[written..], self.named);
+        invisible_chars::push(&mut self.html, &text[written..], self.named);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
-use super::Segment;
+use super::LinePart;
 
 /// Blocks with more combinations than this are paired by place.
 const COMBINATIONS: usize = 2_500;
@@ -20,7 +20,7 @@ const ALIKE: f32 = 0.4;
 pub(super) enum Pair<'a> {
     Removed(usize),
     Added(usize),
-    Changed { old: usize, new: usize, before: Vec<Segment<'a>>, after: Vec<Segment<'a>> },
+    Changed { old: usize, new: usize, before: Vec<LinePart<'a>>, after: Vec<LinePart<'a>> },
 }
 
 /// Pairs a block of old lines with a block of new ones; says whether time ran out.
@@ -121,13 +121,13 @@ fn likeness(old: &(HashMap<&str, usize>, usize), new: &(HashMap<&str, usize>, us
     2.0 * common.sum::<usize>() as f32 / total as f32
 }
 
-/// Two lines in segments; says whether they are marked as a whole because time or size forbids more.
+/// Two lines in parts; says whether they are marked as a whole because time or size forbids more.
 fn marked<'a>(
     before: &'a str,
     after: &'a str,
     deadline: Instant,
-) -> (Vec<Segment<'a>>, Vec<Segment<'a>>, bool) {
-    let whole = |text| vec![Segment { is_changed: true, text }];
+) -> (Vec<LinePart<'a>>, Vec<LinePart<'a>>, bool) {
+    let whole = |text| vec![LinePart { is_changed: true, text }];
     let is_long = before.len() > LINE || after.len() > LINE;
     if is_long || Instant::now() >= deadline {
         return (whole(before), whole(after), true);
@@ -152,22 +152,22 @@ fn marked<'a>(
         left.extend(op.old_range().len(), !is_equal);
         right.extend(op.new_range().len(), !is_equal);
     }
-    (left.segments, right.segments, false)
+    (left.parts, right.parts, false)
 }
 
-/// The segments of one line, word by word.
+/// The parts of one line, word by word.
 struct Marks<'a, 'w> {
     line: &'a str,
     words: &'w [(usize, &'a str)],
-    segments: Vec<Segment<'a>>,
-    /// Where the last segment begins, and how many words are in segments.
+    parts: Vec<LinePart<'a>>,
+    /// Where the last segment begins, and how many words are in parts.
     start: usize,
     done: usize,
 }
 
 impl<'a, 'w> Marks<'a, 'w> {
     fn new(line: &'a str, words: &'w [(usize, &'a str)]) -> Self {
-        Marks { line, words, segments: Vec::new(), start: 0, done: 0 }
+        Marks { line, words, parts: Vec::new(), start: 0, done: 0 }
     }
 
     fn extend(&mut self, count: usize, is_changed: bool) {
@@ -177,11 +177,11 @@ impl<'a, 'w> Marks<'a, 'w> {
         let begin = self.words[self.done].0;
         self.done += count;
         let end = self.words.get(self.done).map_or(self.line.len(), |(at, _)| *at);
-        match self.segments.last_mut() {
+        match self.parts.last_mut() {
             Some(last) if last.is_changed == is_changed => last.text = &self.line[self.start..end],
             _ => {
                 self.start = begin;
-                self.segments.push(Segment { is_changed, text: &self.line[begin..end] });
+                self.parts.push(LinePart { is_changed, text: &self.line[begin..end] });
             }
         }
     }

@@ -1,0 +1,9 @@
+//! Draws debates as HTML: arguments, agents' Markdown and what changed between two texts.
+//!
+//! The pages, the live socket and the export share what is here, so it uses none of them. Agents'
+//! text becomes HTML in [`markdown`] only. [`i18n`] has every phrase in English and Vietnamese.
+
+pub(crate) mod argument;
+pub(crate) mod diff;
+pub(crate) mod i18n;
+pub mod markdown;
