@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use aw_core::{Argument, DebateId, Seq};
-use aw_record::{CitedDocument, Engine, Run};
+use aw_record::{CitedDocument, Engine, Selection};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
@@ -72,7 +72,7 @@ async fn html(
     let head = engine.stretch(debate, 0, 0).await?.debate;
     let [begin, before_arguments, end] = web::around_transcript(&head, tongue)?;
     let (last, now) = (head.debate.standing.last, engine.now().0);
-    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
+    let mut arguments = Arguments::between(engine, debate, Selection::All, Seq(0), last);
     let mut documents = Cited::by(engine, debate);
     let engine = engine.clone();
     let body = LongMessages::answer(held, |out| async move {
@@ -117,7 +117,7 @@ async fn markdown(app: &App, engine: &Engine, debate: DebateId) -> Result<Respon
         Stamp(head.updated_at),
     );
     let last = head.debate.standing.last;
-    let mut arguments = Arguments::between(engine, debate, Run::All, Seq(0), last);
+    let mut arguments = Arguments::between(engine, debate, Selection::All, Seq(0), last);
     let mut documents = Cited::by(engine, debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aw_record::{Change, Changed, Engine, Failure, Following};
+use aw_record::{ChangeKind, Changed, Engine, Failure, Following};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::desk::Desk;
@@ -70,9 +70,9 @@ async fn look(engine: &Engine, Changed { debate, change, .. }: Changed) -> Resul
     let presence = || engine.presence(debate).into();
     let told = |listed| Box::new(DebateTold::of(&listed, presence()));
     let found = match change {
-        Change::Opened => engine.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
-        Change::Written => engine.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
-        Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
+        ChangeKind::Opened => engine.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
+        ChangeKind::Written => engine.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
+        ChangeKind::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
     };
     match found {
         Ok(told) => Ok(told),

@@ -5,7 +5,7 @@
 //! Everything that can be refused is refused before the first piece.
 
 use aw_core::{Argument, DebateId, Seq};
-use aw_record::{CitedDocument, CitedMark, Context, Engine, News, Run};
+use aw_record::{CitedDocument, CitedMark, Context, Engine, News, Selection};
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -22,7 +22,7 @@ use crate::wire::{self, DebateContext, Poll, Presence, Success, Transcript};
 pub(super) struct Arguments {
     engine: Engine,
     debate: DebateId,
-    which: Run,
+    which: Selection,
     after: Seq,
     until: Seq,
 }
@@ -32,7 +32,7 @@ impl Arguments {
     pub(super) fn between(
         engine: &Engine,
         debate: DebateId,
-        which: Run,
+        which: Selection,
         after: Seq,
         until: Seq,
     ) -> Self {
@@ -118,8 +118,8 @@ pub(super) fn context(
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
     let (debate, last) = (context.debate.id, context.debate.debate.standing.last);
     let before = Seq(first.0 - 1);
-    let arguments = Arguments::between(engine, debate, Run::All, before, last);
-    let rulings = Arguments::between(engine, debate, Run::Rulings, Seq::FIRST, before);
+    let arguments = Arguments::between(engine, debate, Selection::All, before, last);
+    let rulings = Arguments::between(engine, debate, Selection::Rulings, Seq::FIRST, before);
     let documents = Cited::by(engine, debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
@@ -147,7 +147,7 @@ pub(super) fn poll(
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
     let [head, end] = json::around(&whole, &["\"arguments\":["])?;
-    let rulings = Arguments::between(engine, debate, Run::Rulings, after, until);
+    let rulings = Arguments::between(engine, debate, Selection::Rulings, after, until);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
         let mut items = rulings.send(&out, Items::default()).await?;
@@ -165,10 +165,11 @@ pub(super) async fn export(
     let held = app.long.hold_pieces(0)?;
     let head = engine.stretch(debate, 0, 0).await?.debate;
     let (_, texts) = engine.type_texts(debate).await?;
-    let whole = Transcript::of(&head, texts.as_ref(), engine.seal(debate).await?);
+    let whole = Transcript::of(&head, texts.as_ref(), engine.checksum(debate).await?);
     let [begin, before_documents, end] =
         json::around(&whole, &["\"arguments\":[", "\"documents\":["])?;
-    let arguments = Arguments::between(engine, debate, Run::All, Seq(0), head.debate.standing.last);
+    let arguments =
+        Arguments::between(engine, debate, Selection::All, Seq(0), head.debate.standing.last);
     let documents = Cited::by(engine, debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(begin).await?;

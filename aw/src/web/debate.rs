@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
-use aw_record::{DebateHead, Sheet};
+use aw_record::{DebateHead, PageData};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
@@ -165,7 +165,7 @@ async fn show(
 fn draw(
     app: &App,
     visitor: &Visitor,
-    sheet: &Sheet,
+    sheet: &PageData,
     asked: &Asked,
     notice: Option<Notice>,
     draft: Draft,
@@ -210,20 +210,20 @@ fn draw(
     visitor.page(&page)
 }
 
-async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<Sheet, Problem> {
+async fn sheet(desk: &Desk, id: &str, asked: &Asked) -> Result<PageData, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
     let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
-    Ok(engine.sheet(debate, before, WINDOW).await?)
+    Ok(engine.page_data(debate, before, WINDOW).await?)
 }
 
 /// The places of what arguments in sight may answer.
-fn places(sheet: &Sheet) -> HashMap<ArgumentId, Seq> {
+fn places(sheet: &PageData) -> HashMap<ArgumentId, Seq> {
     let all = std::iter::once(&sheet.motion).chain(&sheet.arguments);
     all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
-fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
+fn live(app: &App, visitor: &Visitor, sheet: &PageData, draft: Draft) -> Live {
     let w = visitor.words;
     let head = &sheet.debate;
     let state = head.state();
@@ -278,7 +278,7 @@ fn live(app: &App, visitor: &Visitor, sheet: &Sheet, draft: Draft) -> Live {
 }
 
 /// Whoever was writing when it was stopped: it may still hand that in, or has.
-fn in_hand(w: &'static Words, sheet: &Sheet) -> Option<String> {
+fn in_hand(w: &'static Words, sheet: &PageData) -> Option<String> {
     let standing = &sheet.debate.debate.standing;
     let pending = sheet.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
     for role in [Role::Proposer, Role::Opponent] {
@@ -293,7 +293,7 @@ fn in_hand(w: &'static Words, sheet: &Sheet) -> Option<String> {
 }
 
 /// Where an argument can be read: on this page, or on the one that has it.
-fn href(sheet: &Sheet, seq: Seq) -> String {
+fn href(sheet: &PageData, seq: Seq) -> String {
     let first = sheet.arguments.first().map_or(2, |first| first.seq.0);
     let end = sheet.arguments.last().map_or(first, |last| last.seq.0 + 1);
     if seq == Seq::FIRST || (first..end).contains(&seq.0) {
@@ -303,7 +303,7 @@ fn href(sheet: &Sheet, seq: Seq) -> String {
 }
 
 /// What the picture shows, in numbers.
-fn numbers(w: &'static Words, sheet: &Sheet) -> String {
+fn numbers(w: &'static Words, sheet: &PageData) -> String {
     let summary = timeline::summary(&sheet.moments);
     let mut parts =
         vec![put(w.count_rounds, summary.rounds), put(w.count_arguments, summary.arguments)];
@@ -321,7 +321,7 @@ fn numbers(w: &'static Words, sheet: &Sheet) -> String {
 }
 
 /// The rounds: the proposer's n-th turn and what answers it.
-fn outline(w: &'static Words, sheet: &Sheet) -> Vec<Round> {
+fn outline(w: &'static Words, sheet: &PageData) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
     for moment in &sheet.moments {
         let seq = moment.seq.0;

@@ -1,7 +1,7 @@
 //! The panel in which somebody rules: the dispute, the choices, and what has been typed.
 
 use aw_core::Kind;
-use aw_record::Sheet;
+use aw_record::PageData;
 use uuid::Uuid;
 
 use super::super::markdown;
@@ -42,7 +42,12 @@ pub(crate) struct Offered {
 
 impl Panel {
     /// The panel, where a ruling is owed.
-    pub(crate) fn of(app: &App, w: &'static Words, sheet: &Sheet, draft: &Draft) -> Option<Self> {
+    pub(crate) fn of(
+        app: &App,
+        w: &'static Words,
+        sheet: &PageData,
+        draft: &Draft,
+    ) -> Option<Self> {
         let pending = sheet.pending.as_ref()?;
         let kind = pending.event.kind();
         let words = pending.content.as_str();

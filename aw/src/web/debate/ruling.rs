@@ -196,7 +196,7 @@ async fn argument(desk: &Desk, debate: &str, id: &str) -> Result<Option<Argument
     let debate: DebateId = input::id("debate_id", debate)?;
     let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
     if id.is_empty() {
-        return Ok(engine.sheet(debate, None, 1).await?.pending);
+        return Ok(engine.page_data(debate, None, 1).await?.pending);
     }
     let Ok(id) = id.parse::<ArgumentId>() else { return Ok(None) };
     let Some(seq) = engine.place(debate, id).await? else { return Ok(None) };
@@ -209,7 +209,7 @@ async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
     let engine = desk.engine("debate get-context", About::Debate(debate)).await.ok()?;
-    let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
+    let sheet = engine.page_data(debate, None, WINDOW).await.ok()?;
     let settles = |argument: &&Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
