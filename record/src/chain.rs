@@ -1,4 +1,4 @@
-//! The hash that chains each argument to its predecessor, and the seals over what that does not
+//! The hash that chains each argument to its predecessor, and the checksums over what that does not
 //! cover: a debate's own words, versions of documents, what an argument cites, what was deleted.
 //!
 //! The canonical forms are written down in `docs/record.md`; they use the fields as the API shows
@@ -47,8 +47,8 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// The seal over them.
-    pub(crate) fn seal(&self) -> Hash {
+    /// The checksum over them.
+    pub(crate) fn checksum(&self) -> Hash {
         let mut canonical = Canonical::of("debate");
         canonical.field(&self.id.to_string());
         canonical.field(&self.title);
@@ -64,7 +64,7 @@ impl Opening {
 
 /// A version of a document, which never changes.
 #[derive(Debug)]
-pub(crate) struct Version {
+pub(crate) struct ChainedVersion {
     pub(crate) document: DocumentId,
     pub(crate) number: u64,
     pub(crate) summary: String,
@@ -77,7 +77,7 @@ pub(crate) struct Version {
     pub(crate) seat: Option<String>,
 }
 
-impl Version {
+impl ChainedVersion {
     /// Its hash, after a predecessor with this one.
     pub(crate) fn link(&self, previous: Hash) -> Hash {
         let mut canonical = Canonical::of("document");
@@ -95,7 +95,7 @@ impl Version {
     }
 }
 
-/// The seal over when something happened to a debate or a document that has this one: `deleted`,
+/// The checksum over when something happened to a debate or a document that has this one: `deleted`,
 /// or `imported` and untouched since.
 pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
     let mut canonical = Canonical::of(what);
@@ -104,7 +104,7 @@ pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
     canonical.hash()
 }
 
-/// The seal over the documents that an argument with this hash means, ordered by their ids.
+/// The checksum over the documents that an argument with this hash means, ordered by their ids.
 pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
     let mut canonical = Canonical::of("citations");
     canonical.field(&argument.to_string());
@@ -120,7 +120,7 @@ pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
 struct Canonical(Sha256);
 
 impl Canonical {
-    /// Begins with a word, which tells the kinds of seals apart.
+    /// Begins with a word, which tells the kinds of checksums apart.
     fn of(kind: &str) -> Self {
         let mut canonical = Canonical(Sha256::new());
         canonical.field(kind);
@@ -226,8 +226,8 @@ mod tests {
         }
     }
 
-    fn version() -> Version {
-        Version {
+    fn version() -> ChainedVersion {
+        ChainedVersion {
             document: Uuid::from_u128(5).into(),
             number: 2,
             summary: "Plan".to_owned(),
@@ -245,10 +245,13 @@ mod tests {
     fn the_seals_are_those_that_the_documents_describe() {
         let before = Hash([0xab; 32]);
         let cited = [(Uuid::from_u128(5).into(), 2), (Uuid::from_u128(6).into(), 1)];
-        for (seal, described) in [
-            (opening().seal(), "e83037719082cd7014c6fcf462250d60320063318bee96ab76f21fa51f378a14"),
+        for (checksum, described) in [
             (
-                Opening { texts: None, ..opening() }.seal(),
+                opening().checksum(),
+                "e83037719082cd7014c6fcf462250d60320063318bee96ab76f21fa51f378a14",
+            ),
+            (
+                Opening { texts: None, ..opening() }.checksum(),
                 "c8d798213142250ce11d51aa4ea9cfd2a5d1efd4f57a7fc72b034999f789e457",
             ),
             (
@@ -264,7 +267,7 @@ mod tests {
                 "9aa0828fd2ec57142dc77f3a23fc5e9c51b628ba22023cf04cb82f41a5444946",
             ),
         ] {
-            assert_eq!(seal.to_string(), described);
+            assert_eq!(checksum.to_string(), described);
         }
     }
 }

@@ -17,17 +17,19 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use crate::alike::Alike;
 use crate::bell::{Bell, Listening, Rung};
-use crate::ears::Ears;
-use crate::feed::{Change, Feed, Following};
-use crate::presence::{Presence, Sign, Waiting};
-use crate::store::{Look, NewArgument, NewDebate, NewMove, Store, Vitals, Walk, Written};
+use crate::feed::{ChangeKind, Feed, Following};
+use crate::peers::Peers;
+use crate::presence::{PresenceTracker, Sign, Waiting};
+use crate::shared_answers::SharedAnswers;
+use crate::store::{
+    Look, NewArgument, NewDebate, NewMove, Store, VerifyWalk, Vitals, WriteOutcome,
+};
 use crate::{
     Ask, CitedMark, CitedPage, Context, DebateList, DebateListed, Document, DocumentList,
-    DocumentVersion, Failure, Fault, Filter, KeptVersion, Mark, NewDocument, NewSeat, NewVersion,
-    News, Pass, Poll, Receipt, Request, Run, Seat, Sheet, Stretch, Surroundings, TypeTexts,
-    Verified, VerifiedPiece, VersionList,
+    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, News,
+    PageData, Pass, Poll, Receipt, Request, Seat, Selection, Stretch, Surroundings, TypeTexts,
+    Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a commit proves that the next one is likely to work.
@@ -85,10 +87,10 @@ pub struct Engine {
     store: Store,
     bell: Bell,
     feed: Feed,
-    presence: Presence,
+    presence: PresenceTracker,
     clock: Clock,
     /// What those were told whom a ring has woken.
-    told: Arc<Alike<Asked, Arc<News>>>,
+    told: Arc<SharedAnswers<Asked, Arc<News>>>,
     /// Rings when somebody may have lost their way in: says "look", never who.
     departures: watch::Sender<()>,
     /// When a write was last seen to work.
@@ -99,13 +101,13 @@ impl Engine {
     /// An engine on this store.
     pub fn new(store: Store, clock: Clock) -> Self {
         let (bell, feed) = (Bell::default(), Feed::default());
-        let presence = Presence::told_to(feed.clone());
+        let presence = PresenceTracker::new(feed.clone());
         let departures = watch::Sender::default();
         if store.is_shared() {
             presence.share();
             let (bell, feed, presence) = (bell.clone(), feed.clone(), presence.clone());
             let departures = departures.clone();
-            store.listen(Arc::new(Ears { bell, feed, presence, departures }));
+            store.listen(Arc::new(Peers { bell, feed, presence, departures }));
         }
         let (told, wrote) = (Arc::default(), Arc::default());
         Engine { store, bell, feed, presence, clock, told, departures, wrote }
@@ -134,7 +136,7 @@ impl Engine {
                     let motion = argument(motion);
                     let new =
                         NewDebate { id: debate, title, debate_type, texts, debate: opened, motion };
-                    (Role::Proposer, Change::Opened, engine.store.open_debate(new).await?)
+                    (Role::Proposer, ChangeKind::Opened, engine.store.open_debate(new).await?)
                 }
                 Ask::Play { role, play, content } => {
                     let automatic = NewArgument {
@@ -149,7 +151,7 @@ impl Engine {
                     let argument = argument(content);
                     let new = NewMove { debate, role, play, argument, automatic };
                     let rule = move |debate: &Debate, play| debate.decide(role, play);
-                    (role, Change::Written, engine.store.play(new, rule).await?)
+                    (role, ChangeKind::Written, engine.store.play(new, rule).await?)
                 }
             };
             engine.presence.wrote(debate, role, engine.clock.now());
@@ -169,7 +171,7 @@ impl Engine {
             engine.store.delete_debate(debate, engine.clock.now()).await?;
             engine.presence.forget(debate);
             engine.bell.ring(debate);
-            engine.feed.ring(debate, Change::Written);
+            engine.feed.ring(debate, ChangeKind::Written);
             Ok(())
         })
         .await
@@ -314,7 +316,7 @@ impl Engine {
     pub async fn piece(
         &self,
         debate: DebateId,
-        which: Run,
+        which: Selection,
         after: Seq,
         until: Seq,
     ) -> Result<Vec<Argument>, Failure> {
@@ -328,13 +330,13 @@ impl Engine {
 
     /// What a page of a debate is drawn from: at most `limit` arguments before `before`, or the
     /// newest, besides the MOTION.
-    pub async fn sheet(
+    pub async fn page_data(
         &self,
         debate: DebateId,
         before: Option<Seq>,
         limit: u64,
-    ) -> Result<Sheet, Failure> {
-        self.store.sheet(debate, before, limit).await
+    ) -> Result<PageData, Failure> {
+        self.store.page_data(debate, before, limit).await
     }
 
     /// The place of an argument, if the debate has it.
@@ -368,9 +370,9 @@ impl Engine {
         self.store.type_texts(debate).await
     }
 
-    /// The seal over a debate's own words, which an export can be checked against.
-    pub async fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
-        self.store.seal(debate).await
+    /// The checksum over a debate's own words, which an export can be checked against.
+    pub async fn checksum(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.store.checksum(debate).await
     }
 
     /// A page of debates.
@@ -539,9 +541,9 @@ impl Engine {
 
     /// Verifies a piece of the whole record, deleted debates included: from the beginning, or from
     /// where an earlier piece ended.
-    pub async fn verify_on(&self, after: Option<Mark>) -> Result<VerifiedPiece, Failure> {
+    pub async fn verify_on(&self, after: Option<VerifyMark>) -> Result<VerifiedPiece, Failure> {
         let began = Instant::now();
-        let mut walk = Walk::from(after);
+        let mut walk = VerifyWalk::from(after);
         loop {
             let last = began.elapsed() > PIECE;
             walk = self.store.walk(walk, last).await?;
@@ -601,8 +603,8 @@ fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
-fn receipt(role: Role, written: Written) -> Receipt {
-    let Written { head, argument, replayed, missed, parked_for } = written;
+fn receipt(role: Role, written: WriteOutcome) -> Receipt {
+    let WriteOutcome { head, argument, replayed, missed, parked_for } = written;
     Receipt {
         action: head.debate.standing.action(role),
         // Everything after this argument is still unseen. A parked one was written without seeing

@@ -21,7 +21,7 @@ const HANDFUL: usize = 100;
 
 /// What happened to a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Change {
+pub enum ChangeKind {
     /// It was opened.
     Opened,
     /// Something was written into it, or it was deleted.
@@ -37,7 +37,7 @@ pub struct Changed {
     pub debate: DebateId,
     /// The most that the follower has not seen: who sees an opened debate sees what was written
     /// into it, and who sees that sees who is there.
-    pub change: Change,
+    pub change: ChangeKind,
     /// Grows with every change of the record; the same for every follower.
     pub number: u64,
 }
@@ -50,20 +50,20 @@ pub struct TooSlow;
 /// Tells followers which debates have changed; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Feed {
-    list: Arc<Mutex<List>>,
+    list: Arc<Mutex<ChangeList>>,
     rung: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct List {
-    changes: Recent<Numbers>,
+struct ChangeList {
+    changes: Recent<LastChanges>,
     /// The newest number that is no longer remembered.
     forgotten: u64,
 }
 
 /// When each thing last happened to a debate; 0 when it did not.
 #[derive(Debug, Default)]
-struct Numbers {
+struct LastChanges {
     opened: u64,
     written: u64,
     presence: u64,
@@ -71,7 +71,7 @@ struct Numbers {
 
 impl Feed {
     /// Tells everybody who follows. Call it after the commit.
-    pub(crate) fn ring(&self, debate: DebateId, change: Change) {
+    pub(crate) fn ring(&self, debate: DebateId, change: ChangeKind) {
         let number = {
             let mut list = self.list();
             // Under the lock, so that whoever begins to follow is either counted or begins later.
@@ -103,19 +103,19 @@ impl Feed {
         Following { seen: list.changes.newest(), heard, feed: self.clone() }
     }
 
-    fn list(&self) -> MutexGuard<'_, List> {
+    fn list(&self) -> MutexGuard<'_, ChangeList> {
         // Nothing that holds the lock can panic half way through a change.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl List {
-    fn add(&mut self, debate: DebateId, change: Change) -> u64 {
+impl ChangeList {
+    fn add(&mut self, debate: DebateId, change: ChangeKind) -> u64 {
         let (number, numbers) = self.changes.touch(debate);
         match change {
-            Change::Opened => numbers.opened = number,
-            Change::Written => numbers.written = number,
-            Change::Presence => numbers.presence = number,
+            ChangeKind::Opened => numbers.opened = number,
+            ChangeKind::Written => numbers.written = number,
+            ChangeKind::Presence => numbers.presence = number,
         }
         if self.changes.len() > REACH
             && let Some((oldest, debate)) = self.changes.oldest()
@@ -131,13 +131,13 @@ impl List {
         if seen < self.forgotten {
             return Err(TooSlow);
         }
-        let changed = |(number, debate, numbers): (u64, DebateId, &Numbers)| {
+        let changed = |(number, debate, numbers): (u64, DebateId, &LastChanges)| {
             let change = if numbers.opened > seen {
-                Change::Opened
+                ChangeKind::Opened
             } else if numbers.written > seen {
-                Change::Written
+                ChangeKind::Written
             } else {
-                Change::Presence
+                ChangeKind::Presence
             };
             Changed { debate, change, number }
         };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     /// What a follower is told next, without the numbers.
-    async fn told(following: &mut Following) -> Vec<(DebateId, Change)> {
+    async fn told(following: &mut Following) -> Vec<(DebateId, ChangeKind)> {
         let changes = timeout(Duration::from_secs(5), following.next()).await;
         let changes = changes.expect("a change was slept through").unwrap();
         changes.into_iter().map(|changed| (changed.debate, changed.change)).collect()
@@ -201,30 +201,30 @@ mod tests {
     async fn several_changes_of_a_debate_are_told_as_one_and_the_greatest() {
         let feed = Feed::default();
         let (mut late, mut prompt) = (feed.follow(), feed.follow());
-        feed.ring(debate(1), Change::Opened);
-        feed.ring(debate(2), Change::Presence);
+        feed.ring(debate(1), ChangeKind::Opened);
+        feed.ring(debate(2), ChangeKind::Presence);
         assert_eq!(
             told(&mut prompt).await,
-            [(debate(1), Change::Opened), (debate(2), Change::Presence)]
+            [(debate(1), ChangeKind::Opened), (debate(2), ChangeKind::Presence)]
         );
-        feed.ring(debate(1), Change::Written);
-        feed.ring(debate(1), Change::Presence);
-        assert_eq!(told(&mut prompt).await, [(debate(1), Change::Written)]);
-        feed.ring(debate(1), Change::Presence);
-        assert_eq!(told(&mut prompt).await, [(debate(1), Change::Presence)]);
+        feed.ring(debate(1), ChangeKind::Written);
+        feed.ring(debate(1), ChangeKind::Presence);
+        assert_eq!(told(&mut prompt).await, [(debate(1), ChangeKind::Written)]);
+        feed.ring(debate(1), ChangeKind::Presence);
+        assert_eq!(told(&mut prompt).await, [(debate(1), ChangeKind::Presence)]);
         assert_eq!(
             told(&mut late).await,
-            [(debate(2), Change::Presence), (debate(1), Change::Opened)]
+            [(debate(2), ChangeKind::Presence), (debate(1), ChangeKind::Opened)]
         );
     }
 
     #[tokio::test]
     async fn who_begins_to_follow_is_told_what_comes_and_nothing_older() {
         let feed = Feed::default();
-        feed.ring(debate(1), Change::Opened);
+        feed.ring(debate(1), ChangeKind::Opened);
         let mut following = feed.follow();
-        feed.ring(debate(2), Change::Opened);
-        assert_eq!(told(&mut following).await, [(debate(2), Change::Opened)]);
+        feed.ring(debate(2), ChangeKind::Opened);
+        assert_eq!(told(&mut following).await, [(debate(2), ChangeKind::Opened)]);
         let mut second = feed.follow();
         assert!(timeout(Duration::from_millis(20), second.next()).await.is_err());
     }
@@ -235,8 +235,8 @@ mod tests {
         let mut following = feed.follow();
         let waiting = tokio::spawn(async move { told(&mut following).await });
         tokio::task::yield_now().await;
-        feed.ring(debate(3), Change::Written);
-        assert_eq!(waiting.await.unwrap(), [(debate(3), Change::Written)]);
+        feed.ring(debate(3), ChangeKind::Written);
+        assert_eq!(waiting.await.unwrap(), [(debate(3), ChangeKind::Written)]);
     }
 
     #[tokio::test]
@@ -245,7 +245,7 @@ mod tests {
         let (mut reader, mut sleeper) = (feed.follow(), feed.follow());
         let mut seen = 0;
         for number in 0..=REACH as u128 {
-            feed.ring(debate(number), Change::Opened);
+            feed.ring(debate(number), ChangeKind::Opened);
             if number % 1_000 == 0 {
                 while seen < number {
                     seen += told(&mut reader).await.len() as u128;
@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(feed.list().changes.len(), REACH);
         // Whoever begins anew is as good as everybody else.
         let mut anew = feed.follow();
-        feed.ring(debate(7), Change::Written);
-        assert_eq!(told(&mut anew).await, [(debate(7), Change::Written)]);
+        feed.ring(debate(7), ChangeKind::Written);
+        assert_eq!(told(&mut anew).await, [(debate(7), ChangeKind::Written)]);
     }
 
     #[tokio::test]
@@ -267,17 +267,17 @@ mod tests {
         feed.begin_anew();
         assert_eq!(following.next().await, Err(TooSlow));
         let mut anew = feed.follow();
-        feed.ring(debate(1), Change::Written);
-        assert_eq!(told(&mut anew).await, [(debate(1), Change::Written)]);
+        feed.ring(debate(1), ChangeKind::Written);
+        assert_eq!(told(&mut anew).await, [(debate(1), ChangeKind::Written)]);
     }
 
     #[tokio::test]
     async fn while_nobody_follows_nothing_is_kept() {
         let feed = Feed::default();
         let following = feed.follow();
-        feed.ring(debate(1), Change::Opened);
+        feed.ring(debate(1), ChangeKind::Opened);
         drop(following);
-        feed.ring(debate(2), Change::Opened);
+        feed.ring(debate(2), ChangeKind::Opened);
         assert_eq!(feed.list().changes.len(), 0);
     }
 }

@@ -1,13 +1,13 @@
-//! Presence: who waits in which debate right now, and when each role was last seen there.
+//! PresenceTracker: who waits in which debate right now, and when each role was last seen there.
 //!
 //! It lives in memory only, and only the engine notes it; where several servers share a record, each
-//! tells the others what changes here ([`Presence::changes`]) and learns what is so there. A role waits while a wait of its is held,
+//! tells the others what changes here ([`PresenceTracker::changes`]) and learns what is so there. A role waits while a wait of its is held,
 //! and for [`LINGER`] after a poll, or after a wait that ended without news: so a wait that is only
 //! renewed is one wait. Its own bell rings when somebody begins or ceases to wait, and never
 //! otherwise.
 //!
 //! A held wait costs no timer. One task looks at the clock, and only while somebody lingers.
-//! [`Room`] holds all that is decided here and is told what time it is.
+//! [`PresenceState`] holds all that is decided here and is told what time it is.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
 
 use crate::bell::{Bell, Listening};
-use crate::feed::{Change, Feed};
+use crate::feed::{ChangeKind, Feed};
 use crate::recent::Recent;
 
 /// How long a poll counts as waiting.
@@ -43,7 +43,7 @@ pub struct Sign {
 
 /// Who is where, as one server sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct RoleSign {
     pub(crate) debate: DebateId,
     pub(crate) role: Role,
     pub(crate) sign: Sign,
@@ -51,27 +51,27 @@ pub(crate) struct Seen {
 
 /// Who is where; clones share it.
 #[derive(Debug, Clone)]
-pub(crate) struct Presence {
-    room: Arc<Mutex<Room>>,
+pub(crate) struct PresenceTracker {
+    state: Arc<Mutex<PresenceState>>,
     bell: Bell,
     feed: Feed,
 }
 
-impl Presence {
+impl PresenceTracker {
     /// Nobody yet; who comes and goes is told to this feed.
-    pub(crate) fn told_to(feed: Feed) -> Self {
-        Presence { room: Arc::default(), bell: Bell::default(), feed }
+    pub(crate) fn new(feed: Feed) -> Self {
+        PresenceTracker { state: Arc::default(), bell: Bell::default(), feed }
     }
 
     /// Notes that a role has written into a debate.
     pub(crate) fn wrote(&self, debate: DebateId, role: Role, at: Time) {
-        self.room().wrote(debate, role, at, Instant::now());
+        self.state().wrote(debate, role, at, Instant::now());
     }
 
     /// Notes that a role polls or begins to wait in a debate, which must be there.
     pub(crate) fn arrives(&self, debate: DebateId, role: Role, at: Time) -> Waiting {
         let began = Instant::now();
-        let changed = self.room().arrive(debate, role, at, began);
+        let changed = self.state().arrive(debate, role, at, began);
         if changed {
             self.tell(debate);
         }
@@ -80,30 +80,30 @@ impl Presence {
 
     /// What is known of each role in a debate.
     pub(crate) fn of(&self, debate: DebateId) -> ByRole<Sign> {
-        let room = self.room();
-        ByRole::of(|role| room.sign(debate, role))
+        let state = self.state();
+        ByRole::of(|role| state.sign(debate, role))
     }
 
     /// Begins to note what other servers must be told.
     pub(crate) fn share(&self) {
-        self.room().changed = Some(HashSet::new());
+        self.state().changed = Some(HashSet::new());
     }
 
     /// What is so here: of the debates that have changed since the last call, or of all.
-    pub(crate) fn changes(&self, all: bool) -> Vec<Seen> {
-        self.room().changes(all)
+    pub(crate) fn changes(&self, all: bool) -> Vec<RoleSign> {
+        self.state().changes(all)
     }
 
     /// Learns what is so on another server.
-    pub(crate) fn learn(&self, server: Uuid, seen: Seen) {
-        if self.room().learn(server, seen) {
+    pub(crate) fn learn(&self, server: Uuid, seen: RoleSign) {
+        if self.state().learn(server, seen) {
             self.tell(seen.debate);
         }
     }
 
     /// Learns which other servers are alive: nobody waits on those that are not.
     pub(crate) fn alive(&self, servers: &[Uuid]) {
-        let gone = self.room().alive(servers);
+        let gone = self.state().alive(servers);
         for debate in gone {
             self.tell(debate);
         }
@@ -114,27 +114,27 @@ impl Presence {
         self.bell.ring_all();
     }
 
-    /// Listens to who comes and goes in a debate: first this, then [`Presence::of`].
+    /// Listens to who comes and goes in a debate: first this, then [`PresenceTracker::of`].
     pub(crate) fn listen(&self, debate: DebateId) -> Listening {
         self.bell.listen(debate)
     }
 
     /// Forgets a debate that is no more.
     pub(crate) fn forget(&self, debate: DebateId) {
-        let mut room = self.room();
-        room.debates.remove(debate);
-        room.elsewhere.remove(&debate);
+        let mut state = self.state();
+        state.debates.remove(debate);
+        state.elsewhere.remove(&debate);
     }
 
     fn tell(&self, debate: DebateId) {
         self.bell.ring(debate);
-        self.feed.ring(debate, Change::Presence);
+        self.feed.ring(debate, ChangeKind::Presence);
     }
 
     /// Runs while somebody lingers.
     async fn watch_the_clock(self) {
         loop {
-            let (gone, next) = self.room().expire(Instant::now());
+            let (gone, next) = self.state().expire(Instant::now());
             for debate in gone {
                 self.tell(debate);
             }
@@ -143,9 +143,9 @@ impl Presence {
         }
     }
 
-    fn room(&self) -> MutexGuard<'_, Room> {
+    fn state(&self) -> MutexGuard<'_, PresenceState> {
         // Nothing that holds the lock can panic half way through a change.
-        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) struct Waiting {
     role: Role,
     began: Instant,
     answered: Option<Answered>,
-    presence: Presence,
+    presence: PresenceTracker,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -177,7 +177,7 @@ impl Drop for Waiting {
         let now = Instant::now();
         let from = if self.answered.is_some_and(|it| it.with_news) { self.began } else { now };
         let at = self.answered.map(|it| it.at);
-        let left = self.presence.room().leave(self.debate, self.role, from + LINGER, at, now);
+        let left = self.presence.state().leave(self.debate, self.role, from + LINGER, at, now);
         if left.changed {
             self.presence.tell(self.debate);
         }
@@ -185,7 +185,7 @@ impl Drop for Waiting {
             match Handle::try_current() {
                 Ok(runtime) => drop(runtime.spawn(self.presence.clone().watch_the_clock())),
                 // Everything ends; nobody is left to be told.
-                Err(_) => self.presence.room().watched = false,
+                Err(_) => self.presence.state().watched = false,
             }
         }
     }
@@ -193,8 +193,8 @@ impl Drop for Waiting {
 
 /// All that is known, and what follows from it.
 #[derive(Debug, Default)]
-struct Room {
-    debates: Recent<Here>,
+struct PresenceState {
+    debates: Recent<DebatePresence>,
     /// When to look at whom who lingers, the earliest first: each role of a debate at most once.
     due: BinaryHeap<Reverse<(Instant, DebateId, Role)>>,
     /// Whether somebody watches the clock.
@@ -206,14 +206,14 @@ struct Room {
 }
 
 #[derive(Debug, Default)]
-struct Here {
-    roles: ByRole<Known>,
+struct DebatePresence {
+    roles: ByRole<RolePresence>,
     touched: Option<Instant>,
 }
 
 /// What is known of one role in one debate.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct RolePresence {
     sign: Sign,
     /// How many waits are held.
     held: u32,
@@ -225,14 +225,14 @@ struct Known {
 
 /// What follows when somebody leaves.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Left {
+struct Departure {
     /// The role does not wait any more.
     changed: bool,
     /// Somebody must watch the clock from now on.
     wants_clock: bool,
 }
 
-impl Room {
+impl PresenceState {
     /// What is known of a role, wherever it is.
     fn sign(&self, debate: DebateId, role: Role) -> Sign {
         let here = self.debates.get(debate).map(|here| here.roles.get(role).sign);
@@ -244,7 +244,7 @@ impl Room {
         })
     }
 
-    fn changes(&mut self, all: bool) -> Vec<Seen> {
+    fn changes(&mut self, all: bool) -> Vec<RoleSign> {
         let Some(changed) = &mut self.changed else { return Vec::new() };
         let mut debates = std::mem::take(changed);
         if all {
@@ -254,14 +254,14 @@ impl Room {
             let here = self.debates.get(debate);
             Role::ALL.iter().filter_map(move |role| {
                 let sign = here?.roles.get(*role).sign;
-                sign.last_seen.is_some().then_some(Seen { debate, role: *role, sign })
+                sign.last_seen.is_some().then_some(RoleSign { debate, role: *role, sign })
             })
         });
         signs.collect()
     }
 
     /// Whether that makes somebody wait who did not, or the other way round.
-    fn learn(&mut self, server: Uuid, seen: Seen) -> bool {
+    fn learn(&mut self, server: Uuid, seen: RoleSign) -> bool {
         let before = self.sign(seen.debate, seen.role).waiting;
         if self.elsewhere.len() > KEPT {
             self.elsewhere.retain(|_, signs| signs.iter().any(|(_, _, sign)| sign.waiting));
@@ -308,10 +308,10 @@ impl Room {
         until: Instant,
         at: Option<Time>,
         now: Instant,
-    ) -> Left {
+    ) -> Departure {
         if self.debates.get(debate).is_none() {
             // It was deleted meanwhile.
-            return Left::default();
+            return Departure::default();
         }
         let known = self.touch(debate, now).roles.of_mut(role);
         known.held = known.held.saturating_sub(1);
@@ -319,17 +319,17 @@ impl Room {
         let until = known.until.max(Some(until)).unwrap_or(until);
         known.until = Some(until);
         if known.held > 0 {
-            return Left::default();
+            return Departure::default();
         }
         if until <= now {
             let changed = std::mem::replace(&mut known.sign.waiting, false);
-            return Left { changed, wants_clock: false };
+            return Departure { changed, wants_clock: false };
         }
         if std::mem::replace(&mut known.due, true) {
-            return Left::default();
+            return Departure::default();
         }
         self.due.push(Reverse((until, debate, role)));
-        Left { changed: false, wants_clock: !std::mem::replace(&mut self.watched, true) }
+        Departure { changed: false, wants_clock: !std::mem::replace(&mut self.watched, true) }
     }
 
     /// The debates in which somebody has ceased to wait, and when to ask again.
@@ -362,7 +362,7 @@ impl Room {
         }
     }
 
-    fn touch(&mut self, debate: DebateId, now: Instant) -> &mut Here {
+    fn touch(&mut self, debate: DebateId, now: Instant) -> &mut DebatePresence {
         // Two for one that comes, so that it gets smaller again.
         for _ in 0..2 {
             let Some((_, oldest)) = self.debates.oldest() else { break };
@@ -396,40 +396,40 @@ mod tests {
         Uuid::from_u128(number).into()
     }
 
-    /// A room in which time passes as the test says.
+    /// A state in which time passes as the test says.
     struct Story {
-        room: Room,
+        state: PresenceState,
         now: Instant,
     }
 
     impl Story {
         fn begin() -> Self {
-            Story { room: Room::default(), now: Instant::now() }
+            Story { state: PresenceState::default(), now: Instant::now() }
         }
 
         /// Whether somebody has ceased to wait when so many seconds have passed.
         fn pass(&mut self, seconds: f64) -> bool {
             self.now += Duration::from_secs_f64(seconds);
-            !self.room.expire(self.now).0.is_empty()
+            !self.state.expire(self.now).0.is_empty()
         }
 
         fn arrive(&mut self) -> bool {
-            self.room.arrive(debate(1), Role::Opponent, AT, self.now)
+            self.state.arrive(debate(1), Role::Opponent, AT, self.now)
         }
 
-        fn leave(&mut self) -> Left {
+        fn leave(&mut self) -> Departure {
             let until = self.now + LINGER;
-            self.room.leave(debate(1), Role::Opponent, until, Some(AT), self.now)
+            self.state.leave(debate(1), Role::Opponent, until, Some(AT), self.now)
         }
 
         /// Leaves with news, so many seconds after it had come.
         fn leave_with_news(&mut self, after: f64) -> bool {
             let until = self.now - Duration::from_secs_f64(after) + LINGER;
-            self.room.leave(debate(1), Role::Opponent, until, Some(AT), self.now).changed
+            self.state.leave(debate(1), Role::Opponent, until, Some(AT), self.now).changed
         }
 
         fn waits(&self) -> bool {
-            self.room.debates.get(debate(1)).unwrap().roles.opponent.sign.waiting
+            self.state.debates.get(debate(1)).unwrap().roles.opponent.sign.waiting
         }
     }
 
@@ -437,10 +437,10 @@ mod tests {
     fn a_poll_counts_for_five_seconds() {
         let mut story = Story::begin();
         assert!(story.arrive());
-        assert_eq!(story.leave(), Left { changed: false, wants_clock: true });
+        assert_eq!(story.leave(), Departure { changed: false, wants_clock: true });
         assert!(!story.pass(4.99) && story.waits());
         assert!(story.pass(0.02) && !story.waits());
-        assert!(!story.room.watched);
+        assert!(!story.state.watched);
     }
 
     #[test]
@@ -455,7 +455,7 @@ mod tests {
         }
         // A renewal also while the old one is still held.
         assert!(!story.arrive());
-        assert_eq!(story.leave(), Left::default());
+        assert_eq!(story.leave(), Departure::default());
         assert!(!story.pass(100.0) && story.waits());
     }
 
@@ -467,11 +467,11 @@ mod tests {
         for _ in 0..1_000 {
             assert!(!story.pass(0.5));
             assert!(!story.arrive());
-            assert_eq!(story.leave(), Left::default());
-            assert_eq!(story.room.due.len(), 1);
+            assert_eq!(story.leave(), Departure::default());
+            assert_eq!(story.state.due.len(), 1);
         }
         assert!(story.pass(5.0));
-        assert_eq!(story.room.due.len(), 0);
+        assert_eq!(story.state.due.len(), 0);
     }
 
     #[test]
@@ -494,7 +494,7 @@ mod tests {
         let mut story = Story::begin();
         assert!(story.arrive());
         assert!(!story.arrive());
-        assert_eq!(story.leave(), Left::default());
+        assert_eq!(story.leave(), Departure::default());
         assert!(!story.pass(1_000.0) && story.waits());
         story.leave();
         assert!(story.pass(5.0) && !story.waits());
@@ -506,9 +506,9 @@ mod tests {
         story.arrive();
         story.arrive();
         story.leave();
-        story.room.debates.remove(debate(1));
-        assert_eq!(story.leave(), Left::default());
-        assert_eq!(story.room.debates.len(), 0);
+        story.state.debates.remove(debate(1));
+        assert_eq!(story.leave(), Departure::default());
+        assert_eq!(story.state.debates.len(), 0);
         assert!(!story.pass(10.0));
     }
 
@@ -517,62 +517,65 @@ mod tests {
         let mut story = Story::begin();
         story.arrive();
         for number in 2..3 * KEPT as u128 {
-            story.room.wrote(debate(number), Role::Proposer, AT, story.now);
+            story.state.wrote(debate(number), Role::Proposer, AT, story.now);
         }
-        assert!(story.room.debates.len() <= KEPT + 1, "{}", story.room.debates.len());
+        assert!(story.state.debates.len() <= KEPT + 1, "{}", story.state.debates.len());
         assert!(story.waits());
         // After a day they go, as others come.
         story.now += REMEMBERED + Duration::from_secs(1);
         for number in 0..KEPT as u128 {
-            story.room.wrote(debate(2 + number % 3), Role::Proposer, AT, story.now);
+            story.state.wrote(debate(2 + number % 3), Role::Proposer, AT, story.now);
         }
-        assert_eq!(story.room.debates.len(), 4);
+        assert_eq!(story.state.debates.len(), 4);
         assert!(story.waits());
     }
 
     #[test]
     fn a_debate_without_a_sign_of_life_is_remembered_for_a_day() {
         let mut story = Story::begin();
-        story.room.wrote(debate(1), Role::Proposer, AT, story.now);
+        story.state.wrote(debate(1), Role::Proposer, AT, story.now);
         story.now += Duration::from_secs(24 * 60 * 60);
-        story.room.wrote(debate(2), Role::Proposer, AT, story.now);
-        assert!(story.room.debates.get(debate(1)).is_some());
+        story.state.wrote(debate(2), Role::Proposer, AT, story.now);
+        assert!(story.state.debates.get(debate(1)).is_some());
         story.now += Duration::from_millis(1);
-        story.room.wrote(debate(3), Role::Proposer, AT, story.now);
-        assert!(story.room.debates.get(debate(1)).is_none());
-        assert!(story.room.debates.get(debate(2)).is_some());
+        story.state.wrote(debate(3), Role::Proposer, AT, story.now);
+        assert!(story.state.debates.get(debate(1)).is_none());
+        assert!(story.state.debates.get(debate(2)).is_some());
     }
 
     #[test]
     fn what_is_so_on_other_servers_counts_until_they_are_gone() {
         let (mut story, other, third) = (Story::begin(), Uuid::from_u128(8), Uuid::from_u128(9));
         let sign = |waiting, at| Sign { waiting, last_seen: Some(Time(at)) };
-        let seen =
-            |waiting, at| Seen { debate: debate(1), role: Role::Opponent, sign: sign(waiting, at) };
-        assert!(story.room.changes(true).is_empty(), "nobody is told");
-        story.room.changed = Some(HashSet::new());
-        assert!(story.room.learn(other, seen(true, 3)));
-        assert!(!story.room.learn(third, seen(true, 9)), "it waits already");
-        assert_eq!(story.room.sign(debate(1), Role::Opponent), sign(true, 9));
-        assert!(!story.room.learn(other, seen(false, 4)));
-        assert!(story.room.alive(&[other, third]).is_empty());
-        assert_eq!(story.room.alive(&[other]), [debate(1)]);
-        assert_eq!(story.room.sign(debate(1), Role::Opponent), sign(false, 9));
-        assert!(story.room.changes(true).is_empty(), "others know that");
+        let seen = |waiting, at| RoleSign {
+            debate: debate(1),
+            role: Role::Opponent,
+            sign: sign(waiting, at),
+        };
+        assert!(story.state.changes(true).is_empty(), "nobody is told");
+        story.state.changed = Some(HashSet::new());
+        assert!(story.state.learn(other, seen(true, 3)));
+        assert!(!story.state.learn(third, seen(true, 9)), "it waits already");
+        assert_eq!(story.state.sign(debate(1), Role::Opponent), sign(true, 9));
+        assert!(!story.state.learn(other, seen(false, 4)));
+        assert!(story.state.alive(&[other, third]).is_empty());
+        assert_eq!(story.state.alive(&[other]), [debate(1)]);
+        assert_eq!(story.state.sign(debate(1), Role::Opponent), sign(false, 9));
+        assert!(story.state.changes(true).is_empty(), "others know that");
 
         story.arrive();
         let told = [seen(true, AT.0)];
-        assert_eq!(story.room.changes(false), told);
-        assert!(story.room.changes(false).is_empty());
-        assert_eq!(story.room.changes(true), told);
+        assert_eq!(story.state.changes(false), told);
+        assert!(story.state.changes(false).is_empty());
+        assert_eq!(story.state.changes(true), told);
         story.leave();
         assert!(story.pass(6.0));
-        assert_eq!(story.room.changes(false), [seen(false, AT.0)]);
+        assert_eq!(story.state.changes(false), [seen(false, AT.0)]);
     }
 
     #[tokio::test]
     async fn who_has_polled_and_does_not_come_back_is_told_to_have_gone() {
-        let presence = Presence::told_to(Feed::default());
+        let presence = PresenceTracker::new(Feed::default());
         let mut comes_and_goes = presence.listen(debate(1));
         let mut heard = async || {
             let told = tokio::time::timeout(Duration::from_secs(60), comes_and_goes.next());
@@ -590,7 +593,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waited_long_and_is_given_news_is_told_to_have_gone_at_once() {
-        let presence = Presence::told_to(Feed::default());
+        let presence = PresenceTracker::new(Feed::default());
         let mut waiting = presence.arrives(debate(1), Role::Opponent, AT);
         waiting.began -= LINGER;
         waiting.answered(true, AT);

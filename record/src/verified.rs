@@ -18,8 +18,8 @@ pub struct Verified {
     pub first: Hash,
     /// The hash of its newest argument, which stands for all of them.
     pub head: Hash,
-    /// The seal over its own words: title, type, policy, rules.
-    pub seal: Hash,
+    /// The checksum over its own words: title, type, policy, rules.
+    pub checksum: Hash,
 }
 
 /// A piece of the whole record that was verified.
@@ -38,36 +38,36 @@ pub struct VerifiedPiece {
     /// So many debates and documents are still to be looked at.
     pub left: u64,
     /// Where to go on, unless this was the last piece.
-    pub next: Option<Mark>,
+    pub next: Option<VerifyMark>,
 }
 
 /// How far a walk over the record has come. It goes from the newest debate to the oldest, then
 /// through the documents in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum VerifyMark {
     /// To the debates that were opened before this one.
     Debates(u64),
     /// To the documents that were kept before this one.
     Documents(u64),
 }
 
-impl fmt::Display for Mark {
+impl fmt::Display for VerifyMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Mark::Debates(before) => write!(f, "debates-{before}"),
-            Mark::Documents(before) => write!(f, "documents-{before}"),
+            VerifyMark::Debates(before) => write!(f, "debates-{before}"),
+            VerifyMark::Documents(before) => write!(f, "documents-{before}"),
         }
     }
 }
 
-impl FromStr for Mark {
+impl FromStr for VerifyMark {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (kind, number) = text.split_once('-').unwrap_or_default();
         match (kind, number.parse()) {
-            ("debates", Ok(before)) => Ok(Mark::Debates(before)),
-            ("documents", Ok(before)) => Ok(Mark::Documents(before)),
+            ("debates", Ok(before)) => Ok(VerifyMark::Debates(before)),
+            ("documents", Ok(before)) => Ok(VerifyMark::Documents(before)),
             _ => Err(UnknownWord { expected: "the `next` of an answer" }),
         }
     }

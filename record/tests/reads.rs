@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aw_core::{
     ArgumentId, ByRole, Content, DebateId, DebateType, Move, Role, Seq, State, Summary, Time, Title,
 };
-use aw_record::{Ask, Citation, CitedMark, Failure, Filter, Request, Run, TypeTexts};
+use aw_record::{Ask, Citation, CitedMark, Failure, Filter, Request, Selection, TypeTexts};
 use uuid::Uuid;
 
 use crate::world::{BEGINNING, GO_ON, World, opening, saying};
@@ -66,30 +66,30 @@ async fn a_stretch_goes_on_from_where_the_last_one_ended() {
 async fn a_page_is_a_window_of_the_debate_and_the_outline_of_all() {
     let world = World::new();
     let (debate, all) = of_eight(&world).await;
-    let sheet = world.engine.sheet(debate, None, 3).await.unwrap();
-    assert_eq!((sheet.motion.id, places(&sheet.arguments)), (all[0], vec![6, 7, 8]));
-    assert_eq!(sheet.earlier, 4);
-    let outline: Vec<u64> = sheet.moments.iter().map(|moment| moment.seq.0).collect();
+    let page = world.engine.page_data(debate, None, 3).await.unwrap();
+    assert_eq!((page.motion.id, places(&page.arguments)), (all[0], vec![6, 7, 8]));
+    assert_eq!(page.earlier, 4);
+    let outline: Vec<u64> = page.moments.iter().map(|moment| moment.seq.0).collect();
     assert_eq!(outline, [1, 2, 3, 4, 5, 6, 7, 8]);
-    assert_eq!(sheet.moments[7].event.role(), Role::Opponent);
-    assert_eq!(sheet.moments[2].event, aw_core::Event::Intervention);
-    assert_eq!((sheet.moments[0].at, sheet.pending), (Time(BEGINNING), None));
+    assert_eq!(page.moments[7].event.role(), Role::Opponent);
+    assert_eq!(page.moments[2].event, aw_core::Event::Intervention);
+    assert_eq!((page.moments[0].at, page.pending), (Time(BEGINNING), None));
 
-    let older = world.engine.sheet(debate, Some(Seq(6)), 3).await.unwrap();
+    let older = world.engine.page_data(debate, Some(Seq(6)), 3).await.unwrap();
     assert_eq!((places(&older.arguments), older.earlier), (vec![3, 4, 5], 1));
-    let oldest = world.engine.sheet(debate, Some(Seq(3)), 3).await.unwrap();
+    let oldest = world.engine.page_data(debate, Some(Seq(3)), 3).await.unwrap();
     assert_eq!((places(&oldest.arguments), oldest.earlier), (vec![2], 0));
     for nothing in [Seq(0), Seq(1), Seq(2)] {
-        let sheet = world.engine.sheet(debate, Some(nothing), 3).await.unwrap();
-        assert_eq!((sheet.arguments.len(), sheet.earlier), (0, 0), "{nothing:?}");
+        let page = world.engine.page_data(debate, Some(nothing), 3).await.unwrap();
+        assert_eq!((page.arguments.len(), page.earlier), (0, 0), "{nothing:?}");
     }
-    let beyond = world.engine.sheet(debate, Some(Seq(99)), 2).await.unwrap();
+    let beyond = world.engine.page_data(debate, Some(Seq(99)), 2).await.unwrap();
     assert_eq!((places(&beyond.arguments), beyond.earlier), (vec![7, 8], 5));
 
     let appeal = Move::Appeal { target: all[7] };
     let appeal = world.plays(debate, Role::Proposer, appeal).await.argument;
-    let sheet = world.engine.sheet(debate, None, 1).await.unwrap();
-    assert_eq!(sheet.pending, Some(appeal));
+    let page = world.engine.page_data(debate, None, 1).await.unwrap();
+    assert_eq!(page.pending, Some(appeal));
 }
 
 #[tokio::test]
@@ -115,9 +115,9 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
         let around = world.engine.surroundings(debate, one.into()).await.unwrap();
         assert_eq!(around.citations, cited, "{seq}");
     }
-    let newest = world.engine.sheet(debate, None, 1).await.unwrap();
+    let newest = world.engine.page_data(debate, None, 1).await.unwrap();
     assert_eq!(newest.citations, [citation(3, plan, 2)]);
-    let all = world.engine.sheet(debate, None, 9).await.unwrap();
+    let all = world.engine.page_data(debate, None, 9).await.unwrap();
     assert_eq!(all.citations.len(), 3);
 
     let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
@@ -152,8 +152,8 @@ async fn the_texts_of_a_type_are_kept_with_the_debate() {
     let general = DebateType::recorded("general_debate".to_owned());
     assert_eq!(world.engine.type_texts(plain).await.unwrap(), (general, None));
     assert!(world.engine.context(legal, Some(1)).await.unwrap().own_rules);
-    let seal = async |debate| world.engine.seal(debate).await.unwrap().unwrap();
-    assert_ne!(seal(plain).await, seal(legal).await);
+    let checksum = async |debate| world.engine.checksum(debate).await.unwrap().unwrap();
+    assert_ne!(checksum(plain).await, checksum(legal).await);
     assert_eq!(TypeTexts::MAX_BYTES, 65_536, "64 KiB for the rules of all roles together");
     assert_eq!(world.engine.now(), Time(BEGINNING));
 }
@@ -170,12 +170,12 @@ async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
         engine.stretch(debate, 0, 1).await.map(drop),
         engine.place(debate, Uuid::from_u128(1).into()).await.map(drop),
         engine.surroundings(debate, Arc::new([])).await.map(drop),
-        engine.piece(debate, Run::All, Seq(0), Seq(1)).await.map(drop),
+        engine.piece(debate, Selection::All, Seq(0), Seq(1)).await.map(drop),
         engine.cited(debate, CitedMark::default()).await.map(drop),
         engine.type_texts(debate).await.map(drop),
-        engine.seal(debate).await.map(drop),
+        engine.checksum(debate).await.map(drop),
         engine.context(debate, Some(1)).await.map(drop),
-        engine.sheet(debate, None, 1).await.map(drop),
+        engine.page_data(debate, None, 1).await.map(drop),
         engine.delete(debate).await,
     ];
     for outcome in gone {
@@ -295,7 +295,13 @@ async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
 }
 
 /// All that the pieces of a run have.
-async fn run(world: &World, debate: DebateId, which: Run, after: u64, until: u64) -> Vec<u64> {
+async fn run(
+    world: &World,
+    debate: DebateId,
+    which: Selection,
+    after: u64,
+    until: u64,
+) -> Vec<u64> {
     let (mut all, mut after, mut pieces) = (Vec::new(), Seq(after), 0);
     loop {
         let piece = world.engine.piece(debate, which, after, Seq(until)).await.unwrap();
@@ -326,12 +332,12 @@ async fn a_debate_that_is_too_long_to_be_read_in_passing_is_read_in_pieces() {
     }
     let whole = world.engine.context(debate, None).await.unwrap();
     assert_eq!((whole.rest, whole.arguments.len(), whole.motion.id), (Some(Seq(2)), 0, motion));
-    assert_eq!(run(&world, debate, Run::All, 0, 81).await, (1..=81).collect::<Vec<_>>());
+    assert_eq!(run(&world, debate, Selection::All, 0, 81).await, (1..=81).collect::<Vec<_>>());
     // A few are short enough, but the rulings before them are not.
     let newest = world.engine.context(debate, Some(2)).await.unwrap();
     assert_eq!((newest.rest, newest.arguments.len()), (Some(Seq(80)), 0));
     let rulings: Vec<u64> = (43..=79).step_by(2).collect();
-    assert_eq!(run(&world, debate, Run::Rulings, 1, 79).await, rulings);
+    assert_eq!(run(&world, debate, Selection::Rulings, 1, 79).await, rulings);
     let stretch = world.engine.stretch(debate, 0, 500).await.unwrap().arguments;
     assert!(stretch.len() < 20, "{} arguments in passing", stretch.len());
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use aw_core::{Move, Role, Seq};
 use aw_record::{
-    Change, Engine, Failure, Fault, Filter, OpenError, Place, Poll, Sign, Store, StoreOptions,
+    ChangeKind, Engine, Failure, Fault, Filter, OpenError, Place, Poll, Sign, Store, StoreOptions,
 };
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
@@ -65,11 +65,11 @@ async fn who_follows_everything_is_told_what_happens_on_other_servers() {
         let changes = timeout(CEILING, following.next()).await.unwrap().unwrap();
         changes.into_iter().map(|it| (it.debate, it.change)).collect::<Vec<_>>()
     };
-    assert_eq!(told().await, [(debate, Change::Opened)]);
+    assert_eq!(told().await, [(debate, ChangeKind::Opened)]);
     a.claims(debate, Role::Opponent, motion).await;
-    assert_eq!(told().await, [(debate, Change::Written)]);
+    assert_eq!(told().await, [(debate, ChangeKind::Written)]);
     a.engine.delete(debate).await.unwrap();
-    assert_eq!(told().await, [(debate, Change::Written)]);
+    assert_eq!(told().await, [(debate, ChangeKind::Written)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

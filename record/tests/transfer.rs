@@ -72,7 +72,7 @@ async fn seen(place: &Place) -> String {
     let mut seen = format!("{list:?} {:?}", engine.list(&found).await.unwrap().total);
     for listed in &list.debates {
         let whole = engine.context(listed.debate.id, None).await.unwrap();
-        seen += &format!("{whole:?} {:?}", engine.seal(listed.debate.id).await.unwrap());
+        seen += &format!("{whole:?} {:?}", engine.checksum(listed.debate.id).await.unwrap());
     }
     let documents = engine.list_documents(None, true, 500, 0, None).await.unwrap();
     seen += &format!("{documents:?}");

@@ -240,7 +240,7 @@ async fn everything_that_happens_is_told_to_who_follows_and_a_retry_is_not() {
         assert_eq!(heard, !replayed);
     }
     let told = timeout(CEILING, following.next()).await.unwrap().unwrap();
-    assert_eq!((told.len(), told[0].change), (1, aw_record::Change::Written));
+    assert_eq!((told.len(), told[0].change), (1, aw_record::ChangeKind::Written));
 }
 
 fn ids(arguments: &[aw_core::Argument]) -> Vec<ArgumentId> {

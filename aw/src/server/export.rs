@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use aw_core::{Argument, Seq};
-use aw_record::{CitedDocument, Run};
+use aw_record::{CitedDocument, Selection};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::response::{IntoResponse, Response};
@@ -71,7 +71,7 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
     let [begin, before_arguments, end] =
         argument::transcript_frame(&head, language).map_err(Problem::fault)?;
     let (last, now) = (head.debate.standing.last, debate.now().0);
-    let mut arguments = Arguments::between(&debate, Run::All, Seq(0), last);
+    let mut arguments = Arguments::between(&debate, Selection::All, Seq(0), last);
     let mut documents = Cited::by(&debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;
@@ -115,7 +115,7 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
         Stamp(head.updated_at),
     );
     let last = head.debate.standing.last;
-    let mut arguments = Arguments::between(debate, Run::All, Seq(0), last);
+    let mut arguments = Arguments::between(debate, Selection::All, Seq(0), last);
     let mut documents = Cited::by(debate);
     let body = LongMessages::answer(held, |out| async move {
         out.send(begin).await?;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use aw_record::{Change, Changed, Failure, Following};
+use aw_record::{ChangeKind, Changed, Failure, Following};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::access::{Access, AllDebates};
@@ -70,9 +70,9 @@ async fn look(debates: &AllDebates, Changed { debate, change, .. }: Changed) -> 
     let presence = || debates.presence(debate).into();
     let told = |listed| Box::new(DebateTold::of(&listed, presence()));
     let found = match change {
-        Change::Opened => debates.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
-        Change::Written => debates.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
-        Change::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
+        ChangeKind::Opened => debates.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
+        ChangeKind::Written => debates.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
+        ChangeKind::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
     };
     match found {
         Ok(told) => Ok(told),

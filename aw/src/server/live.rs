@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use aw_core::{Argument, ByRole, DebateId, Seq, Via};
-use aw_record::{Alike, Following, Run, Rung};
+use aw_record::{Following, Rung, Selection, SharedAnswers};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
@@ -122,7 +122,7 @@ enum Followed {
 
 /// What sockets that follow a debate are told after a ring: by which they follow, what they have seen
 /// of it, and how they are shown it.
-pub(super) type ToldInDebates = Alike<(DebateId, u64, Option<Language>), Arc<NewArguments>>;
+pub(super) type ToldInDebates = SharedAnswers<(DebateId, u64, Option<Language>), Arc<NewArguments>>;
 
 /// New arguments as they are told.
 #[derive(Debug)]
@@ -201,7 +201,7 @@ impl Follower<'_> {
         let whole = Told::InitialState { debate, arguments: Vec::new(), presence };
         let [head, end] = json::around(&whole, &["\"arguments\":["])?;
         self.socket.say_part(head, Part::First).await?;
-        let mut run = Arguments::between(&self.debate, Run::All, after, last);
+        let mut run = Arguments::between(&self.debate, Selection::All, after, last);
         let mut items = Items::default();
         while let Some(piece) = run.next().await? {
             let piece = self.drawn(piece).await?;

@@ -5,7 +5,7 @@
 //! Everything that can be refused is refused before the first piece.
 
 use aw_core::{Argument, Seq};
-use aw_record::{CitedDocument, CitedMark, Context, News, Run};
+use aw_record::{CitedDocument, CitedMark, Context, News, Selection};
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -22,14 +22,14 @@ use crate::wire::{self, DebateContext, Poll, Presence, Success, Transcript};
 /// A run of arguments that is read piece by piece.
 pub(super) struct Arguments {
     debate: OneDebate,
-    which: Run,
+    which: Selection,
     after: Seq,
     until: Seq,
 }
 
 impl Arguments {
     /// Those after the first of these places and up to the second.
-    pub(super) fn between(debate: &OneDebate, which: Run, after: Seq, until: Seq) -> Self {
+    pub(super) fn between(debate: &OneDebate, which: Selection, after: Seq, until: Seq) -> Self {
         Arguments { debate: debate.clone(), which, after, until }
     }
 
@@ -111,8 +111,8 @@ pub(super) fn context(
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
     let last = context.debate.debate.standing.last;
     let before = Seq(first.0 - 1);
-    let arguments = Arguments::between(debate, Run::All, before, last);
-    let rulings = Arguments::between(debate, Run::Rulings, Seq::FIRST, before);
+    let arguments = Arguments::between(debate, Selection::All, before, last);
+    let rulings = Arguments::between(debate, Selection::Rulings, Seq::FIRST, before);
     let documents = Cited::by(debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
@@ -139,7 +139,7 @@ pub(super) fn poll(
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
     let [head, end] = json::around(&whole, &["\"arguments\":["])?;
-    let rulings = Arguments::between(debate, Run::Rulings, after, until);
+    let rulings = Arguments::between(debate, Selection::Rulings, after, until);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(head).await?;
         let mut items = rulings.send(&out, Items::default()).await?;
@@ -153,10 +153,10 @@ pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Pr
     let held = app.long.hold_pieces(0)?;
     let head = debate.stretch(0, 0).await?.debate;
     let (_, texts) = debate.type_texts().await?;
-    let whole = Transcript::of(&head, texts.as_ref(), debate.seal().await?);
+    let whole = Transcript::of(&head, texts.as_ref(), debate.checksum().await?);
     let [begin, before_documents, end] =
         json::around(&whole, &["\"arguments\":[", "\"documents\":["])?;
-    let arguments = Arguments::between(debate, Run::All, Seq(0), head.debate.standing.last);
+    let arguments = Arguments::between(debate, Selection::All, Seq(0), head.debate.standing.last);
     let documents = Cited::by(debate);
     Ok(as_json(LongMessages::answer(held, |out| async move {
         out.send(begin).await?;

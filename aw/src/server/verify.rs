@@ -68,7 +68,7 @@ impl From<&record::Verified> for VerifiedDebate {
             arguments: verified.arguments,
             first_hash: Text(verified.first),
             head_hash: Text(verified.head),
-            seal: Text(verified.seal),
+            seal: Text(verified.checksum),
         }
     }
 }

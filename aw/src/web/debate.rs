@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
-use aw_record::{DebateHead, Sheet};
+use aw_record::{DebateHead, PageData};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
@@ -149,13 +149,13 @@ async fn show(
 ) -> Response {
     // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
     let turn = DRAWING.take().await;
-    let sheet = match sheet(access, id, asked).await {
-        Ok(sheet) => sheet,
+    let page_data = match page_data(access, id, asked).await {
+        Ok(page_data) => page_data,
         Err(problem) => return error_page::page(request, &problem.into()),
     };
     let drawing = {
         let (app, request, asked) = (access.app.clone(), request.clone(), asked.clone());
-        move || draw(&app, &request, &sheet, &asked, notice, draft)
+        move || draw(&app, &request, &page_data, &asked, notice, draft)
     };
     match turn.run(drawing).await {
         Ok(page) => page,
@@ -166,30 +166,31 @@ async fn show(
 fn draw(
     app: &App,
     request: &PageRequest,
-    sheet: &Sheet,
+    page_data: &PageData,
     asked: &DebateQuery,
     notice: Option<Notice>,
     draft: RulingDraft,
 ) -> Response {
     let t = request.phrases;
-    let live = live(app, request, sheet, draft);
+    let live = live(app, request, page_data, draft);
     if request.is_script() {
         return request.page(&live);
     }
     let now = app.record.now().0;
-    let places = places(sheet);
+    let places = places(page_data);
     let context = ArgumentContext {
         phrases: t,
         now,
-        citations: &sheet.citations,
+        citations: &page_data.citations,
         places: &places,
         is_live: true,
     };
     let arguments =
-        sheet.arguments.iter().map(|one| ArgumentView::of(one, &context).html()).collect();
-    let first = sheet.arguments.first().map_or(2, |first| first.seq.0);
-    let earlier = (sheet.earlier > 0)
-        .then(|| (format!("/debate/{}?before={first}#earlier", sheet.debate.id), sheet.earlier));
+        page_data.arguments.iter().map(|one| ArgumentView::of(one, &context).html()).collect();
+    let first = page_data.arguments.first().map_or(2, |first| first.seq.0);
+    let earlier = (page_data.earlier > 0).then(|| {
+        (format!("/debate/{}?before={first}#earlier", page_data.debate.id), page_data.earlier)
+    });
     let notice = notice.or_else(|| {
         let words = match (asked.ruled, asked.stopped.as_str()) {
             (Some(seq), _) => put(t.ruled, format!("#{seq}")),
@@ -198,16 +199,16 @@ fn draw(
         };
         Some(Notice { is_bad: false, words, typed: None, href: None })
     });
-    let line = |phrase: &str| phrase.replace("{id}", &sheet.debate.id.to_string());
+    let line = |phrase: &str| phrase.replace("{id}", &page_data.debate.id.to_string());
     let page = DebatePage {
         request,
         t,
         assets: &assets::FOLDER,
-        motion: ArgumentView::of(&sheet.motion, &context).html(),
+        motion: ArgumentView::of(&page_data.motion, &context).html(),
         arguments,
         earlier,
         is_newest: asked.before.is_none(),
-        last: sheet.debate.debate.standing.last,
+        last: page_data.debate.debate.standing.last,
         lines: (asked.new == "1" && request.opens())
             .then(|| (line(t.line_proposer), line(t.line_opponent))),
         notice,
@@ -217,21 +218,21 @@ fn draw(
     request.page(&page)
 }
 
-async fn sheet(access: &Access, id: &str, asked: &DebateQuery) -> Result<Sheet, Problem> {
+async fn page_data(access: &Access, id: &str, asked: &DebateQuery) -> Result<PageData, Problem> {
     let debate: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
-    Ok(access.debate(Command::DebateGetContext, debate)?.sheet(before, WINDOW).await?)
+    Ok(access.debate(Command::DebateGetContext, debate)?.page_data(before, WINDOW).await?)
 }
 
 /// The places of what arguments in sight may answer.
-fn places(sheet: &Sheet) -> HashMap<ArgumentId, Seq> {
-    let all = std::iter::once(&sheet.motion).chain(&sheet.arguments);
+fn places(page_data: &PageData) -> HashMap<ArgumentId, Seq> {
+    let all = std::iter::once(&page_data.motion).chain(&page_data.arguments);
     all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
-fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> Live {
+fn live(app: &App, request: &PageRequest, page_data: &PageData, draft: RulingDraft) -> Live {
     let t = request.phrases;
-    let head = &sheet.debate;
+    let head = &page_data.debate;
     let state = head.state();
     let now = app.record.now().0;
     let standing = &head.debate.standing;
@@ -247,9 +248,11 @@ fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> 
         id: head.id.to_string(),
         title: head.title.as_str().to_owned(),
         kind: head.debate_type.as_str().to_owned(),
-        foreign_rules: sheet.own_rules.then(|| match BuiltIn::named(head.debate_type.as_str()) {
-            Some(_) => t.rules_replaced,
-            None => t.rules_sent_along,
+        foreign_rules: page_data.own_rules.then(|| {
+            match BuiltIn::named(head.debate_type.as_str()) {
+                Some(_) => t.rules_replaced,
+                None => t.rules_sent_along,
+            }
         }),
         state,
         state_words: t.state(state, rules),
@@ -260,10 +263,10 @@ fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> 
         opened_at: Stamp(head.created_at),
         round: put(t.round, standing.count.proposer),
         seats,
-        picture: timeline::draw(&sheet.moments, t, now, &|seq| href(sheet, seq)),
-        numbers: numbers(t, sheet),
-        outline: outline(t, sheet),
-        documents: sheet
+        picture: timeline::draw(&page_data.moments, t, now, &|seq| href(page_data, seq)),
+        numbers: numbers(t, page_data),
+        outline: outline(t, page_data),
+        documents: page_data
             .documents
             .iter()
             .map(|document| CitedLink {
@@ -273,10 +276,10 @@ fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> 
                 is_gone: document.deleted_at.is_some(),
             })
             .collect(),
-        panel: rules.then(|| Panel::of(app, t, sheet, &draft)).flatten(),
+        panel: rules.then(|| Panel::of(app, t, page_data, &draft)).flatten(),
         rules,
         can_intervene: rules && !closed && standing.pending().is_none(),
-        in_hand: in_hand(t, sheet),
+        in_hand: in_hand(t, page_data),
         request: Uuid::new_v4().to_string(),
         reason: draft.reason,
         last: standing.last,
@@ -284,33 +287,34 @@ fn live(app: &App, request: &PageRequest, sheet: &Sheet, draft: RulingDraft) -> 
 }
 
 /// Whoever was writing when it was stopped: it may still hand that in, or has.
-fn in_hand(t: &'static Phrases, sheet: &Sheet) -> Option<String> {
-    let standing = &sheet.debate.debate.standing;
-    let pending = sheet.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
+fn in_hand(t: &'static Phrases, page_data: &PageData) -> Option<String> {
+    let standing = &page_data.debate.debate.standing;
+    let pending =
+        page_data.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
     for role in [Role::Proposer, Role::Opponent] {
         if standing.interrupted.get(role) == Some(pending.seq) {
             return Some(put(t.in_hand, t.role(role)));
         }
     }
-    let parked = sheet.moments.iter().rev().find(|moment| moment.event.parked())?;
+    let parked = page_data.moments.iter().rev().find(|moment| moment.event.parked())?;
     (parked.seq > pending.seq).then(|| {
         put(t.was_parked, t.role(parked.event.role())).replace("{n}", &parked.seq.to_string())
     })
 }
 
 /// Where an argument can be read: on this page, or on the one that has it.
-fn href(sheet: &Sheet, seq: Seq) -> String {
-    let first = sheet.arguments.first().map_or(2, |first| first.seq.0);
-    let end = sheet.arguments.last().map_or(first, |last| last.seq.0 + 1);
+fn href(page_data: &PageData, seq: Seq) -> String {
+    let first = page_data.arguments.first().map_or(2, |first| first.seq.0);
+    let end = page_data.arguments.last().map_or(first, |last| last.seq.0 + 1);
     if seq == Seq::FIRST || (first..end).contains(&seq.0) {
         return format!("#a-{seq}");
     }
-    format!("/debate/{}?before={}#a-{seq}", sheet.debate.id, seq.0 + WINDOW / 2)
+    format!("/debate/{}?before={}#a-{seq}", page_data.debate.id, seq.0 + WINDOW / 2)
 }
 
 /// What the picture shows, in numbers.
-fn numbers(t: &'static Phrases, sheet: &Sheet) -> String {
-    let summary = timeline::summary(&sheet.moments);
+fn numbers(t: &'static Phrases, page_data: &PageData) -> String {
+    let summary = timeline::summary(&page_data.moments);
     let mut parts =
         vec![put(t.count_rounds, summary.rounds), put(t.count_arguments, summary.arguments)];
     for (phrase, count) in [
@@ -327,13 +331,13 @@ fn numbers(t: &'static Phrases, sheet: &Sheet) -> String {
 }
 
 /// The rounds: the proposer's n-th turn and what answers it.
-fn outline(t: &'static Phrases, sheet: &Sheet) -> Vec<Round> {
+fn outline(t: &'static Phrases, page_data: &PageData) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
-    for moment in &sheet.moments {
+    for moment in &page_data.moments {
         let seq = moment.seq.0;
         let turn = moment.event.role() == Role::Proposer && !moment.event.parked();
         if turn || rounds.is_empty() {
-            let href = href(sheet, moment.seq);
+            let href = href(page_data, moment.seq);
             let name = put(t.round_heading, rounds.len() + 1);
             rounds.push(Round { name, arguments: Vec::new(), href });
         }

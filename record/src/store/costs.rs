@@ -16,14 +16,14 @@ use uuid::Uuid;
 
 use super::db::{Db, values};
 use super::debates::{self, NewArgument, NewDebate, NewMove};
-use super::{connection, documents, list, migrate, reading};
+use super::{connection, documents, list, migrate, read};
 use crate::{Failure, Filter, NewDocument, NewVersion};
 
 /// So many debates, the oldest, are of a rare type.
 const RARE: u64 = 12;
 
 /// A file with debates and documents in it, and a counter of the machine's steps.
-struct File {
+struct MeasuredFile {
     db: Connection,
     steps: Arc<AtomicU64>,
     debate: DebateId,
@@ -32,7 +32,7 @@ struct File {
     _folder: TempDir,
 }
 
-impl File {
+impl MeasuredFile {
     /// So many debates, so many documents with as many versions, and one debate that is `long`.
     fn with(debates: u64, documents: u64, long: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ impl File {
             }),
         )
         .unwrap();
-        File { db, steps, debate, newest, document, _folder: folder }
+        MeasuredFile { db, steps, debate, newest, document, _folder: folder }
     }
 
     fn cost<T>(&self, request: impl Fn(&Db<'_>, &Self) -> Result<T, Failure>) -> u64 {
@@ -91,35 +91,36 @@ impl File {
 
 #[test]
 fn no_request_scans() {
-    let (small, large) = (File::with(60, 10, 60), File::with(3_000, 300, 3_000));
-    let same_cost = |name: &str, request: &dyn Fn(&Db<'_>, &File) -> Result<(), Failure>| {
-        let (few, many) = (small.cost(request), large.cost(request));
-        assert!(few > 0, "{name} does nothing");
-        assert!(
-            many * 10 <= few * 13,
-            "{name}: {few} steps in a small file, {many} in a large one"
-        );
-    };
+    let (small, large) = (MeasuredFile::with(60, 10, 60), MeasuredFile::with(3_000, 300, 3_000));
+    let same_cost =
+        |name: &str, request: &dyn Fn(&Db<'_>, &MeasuredFile) -> Result<(), Failure>| {
+            let (few, many) = (small.cost(request), large.cost(request));
+            assert!(few > 0, "{name} does nothing");
+            assert!(
+                many * 10 <= few * 13,
+                "{name}: {few} steps in a small file, {many} in a large one"
+            );
+        };
 
     same_cost("a poll without news", &|db, file| {
-        reading::look(db, file.debate, Role::Opponent, Some(file.newest), |_, unseen| unseen)?;
+        read::look(db, file.debate, Role::Opponent, Some(file.newest), |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("a poll with everything unseen", &|db, file| {
-        reading::look(db, file.debate, Role::Arbitrator, None, |_, unseen| unseen)?;
+        read::look(db, file.debate, Role::Arbitrator, None, |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("a wait from the beginning", &|db, file| {
         let motion = Some(id(1, u64::MAX).into());
-        reading::look(db, file.debate, Role::Proposer, motion, |_, unseen| unseen)?;
+        read::look(db, file.debate, Role::Proposer, motion, |_, unseen| unseen)?;
         Ok(())
     });
     same_cost("the last ten arguments", &|db, file| {
-        reading::context(db, file.debate, Some(10))?;
+        read::context(db, file.debate, Some(10))?;
         Ok(())
     });
     same_cost("what a socket reads", &|db, file| {
-        reading::stretch(db, file.debate, Seq(20), 20)?;
+        read::stretch(db, file.debate, Seq(20), 20)?;
         Ok(())
     });
     same_cost("a refused move", &|db, file| {
@@ -267,15 +268,15 @@ fn new_version(number: u64) -> NewVersion {
 /// A verdict is not needed to measure, but a file with rulings in it should cost the same.
 #[test]
 fn a_search_longer_than_any_title_looks_at_nothing() {
-    let file = File::with(30, 3, 2);
+    let file = MeasuredFile::with(30, 3, 2);
     for letters in [201, 62_000] {
-        let steps = file.cost(|db: &Db<'_>, _: &File| {
+        let steps = file.cost(|db: &Db<'_>, _: &MeasuredFile| {
             let search = Some("a".repeat(letters));
             list::debates(db, &Filter { search, limit: 5, ..Filter::default() }).map(drop)
         });
         assert_eq!(steps, 0, "{letters} letters");
     }
-    let steps = file.cost(|db: &Db<'_>, _: &File| {
+    let steps = file.cost(|db: &Db<'_>, _: &MeasuredFile| {
         list::documents(db, Some(&"a".repeat(501)), false, 5, 0, None).map(drop)
     });
     assert_eq!(steps, 0);
@@ -283,7 +284,7 @@ fn a_search_longer_than_any_title_looks_at_nothing() {
 
 #[test]
 fn a_debate_with_a_ruling_is_found_by_who_must_rule() {
-    let file = File::with(3, 1, 2);
+    let file = MeasuredFile::with(3, 1, 2);
     let db = &Db::Sqlite(&file.db);
     let appeal = Move::Appeal { target: file.newest };
     move_in(db, u64::MAX, appeal, Role::Proposer, 3).unwrap();

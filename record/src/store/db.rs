@@ -13,7 +13,7 @@ use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{self as postgres, IsNull};
 use uuid::Uuid;
 
-use super::postgres::Session;
+use super::postgres::PostgresSession;
 use crate::{Damage, Failure};
 
 /// A transaction, or whatever else statements run in.
@@ -22,7 +22,7 @@ pub(super) enum Db<'a> {
     /// In a SQLite file.
     Sqlite(&'a Connection),
     /// In PostgreSQL.
-    Postgres(&'a Session),
+    Postgres(&'a PostgresSession),
 }
 
 impl Db<'_> {

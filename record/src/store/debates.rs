@@ -7,9 +7,9 @@ use aw_core::{
 
 use super::db::{Db, values};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
-use super::rows::{self, ARGUMENT, Known};
-use super::search::Words;
-use super::{counts, damaged, in_order, seals};
+use super::rows::{self, ARGUMENT, DebateRow};
+use super::search::SearchIndex;
+use super::{checksums, counts, damaged, in_order};
 use crate::{DebateHead, Failure, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
@@ -67,7 +67,7 @@ pub(crate) struct NewMove {
 
 /// What a write left behind.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct WriteOutcome {
     pub(crate) head: DebateHead,
     pub(crate) argument: Argument,
     pub(crate) replayed: bool,
@@ -76,7 +76,7 @@ pub(crate) struct Written {
     pub(crate) parked_for: Option<ArgumentId>,
 }
 
-pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<Written, Failure> {
+pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutcome, Failure> {
     if let Some(known) = find(db, new.id)? {
         return replay_opening(db, new, known);
     }
@@ -101,11 +101,11 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<Written, F
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
-    seals::keep_debate(db, key)?;
-    Ok(Written { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
+    checksums::keep_debate(db, key)?;
+    Ok(WriteOutcome { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
 }
 
-fn replay_opening(db: &Db<'_>, new: &NewDebate, known: Known) -> Result<Written, Failure> {
+fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<WriteOutcome, Failure> {
     let motion = argument_at(db, &known, Seq::FIRST)?;
     let motion_id = motion.id;
     if known.deleted_at.is_some() || motion.request != new.motion.request {
@@ -119,7 +119,7 @@ fn replay_opening(db: &Db<'_>, new: &NewDebate, known: Known) -> Result<Written,
         return Err(Failure::RequestIdReused);
     }
     let (head, argument, replayed) = (known.head, motion, motion_id != new.motion.id);
-    Ok(Written { head, argument, replayed, missed: Vec::new(), parked_for: None })
+    Ok(WriteOutcome { head, argument, replayed, missed: Vec::new(), parked_for: None })
 }
 
 /// The order of the checks is the protocol's: debate, replay, target, state.
@@ -127,7 +127,7 @@ pub(super) fn play(
     db: &Db<'_>,
     new: &NewMove,
     rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal>,
-) -> Result<Written, Failure> {
+) -> Result<WriteOutcome, Failure> {
     let mut known = live(db, new.debate)?;
     if let Some(written) = of_request(db, &known, new.argument.request)? {
         return replay(db, known, written, new);
@@ -174,16 +174,16 @@ pub(super) fn play(
     let (argument, parked_for) = written.ok_or_else(|| damaged("a decision wrote nothing"))?;
     let missed = missed(db, &known, &argument, target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
-    Ok(Written { head: known.head, argument, replayed: false, missed, parked_for })
+    Ok(WriteOutcome { head: known.head, argument, replayed: false, missed, parked_for })
 }
 
 /// The first argument once more, if the request is the same one.
 fn replay(
     db: &Db<'_>,
-    known: Known,
+    known: DebateRow,
     (argument, parked_for): (Argument, Option<Seq>),
     new: &NewMove,
-) -> Result<Written, Failure> {
+) -> Result<WriteOutcome, Failure> {
     let event = argument.event;
     let asked = new.play.target();
     // A RULING may leave its target out; then whatever was pending is meant.
@@ -207,13 +207,13 @@ fn replay(
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
     // Its id was made for this very request: then its commit was lost sight of, and found again.
     let replayed = argument.id != new.argument.id;
-    Ok(Written { head: known.head, argument, replayed, missed, parked_for })
+    Ok(WriteOutcome { head: known.head, argument, replayed, missed, parked_for })
 }
 
 /// What others wrote between the target and this argument.
 fn missed(
     db: &Db<'_>,
-    known: &Known,
+    known: &DebateRow,
     argument: &Argument,
     target: Option<Seq>,
 ) -> Result<Vec<Argument>, Failure> {
@@ -240,14 +240,14 @@ pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Fail
         known => known?,
     };
     db.run("update debates set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
-    seals::keep_debate_deleted(db, known.key, at)?;
+    checksums::keep_debate_deleted(db, known.key, at)?;
     db.run("delete from debate_titles where rowid = ?1", values![known.key])?;
     counts::move_debate(db, &known.head.debate_type, Some(known.head.state()), None)
 }
 
 fn of_request(
     db: &Db<'_>,
-    known: &Known,
+    known: &DebateRow,
     request: RequestId,
 ) -> Result<Option<(Argument, Option<Seq>)>, Failure> {
     let sql = format!(
@@ -260,7 +260,7 @@ fn of_request(
 
 /// Finds a move's target, and for a RULING whether it was ruled on: the next RULING settles what
 /// asked for one.
-fn locate(db: &Db<'_>, known: &Known, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
+fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
     let seq = seq_of(db, known, id)?.ok_or(Failure::ArgumentNotFound { id })?;
     if kind != Kind::Ruling {
         return Ok(Target::at(seq));
@@ -300,7 +300,7 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         standing.interrupted.opponent.map(|seq| seq.0),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    Words::Titles.keep(db, key, head.title.as_str())?;
+    SearchIndex::Titles.keep(db, key, head.title.as_str())?;
     counts::move_debate(db, &head.debate_type, None, Some(standing.state))?;
     Ok(key)
 }
@@ -320,7 +320,7 @@ fn insert_type_texts(db: &Db<'_>, key: i64, texts: &TypeTexts) -> Result<(), Fai
     db.run(sql, row)
 }
 
-fn update_standing(db: &Db<'_>, known: &Known) -> Result<(), Failure> {
+fn update_standing(db: &Db<'_>, known: &DebateRow) -> Result<(), Failure> {
     let standing = &known.head.debate.standing;
     let sql = "update debates set state = ?2, last_seq = ?3, updated_at = ?4,
              proposer_count = ?5, opponent_count = ?6,
@@ -427,5 +427,5 @@ fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Res
         db.run(sql, citation)?;
         cites = true;
     }
-    if cites { seals::keep_citations(db, key, argument.seq) } else { Ok(()) }
+    if cites { checksums::keep_citations(db, key, argument.seq) } else { Ok(()) }
 }

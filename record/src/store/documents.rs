@@ -6,10 +6,10 @@ use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
-use super::reading::PIECE_ROWS;
-use super::search::Words;
-use super::{counts, seals};
-use crate::shape::PIECE;
+use super::read::PIECE_ROWS;
+use super::search::SearchIndex;
+use super::{checksums, counts};
+use crate::types::PIECE;
 use crate::{
     Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
     VersionListed, pieces,
@@ -19,7 +19,7 @@ use crate::{
 const CONTENT: usize = 5;
 
 /// A document's row.
-struct Known {
+struct DocumentRow {
     key: i64,
     id: DocumentId,
     newest: u64,
@@ -74,7 +74,7 @@ pub(super) fn add_version(
     let (number, at) = (known.newest + 1, at.max(known.updated_at));
     let sql = "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1";
     db.run(sql, values![known.key, number, new.summary.as_str(), at.0])?;
-    Words::Summaries.change(db, known.key, new.summary.as_str())?;
+    SearchIndex::Summaries.change(db, known.key, new.summary.as_str())?;
     let version = insert_version(db, known.key, number, request, new, at)?;
     Ok(KeptVersion { version, document, replayed: false })
 }
@@ -82,7 +82,7 @@ pub(super) fn add_version(
 /// The first version that this request made once more, if it is the same request.
 fn replay(
     db: &Db<'_>,
-    known: &Known,
+    known: &DocumentRow,
     request: RequestId,
     new: &NewVersion,
     replayed: bool,
@@ -109,7 +109,7 @@ pub(super) fn delete(db: &Db<'_>, document: DocumentId, at: Time) -> Result<(), 
         known => known?,
     };
     db.run("update documents set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
-    seals::keep_document_deleted(db, known.key, known.newest, at)?;
+    checksums::keep_document_deleted(db, known.key, known.newest, at)?;
     counts::add_documents(db, -1, 1)
 }
 
@@ -153,7 +153,7 @@ pub(super) fn two_versions(
     Ok((version_of(db, &known, from)?, version_of(db, &known, to)?))
 }
 
-fn pair(known: &Known, from: Option<u64>, to: Option<u64>) -> (u64, u64) {
+fn pair(known: &DocumentRow, from: Option<u64>, to: Option<u64>) -> (u64, u64) {
     let to = to.unwrap_or(known.newest);
     (from.unwrap_or_else(|| to.saturating_sub(1).max(1)), to)
 }
@@ -181,7 +181,7 @@ pub(super) fn size_of_two(
     Ok(size_of(db, &known, from)? + size_of(db, &known, to)?)
 }
 
-fn size_of(db: &Db<'_>, known: &Known, number: u64) -> Result<u64, Failure> {
+fn size_of(db: &Db<'_>, known: &DocumentRow, number: u64) -> Result<u64, Failure> {
     // Neither database reads a text to tell how long it is.
     let sql = "select cast(octet_length(content) + octet_length(metadata) as bigint)
          from document_versions where document_key = ?1 and version = ?2";
@@ -211,13 +211,13 @@ pub(super) fn versions(
     Ok(VersionList { versions, total: known.newest, deleted_at: known.deleted_at })
 }
 
-fn version_of(db: &Db<'_>, known: &Known, number: u64) -> Result<DocumentVersion, Failure> {
+fn version_of(db: &Db<'_>, known: &DocumentRow, number: u64) -> Result<DocumentVersion, Failure> {
     read_version(db, known, number, whole)
 }
 
 fn read_version(
     db: &Db<'_>,
-    known: &Known,
+    known: &DocumentRow,
     number: u64,
     read: impl FnOnce(&Row<'_>) -> Result<DocumentVersion, Failure>,
 ) -> Result<DocumentVersion, Failure> {
@@ -235,10 +235,10 @@ fn read_version(
         })
 }
 
-fn any(db: &Db<'_>, id: DocumentId) -> Result<Known, Failure> {
+fn any(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
     let sql = "select key, version, updated_at, deleted_at from documents where id = ?1";
     let known = db.optional(sql, values![id.uuid()], |row| {
-        Ok(Known {
+        Ok(DocumentRow {
             key: row.get(0)?,
             id,
             newest: row.get(1)?,
@@ -250,7 +250,7 @@ fn any(db: &Db<'_>, id: DocumentId) -> Result<Known, Failure> {
 }
 
 /// The document, unless it was deleted.
-fn live(db: &Db<'_>, id: DocumentId) -> Result<Known, Failure> {
+fn live(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
     let known = any(db, id)?;
     match known.deleted_at {
         None => Ok(known),
@@ -280,7 +280,7 @@ pub(super) fn insert(
         deleted_at.map(|at| at.0)
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    Words::Summaries.keep(db, key, newest.summary.as_str())?;
+    SearchIndex::Summaries.keep(db, key, newest.summary.as_str())?;
     let (live, deleted) = if deleted_at.is_some() { (0, 1) } else { (1, 0) };
     counts::add_documents(db, live, deleted)?;
     Ok(key)
@@ -309,7 +309,7 @@ pub(super) fn insert_version(
         new.content.as_str(),
     ];
     db.run(sql, row)?;
-    seals::keep_version(db, key, number)?;
+    checksums::keep_version(db, key, number)?;
     Ok(VersionListed {
         number,
         summary: new.summary.clone(),

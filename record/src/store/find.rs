@@ -4,10 +4,10 @@ use aw_core::{Argument, ArgumentId, DebateId, Hash, Seq};
 use uuid::Uuid;
 
 use super::db::{Db, values};
-use super::rows::{self, ARGUMENT, Known};
+use super::rows::{self, ARGUMENT, DebateRow};
 use crate::{Damage, Failure};
 
-pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<Known>, Failure> {
+pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
     let sql = format!("select {} from debates where id = ?1", rows::HEAD);
     let known = db.optional(&sql, values![debate.uuid()], rows::known);
     known.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
@@ -27,7 +27,7 @@ pub(super) fn key_once_called(db: &Db<'_>, id: &str) -> Result<Option<i64>, Fail
 }
 
 /// The debate, unless it was deleted.
-pub(super) fn live(db: &Db<'_>, debate: DebateId) -> Result<Known, Failure> {
+pub(super) fn live(db: &Db<'_>, debate: DebateId) -> Result<DebateRow, Failure> {
     let known = find(db, debate)?;
     let deleted_at = known.as_ref().and_then(|known| known.deleted_at);
     known
@@ -35,7 +35,11 @@ pub(super) fn live(db: &Db<'_>, debate: DebateId) -> Result<Known, Failure> {
         .ok_or(Failure::DebateNotFound { id: debate, deleted_at })
 }
 
-pub(super) fn seq_of(db: &Db<'_>, known: &Known, id: ArgumentId) -> Result<Option<Seq>, Failure> {
+pub(super) fn seq_of(
+    db: &Db<'_>,
+    known: &DebateRow,
+    id: ArgumentId,
+) -> Result<Option<Seq>, Failure> {
     let sql = "select seq from arguments where id = ?1 and debate_key = ?2";
     db.optional(sql, values![id.uuid(), known.key], |row| row.get(0).map(Seq))
 }
@@ -51,7 +55,7 @@ pub(super) fn hash_at(db: &Db<'_>, key: i64, seq: Seq) -> Result<Hash, Failure> 
     db.one(sql, values![key, seq.0], |row| row.get(0).map(Hash)).map_err(rows::at_seq(seq))
 }
 
-pub(super) fn argument_at(db: &Db<'_>, known: &Known, seq: Seq) -> Result<Argument, Failure> {
+pub(super) fn argument_at(db: &Db<'_>, known: &DebateRow, seq: Seq) -> Result<Argument, Failure> {
     let sql = format!("select {ARGUMENT} from arguments where debate_key = ?1 and seq = ?2");
     rows::arguments(db, known.head.id, &sql, values![known.key, seq.0])?
         .pop()

@@ -10,7 +10,7 @@ use super::counts;
 use super::db::{Db, Value};
 use super::find;
 use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
-use super::search::{Words, is_beyond, is_short, join_in_order};
+use super::search::{SearchIndex, is_beyond, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// A search looks at so many matches; beyond that it stops counting.
@@ -32,7 +32,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
             let looked_at = if is_short(search) {
                 counted(db, filter, &states)?
             } else {
-                looked_at(db, Words::Titles, search)?
+                looked_at(db, SearchIndex::Titles, search)?
             };
             (searched(db, &everything, &states, search, former).count(db)?, looked_at < SEARCHED)
         }
@@ -67,7 +67,7 @@ fn counted(db: &Db<'_>, filter: &Filter, states: &[State]) -> Result<u64, Failur
 }
 
 /// How many matches an index has, up to a limit.
-fn looked_at(db: &Db<'_>, words: Words, search: &str) -> Result<u64, Failure> {
+fn looked_at(db: &Db<'_>, words: SearchIndex, search: &str) -> Result<u64, Failure> {
     let (found, param) = words.found(db, search, SEARCHED);
     Chosen { sql: found, params: vec![param] }.count(db)
 }
@@ -146,7 +146,7 @@ fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str
     let join = join_in_order(db);
     if is_short(search) {
         let mut newest = runs(filter, states, SEARCHED);
-        let (contains, param) = Words::Titles.contains(db, "newest.key", search);
+        let (contains, param) = SearchIndex::Titles.contains(db, "newest.key", search);
         newest.params.push(param);
         let sql = format!(
             "select newest.* from ({}) as newest {join} debates using (key) where {contains}",
@@ -154,7 +154,7 @@ fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str
         );
         return Chosen { sql, params: newest.params };
     }
-    let (found, param) = Words::Titles.found(db, search, SEARCHED);
+    let (found, param) = SearchIndex::Titles.found(db, search, SEARCHED);
     let mut params = vec![param];
     let wanted = wanted(filter, states, &mut params);
     let sql = format!(
@@ -222,7 +222,7 @@ pub(super) fn documents(
     let sql = match search {
         None => format!("select {columns} from documents where {live}"),
         Some(short) if is_short(short) => {
-            let (contains, param) = Words::Summaries.contains(db, "documents.key", short);
+            let (contains, param) = SearchIndex::Summaries.contains(db, "documents.key", short);
             params.push(param);
             format!(
                 "select {columns} from (
@@ -231,7 +231,7 @@ pub(super) fn documents(
             )
         }
         Some(search) => {
-            let (found, param) = Words::Summaries.found(db, search, SEARCHED);
+            let (found, param) = SearchIndex::Summaries.found(db, search, SEARCHED);
             params.insert(0, param);
             let join = join_in_order(db);
             format!(
@@ -248,7 +248,7 @@ pub(super) fn documents(
         None => (all, true),
         Some(short) if is_short(short) => (chosen.count(db)?, all < SEARCHED),
         Some(search) => {
-            let looked_at = looked_at(db, Words::Summaries, search)?;
+            let looked_at = looked_at(db, SearchIndex::Summaries, search)?;
             (chosen.count(db)?, looked_at < SEARCHED)
         }
     };

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::db::Db;
 use super::legacy::{self, Docstore};
-use super::{OpenError, connection, seals};
+use super::{OpenError, checksums, connection};
 use crate::Failure;
 
 /// "awdb": tells our files from others'.
@@ -26,11 +26,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_former_ids.sql"),
 ];
 
-/// The schema that brought seals: what was there before must be sealed too.
-const SEALS: i64 = 4;
+/// The schema that added checksums: older rows get theirs in the same migration.
+const CHECKSUMS: i64 = 4;
 
 /// What lies at the path.
-enum Found {
+enum FileKind {
     Empty,
     Ours { schema: i64 },
     Legacy,
@@ -42,16 +42,16 @@ enum Found {
 pub(super) fn bring_up_to_date(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
-        Found::Ours { schema } => match schema.cmp(&known) {
+        FileKind::Ours { schema } => match schema.cmp(&known) {
             Ordering::Less => migrate(path, schema)?,
             Ordering::Equal => {}
             Ordering::Greater => {
                 return Err(OpenError::Newer { path: path.to_owned(), found: schema, known });
             }
         },
-        Found::Empty => migrate(path, 0)?,
-        Found::Legacy => return legacy::take_over(path, docstores),
-        Found::Foreign => return Err(OpenError::Foreign { path: path.to_owned() }),
+        FileKind::Empty => migrate(path, 0)?,
+        FileKind::Legacy => return legacy::take_over(path, docstores),
+        FileKind::Foreign => return Err(OpenError::Foreign { path: path.to_owned() }),
     }
     legacy::catch_up(path, docstores)
 }
@@ -60,28 +60,28 @@ pub(super) fn bring_up_to_date(path: &Path, docstores: &[Docstore]) -> Result<()
 pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
-        Found::Ours { schema } if schema == known => Ok(()),
-        Found::Ours { schema } if schema > known => {
+        FileKind::Ours { schema } if schema == known => Ok(()),
+        FileKind::Ours { schema } if schema > known => {
             Err(OpenError::Newer { path: path.to_owned(), found: schema, known })
         }
-        Found::Ours { .. } | Found::Legacy => {
+        FileKind::Ours { .. } | FileKind::Legacy => {
             Err(OpenError::Older { place: path.display().to_string() })
         }
-        Found::Empty | Found::Foreign => Err(OpenError::Foreign { path: path.to_owned() }),
+        FileKind::Empty | FileKind::Foreign => Err(OpenError::Foreign { path: path.to_owned() }),
     }
 }
 
 /// Refuses what is not a record of this or an earlier version.
 pub(super) fn must_be_ours(path: &Path) -> Result<(), OpenError> {
     match must_be_up_to_date(path) {
-        Err(OpenError::Older { .. }) if !matches!(inspect(path)?, Found::Legacy) => Ok(()),
+        Err(OpenError::Older { .. }) if !matches!(inspect(path)?, FileKind::Legacy) => Ok(()),
         Err(OpenError::Older { .. }) => Err(OpenError::Foreign { path: path.to_owned() }),
         other => other,
     }
 }
 
-fn inspect(path: &Path) -> Result<Found, OpenError> {
-    let look = || -> rusqlite::Result<Found> {
+fn inspect(path: &Path) -> Result<FileKind, OpenError> {
+    let look = || -> rusqlite::Result<FileKind> {
         let db = connection::reader(path)?;
         let (application, schema) = marks(&db)?;
         let tables: i64 =
@@ -89,10 +89,10 @@ fn inspect(path: &Path) -> Result<Found, OpenError> {
                 row.get(0)
             })?;
         Ok(match (application, schema) {
-            (APPLICATION_ID, schema) => Found::Ours { schema },
-            (0, 0) if tables == 0 => Found::Empty,
-            (0, 0) if legacy::is_one(&db)? => Found::Legacy,
-            _ => Found::Foreign,
+            (APPLICATION_ID, schema) => FileKind::Ours { schema },
+            (0, 0) if tables == 0 => FileKind::Empty,
+            (0, 0) if legacy::is_one(&db)? => FileKind::Legacy,
+            _ => FileKind::Foreign,
         })
     };
     let looked = look().or_else(|source| match source.sqlite_error_code() {
@@ -106,7 +106,7 @@ fn inspect(path: &Path) -> Result<Found, OpenError> {
         _ => Err(source),
     });
     looked.or_else(|source| match source.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => Ok(Found::Foreign),
+        Some(ErrorCode::NotADatabase) => Ok(FileKind::Foreign),
         _ => Err(OpenError::of_sqlite(path, source)),
     })
 }
@@ -140,8 +140,8 @@ pub(super) fn apply(changes: &Connection, schema: i64) -> Result<(), Failure> {
     for (number, sql) in (1i64..).zip(MIGRATIONS) {
         if number > schema {
             changes.execute_batch(sql)?;
-            if number == SEALS {
-                seals::keep_all(&Db::Sqlite(changes))?;
+            if number == CHECKSUMS {
+                checksums::keep_all(&Db::Sqlite(changes))?;
             }
             changes.pragma_update(None, "user_version", number)?;
         }

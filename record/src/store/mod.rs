@@ -2,11 +2,12 @@
 //!
 //! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody but other
 //! servers on the same record. A thread writes ([`writer`]), any number of connections read. SQL lives
-//! in this folder and nowhere else: [`debates`], [`reading`], [`list`] and [`documents`] hold the
+//! in this folder and nowhere else: [`debates`], [`read`], [`list`] and [`documents`] hold the
 //! statements, which [`db`] runs in either database; [`migrate`] holds SQLite's schema, [`postgres`]
 //! all that is PostgreSQL's own, [`legacy`] the import of what an older system left behind.
 
 mod backup;
+mod checksums;
 mod condition;
 mod connection;
 #[cfg(test)]
@@ -20,14 +21,13 @@ mod left_log;
 mod legacy;
 mod list;
 mod migrate;
+mod page_data;
 mod postgres;
-mod reading;
+mod read;
 mod restore;
 mod rows;
-mod seals;
 mod search;
 mod seats;
-mod sheet;
 mod transfer;
 mod verify;
 mod writer;
@@ -50,24 +50,24 @@ use uuid::Uuid;
 pub use backup::backup;
 use condition::Condition;
 use db::Db;
-pub(crate) use debates::{NewArgument, NewDebate, NewMove, Written};
+pub(crate) use debates::{NewArgument, NewDebate, NewMove, WriteOutcome};
 use legacy::Docstore;
 pub use legacy::{Rehearsal, rehearse};
 pub use postgres::PostgresUrl;
-pub(crate) use postgres::{Neighbour, News};
-pub(crate) use reading::Look;
+pub(crate) use postgres::{Notice, PeerListener};
+pub(crate) use read::Look;
 pub use restore::{RestoreError, Restored, restore};
 pub use transfer::{TransferError, Transferred, transfer};
-pub(crate) use verify::Walk;
+pub(crate) use verify::VerifyWalk;
 
 use crate::{
     CitedMark, CitedPage, Context, Damage, DebateList, DebateListed, Document, DocumentList,
-    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, Pass,
-    Run, Seat, Sheet, Stretch, Surroundings, TypeTexts, Verified, VersionList,
+    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion,
+    PageData, Pass, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
 use postgres::Postgres;
 use verify::{Budget, DebateWalk};
-use writer::{About, Writer};
+use writer::{LockKey, Writer};
 
 /// Where a record is kept.
 #[derive(Debug, Clone)]
@@ -276,7 +276,7 @@ pub struct Store {
 
 #[derive(Debug)]
 struct Inner {
-    kept: Kept,
+    backend: Backend,
     /// Reads that may take long are few at a time, and off the threads that serve everybody.
     long_reads: Arc<Semaphore>,
     /// One search at a time, and one list from far down: they look at many rows.
@@ -290,14 +290,14 @@ struct Inner {
 
 /// Where the record is kept.
 #[derive(Debug)]
-enum Kept {
-    Sqlite(File),
+enum Backend {
+    Sqlite(SqliteFile),
     Postgres(Postgres),
 }
 
 /// A SQLite file that is open.
 #[derive(Debug)]
-struct File {
+struct SqliteFile {
     path: PathBuf,
     docstores: Vec<Docstore>,
     readers: Mutex<Vec<Connection>>,
@@ -337,18 +337,18 @@ impl Store {
     ///
     /// This may take a while: half a minute where a PostgreSQL is not up yet.
     pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
-        let (kept, condition) = match &options.place {
+        let (backend, condition) = match &options.place {
             Place::File(path) => {
-                let (file, condition) = File::open(path, options)?;
-                (Kept::Sqlite(file), condition)
+                let (file, condition) = SqliteFile::open(path, options)?;
+                (Backend::Sqlite(file), condition)
             }
             Place::Postgres(url) => {
-                (Kept::Postgres(Postgres::open(url, options)?), Condition::default())
+                (Backend::Postgres(Postgres::open(url, options)?), Condition::default())
             }
         };
         Ok(Store {
             inner: Arc::new(Inner {
-                kept,
+                backend,
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 searching: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
@@ -360,23 +360,23 @@ impl Store {
     }
 
     /// Lends the store somebody who hears what other servers write, where there may be others.
-    pub(crate) fn listen(&self, neighbour: Arc<dyn Neighbour>) {
-        match &self.inner.kept {
-            Kept::Sqlite(_) => {}
-            Kept::Postgres(postgres) => postgres.listen(neighbour),
+    pub(crate) fn listen(&self, peers: Arc<dyn PeerListener>) {
+        match &self.inner.backend {
+            Backend::Sqlite(_) => {}
+            Backend::Postgres(postgres) => postgres.listen(peers),
         }
     }
 
     /// Whether other servers may write into the same record.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self.inner.kept, Kept::Postgres(_))
+        matches!(self.inner.backend, Backend::Postgres(_))
     }
 
     /// How it is.
     pub(crate) fn vitals(&self) -> Vitals {
-        match &self.inner.kept {
-            Kept::Sqlite(file) => Vitals { kind: "sqlite", ..file.writer.vitals() },
-            Kept::Postgres(postgres) => postgres.vitals(),
+        match &self.inner.backend {
+            Backend::Sqlite(file) => Vitals { kind: "sqlite", ..file.writer.vitals() },
+            Backend::Postgres(postgres) => postgres.vitals(),
         }
     }
 
@@ -393,26 +393,26 @@ impl Store {
 
     /// Ends the writer after everything that is queued, and folds the log into the file.
     pub(crate) async fn close(&self) {
-        match &self.inner.kept {
-            Kept::Sqlite(file) => {
+        match &self.inner.backend {
+            Backend::Sqlite(file) => {
                 // SQLite removes its log when the last connection goes, which should be the writer's.
                 file.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 file.writer.close().await;
             }
-            Kept::Postgres(postgres) => postgres.close().await,
+            Backend::Postgres(postgres) => postgres.close().await,
         }
     }
 
     fn writer(&self) -> &Writer {
-        match &self.inner.kept {
-            Kept::Sqlite(file) => &file.writer,
-            Kept::Postgres(postgres) => &postgres.writer,
+        match &self.inner.backend {
+            Backend::Sqlite(file) => &file.writer,
+            Backend::Postgres(postgres) => &postgres.writer,
         }
     }
 
-    pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<Written, Failure> {
+    pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<WriteOutcome, Failure> {
         let most = self.inner.most_debates;
-        self.write(About::Debate(new.id), opened, move |db| {
+        self.write(LockKey::Debate(new.id), opened, move |db| {
             about(new.id, debates::open(db, &new, most))
         })
         .await
@@ -423,8 +423,8 @@ impl Store {
         &self,
         new: NewMove,
         rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
-    ) -> Result<Written, Failure> {
-        self.write(About::Debate(new.debate), played, move |db| {
+    ) -> Result<WriteOutcome, Failure> {
+        self.write(LockKey::Debate(new.debate), played, move |db| {
             about(new.debate, debates::play(db, &new, &rule))
         })
         .await
@@ -432,23 +432,23 @@ impl Store {
 
     /// Imports the documents that the older system has written since, if this text may cite one.
     pub(crate) async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
-        let Kept::Sqlite(file) = &self.inner.kept else { return Ok(()) };
+        let Backend::Sqlite(file) = &self.inner.backend else { return Ok(()) };
         if !file.docstores.iter().any(Docstore::has_changed) || mentions(text.as_str()).is_empty() {
             return Ok(());
         }
         let store = self.clone();
         let new = self
-            .read_long(move |db| match &store.inner.kept {
-                Kept::Sqlite(file) => {
+            .read_long(move |db| match &store.inner.backend {
+                Backend::Sqlite(file) => {
                     Ok(file.docstores.iter().flat_map(|docstore| docstore.new_in(db)).collect())
                 }
-                Kept::Postgres(_) => Ok(Vec::new()),
+                Backend::Postgres(_) => Ok(Vec::new()),
             })
             .await?;
         if new.is_empty() {
             return Ok(());
         }
-        self.write(About::Nothing, untold, move |db| legacy::keep_documents(db, &new)).await
+        self.write(LockKey::Nothing, untold, move |db| legacy::keep_documents(db, &new)).await
     }
 
     /// The debate that had this id in the older system, if it was imported from there.
@@ -462,7 +462,7 @@ impl Store {
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {
-        self.write(About::Debate(debate), deleted, move |db| {
+        self.write(LockKey::Debate(debate), deleted, move |db| {
             about(debate, debates::delete(db, debate, at))
         })
         .await
@@ -475,7 +475,7 @@ impl Store {
         at: Time,
     ) -> Result<KeptVersion, Failure> {
         let most = self.inner.most_documents;
-        self.write(About::Nothing, untold, move |db| documents::create(db, id, &new, at, most))
+        self.write(LockKey::Nothing, untold, move |db| documents::create(db, id, &new, at, most))
             .await
     }
 
@@ -486,7 +486,7 @@ impl Store {
         new: NewVersion,
         at: Time,
     ) -> Result<KeptVersion, Failure> {
-        self.write(About::Document(document), untold, move |db| {
+        self.write(LockKey::Document(document), untold, move |db| {
             about_document(document, documents::add_version(db, document, request, &new, at))
         })
         .await
@@ -497,7 +497,7 @@ impl Store {
         document: DocumentId,
         at: Time,
     ) -> Result<(), Failure> {
-        self.write(About::Document(document), untold, move |db| {
+        self.write(LockKey::Document(document), untold, move |db| {
             about_document(document, documents::delete(db, document, at))
         })
         .await
@@ -512,7 +512,7 @@ impl Store {
         after: Option<ArgumentId>,
         ends: impl FnOnce(&Standing, bool) -> bool + Send + 'static,
     ) -> Result<Look, Failure> {
-        self.read(move |db| about(debate, reading::look(db, debate, role, after, ends))).await
+        self.read(move |db| about(debate, read::look(db, debate, role, after, ends))).await
     }
 
     /// The debate with its newest arguments, or with all, as far as that can be read in passing.
@@ -521,19 +521,18 @@ impl Store {
         debate: DebateId,
         limit: Option<u64>,
     ) -> Result<Context, Failure> {
-        self.read(move |db| about(debate, reading::context(db, debate, limit))).await
+        self.read(move |db| about(debate, read::context(db, debate, limit))).await
     }
 
     /// A piece of what is too long to be read in passing.
     pub(crate) async fn piece(
         &self,
         debate: DebateId,
-        which: Run,
+        which: Selection,
         after: Seq,
         until: Seq,
     ) -> Result<Vec<Argument>, Failure> {
-        self.read_long(move |db| about(debate, reading::piece(db, debate, which, after, until)))
-            .await
+        self.read_long(move |db| about(debate, read::piece(db, debate, which, after, until))).await
     }
 
     /// A page of the documents that a debate cites.
@@ -544,7 +543,7 @@ impl Store {
     ) -> Result<CitedPage, Failure> {
         self.read_long(move |db| {
             let known = find::live(db, debate)?;
-            about(debate, reading::cited_after(db, known.key, after))
+            about(debate, read::cited_after(db, known.key, after))
         })
         .await
     }
@@ -556,17 +555,17 @@ impl Store {
         after: Seq,
         limit: u64,
     ) -> Result<Stretch, Failure> {
-        self.read(move |db| about(debate, reading::stretch(db, debate, after, limit))).await
+        self.read(move |db| about(debate, read::stretch(db, debate, after, limit))).await
     }
 
     /// What a page of a debate is drawn from.
-    pub(crate) async fn sheet(
+    pub(crate) async fn page_data(
         &self,
         debate: DebateId,
         before: Option<Seq>,
         limit: u64,
-    ) -> Result<Sheet, Failure> {
-        self.read_long(move |db| about(debate, sheet::read(db, debate, before, limit))).await
+    ) -> Result<PageData, Failure> {
+        self.read_long(move |db| about(debate, page_data::read(db, debate, before, limit))).await
     }
 
     pub(crate) async fn place(
@@ -584,26 +583,27 @@ impl Store {
         debate: DebateId,
         arguments: Arc<[Argument]>,
     ) -> Result<Surroundings, Failure> {
-        self.read_long(move |db| about(debate, sheet::surroundings(db, debate, &arguments))).await
+        self.read_long(move |db| about(debate, page_data::surroundings(db, debate, &arguments)))
+            .await
     }
 
     pub(crate) async fn type_texts(
         &self,
         debate: DebateId,
     ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
-        self.read(move |db| about(debate, reading::type_texts(db, debate))).await
+        self.read(move |db| about(debate, read::type_texts(db, debate))).await
     }
 
-    pub(crate) async fn seal(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+    pub(crate) async fn checksum(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
         self.read(move |db| {
             let known = find::live(db, debate)?;
-            about(debate, seals::Seal::Opening(known.key).kept(db))
+            about(debate, checksums::Checksum::Opening(known.key).kept(db))
         })
         .await
     }
 
     pub(crate) async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
-        self.read(move |db| about(debate, reading::listed(db, debate))).await
+        self.read(move |db| about(debate, read::listed(db, debate))).await
     }
 
     pub(crate) async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
@@ -709,11 +709,11 @@ impl Store {
         new: NewSeat,
         at: Time,
     ) -> Result<Seat, Failure> {
-        self.write(About::Nothing, untold, move |db| seats::make(db, id, &new, at)).await
+        self.write(LockKey::Nothing, untold, move |db| seats::make(db, id, &new, at)).await
     }
 
     pub(crate) async fn revoke_seat(&self, id: Uuid, at: Time) -> Result<Seat, Failure> {
-        self.write(About::Nothing, ended, move |db| seats::revoke(db, id, at)).await
+        self.write(LockKey::Nothing, ended, move |db| seats::revoke(db, id, at)).await
     }
 
     pub(crate) async fn seats(&self) -> Result<Vec<Seat>, Failure> {
@@ -725,7 +725,7 @@ impl Store {
     }
 
     pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
-        self.write(About::Nothing, untold, move |db| seats::give(db, pass, now)).await
+        self.write(LockKey::Nothing, untold, move |db| seats::give(db, pass, now)).await
     }
 
     pub(crate) async fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
@@ -733,11 +733,11 @@ impl Store {
     }
 
     pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
-        self.write(About::Nothing, untold, move |db| seats::redeem(db, link, now)).await
+        self.write(LockKey::Nothing, untold, move |db| seats::redeem(db, link, now)).await
     }
 
     pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
-        self.write(About::Nothing, ended, move |db| seats::end(db, session)).await
+        self.write(LockKey::Nothing, ended, move |db| seats::end(db, session)).await
     }
 
     pub(crate) async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
@@ -763,7 +763,11 @@ impl Store {
     }
 
     /// Goes a step on a walk over the whole record.
-    pub(crate) async fn walk(&self, mut walk: Walk, last: bool) -> Result<Walk, Failure> {
+    pub(crate) async fn walk(
+        &self,
+        mut walk: VerifyWalk,
+        last: bool,
+    ) -> Result<VerifyWalk, Failure> {
         self.verify_on(move |db| walk.step(db, last).map(|()| walk)).await
     }
 
@@ -780,8 +784,8 @@ impl Store {
     /// Writes in the next batch. The work may be done more than once, of which the last time counts.
     async fn write<T: Send + 'static>(
         &self,
-        about: About,
-        tells: fn(&T, About) -> Option<News>,
+        about: LockKey,
+        tells: fn(&T, LockKey) -> Option<Notice>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         self.is_whole()?;
@@ -794,10 +798,10 @@ impl Store {
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let read = match &self.inner.kept {
-            Kept::Sqlite(file) => file.read(work),
+        let read = match &self.inner.backend {
+            Backend::Sqlite(file) => file.read(work),
             // In a box of its own: whoever waits for SQLite keeps no room for it.
-            Kept::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
+            Backend::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
         };
         match read {
             Err(Failure::Fault(Fault::Corrupt(what))) => Err(Box::pin(self.confirm(what)).await),
@@ -808,8 +812,8 @@ impl Store {
     /// Finds out whether the database is damaged, after a read that says so, and returns the fault of
     /// that read.
     async fn confirm(&self, what: String) -> Failure {
-        match &self.inner.kept {
-            Kept::Sqlite(file) => {
+        match &self.inner.backend {
+            Backend::Sqlite(file) => {
                 self.inner.condition.suspect();
                 match file.writer.pulse().await {
                     Ok(()) => Fault::misread(&what).into(),
@@ -817,7 +821,7 @@ impl Store {
                 }
             }
             // PostgreSQL tells damage from a read that failed.
-            Kept::Postgres(_) => {
+            Backend::Postgres(_) => {
                 self.inner.condition.note(&what);
                 Fault::Corrupt(what).into()
             }
@@ -839,18 +843,18 @@ impl Store {
     ) -> Result<T, Failure> {
         let turn = turns.clone().acquire_owned().await.expect("it is never closed");
         let store = self.clone();
-        let read = match &self.inner.kept {
+        let read = match &self.inner.backend {
             // The turn lasts as long as the reading, also when whoever asked has left.
-            Kept::Sqlite(_) => tokio::task::spawn_blocking(move || {
+            Backend::Sqlite(_) => tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                match &store.inner.kept {
-                    Kept::Sqlite(file) => file.read(work),
-                    Kept::Postgres(_) => unreachable!("it is kept where it was kept"),
+                match &store.inner.backend {
+                    Backend::Sqlite(file) => file.read(work),
+                    Backend::Postgres(_) => unreachable!("it is kept where it was kept"),
                 }
             })
             .await
             .map_err(|died| Fault::Storage(format!("a read died: {died}")))?,
-            Kept::Postgres(postgres) => {
+            Backend::Postgres(postgres) => {
                 let work = move |db: &Db<'_>| {
                     let _turn = turn;
                     work(db)
@@ -865,7 +869,7 @@ impl Store {
     }
 }
 
-impl File {
+impl SqliteFile {
     /// Opens the file. One that is damaged is opened too, as far as it can be read: nobody writes to
     /// it, but somebody without a backup can still take the rest away.
     fn open(path: &Path, options: &StoreOptions) -> Result<(Self, Condition), OpenError> {
@@ -900,7 +904,10 @@ impl File {
         let file = fs::File::open(path).map_err(io)?;
         let writer = Writer::start(path, file, options.queue, condition.clone()).map_err(sqlite)?;
         let readers = Mutex::new(vec![reader]);
-        Ok((File { path: path.to_owned(), docstores, readers, writer, _lock: lock }, condition))
+        Ok((
+            SqliteFile { path: path.to_owned(), docstores, readers, writer, _lock: lock },
+            condition,
+        ))
     }
 
     /// Reads on the calling thread.
@@ -924,36 +931,36 @@ impl File {
 }
 
 /// What other servers are told of an opening.
-fn opened(written: &Written, about: About) -> Option<News> {
+fn opened(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     match about {
-        About::Debate(debate) if !written.replayed => Some(News::Opened(debate)),
-        About::Debate(_) | About::Document(_) | About::Nothing => None,
+        LockKey::Debate(debate) if !written.replayed => Some(Notice::Opened(debate)),
+        LockKey::Debate(_) | LockKey::Document(_) | LockKey::Nothing => None,
     }
 }
 
 /// Of a move.
-fn played(written: &Written, about: About) -> Option<News> {
+fn played(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     match about {
-        About::Debate(debate) if !written.replayed => Some(News::Written(debate)),
-        About::Debate(_) | About::Document(_) | About::Nothing => None,
+        LockKey::Debate(debate) if !written.replayed => Some(Notice::Written(debate)),
+        LockKey::Debate(_) | LockKey::Document(_) | LockKey::Nothing => None,
     }
 }
 
 /// Of the deletion of a debate.
-fn deleted((): &(), about: About) -> Option<News> {
+fn deleted((): &(), about: LockKey) -> Option<Notice> {
     match about {
-        About::Debate(debate) => Some(News::Deleted(debate)),
-        About::Document(_) | About::Nothing => None,
+        LockKey::Debate(debate) => Some(Notice::Deleted(debate)),
+        LockKey::Document(_) | LockKey::Nothing => None,
     }
 }
 
 /// Of a token that was taken back, or a session that ended.
-fn ended<T>(_: &T, _: About) -> Option<News> {
-    Some(News::Seats)
+fn ended<T>(_: &T, _: LockKey) -> Option<Notice> {
+    Some(Notice::Seats)
 }
 
 /// Of what nobody waits for.
-fn untold<T>(_: &T, _: About) -> Option<News> {
+fn untold<T>(_: &T, _: LockKey) -> Option<Notice> {
     None
 }
 
@@ -1028,12 +1035,12 @@ mod tests {
     fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
-        let (file, _) = File::open(&path, &StoreOptions::at(&path)).unwrap();
+        let (file, _) = SqliteFile::open(&path, &StoreOptions::at(&path)).unwrap();
         let idle = || file.readers.lock().unwrap().len();
         assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
         assert_eq!(idle(), 1);
 
-        fn at_once(file: &File, reads: usize) -> Result<(), Failure> {
+        fn at_once(file: &SqliteFile, reads: usize) -> Result<(), Failure> {
             if reads == 0 { Ok(()) } else { file.read(|_| at_once(file, reads - 1)) }
         }
         at_once(&file, READERS + 2).unwrap();

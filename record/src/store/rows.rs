@@ -15,7 +15,7 @@ use crate::{Damage, DebateHead, Failure, LastArgument};
 
 /// A debate's row.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct DebateRow {
     pub(super) key: i64,
     pub(super) head: DebateHead,
     pub(super) deleted_at: Option<Time>,
@@ -31,7 +31,7 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
 /// How many columns [`HEAD`] has.
 pub(super) const HEAD_COLUMNS: usize = 17;
 
-pub(super) fn known(row: &Row<'_>) -> Result<Known, Failure> {
+pub(super) fn known(row: &Row<'_>) -> Result<DebateRow, Failure> {
     let seq = |column| row.get::<Option<u64>>(column).map(|seq| seq.map(Seq));
     let last = Seq(row.get(6)?);
     let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);
@@ -44,7 +44,7 @@ pub(super) fn known(row: &Row<'_>) -> Result<Known, Failure> {
         newest: ByRole { proposer: seq(9)?, opponent: seq(10)?, arbitrator: seq(11)? },
         interrupted: ByRole { proposer: seq(12)?, opponent: seq(13)?, arbitrator: None },
     };
-    Ok(Known {
+    Ok(DebateRow {
         key: row.get(0)?,
         head: DebateHead {
             id: row.get::<Uuid>(1)?.into(),

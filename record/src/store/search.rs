@@ -21,18 +21,18 @@ const MARKS: usize = 4;
 
 /// What is looked in.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Words {
+pub(super) enum SearchIndex {
     /// The titles of debates.
     Titles,
     /// The summaries of documents.
     Summaries,
 }
 
-impl Words {
+impl SearchIndex {
     fn table(self) -> (&'static str, &'static str) {
         match self {
-            Words::Titles => ("debate_titles", "title"),
-            Words::Summaries => ("document_summaries", "summary"),
+            SearchIndex::Titles => ("debate_titles", "title"),
+            SearchIndex::Summaries => ("document_summaries", "summary"),
         }
     }
 

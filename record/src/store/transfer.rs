@@ -4,7 +4,7 @@
 //! are numbered anew without gaps, which PostgreSQL leaves and SQLite does not know. They are written
 //! piece by piece, each in one transaction: whoever is interrupted finds by the greatest number how far
 //! it came, and goes on there. Until it is whole the target is marked, and no server opens it.
-//! In the end both are counted and compared, and the target's chain and seals are verified.
+//! In the end both are counted and compared, and the target's chain and checksums are verified.
 
 mod tables;
 
@@ -16,17 +16,17 @@ use rusqlite::Connection;
 use tokio::runtime::Handle;
 
 use super::db::{Db, Row, Value, values};
-use super::postgres::{Postgres, Source as PostgresSource};
-use super::search::Words;
+use super::postgres::{Postgres, PostgresSource};
+use super::search::SearchIndex;
 use super::{
-    About, OpenError, Place, Store, StoreOptions, beside, connection, counts, left_log, migrate,
+    LockKey, OpenError, Place, Store, StoreOptions, beside, connection, counts, left_log, migrate,
     restore, untold,
 };
 use crate::{Clock, Damage, Engine, Failure};
-use tables::Kind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
+use tables::ColumnKind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
 use tables::{FAMILIES, Family, Table};
 
-/// About how many rows are written in one transaction.
+/// LockKey how many rows are written in one transaction.
 const PIECE: u64 = 2_000;
 
 /// Why a record was not moved. The source is as it was.
@@ -90,23 +90,23 @@ pub fn transfer(
     if from.to_string() == to.to_string() {
         return Err(TransferError::Same { place: to.to_string() });
     }
-    let source = Source::open(from)?;
+    let source = SourceDatabase::open(from)?;
     let source = source.db();
     let target = Store::open(&StoreOptions {
         half_moved: true,
         docstores: Vec::new(),
         ..StoreOptions::at(to.clone())
     })?;
-    let target = Target { store: target, runtime: Handle::current() };
+    let target = TargetStore { store: target, runtime: Handle::current() };
     target.begin(to, fingerprint(&source)?)?;
 
-    let numbers = Numbers::of(&source)?;
+    let numbers = KeyMap::of(&source)?;
     let all = rows(&source)?;
     let mut done = rows(&target)?;
     tell(done, all);
     for family in FAMILIES {
         let mut after = numbers.here(family, target.newest(family)?);
-        while let Some((until, piece)) = Piece::read(&source, &numbers, family, after)? {
+        while let Some((until, piece)) = RowBatch::read(&source, &numbers, family, after)? {
             after = until;
             done += piece.len();
             target.write(family, piece)?;
@@ -126,26 +126,26 @@ pub fn transfer(
 }
 
 /// The numbers of everything in the source, in order: the place of each is its number in the target.
-struct Numbers {
+struct KeyMap {
     debates: Vec<i64>,
     documents: Vec<i64>,
     seats: Vec<i64>,
 }
 
-impl Numbers {
+impl KeyMap {
     fn of(source: &Db<'_>) -> Result<Self, Failure> {
         let keys = |table: &str| {
             source
                 .all(&format!("select key from {table} order by key"), values![], |row| row.get(0))
         };
-        Ok(Numbers {
+        Ok(KeyMap {
             debates: keys("debates")?,
             documents: keys("documents")?,
             seats: keys("seats")?,
         })
     }
 
-    fn of_kind(&self, kind: Kind) -> &[i64] {
+    fn of_kind(&self, kind: ColumnKind) -> &[i64] {
         match kind {
             Document => &self.documents,
             Seat => &self.seats,
@@ -154,7 +154,7 @@ impl Numbers {
     }
 
     /// The number there of what has this one here.
-    fn there(&self, kind: Kind, old: i64) -> Result<i64, Failure> {
+    fn there(&self, kind: ColumnKind, old: i64) -> Result<i64, Failure> {
         let place = self.of_kind(kind).binary_search(&old).map_err(|_| {
             Damage::new(format!("something refers to number {old}, which is not there"))
         })?;
@@ -175,17 +175,17 @@ impl Numbers {
 
 /// Some rows of a family, by table.
 #[derive(Clone)]
-struct Piece {
+struct RowBatch {
     /// The greatest number in it.
     until: i64,
     rows: Vec<Vec<Vec<Value<'static>>>>,
 }
 
-impl Piece {
+impl RowBatch {
     /// What comes after a number of the source, and its last one; nothing at the end.
     fn read(
         source: &Db<'_>,
-        numbers: &Numbers,
+        numbers: &KeyMap,
         family: &Family,
         after: i64,
     ) -> Result<Option<(i64, Self)>, Failure> {
@@ -222,7 +222,7 @@ impl Piece {
             })
         });
         let rows = rows.collect::<Result<_, _>>()?;
-        let piece = Piece { until: numbers.there(first.columns[0].1, until)?, rows };
+        let piece = RowBatch { until: numbers.there(first.columns[0].1, until)?, rows };
         Ok(Some((until, piece)))
     }
 
@@ -264,12 +264,12 @@ fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
         ("debates", Value::Integer(key)) if row[16] == Value::Null => {
             let state: Option<State> = text(5).parse().ok();
             counts::move_debate(db, &DebateType::recorded(text(3).to_owned()), None, state)?;
-            Words::Titles.keep(db, *key, text(2))
+            SearchIndex::Titles.keep(db, *key, text(2))
         }
         ("documents", Value::Integer(key)) => {
             let live = row[6] == Value::Null;
             counts::add_documents(db, i64::from(live), i64::from(!live))?;
-            Words::Summaries.keep(db, *key, text(4))
+            SearchIndex::Summaries.keep(db, *key, text(4))
         }
         _ => Ok(()),
     }
@@ -278,8 +278,8 @@ fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
 fn cell(
     row: &Row<'_>,
     column: usize,
-    kind: Kind,
-    numbers: &Numbers,
+    kind: ColumnKind,
+    numbers: &KeyMap,
 ) -> Result<Value<'static>, Failure> {
     Ok(match kind {
         Debate | Document | Seat => {
@@ -332,7 +332,7 @@ fn rows(read: &impl Reads) -> Result<u64, Failure> {
 trait Reads {
     fn number(&self, sql: String) -> Result<u64, Failure>;
 
-    /// The names and newest hashes of some things after a key: what the chain and the seals hang on.
+    /// The names and newest hashes of some things after a key: what the chain and the checksums hang on.
     fn tips(&self, sql: &'static str, after: i64) -> Result<Vec<Tip>, Failure>;
 }
 
@@ -353,12 +353,12 @@ impl Reads for Db<'_> {
 }
 
 /// Where the record is moved to.
-struct Target {
+struct TargetStore {
     store: Store,
     runtime: Handle,
 }
 
-impl Reads for Target {
+impl Reads for TargetStore {
     fn number(&self, sql: String) -> Result<u64, Failure> {
         self.read(move |db| db.number(sql))
     }
@@ -368,7 +368,7 @@ impl Reads for Target {
     }
 }
 
-impl Target {
+impl TargetStore {
     fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
@@ -380,7 +380,7 @@ impl Target {
         &self,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        self.runtime.block_on(self.store.write(About::Nothing, untold, work))
+        self.runtime.block_on(self.store.write(LockKey::Nothing, untold, work))
     }
 
     /// Marks it as half moved, if it is empty; or finds that mark.
@@ -406,7 +406,7 @@ impl Target {
         self.read(move |db| newest(db, family))
     }
 
-    fn write(&self, family: &'static Family, piece: Piece) -> Result<(), Failure> {
+    fn write(&self, family: &'static Family, piece: RowBatch) -> Result<(), Failure> {
         self.change(move |db| piece.write(db, family))
     }
 
@@ -444,7 +444,7 @@ impl Target {
 }
 
 /// Whether the target has as many of everything, and ends everywhere as the source does.
-fn compare(source: &Db<'_>, target: &Target) -> Result<(), TransferError> {
+fn compare(source: &Db<'_>, target: &TargetStore) -> Result<(), TransferError> {
     for table in FAMILIES.iter().flat_map(|family| family.tables) {
         let sql = format!("select count(*) from {} where {}", table.name, table.only);
         let (there, here) = (source.number(sql.clone())?, target.number(sql)?);
@@ -489,7 +489,7 @@ fn compare(source: &Db<'_>, target: &Target) -> Result<(), TransferError> {
 }
 
 /// Where the record is read from.
-enum Source {
+enum SourceDatabase {
     Sqlite {
         db: Connection,
         /// No server may begin to write there meanwhile.
@@ -498,11 +498,11 @@ enum Source {
     Postgres(PostgresSource),
 }
 
-impl Source {
+impl SourceDatabase {
     fn open(place: &Place) -> Result<Self, OpenError> {
         match place {
             Place::File(path) => Self::open_file(path),
-            Place::Postgres(url) => Ok(Source::Postgres(Postgres::look_at(url)?)),
+            Place::Postgres(url) => Ok(SourceDatabase::Postgres(Postgres::look_at(url)?)),
         }
     }
 
@@ -524,13 +524,13 @@ impl Source {
         let db = connection::reader(path).map_err(sqlite)?;
         // One moment for everything that is read.
         db.execute_batch("begin").map_err(sqlite)?;
-        Ok(Source::Sqlite { db, _lock: lock })
+        Ok(SourceDatabase::Sqlite { db, _lock: lock })
     }
 
     fn db(&self) -> Db<'_> {
         match self {
-            Source::Sqlite { db, .. } => Db::Sqlite(db),
-            Source::Postgres(source) => Db::Postgres(source.session()),
+            SourceDatabase::Sqlite { db, .. } => Db::Sqlite(db),
+            SourceDatabase::Postgres(source) => Db::Postgres(source.session()),
         }
     }
 }

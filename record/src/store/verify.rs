@@ -1,6 +1,6 @@
 //! Verifying: is the record as it was written?
 //!
-//! A [`Walk`] goes over the whole record in steps that are each a short read of their own, so that
+//! A [`VerifyWalk`] goes over the whole record in steps that are each a short read of their own, so that
 //! a million arguments are verified while everybody else is served. [`debate`] and [`document`]
 //! hold what must be so of each, [`whole`] what must be so of all of them together.
 
@@ -12,7 +12,7 @@ pub(crate) use debate::DebateWalk;
 use document::DocumentWalk;
 
 use super::db::{Db, values};
-use crate::{Damage, Failure, Fault, Mark, VerifiedPiece};
+use crate::{Damage, Failure, Fault, VerifiedPiece, VerifyMark};
 
 /// How much a step reads before it lets others have a turn.
 #[derive(Debug)]
@@ -39,32 +39,32 @@ impl Budget {
 
 /// A walk over the whole record.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct VerifyWalk {
     /// Where it goes on; before the first step it is nowhere yet.
-    at: Place,
+    at: Position,
     /// What it is in the middle of.
-    inside: Option<Inside>,
+    inside: Option<Current>,
     found: VerifiedPiece,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Position {
     Beginning,
-    At(Mark),
+    At(VerifyMark),
     End,
 }
 
 #[derive(Debug)]
-enum Inside {
+enum Current {
     Debate(DebateWalk),
     Document(DocumentWalk),
 }
 
-impl Walk {
+impl VerifyWalk {
     /// A walk from the beginning, or from where an earlier one ended.
-    pub(crate) fn from(mark: Option<Mark>) -> Self {
-        let at = mark.map_or(Place::Beginning, Place::At);
-        Walk { at, inside: None, found: VerifiedPiece::default() }
+    pub(crate) fn from(mark: Option<VerifyMark>) -> Self {
+        let at = mark.map_or(Position::Beginning, Position::At);
+        VerifyWalk { at, inside: None, found: VerifiedPiece::default() }
     }
 
     /// What was found, unless it is in the middle of something.
@@ -77,7 +77,7 @@ impl Walk {
 
     /// Whether there is nothing left to look at.
     pub(crate) fn is_over(&self) -> bool {
-        matches!((&self.inside, self.at), (None, Place::End))
+        matches!((&self.inside, self.at), (None, Position::End))
     }
 
     /// Goes on for a step; one that is to be the last ends with what it is in the middle of.
@@ -85,19 +85,21 @@ impl Walk {
         let mut budget = Budget::of_a_step();
         while !budget.is_spent() && !self.is_over() {
             match self.inside.take() {
-                Some(Inside::Debate(walk)) => self.go_on_in_debate(db, walk, &mut budget)?,
-                Some(Inside::Document(walk)) => self.go_on_in_document(db, walk, &mut budget)?,
+                Some(Current::Debate(walk)) => self.go_on_in_debate(db, walk, &mut budget)?,
+                Some(Current::Document(walk)) => self.go_on_in_document(db, walk, &mut budget)?,
                 None if last => break,
                 None => self.begin_next(db)?,
             }
         }
         let (left, next) = match self.at {
-            Place::Beginning => (0, None),
-            Place::At(mark @ Mark::Debates(before)) => {
+            Position::Beginning => (0, None),
+            Position::At(mark @ VerifyMark::Debates(before)) => {
                 (before.saturating_sub(1) + newest(db, "documents")?, Some(mark))
             }
-            Place::At(mark @ Mark::Documents(before)) => (before.saturating_sub(1), Some(mark)),
-            Place::End => (0, None),
+            Position::At(mark @ VerifyMark::Documents(before)) => {
+                (before.saturating_sub(1), Some(mark))
+            }
+            Position::End => (0, None),
         };
         (self.found.left, self.found.next) = (left, next);
         Ok(())
@@ -113,7 +115,7 @@ impl Walk {
         let verified = self.noting(|| walk.go_on(db, budget))?;
         self.found.arguments += walk.arguments() - before;
         match verified {
-            Some(None) => self.inside = Some(Inside::Debate(walk)),
+            Some(None) => self.inside = Some(Current::Debate(walk)),
             Some(Some(_)) | None => self.found.debates += 1,
         }
         Ok(())
@@ -129,7 +131,7 @@ impl Walk {
         let verified = self.noting(|| walk.go_on(db, budget))?;
         self.found.versions += walk.versions() - before;
         match verified {
-            Some(false) => self.inside = Some(Inside::Document(walk)),
+            Some(false) => self.inside = Some(Current::Document(walk)),
             Some(true) | None => self.found.documents += 1,
         }
         Ok(())
@@ -152,32 +154,34 @@ impl Walk {
 
     fn begin_next(&mut self, db: &Db<'_>) -> Result<(), Failure> {
         match self.at {
-            Place::Beginning => {
+            Position::Beginning => {
                 self.noting(|| whole::debates(db))?;
                 self.noting(|| whole::documents(db))?;
-                self.at = Place::At(Mark::Debates(newest(db, "debates")? + 1));
+                self.at = Position::At(VerifyMark::Debates(newest(db, "debates")? + 1));
             }
-            Place::At(Mark::Debates(before)) => match self.next(db, "debates", before)? {
+            Position::At(VerifyMark::Debates(before)) => match self.next(db, "debates", before)? {
                 Some(key) => {
-                    self.at = Place::At(Mark::Debates(key));
+                    self.at = Position::At(VerifyMark::Debates(key));
                     let walk = self.noting(|| DebateWalk::at(db, signed(key)))?;
                     self.found.debates += u64::from(walk.is_none());
-                    self.inside = walk.map(Inside::Debate);
+                    self.inside = walk.map(Current::Debate);
                 }
                 None => {
-                    self.at = Place::At(Mark::Documents(newest(db, "documents")? + 1));
+                    self.at = Position::At(VerifyMark::Documents(newest(db, "documents")? + 1));
                 }
             },
-            Place::At(Mark::Documents(before)) => match self.next(db, "documents", before)? {
-                Some(key) => {
-                    self.at = Place::At(Mark::Documents(key));
-                    let walk = self.noting(|| DocumentWalk::at(db, signed(key)))?;
-                    self.found.documents += u64::from(walk.is_none());
-                    self.inside = walk.map(Inside::Document);
+            Position::At(VerifyMark::Documents(before)) => {
+                match self.next(db, "documents", before)? {
+                    Some(key) => {
+                        self.at = Position::At(VerifyMark::Documents(key));
+                        let walk = self.noting(|| DocumentWalk::at(db, signed(key)))?;
+                        self.found.documents += u64::from(walk.is_none());
+                        self.inside = walk.map(Current::Document);
+                    }
+                    None => self.at = Position::End,
                 }
-                None => self.at = Place::End,
-            },
-            Place::End => {}
+            }
+            Position::End => {}
         }
         Ok(())
     }
@@ -230,8 +234,8 @@ mod tests {
              values (4, randomblob(16), randomblob(16), 1, 'Plan', 1)",
         )
         .unwrap();
-        for (mark, left) in [(Mark::Debates(3), 2 + 4), (Mark::Documents(3), 2)] {
-            let mut walk = Walk::from(Some(mark));
+        for (mark, left) in [(VerifyMark::Debates(3), 2 + 4), (VerifyMark::Documents(3), 2)] {
+            let mut walk = VerifyWalk::from(Some(mark));
             walk.step(&Db::Sqlite(&db), true).unwrap();
             let piece = walk.rest().expect("it is in the middle of nothing");
             assert_eq!((piece.left, piece.next), (left, Some(mark)));

@@ -1,7 +1,7 @@
 //! The thread that writes, and its group commit.
 //!
 //! This is SQLite's, which has one; PostgreSQL's, of which there are several, are in
-//! `postgres/desk.rs`.
+//! `postgres/writer.rs`.
 //!
 //! It takes every request that is waiting, does each inside one transaction, commits once, and
 //! only then answers them all, refusals included: a refusal may rest on a write of the same batch.
@@ -23,7 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::condition::{Condition, Depth, examine};
 use super::db::{Db, values};
-use super::postgres::{Neighbour, News, PostgresDesk};
+use super::postgres::{Notice, PeerListener, PostgresWriter};
 use super::{Vitals, connection};
 use crate::{Failure, Fault};
 
@@ -35,7 +35,7 @@ pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     written: Arc<Counts>,
-    neighbour: Arc<OnceLock<Arc<dyn Neighbour>>>,
+    peers: Arc<OnceLock<Arc<dyn PeerListener>>>,
 }
 
 impl fmt::Debug for Writer {
@@ -60,7 +60,7 @@ impl Counts {
 
 /// What a request is about, so that it can be locked.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum About {
+pub(super) enum LockKey {
     Debate(DebateId),
     Document(DocumentId),
     Nothing,
@@ -79,36 +79,35 @@ impl Writer {
             Ok(()) => Some(connection::writer(path)?),
             Err(_) => None,
         };
-        let desk = Desk { path: path.to_owned(), db, file, condition, trouble: None };
+        let writer = SqliteWriter { path: path.to_owned(), db, file, condition, trouble: None };
         let written = Arc::<Counts>::default();
         let counts = written.clone();
-        let threads = vec![start(move || desk.work(waiting, &counts))];
+        let threads = vec![start(move || writer.work(waiting, &counts))];
         Ok(Writer {
             jobs: Mutex::new(Some(jobs)),
             threads: Mutex::new(threads),
             written,
-            neighbour: Arc::default(),
+            peers: Arc::default(),
         })
     }
 
-    /// Starts a thread for each of these desks, which share one queue.
-    pub(super) fn of_postgres(desks: Vec<PostgresDesk>, queue: usize) -> Self {
+    /// Starts a thread for each of these writers, which share one queue.
+    pub(super) fn of_postgres(writers: Vec<PostgresWriter>, queue: usize) -> Self {
         let (jobs, waiting) = mpsc::channel(queue);
         let waiting = Arc::new(Mutex::new(waiting));
-        let (written, neighbour) =
-            (Arc::<Counts>::default(), Arc::<OnceLock<Arc<dyn Neighbour>>>::default());
-        let threads = desks.into_iter().map(|desk| {
-            let (waiting, counts, neighbour) =
-                (waiting.clone(), written.clone(), neighbour.clone());
-            start(move || work_in_turn(desk, &waiting, &counts, &neighbour))
+        let (written, peers) =
+            (Arc::<Counts>::default(), Arc::<OnceLock<Arc<dyn PeerListener>>>::default());
+        let threads = writers.into_iter().map(|writer| {
+            let (waiting, counts, peers) = (waiting.clone(), written.clone(), peers.clone());
+            start(move || work_in_turn(writer, &waiting, &counts, &peers))
         });
         let threads = Mutex::new(threads.collect());
-        Writer { jobs: Mutex::new(Some(jobs)), threads, written, neighbour }
+        Writer { jobs: Mutex::new(Some(jobs)), threads, written, peers }
     }
 
     /// Says who is to look, should something be committed that nobody was told of.
-    pub(super) fn tell_of_the_unsure(&self, neighbour: &Arc<dyn Neighbour>) {
-        self.neighbour.get_or_init(|| neighbour.clone());
+    pub(super) fn set_peers(&self, peers: &Arc<dyn PeerListener>) {
+        self.peers.get_or_init(|| peers.clone());
     }
 
     /// How much was written.
@@ -123,12 +122,12 @@ impl Writer {
     /// Does this work in the next batch and returns what came of it once that is committed.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        about: About,
-        tells: fn(&T, About) -> Option<News>,
+        about: LockKey,
+        tells: fn(&T, LockKey) -> Option<Notice>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Request { about, tells, work, result: None, reply });
+        let job = Box::new(WriteJob { about, tells, work, result: None, reply });
         let Some(jobs) = unpoisoned(&self.jobs).clone() else {
             return Err(Fault::Busy("the server is stopping").into());
         };
@@ -139,7 +138,7 @@ impl Writer {
 
     /// Finds out whether writing works, by writing.
     pub(super) async fn pulse(&self) -> Result<(), Fault> {
-        match self.write(About::Nothing, |(), _| None, pulse).await {
+        match self.write(LockKey::Nothing, |(), _| None, pulse).await {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(fault),
             Err(other) => Err(Fault::Storage(other.to_string())),
@@ -165,17 +164,17 @@ fn start(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         .expect("a thread can be started while the program starts")
 }
 
-/// Takes whatever is waiting, and while it is written lets the next desk take what comes.
+/// Takes whatever is waiting, and while it is written lets the next writer take what comes.
 fn work_in_turn(
-    mut desk: PostgresDesk,
+    mut writer: PostgresWriter,
     waiting: &Mutex<mpsc::Receiver<Box<dyn Job>>>,
     written: &Counts,
-    neighbour: &OnceLock<Arc<dyn Neighbour>>,
+    peers: &OnceLock<Arc<dyn PeerListener>>,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut trouble = None;
     while unpoisoned(waiting).blocking_recv_many(&mut batch, BATCH) > 0 {
-        let committed = desk.commit(&mut batch, neighbour);
+        let committed = writer.commit(&mut batch, peers);
         match &committed {
             Ok(()) => {
                 written.add(batch.len());
@@ -209,10 +208,10 @@ fn pulse(db: &Db<'_>) -> Result<(), Failure> {
 /// A request, whatever its answer is made of.
 pub(super) trait Job: Send {
     /// What it is about.
-    fn about(&self) -> About;
+    fn about(&self) -> LockKey;
 
     /// What other servers are to be told of it.
-    fn news(&self) -> Option<News>;
+    fn news(&self) -> Option<Notice>;
 
     /// Does the work. A fault is the database's; everything else is an answer.
     fn run(&mut self, db: &Db<'_>) -> Result<(), Fault>;
@@ -221,24 +220,24 @@ pub(super) trait Job: Send {
     fn answer(self: Box<Self>, committed: &Result<(), Fault>);
 }
 
-struct Request<T, F> {
-    about: About,
-    tells: fn(&T, About) -> Option<News>,
+struct WriteJob<T, F> {
+    about: LockKey,
+    tells: fn(&T, LockKey) -> Option<Notice>,
     work: F,
     result: Option<Result<T, Failure>>,
     reply: oneshot::Sender<Result<T, Failure>>,
 }
 
-impl<T, F> Job for Request<T, F>
+impl<T, F> Job for WriteJob<T, F>
 where
     T: Send,
     F: FnMut(&Db<'_>) -> Result<T, Failure> + Send,
 {
-    fn about(&self) -> About {
+    fn about(&self) -> LockKey {
         self.about
     }
 
-    fn news(&self) -> Option<News> {
+    fn news(&self) -> Option<Notice> {
         let done = self.result.as_ref()?.as_ref().ok()?;
         (self.tells)(done, self.about)
     }
@@ -272,7 +271,7 @@ where
 }
 
 /// The thread's side.
-struct Desk {
+struct SqliteWriter {
     path: PathBuf,
     db: Option<Connection>,
     /// The handle that examinations read the file by.
@@ -282,7 +281,7 @@ struct Desk {
     trouble: Option<Fault>,
 }
 
-impl Desk {
+impl SqliteWriter {
     fn work(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>, written: &Counts) {
         let mut batch = Vec::with_capacity(BATCH);
         while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
@@ -388,8 +387,8 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<(), Failure>>;
 
-    /// A desk on a database of its own, in which there is room for notes.
-    fn desk(trouble: Option<Fault>) -> (TempDir, Desk) {
+    /// A writer on a database of its own, in which there is room for notes.
+    fn writer(trouble: Option<Fault>) -> (TempDir, SqliteWriter) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         fs::File::create(&path).unwrap();
@@ -397,7 +396,10 @@ mod tests {
         let db = connection::writer(&path).unwrap();
         db.execute_batch("create table notes (text check (text <> 'wrong'))").unwrap();
         let file = File::open(&path).unwrap();
-        (folder, Desk { path, db: Some(db), file, condition: Condition::default(), trouble })
+        (
+            folder,
+            SqliteWriter { path, db: Some(db), file, condition: Condition::default(), trouble },
+        )
     }
 
     /// A request that notes something and ends like this.
@@ -410,8 +412,9 @@ mod tests {
             db.run("insert into notes values (?1)", values![text])?;
             end(db)
         };
-        let (about, tells) = (About::Nothing, (|(), _| None) as fn(&(), About) -> Option<News>);
-        (Box::new(Request { about, tells, work, result: None, reply }), answer)
+        let (about, tells) =
+            (LockKey::Nothing, (|(), _| None) as fn(&(), LockKey) -> Option<Notice>);
+        (Box::new(WriteJob { about, tells, work, result: None, reply }), answer)
     }
 
     fn lost() -> Failure {
@@ -420,7 +423,7 @@ mod tests {
 
     /// Does all of these in one batch, and says what each was told.
     fn in_one_batch(
-        desk: Desk,
+        writer: SqliteWriter,
         requests: Vec<(Box<dyn Job>, Answer)>,
     ) -> Vec<Result<(), Option<Fault>>> {
         let (jobs, waiting) = mpsc::channel(requests.len());
@@ -430,7 +433,7 @@ mod tests {
             answers.push(answer);
         }
         drop(jobs);
-        desk.work(waiting, &Counts::default());
+        writer.work(waiting, &Counts::default());
         let told = |mut answer: Answer| match answer.try_recv().expect("it was not answered") {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(Some(fault)),
@@ -447,13 +450,13 @@ mod tests {
 
     #[test]
     fn a_request_that_fails_by_itself_does_not_take_its_batch_with_it() {
-        let (_folder, desk) = desk(None);
-        let path = desk.path.clone();
+        let (_folder, writer) = writer(None);
+        let path = writer.path.clone();
         let refused = Fault::Refused("not so".to_owned());
         let damaged = Fault::Damaged(Damage::new("not so"));
         let (one, other) = (refused.clone(), damaged.clone());
         let told = in_one_batch(
-            desk,
+            writer,
             vec![
                 noting("first", |_| Ok(())),
                 noting("refused", move |_| Err(one.clone().into())),
@@ -473,10 +476,10 @@ mod tests {
 
     #[test]
     fn a_batch_that_fails_is_not_written_and_nobody_is_told_that_it_was() {
-        let (_folder, desk) = desk(None);
-        let path = desk.path.clone();
+        let (_folder, writer) = writer(None);
+        let path = writer.path.clone();
         let told = in_one_batch(
-            desk,
+            writer,
             vec![
                 noting("first", |_| Ok(())),
                 noting("lost", |_| Err(lost())),
@@ -490,23 +493,23 @@ mod tests {
 
     #[test]
     fn a_batch_that_fails_holds_the_database_no_longer() {
-        let (_folder, mut desk) = desk(None);
+        let (_folder, mut writer) = writer(None);
         let (job, _answer) = noting("lost", |_| Err(lost()));
-        assert!(desk.commit(&mut [job]).is_err());
-        assert!(desk.db.as_ref().unwrap().is_autocommit());
+        assert!(writer.commit(&mut [job]).is_err());
+        assert!(writer.db.as_ref().unwrap().is_autocommit());
         // SQLite ends a transaction by itself on some errors. What is told is what went wrong.
         let (job, _answer) = noting("lost", |db| {
             db.run("rollback", values![])?;
             Err(lost())
         });
         let Failure::Fault(fault) = lost() else { unreachable!("it is one") };
-        assert_eq!(desk.commit(&mut [job]), Err(fault));
+        assert_eq!(writer.commit(&mut [job]), Err(fault));
     }
 
     #[test]
     fn after_a_failure_nothing_is_accepted_before_the_database_took_a_write() {
-        let (_folder, mut desk) = desk(Some(Fault::Storage("it failed".to_owned())));
-        let path = desk.path.clone();
+        let (_folder, mut writer) = writer(Some(Fault::Storage("it failed".to_owned())));
+        let path = writer.path.clone();
         let other = Connection::open(&path).unwrap();
         let pulse = || {
             let sql = "select value from meta where name = 'pulse'";
@@ -514,44 +517,48 @@ mod tests {
         };
         let before = pulse();
         let (job, _answer) = noting("next", |_| Ok(()));
-        assert_eq!(desk.commit(&mut [job]), Ok(()));
-        assert_eq!((pulse(), desk.trouble.is_none()), (before + 1, true), "it took a write first");
+        assert_eq!(writer.commit(&mut [job]), Ok(()));
+        assert_eq!(
+            (pulse(), writer.trouble.is_none()),
+            (before + 1, true),
+            "it took a write first"
+        );
         assert_eq!(notes(&path), ["next"]);
     }
 
     #[test]
     fn a_database_that_was_found_damaged_takes_no_more_writes() {
         let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
-        let (_folder, mut desk) = desk(Some(Fault::Storage("it failed".to_owned())));
-        let other = Connection::open(&desk.path).unwrap();
+        let (_folder, mut writer) = writer(Some(Fault::Storage("it failed".to_owned())));
+        let other = Connection::open(&writer.path).unwrap();
         other.execute_batch(wrong).unwrap();
         for _ in 0..2 {
             let (job, _answer) = noting("next", |_| Ok(()));
-            let told = desk.commit(&mut [job]);
+            let told = writer.commit(&mut [job]);
             assert!(matches!(told, Err(Fault::Corrupt(_))), "{told:?}");
             // Also when what was found is gone: something else may be wrong that was not found.
             other.execute("delete from notes", []).unwrap();
         }
-        assert_eq!(notes(&desk.path), [""; 0]);
+        assert_eq!(notes(&writer.path), [""; 0]);
     }
 
     #[test]
     fn a_disk_that_was_full_is_no_reason_to_look_at_everything() {
         let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
-        let (_folder, mut desk) = desk(Some(Fault::StorageFull));
-        Connection::open(&desk.path).unwrap().execute_batch(wrong).unwrap();
+        let (_folder, mut writer) = writer(Some(Fault::StorageFull));
+        Connection::open(&writer.path).unwrap().execute_batch(wrong).unwrap();
         let (job, _answer) = noting("next", |_| Ok(()));
-        assert_eq!(desk.commit(&mut [job]), Ok(()));
-        assert!(desk.trouble.is_none());
+        assert_eq!(writer.commit(&mut [job]), Ok(()));
+        assert!(writer.trouble.is_none());
     }
 
     #[test]
     fn the_log_is_folded_into_the_database_when_the_writing_ends() {
-        let (folder, desk) = desk(None);
+        let (folder, writer) = writer(None);
         // Somebody else has it open, so SQLite does not fold it by itself.
-        let other = Connection::open(&desk.path).unwrap();
+        let other = Connection::open(&writer.path).unwrap();
         other.query_row("select count(*) from notes", [], |_| Ok(())).unwrap();
-        assert_eq!(in_one_batch(desk, vec![noting("first", |_| Ok(()))]), [Ok(())]);
+        assert_eq!(in_one_batch(writer, vec![noting("first", |_| Ok(()))]), [Ok(())]);
         let log = fs::metadata(folder.path().join("debate.db-wal")).unwrap();
         assert_eq!(log.len(), 0);
         drop(other);
@@ -559,14 +566,14 @@ mod tests {
 
     #[tokio::test]
     async fn the_write_after_a_failed_one_is_accepted_once_writing_works_again() {
-        let (_folder, desk) = desk(None);
-        let path = desk.path.clone();
-        drop(desk);
+        let (_folder, writer) = writer(None);
+        let path = writer.path.clone();
+        drop(writer);
         let file = File::open(&path).unwrap();
         let writer = Writer::start(&path, file, 4, Condition::default()).unwrap();
         let note = |text: &'static str, lost: bool| {
             writer.write(
-                About::Nothing,
+                LockKey::Nothing,
                 |(), _| None,
                 move |db| {
                     db.run("insert into notes values (?1)", values![text])?;

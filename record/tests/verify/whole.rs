@@ -1,7 +1,7 @@
 //! What nobody has touched verifies, whatever its shape and wherever it comes from.
 
 use aw_core::{Content, DebateType, Move, ResolutionPolicy, Role, Seq, Title, Via};
-use aw_record::{Ask, Failure, Mark, Request};
+use aw_record::{Ask, Failure, Request, VerifyMark};
 use uuid::Uuid;
 
 use super::shapes::{DEBATES, DOCUMENTS, every_shape, without_seats};
@@ -49,12 +49,12 @@ async fn a_record_of_an_earlier_schema_is_sealed_when_it_is_opened() {
         assert_eq!((found.debates, found.documents), (DEBATES, DOCUMENTS));
         engine.close().await;
         drop(engine);
-        let sealed: i64 =
+        let migrated: i64 =
             burglar(&old).query_row("select count(*) from seals", [], |row| row.get(0)).unwrap();
         let as_written: i64 = burglar(&shapes.path)
             .query_row("select count(*) from seals", [], |row| row.get(0))
             .unwrap();
-        assert_eq!(sealed, as_written, "schema {schema}");
+        assert_eq!(migrated, as_written, "schema {schema}");
         drop(shapes.folder);
     }
 }
@@ -63,14 +63,19 @@ async fn a_record_of_an_earlier_schema_is_sealed_when_it_is_opened() {
 async fn a_walk_goes_on_where_it_rested_and_says_what_is_left() {
     let shapes = every_shape().await;
     let engine = open(&shapes.path);
-    let rest = engine.verify_on(Some(Mark::Debates(3))).await.unwrap();
+    let rest = engine.verify_on(Some(VerifyMark::Debates(3))).await.unwrap();
     assert_eq!((rest.debates, rest.documents), (2, DOCUMENTS));
-    let last = engine.verify_on(Some(Mark::Documents(2))).await.unwrap();
+    let last = engine.verify_on(Some(VerifyMark::Documents(2))).await.unwrap();
     assert_eq!((last.debates, last.documents, last.next), (0, 1, None));
     // However high a mark is, it invents no debates that are missing.
-    let all = engine.verify_on(Some(Mark::Debates(u64::MAX))).await.unwrap();
+    let all = engine.verify_on(Some(VerifyMark::Debates(u64::MAX))).await.unwrap();
     assert_eq!((all.debates, all.damages.len()), (DEBATES, 0));
-    for nothing in [Mark::Debates(0), Mark::Debates(1), Mark::Documents(0), Mark::Documents(1)] {
+    for nothing in [
+        VerifyMark::Debates(0),
+        VerifyMark::Debates(1),
+        VerifyMark::Documents(0),
+        VerifyMark::Documents(1),
+    ] {
         let rest = engine.verify_on(Some(nothing)).await.unwrap();
         assert_eq!((rest.debates, rest.damages.len(), rest.next), (0, 0, None), "{nothing}");
     }
@@ -78,11 +83,11 @@ async fn a_walk_goes_on_where_it_rested_and_says_what_is_left() {
 
 #[test]
 fn a_mark_survives_being_written_down() {
-    for mark in [Mark::Debates(7), Mark::Documents(0)] {
-        assert_eq!(mark.to_string().parse::<Mark>().unwrap(), mark);
+    for mark in [VerifyMark::Debates(7), VerifyMark::Documents(0)] {
+        assert_eq!(mark.to_string().parse::<VerifyMark>().unwrap(), mark);
     }
     for wrong in ["", "debates", "debates-", "debates--1", "seats-1", "documents-x"] {
-        assert!(wrong.parse::<Mark>().is_err(), "{wrong}");
+        assert!(wrong.parse::<VerifyMark>().is_err(), "{wrong}");
     }
 }
 

@@ -8,8 +8,8 @@ use aw_core::{
 };
 use aw_record::{
     CitedMark, CitedPage, Context, DebateListed, Document, DocumentVersion, Engine, Failure,
-    Following, Listening, Mark, NewSeat, Poll, Run, Seat, Sheet, Sign, Stretch, Surroundings,
-    TypeTexts, Verified, VerifiedPiece, VersionList,
+    Following, Listening, NewSeat, PageData, Poll, Seat, Selection, Sign, Stretch, Surroundings,
+    TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 use uuid::Uuid;
 
@@ -59,7 +59,7 @@ impl OneDebate {
     /// Arguments after `after` and up to `until`, in order: as many as make a piece.
     pub(crate) async fn piece(
         &self,
-        which: Run,
+        which: Selection,
         after: Seq,
         until: Seq,
     ) -> Result<Vec<Argument>, Failure> {
@@ -72,8 +72,12 @@ impl OneDebate {
     }
 
     /// The data of a page: at most `limit` arguments before `before`, or the newest.
-    pub(crate) async fn sheet(&self, before: Option<Seq>, limit: u64) -> Result<Sheet, Failure> {
-        self.engine().sheet(self.id, before, limit).await
+    pub(crate) async fn page_data(
+        &self,
+        before: Option<Seq>,
+        limit: u64,
+    ) -> Result<PageData, Failure> {
+        self.engine().page_data(self.id, before, limit).await
     }
 
     /// The place of an argument, if the debate has it.
@@ -95,8 +99,8 @@ impl OneDebate {
     }
 
     /// The checksum of the debate's own fields.
-    pub(crate) async fn seal(&self) -> Result<Option<Hash>, Failure> {
-        self.engine().seal(self.id).await
+    pub(crate) async fn checksum(&self) -> Result<Option<Hash>, Failure> {
+        self.engine().checksum(self.id).await
     }
 
     /// Checks that the debate is as it was written.
@@ -265,7 +269,10 @@ impl<'a> Administration<'a> {
     }
 
     /// Verifies a piece of the whole record, deleted debates included.
-    pub(crate) async fn verify_on(self, after: Option<Mark>) -> Result<VerifiedPiece, Failure> {
+    pub(crate) async fn verify_on(
+        self,
+        after: Option<VerifyMark>,
+    ) -> Result<VerifiedPiece, Failure> {
         self.engine.verify_on(after).await
     }
 }

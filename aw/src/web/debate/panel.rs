@@ -1,7 +1,7 @@
 //! The panel in which somebody rules: the dispute, the choices, and what has been typed.
 
 use aw_core::Kind;
-use aw_record::Sheet;
+use aw_record::PageData;
 use uuid::Uuid;
 
 use super::super::options::{self, Choice};
@@ -45,16 +45,16 @@ impl Panel {
     pub(crate) fn of(
         app: &App,
         t: &'static Phrases,
-        sheet: &Sheet,
+        page_data: &PageData,
         draft: &RulingDraft,
     ) -> Option<Self> {
-        let pending = sheet.pending.as_ref()?;
+        let pending = page_data.pending.as_ref()?;
         let kind = pending.event.kind();
         let words = pending.content.as_str();
         let render = |text: &str| {
             let version = |document| {
                 let of = |citation: &&aw_record::Citation| citation.document == document;
-                sheet.citations.iter().rev().find(of).map(|citation| citation.version)
+                page_data.citations.iter().rev().find(of).map(|citation| citation.version)
             };
             markdown::render(text, &version)
         };

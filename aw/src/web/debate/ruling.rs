@@ -197,7 +197,7 @@ async fn argument(access: &Access, debate: &str, id: &str) -> Result<Option<Argu
     let debate: DebateId = input::id("debate_id", debate)?;
     let debate = access.debate(Command::DebateGetContext, debate)?;
     if id.is_empty() {
-        return Ok(debate.sheet(None, 1).await?.pending);
+        return Ok(debate.page_data(None, 1).await?.pending);
     }
     let Ok(id) = id.parse::<ArgumentId>() else { return Ok(None) };
     let Some(seq) = debate.place(id).await? else { return Ok(None) };
@@ -210,11 +210,11 @@ async fn ruling_after(access: &Access, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
     let debate = access.debate(Command::DebateGetContext, debate).ok()?;
-    let sheet = debate.sheet(None, WINDOW).await.ok()?;
+    let page_data = debate.page_data(None, WINDOW).await.ok()?;
     let settles = |argument: &&Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
-    sheet.arguments.iter().find(settles).map(|argument| argument.seq.0)
+    page_data.arguments.iter().find(settles).map(|argument| argument.seq.0)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{field, not_read, parsed, request_id, time};
 use crate::store::db::{Db, values};
-use crate::store::{debates, seals};
+use crate::store::{checksums, debates};
 use crate::{DebateHead, Failure};
 
 /// A debate that was read, ready to be written.
@@ -43,7 +43,7 @@ impl OldDebate {
             )?
             .hash;
         }
-        seals::keep_debate(db, key)
+        checksums::keep_debate(db, key)
     }
 }
 

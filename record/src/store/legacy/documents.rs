@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{beside, field, looking_at, parsed, request_id, time};
 use crate::store::db::{Db, values};
-use crate::store::{documents, seals};
+use crate::store::{checksums, documents};
 use crate::{Failure, NewVersion};
 
 /// A file of documents, and how it looked when it was last read.
@@ -63,7 +63,7 @@ impl Docstore {
             tracing::warn!(%path, %problem, "a document of the older system was not imported");
         }
         // Somebody had it locked: the next look may find more.
-        if !problems.iter().any(Problem::is_passing) {
+        if !problems.iter().any(ImportProblem::is_passing) {
             *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         }
         new
@@ -79,7 +79,7 @@ fn stamp(path: &Path) -> Stamp {
 
 /// What stood in the way of reading.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Problem {
+pub(super) enum ImportProblem {
     #[error("document {id}: {why}")]
     Document { id: String, why: String },
     #[error("{0}")]
@@ -88,9 +88,9 @@ pub(super) enum Problem {
     Record(#[from] Failure),
 }
 
-impl Problem {
+impl ImportProblem {
     fn is_passing(&self) -> bool {
-        let Problem::File(error) = self else { return false };
+        let ImportProblem::File(error) = self else { return false };
         matches!(
             error.sqlite_error_code(),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
@@ -99,10 +99,12 @@ impl Problem {
 }
 
 /// The documents and versions of this file that the record lacks, and what could not be read.
-pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<Problem>) {
+pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<ImportProblem>) {
     let mut problems = Vec::new();
     let mut new = Vec::new();
-    let read = |new: &mut Vec<OldDocument>, problems: &mut Vec<Problem>| -> Result<(), Problem> {
+    let read = |new: &mut Vec<OldDocument>,
+                problems: &mut Vec<ImportProblem>|
+     -> Result<(), ImportProblem> {
         let file = looking_at(path)?;
         if !file.table_exists(None, "document_versions")? {
             return Ok(());
@@ -111,7 +113,7 @@ pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<Proble
             match document(db, &file, &text, &rows) {
                 Ok(Some(document)) => new.push(document),
                 Ok(None) => {}
-                Err(Unread::This(why)) => problems.push(Problem::Document { id: text, why }),
+                Err(Unread::This(why)) => problems.push(ImportProblem::Document { id: text, why }),
                 Err(Unread::All(problem)) => return Err(problem),
             }
         }
@@ -126,7 +128,7 @@ pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<Proble
 /// Why a document was not read: because of itself, or because nothing can be read.
 enum Unread {
     This(String),
-    All(Problem),
+    All(ImportProblem),
 }
 
 impl From<String> for Unread {
@@ -274,7 +276,7 @@ impl OldDocument {
             documents::insert_version(db, key, number, *request, version, *at)?;
         }
         match self.deleted_at {
-            Some(at) => seals::keep_document_deleted(db, key, count, at),
+            Some(at) => checksums::keep_document_deleted(db, key, count, at),
             None => Ok(()),
         }
     }

@@ -15,10 +15,10 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Error, Statement};
 use uuid::Uuid;
 
-use super::desk::understood;
-use super::{LOCKS, Line, MOVING, Neighbour, News, Wire, session};
+use super::writer::understood;
+use super::{Connector, DriverConnection, LOCKS, MOVING, Notice, PeerListener, session};
 use crate::Sign;
-use crate::presence::Seen;
+use crate::presence::RoleSign;
 
 /// How often servers tell each other who is there.
 const BEAT: Duration = Duration::from_secs(1);
@@ -33,22 +33,29 @@ const PAUSE: Duration = Duration::from_millis(200);
 const SWEEP: u64 = 60;
 
 /// Listens for as long as the store is open. Whoever waits for it is told when it begins.
-pub(super) async fn run(line: Arc<Line>, neighbour: Arc<dyn Neighbour>, up: SyncSender<()>) {
+pub(super) async fn run(
+    connector: Arc<Connector>,
+    peers: Arc<dyn PeerListener>,
+    up: SyncSender<()>,
+) {
     let mut up = Some(up);
     let mut connected_before = false;
     loop {
-        match line.dial().await {
-            Ok((client, wire)) => {
-                let mut wire = tokio::spawn(pass_on(wire, line.server, neighbour.clone()));
+        match connector.dial().await {
+            Ok((client, connection)) => {
+                let mut connection =
+                    tokio::spawn(pass_on(connection, connector.server, peers.clone()));
                 if connected_before {
-                    line.reconnects.fetch_add(1, Ordering::Relaxed);
+                    connector.reconnects.fetch_add(1, Ordering::Relaxed);
                 }
                 connected_before = true;
-                if let Err(why) = stay(&line, &client, &mut wire, &*neighbour, up.take()).await {
+                if let Err(why) =
+                    stay(&connector, &client, &mut connection, &*peers, up.take()).await
+                {
                     tracing::warn!(why, "other servers are not heard for the moment");
                 }
-                line.listening.store(false, Ordering::Relaxed);
-                wire.abort();
+                connector.listening.store(false, Ordering::Relaxed);
+                connection.abort();
             }
             Err(error) => {
                 tracing::debug!(error = session::words(&error), "other servers cannot be heard");
@@ -59,15 +66,15 @@ pub(super) async fn run(line: Arc<Line>, neighbour: Arc<dyn Neighbour>, up: Sync
 }
 
 /// Tells other servers that this one stops and that nobody waits here any more.
-pub(super) async fn leave(line: &Line) {
+pub(super) async fn leave(connector: &Connector) {
     let leaving = async {
-        let (client, wire) = line.dial().await?;
-        let wire = tokio::spawn(wire);
-        let server = line.server.as_bytes().as_slice();
+        let (client, connection) = connector.dial().await?;
+        let connection = tokio::spawn(connection);
+        let server = connector.server.as_bytes().as_slice();
         client.execute("delete from signs where server = $1", &[&server]).await?;
         client.execute("delete from servers where id = $1", &[&server]).await?;
         drop(client);
-        wire.abort();
+        connection.abort();
         Ok::<(), Error>(())
     };
     if !matches!(timeout(Duration::from_secs(1), leaving).await, Ok(Ok(()))) {
@@ -76,14 +83,14 @@ pub(super) async fn leave(line: &Line) {
 }
 
 /// Keeps the connection going, and passes on what comes.
-async fn pass_on(mut wire: Wire, own: Uuid, neighbour: Arc<dyn Neighbour>) {
-    while let Some(message) = poll_fn(|cx| wire.poll_message(cx)).await {
+async fn pass_on(mut connection: DriverConnection, own: Uuid, peers: Arc<dyn PeerListener>) {
+    while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
         match message {
             Ok(AsyncMessage::Notification(notification)) => {
                 let (server, news) = understood(notification.payload());
                 // What was written here has been told here.
                 if server != Some(own) {
-                    news.into_iter().for_each(|news| neighbour.hear(news));
+                    news.into_iter().for_each(|news| peers.hear(news));
                 }
             }
             Ok(_) => {}
@@ -97,10 +104,10 @@ async fn pass_on(mut wire: Wire, own: Uuid, neighbour: Arc<dyn Neighbour>) {
 
 /// Says and hears who is there until the connection ends, and why it did.
 async fn stay(
-    line: &Line,
+    connector: &Connector,
     client: &Client,
-    wire: &mut JoinHandle<()>,
-    neighbour: &dyn Neighbour,
+    connection: &mut JoinHandle<()>,
+    peers: &dyn PeerListener,
     up: Option<SyncSender<()>>,
 ) -> Result<(), String> {
     let words = |error: Error| session::words(&error);
@@ -113,21 +120,21 @@ async fn stay(
     if !joined.get::<_, bool>(0) {
         return Err("the record is being moved to another database".to_owned());
     }
-    line.listening.store(true, Ordering::Relaxed);
+    connector.listening.store(true, Ordering::Relaxed);
     if up.is_none_or(|up| up.try_send(()).is_err()) {
         // What was written while nobody listened was said to nobody.
-        neighbour.hear(News::Anything);
+        peers.hear(Notice::Anything);
     }
-    let signs = Signs::prepare(client, line.server).await.map_err(words)?;
+    let signs = PresenceStatements::prepare(client, connector.server).await.map_err(words)?;
     let mut beats = interval(BEAT);
     beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut beat = 0;
     loop {
         tokio::select! {
             _ = beats.tick() => {}
-            _ = &mut *wire => return Err("the connection ended".to_owned()),
+            _ = &mut *connection => return Err("the connection ended".to_owned()),
         }
-        timeout(SILENCE, signs.share(client, neighbour, beat))
+        timeout(SILENCE, signs.share(client, peers, beat))
             .await
             .map_err(|_| "the database does not answer".to_owned())?
             .map_err(words)?;
@@ -136,7 +143,7 @@ async fn stay(
 }
 
 /// The statements by which servers tell each other who is there.
-struct Signs {
+struct PresenceStatements {
     server: Uuid,
     beat: Statement,
     tell: Statement,
@@ -144,9 +151,9 @@ struct Signs {
     alive: Statement,
 }
 
-impl Signs {
+impl PresenceStatements {
     async fn prepare(client: &Client, server: Uuid) -> Result<Self, Error> {
-        Ok(Signs {
+        Ok(PresenceStatements {
             server,
             beat: client
                 .prepare(
@@ -183,13 +190,13 @@ impl Signs {
     async fn share(
         &self,
         client: &Client,
-        neighbour: &dyn Neighbour,
+        peers: &dyn PeerListener,
         beat: u64,
     ) -> Result<(), Error> {
         let own = self.server.as_bytes().as_slice();
         let first = beat == 0;
         client.execute(&self.beat, &[&own]).await?;
-        let here = neighbour.signs(first);
+        let here = peers.signs(first);
         for some in here.chunks(1_000) {
             let ids: Vec<Uuid> = some.iter().map(|seen| seen.debate.uuid()).collect();
             let debates: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
@@ -205,12 +212,12 @@ impl Signs {
             let Ok(role) = row.get::<_, &str>(2).parse() else { continue };
             let last_seen = row.get::<_, Option<i64>>(4).map(aw_core::Time);
             let sign = Sign { waiting: row.get(3), last_seen };
-            neighbour.learn(server, Seen { debate: debate.into(), role, sign });
+            peers.learn(server, RoleSign { debate: debate.into(), role, sign });
         }
         let alive = client.query(&self.alive, &[&own]).await?;
         let alive: Vec<Uuid> =
             alive.iter().filter_map(|row| Uuid::from_slice(row.get(0)).ok()).collect();
-        neighbour.alive(&alive);
+        peers.alive(&alive);
         if beat % SWEEP == SWEEP - 1 {
             client
                 .batch_execute(

@@ -1,6 +1,6 @@
 //! Bringing a database up to date, once however many servers start together.
 
-use super::session::Session;
+use super::session::PostgresSession;
 use crate::store::db::{Db, values};
 
 /// The nth one leads to schema n. A released one is history.
@@ -10,7 +10,7 @@ const MIGRATIONS: &[&str] = &[
 ];
 
 /// Makes or migrates the tables. On an error they are as they were.
-pub(super) fn bring_up_to_date(session: &Session) -> Result<(), String> {
+pub(super) fn bring_up_to_date(session: &PostgresSession) -> Result<(), String> {
     // The first to come does it, and the others find it done.
     session.command(
         "set statement_timeout = '10min'; set lock_timeout = '10min'; begin;
@@ -23,12 +23,12 @@ pub(super) fn bring_up_to_date(session: &Session) -> Result<(), String> {
 }
 
 /// Whether the tables are there as this version makes them.
-pub(super) fn is_up_to_date(session: &Session) -> Result<bool, String> {
+pub(super) fn is_up_to_date(session: &PostgresSession) -> Result<bool, String> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     Ok(schema(&Db::Postgres(session))? == known)
 }
 
-fn migrate(session: &Session) -> Result<(), String> {
+fn migrate(session: &PostgresSession) -> Result<(), String> {
     let db = Db::Postgres(session);
     let text = |failure: crate::Failure| failure.to_string();
     let schema = schema(&db)?;

@@ -1,17 +1,17 @@
 //! The store in PostgreSQL, which any number of servers share.
 //!
-//! [`session`] speaks to the database, [`pool`] reads, [`desk`] writes, [`listener`] hears what other
+//! [`session`] speaks to the database, [`pool`] reads, [`writer`] writes, [`listener`] hears what other
 //! servers have written and who waits there, and [`migrate`] makes the tables. [`url`] says where it
 //! is and [`tls`] whom to trust on the way. All of it has a small runtime of its own, so that whoever
 //! reads or writes may wait on any thread.
 
-mod desk;
 mod listener;
 mod migrate;
 mod pool;
 mod session;
 mod tls;
 mod url;
+mod writer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,16 +27,16 @@ use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
-pub(super) use desk::PostgresDesk;
 pub(super) use pool::Pool;
-pub(super) use session::Session;
+pub(super) use session::PostgresSession;
 pub use url::PostgresUrl;
+pub(super) use writer::PostgresWriter;
 
 use super::db::Db;
 use super::transfer::is_half_moved;
 use super::writer::Writer;
 use super::{OpenError, StoreOptions, Vitals};
-use crate::presence::Seen;
+use crate::presence::RoleSign;
 use crate::{Failure, Fault};
 
 /// How many sessions write at the same time.
@@ -66,7 +66,7 @@ const ALONE_PAUSE: Duration = Duration::from_millis(100);
 
 /// What servers on one record tell each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum Notice {
     /// This debate was opened.
     Opened(DebateId),
     /// Something was written into it.
@@ -80,25 +80,25 @@ pub(crate) enum News {
 }
 
 /// Whoever is told what other servers have to say, and knows what to tell them.
-pub(crate) trait Neighbour: Send + Sync + 'static {
+pub(crate) trait PeerListener: Send + Sync + 'static {
     /// Something happened on another server.
-    fn hear(&self, news: News);
+    fn hear(&self, news: Notice);
 
     /// Who is here: what has changed since the last call, or everything.
-    fn signs(&self, all: bool) -> Vec<Seen>;
+    fn signs(&self, all: bool) -> Vec<RoleSign>;
 
     /// Who is there, on this server.
-    fn learn(&self, server: Uuid, seen: Seen);
+    fn learn(&self, server: Uuid, seen: RoleSign);
 
     /// Only these servers are alive, besides this one.
     fn alive(&self, servers: &[Uuid]);
 }
 
 /// A connection that has to be kept going.
-type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+type DriverConnection = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// The way to the database.
-pub(super) struct Line {
+pub(super) struct Connector {
     config: Config,
     tls: MakeRustlsConnect,
     runtime: Handle,
@@ -110,34 +110,34 @@ pub(super) struct Line {
     reconnects: AtomicU64,
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for Connector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Line").field("server", &self.server).finish_non_exhaustive()
+        f.debug_struct("Connector").field("server", &self.server).finish_non_exhaustive()
     }
 }
 
-impl Line {
-    async fn dial(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+impl Connector {
+    async fn dial(&self) -> Result<(Client, DriverConnection), tokio_postgres::Error> {
         let dialled = self.config.connect(self.tls.clone()).await;
         self.away.store(dialled.is_err(), Ordering::Relaxed);
         dialled
     }
 
     /// A session that is set up, from a thread that may wait.
-    fn connect(&self) -> Result<Session, Failure> {
-        let (client, wire) = self
+    fn connect(&self) -> Result<PostgresSession, Failure> {
+        let (client, connection) = self
             .runtime
             .block_on(self.dial())
-            .map_err(|error| Failure::from(session::told(&error).0))?;
+            .map_err(|error| Failure::from(session::classify(&error).0))?;
         self.runtime.spawn(async move {
-            if let Err(error) = wire.await {
+            if let Err(error) = connection.await {
                 tracing::debug!(
                     error = session::words(&error),
                     "a session with the database ended"
                 );
             }
         });
-        let session = Session::new(client, self.runtime.clone());
+        let session = PostgresSession::new(client, self.runtime.clone());
         session.command(SETTINGS);
         session.settle()?;
         Ok(session)
@@ -147,15 +147,15 @@ impl Line {
     /// one that must never wait for a runtime.
     fn first<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Session) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&PostgresSession) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
-        let line = self.clone();
-        let working = thread::spawn(move || work(&first_session(&line)?));
+        let connector = self.clone();
+        let working = thread::spawn(move || work(&first_session(&connector)?));
         working.join().unwrap_or_else(|_| Err("opening it died".to_owned()))
     }
 
     /// The same, tried for a while when the database has only just gone.
-    fn connect_soon(&self) -> Result<Session, Failure> {
+    fn connect_soon(&self) -> Result<PostgresSession, Failure> {
         let tries = if self.away.load(Ordering::Relaxed) { 1 } else { TRIES };
         for _ in 1..tries {
             if let Ok(session) = self.connect() {
@@ -179,18 +179,18 @@ const SETTINGS: &str = "set statement_timeout = '10s';
 /// The open database.
 #[derive(Debug)]
 pub(super) struct Postgres {
-    line: Arc<Line>,
+    connector: Arc<Connector>,
     pub(super) pool: Arc<Pool>,
     pub(super) writer: Writer,
     listener: OnceLock<JoinHandle<()>>,
-    _runtime: Own,
+    _runtime: OwnRuntime,
 }
 
 /// A runtime that may be left from anywhere.
 #[derive(Debug)]
-struct Own(Option<Runtime>);
+struct OwnRuntime(Option<Runtime>);
 
-impl Drop for Own {
+impl Drop for OwnRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -203,8 +203,8 @@ impl Postgres {
     pub(super) fn open(url: &PostgresUrl, options: &StoreOptions) -> Result<Self, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
-        let (runtime, line) = reach(url).map_err(failed)?;
-        let is_half_moved = line.first(|session| {
+        let (runtime, connector) = reach(url).map_err(failed)?;
+        let is_half_moved = connector.first(|session| {
             if !session.join().map_err(|failure| failure.to_string())? {
                 return Err("it is being moved to another database: start servers there".to_owned());
             }
@@ -214,11 +214,11 @@ impl Postgres {
         if is_half_moved.map_err(failed)? && !options.half_moved {
             return Err(OpenError::HalfMoved { place });
         }
-        let desks = (0..WRITERS).map(|_| PostgresDesk::new(line.clone())).collect();
+        let writers = (0..WRITERS).map(|_| PostgresWriter::new(connector.clone())).collect();
         Ok(Postgres {
-            pool: Arc::new(Pool::new(line.clone())),
-            writer: Writer::of_postgres(desks, options.queue),
-            line,
+            pool: Arc::new(Pool::new(connector.clone())),
+            writer: Writer::of_postgres(writers, options.queue),
+            connector,
             listener: OnceLock::new(),
             _runtime: runtime,
         })
@@ -226,11 +226,11 @@ impl Postgres {
 
     /// A session that reads everything as it is now, and changes nothing. For as long as it lasts no
     /// server writes there or starts there.
-    pub(super) fn look_at(url: &PostgresUrl) -> Result<Source, OpenError> {
+    pub(super) fn look_at(url: &PostgresUrl) -> Result<PostgresSource, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
-        let (runtime, line) = reach(url).map_err(failed)?;
-        let session = first_session(&line).map_err(failed)?;
+        let (runtime, connector) = reach(url).map_err(failed)?;
+        let session = first_session(&connector).map_err(failed)?;
         if !migrate::is_up_to_date(&session).map_err(failed)? {
             return Err(OpenError::Older { place });
         }
@@ -247,15 +247,15 @@ impl Postgres {
              begin isolation level repeatable read, read only",
         );
         session.settle().map_err(|failure| failed(failure.to_string()))?;
-        Ok(Source { session, _runtime: runtime })
+        Ok(PostgresSource { session, _runtime: runtime })
     }
 
     /// Begins to hear other servers, and to tell them who is here.
-    pub(super) fn listen(&self, neighbour: Arc<dyn Neighbour>) {
-        self.writer.tell_of_the_unsure(&neighbour);
+    pub(super) fn listen(&self, peers: Arc<dyn PeerListener>) {
+        self.writer.set_peers(&peers);
         let (up, is_up) = mpsc::sync_channel(1);
-        let listener = listener::run(self.line.clone(), neighbour, up);
-        self.listener.get_or_init(|| self.line.runtime.spawn(listener));
+        let listener = listener::run(self.connector.clone(), peers, up);
+        self.listener.get_or_init(|| self.connector.runtime.spawn(listener));
         // Who is served from now on is to be told everything. If it takes longer, everybody is told to
         // look once it is so far.
         if is_up.recv_timeout(CONNECT).is_err() {
@@ -269,8 +269,8 @@ impl Postgres {
         if let Some(listener) = self.listener.get() {
             listener.abort();
         }
-        let line = self.line.clone();
-        let leave = self.line.runtime.spawn(async move { listener::leave(&line).await });
+        let connector = self.connector.clone();
+        let leave = self.connector.runtime.spawn(async move { listener::leave(&connector).await });
         if leave.await.is_err() {
             tracing::debug!("other servers were not told that this one stops");
         }
@@ -280,27 +280,27 @@ impl Postgres {
         Vitals {
             kind: "postgres",
             sessions: Some(self.pool.in_use()),
-            listening: Some(self.line.listening.load(Ordering::Relaxed)),
-            reconnects: self.line.reconnects.load(Ordering::Relaxed),
+            listening: Some(self.connector.listening.load(Ordering::Relaxed)),
+            reconnects: self.connector.reconnects.load(Ordering::Relaxed),
             ..self.writer.vitals()
         }
     }
 }
 
 /// A database that is only read, from one moment.
-pub(super) struct Source {
-    session: Session,
-    _runtime: Own,
+pub(super) struct PostgresSource {
+    session: PostgresSession,
+    _runtime: OwnRuntime,
 }
 
-impl Source {
-    pub(super) fn session(&self) -> &Session {
+impl PostgresSource {
+    pub(super) fn session(&self) -> &PostgresSession {
         &self.session
     }
 }
 
 /// A way to the database, with a runtime to go on it.
-fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
+fn reach(url: &PostgresUrl) -> Result<(OwnRuntime, Arc<Connector>), String> {
     let tls = url.trust.connector()?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -318,7 +318,7 @@ fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
         .keepalives_idle(Duration::from_secs(15))
         .keepalives_interval(Duration::from_secs(5))
         .keepalives_retries(3);
-    let line = Arc::new(Line {
+    let connector = Arc::new(Connector {
         config,
         tls,
         runtime: runtime.handle().clone(),
@@ -327,19 +327,19 @@ fn reach(url: &PostgresUrl) -> Result<(Own, Arc<Line>), String> {
         listening: AtomicBool::new(false),
         reconnects: AtomicU64::new(0),
     });
-    Ok((Own(Some(runtime)), line))
+    Ok((OwnRuntime(Some(runtime)), connector))
 }
 
 /// The first session, once the database is up. Whether it will ever be, nobody can tell; but a wrong
 /// password or name stays wrong, and so does a certificate.
-fn first_session(line: &Line) -> Result<Session, String> {
+fn first_session(connector: &Connector) -> Result<PostgresSession, String> {
     let mut tries = 0;
     loop {
-        let dialled = line.runtime.block_on(line.dial());
+        let dialled = connector.runtime.block_on(connector.dial());
         let error = match dialled {
-            Ok((client, wire)) => {
-                line.runtime.spawn(wire);
-                let session = Session::new(client, line.runtime.clone());
+            Ok((client, connection)) => {
+                connector.runtime.spawn(connection);
+                let session = PostgresSession::new(client, connector.runtime.clone());
                 session.command(SETTINGS);
                 session.settle().map_err(|failure| failure.to_string())?;
                 return Ok(session);
@@ -347,8 +347,8 @@ fn first_session(line: &Line) -> Result<Session, String> {
             Err(error) => error,
         };
         tries += 1;
-        let (_, trouble) = session::told(&error);
-        let refused = trouble != Some(session::Trouble::Lost) && error.code().is_some();
+        let (_, interruption) = session::classify(&error);
+        let refused = interruption != Some(session::Interruption::Lost) && error.code().is_some();
         if refused || tls::is_refused(&error) {
             return Err(session::words(&error));
         }

@@ -7,8 +7,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::Line;
-use super::session::{Session, Trouble};
+use super::Connector;
+use super::session::{Interruption, PostgresSession};
 use crate::store::db::Db;
 use crate::{Failure, Fault};
 
@@ -20,14 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(in crate::store) struct Pool {
-    line: Arc<Line>,
-    idle: Mutex<Vec<Session>>,
+    connector: Arc<Connector>,
+    idle: Mutex<Vec<PostgresSession>>,
     places: Arc<Semaphore>,
 }
 
 impl Pool {
-    pub(super) fn new(line: Arc<Line>) -> Self {
-        Pool { line, idle: Mutex::default(), places: Arc::new(Semaphore::new(MOST)) }
+    pub(super) fn new(connector: Arc<Connector>) -> Self {
+        Pool { connector, idle: Mutex::default(), places: Arc::new(Semaphore::new(MOST)) }
     }
 
     /// Reads on a thread that may wait, all from one snapshot.
@@ -53,14 +53,14 @@ impl Pool {
             match idle {
                 Some(session) if session.is_open() => break session,
                 Some(_) => {}
-                None => break self.line.connect_soon()?,
+                None => break self.connector.connect_soon()?,
             }
         };
         session.command("begin isolation level repeatable read, read only");
         let read = work(&Db::Postgres(&session));
         // Whoever comes next waits for this, and nobody does now.
         session.command("commit");
-        if session.trouble() != Some(Trouble::Lost) && session.is_open() {
+        if session.interruption() != Some(Interruption::Lost) && session.is_open() {
             self.idle().push(session);
         }
         read
@@ -76,7 +76,7 @@ impl Pool {
         self.idle().clear();
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<PostgresSession>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

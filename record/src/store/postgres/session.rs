@@ -35,43 +35,43 @@ pub(super) const JOIN: &str = "select pg_try_advisory_lock_shared($1, $2)";
 
 /// What stands in the way of a transaction, besides what its own statements say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Interruption {
     /// Another transaction was in the way: the same work may be done once more.
     Again,
     /// The connection is gone, or as good as gone.
     Lost,
 }
 
-type OnItsWay = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// A connection and what is known of it.
-pub(in crate::store) struct Session {
+pub(in crate::store) struct PostgresSession {
     client: Arc<Client>,
     runtime: Handle,
     prepared: RefCell<HashMap<String, Statement>>,
-    on_their_way: RefCell<Vec<OnItsWay>>,
+    pending: RefCell<Vec<Pending>>,
     /// What has happened since somebody last asked.
-    trouble: Cell<Option<Trouble>>,
+    interruption: Cell<Option<Interruption>>,
     /// Whether what is done now may have been committed before, unseen.
     unsure: Cell<bool>,
     /// Which of the rows that count is this session's own.
     slot: Cell<i64>,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for PostgresSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("slot", &self.slot).finish_non_exhaustive()
+        f.debug_struct("PostgresSession").field("slot", &self.slot).finish_non_exhaustive()
     }
 }
 
-impl Session {
+impl PostgresSession {
     pub(super) fn new(client: Client, runtime: Handle) -> Self {
-        Session {
+        PostgresSession {
             client: Arc::new(client),
             runtime,
             prepared: RefCell::default(),
-            on_their_way: RefCell::default(),
-            trouble: Cell::default(),
+            pending: RefCell::default(),
+            interruption: Cell::default(),
             unsure: Cell::default(),
             slot: Cell::default(),
         }
@@ -102,7 +102,7 @@ impl Session {
     ) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare(sql)?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(as_sql).collect();
-        let earlier = self.on_their_way.take();
+        let earlier = self.pending.take();
         self.wait_for(async {
             let (earlier, rows) =
                 join(in_turn(earlier), self.client.query(&statement, &values)).await;
@@ -118,7 +118,7 @@ impl Session {
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Failure> {
         let statement = self.prepare(sql)?;
-        let earlier = self.on_their_way.take();
+        let earlier = self.pending.take();
         self.wait_for(async {
             let (earlier, rows) =
                 join(in_turn(earlier), self.client.query(&statement, values)).await;
@@ -129,7 +129,7 @@ impl Session {
 
     /// Returns when everything that was sent has been done.
     pub(in crate::store) fn settle(&self) -> Result<(), Failure> {
-        let earlier = self.on_their_way.take();
+        let earlier = self.pending.take();
         if earlier.is_empty() {
             return Ok(());
         }
@@ -157,8 +157,8 @@ impl Session {
     }
 
     /// What has happened since this was last asked.
-    pub(super) fn trouble(&self) -> Option<Trouble> {
-        self.trouble.take()
+    pub(super) fn interruption(&self) -> Option<Interruption> {
+        self.interruption.take()
     }
 
     /// Says whether what follows may have been committed before, unseen.
@@ -183,7 +183,7 @@ impl Session {
             return Ok(known.clone());
         }
         let numbered = numbered(sql);
-        let earlier = self.on_their_way.take();
+        let earlier = self.pending.take();
         let statement = self.wait_for(async {
             let (earlier, statement) = join(in_turn(earlier), self.client.prepare(&numbered)).await;
             earlier?;
@@ -197,33 +197,33 @@ impl Session {
         Ok(statement)
     }
 
-    fn send(&self, mut work: OnItsWay) {
+    fn send(&self, mut work: Pending) {
         // Its first step writes it into the connection's queue.
-        let rest: OnItsWay = match self.runtime.block_on(poll_immediate(&mut work)) {
+        let rest: Pending = match self.runtime.block_on(poll_immediate(&mut work)) {
             Some(Ok(())) => return,
             Some(Err(error)) => Box::pin(ready(Err(error))),
             None => work,
         };
-        self.on_their_way.borrow_mut().push(rest);
+        self.pending.borrow_mut().push(rest);
     }
 
     fn wait_for<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
         let work = pin!(work);
         let Ok(done) = self.runtime.block_on(async { timeout(SILENCE, work).await }) else {
-            self.trouble.set(Some(Trouble::Lost));
+            self.interruption.set(Some(Interruption::Lost));
             return Err(Fault::Busy("the database does not answer").into());
         };
         done.map_err(|error| {
-            let (fault, trouble) = told(&error);
+            let (fault, interruption) = classify(&error);
             // The first counts: what follows it only follows from it.
-            self.trouble.set(self.trouble.get().or(trouble));
+            self.interruption.set(self.interruption.get().or(interruption));
             fault.into()
         })
     }
 }
 
 /// Waits for each, and tells the first failure.
-async fn in_turn(works: Vec<OnItsWay>) -> Result<(), Error> {
+async fn in_turn(works: Vec<Pending>) -> Result<(), Error> {
     let mut first = Ok(());
     for work in works {
         let done = work.await;
@@ -239,8 +239,8 @@ fn as_sql<'a>(value: &'a Value<'_>) -> &'a (dyn ToSql + Sync) {
 }
 
 /// What an error means to whoever asked, and to the transaction.
-pub(super) fn told(error: &Error) -> (Fault, Option<Trouble>) {
-    let lost = (Fault::Busy("the database cannot be reached"), Some(Trouble::Lost));
+pub(super) fn classify(error: &Error) -> (Fault, Option<Interruption>) {
+    let lost = (Fault::Busy("the database cannot be reached"), Some(Interruption::Lost));
     let Some(code) = error.code() else {
         let source = error.source();
         if error.is_closed() || source.is_some_and(<dyn std::error::Error>::is::<std::io::Error>) {
@@ -248,7 +248,7 @@ pub(super) fn told(error: &Error) -> (Fault, Option<Trouble>) {
         }
         return (Fault::Storage(words(error)), None);
     };
-    let again = Some(Trouble::Again);
+    let again = Some(Interruption::Again);
     if *code == SqlState::T_R_DEADLOCK_DETECTED || *code == SqlState::T_R_SERIALIZATION_FAILURE {
         return (Fault::Busy("others write at the same time"), again);
     }

@@ -77,7 +77,7 @@ impl Trust {
         } else {
             None
         };
-        let check = Check { issued, named: self.mode == Mode::VerifyFull, algorithms };
+        let check = CertificateCheck { issued, named: self.mode == Mode::VerifyFull, algorithms };
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
@@ -121,7 +121,7 @@ pub(super) fn is_refused(error: &tokio_postgres::Error) -> bool {
 
 /// Looks at the certificate that is shown.
 #[derive(Debug)]
-struct Check {
+struct CertificateCheck {
     /// That somebody who is trusted has issued it; where there is none, any will do.
     issued: Option<Arc<WebPkiServerVerifier>>,
     /// That it is for the name that was dialled.
@@ -129,7 +129,7 @@ struct Check {
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl ServerCertVerifier for Check {
+impl ServerCertVerifier for CertificateCheck {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

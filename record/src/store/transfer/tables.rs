@@ -4,7 +4,7 @@
 /// thing that its rows belong to.
 pub(super) struct Table {
     pub(super) name: &'static str,
-    pub(super) columns: &'static [(&'static str, Kind)],
+    pub(super) columns: &'static [(&'static str, ColumnKind)],
     pub(super) key: &'static str,
     /// Only these rows.
     pub(super) only: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct Table {
 
 /// What stands in a column.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     /// The number of a debate, which is another one there.
     Debate,
     /// That of a document.
@@ -34,7 +34,7 @@ pub(super) struct Family {
     pub(super) weight: &'static str,
 }
 
-use Kind::{Debate, Document, Flag, Hash, Id, Number, Seat, Text};
+use ColumnKind::{Debate, Document, Flag, Hash, Id, Number, Seat, Text};
 
 const DEBATES: Table = Table {
     name: "debates",
@@ -191,14 +191,14 @@ const CITATIONS: Table = Table {
     order: "debate_key, seq, document_key",
 };
 
-const fn seals(only: &'static str, columns: &'static [(&'static str, Kind)]) -> Table {
+const fn seals(only: &'static str, columns: &'static [(&'static str, ColumnKind)]) -> Table {
     Table { name: "seals", columns, key: "key", only, order: "key, number" }
 }
 
-const OF_DEBATES: &[(&str, Kind)] =
+const OF_DEBATES: &[(&str, ColumnKind)] =
     &[("key", Debate), ("thing", Text), ("number", Number), ("hash", Hash)];
 
-const OF_DOCUMENTS: &[(&str, Kind)] =
+const OF_DOCUMENTS: &[(&str, ColumnKind)] =
     &[("key", Document), ("thing", Text), ("number", Number), ("hash", Hash)];
 
 /// What is moved, each after what it refers to. Sessions and links of browsers stay behind: they are

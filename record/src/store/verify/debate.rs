@@ -7,11 +7,11 @@ use aw_core::{ArgumentId, DebateId, DocumentId, Event, Hash, Seq, Standing, Time
 use uuid::Uuid;
 
 use super::Budget;
+use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
 use crate::store::find;
-use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, HEAD, Known};
-use crate::store::seals::{self, Seal};
-use crate::store::search::Words;
+use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, DebateRow, HEAD};
+use crate::store::search::SearchIndex;
 use crate::{Damage, Failure, Verified, chain};
 
 /// So many arguments are asked for at a time.
@@ -166,13 +166,13 @@ impl DebateWalk {
         db.optional(sql, values![argument.uuid(), self.key], |row| row.get(0).map(Seq))
     }
 
-    /// Which documents the arguments between these two mean, against the seals over that.
+    /// Which documents the arguments between these two mean, against the checksums over that.
     fn check_citations(&mut self, db: &Db<'_>, from: i64, until: i64) -> Result<(), Failure> {
         let range = values![self.key, from, until];
         let sql = "select number, hash from seals
              where thing = 'citations' and key = ?1 and number > ?2 and number <= ?3";
-        let sealed = db.all(sql, range, |row| Ok((row.get(0)?, Hash(row.get(1)?))))?;
-        let sealed: BTreeMap<i64, Hash> = sealed.into_iter().collect();
+        let kept = db.all(sql, range, |row| Ok((row.get(0)?, Hash(row.get(1)?))))?;
+        let kept: BTreeMap<i64, Hash> = kept.into_iter().collect();
         let mut cited: BTreeMap<i64, Vec<Cited>> = BTreeMap::new();
         let sql = "select seq, citations.document_key, citations.version, documents.id, v.version
              from citations
@@ -190,12 +190,12 @@ impl DebateWalk {
             });
             Ok(ControlFlow::Continue(()))
         })?;
-        let both: BTreeSet<i64> = cited.keys().chain(sealed.keys()).copied().collect();
+        let both: BTreeSet<i64> = cited.keys().chain(kept.keys()).copied().collect();
         for seq in both {
             let cited = cited.remove(&seq).unwrap_or_default();
-            let seal = sealed.get(&seq).copied();
+            let checksum = kept.get(&seq).copied();
             let seq = Seq(seq.cast_unsigned());
-            self.check_cited(db, seq, &cited, seal)
+            self.check_cited(db, seq, &cited, checksum)
                 .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
         }
         Ok(())
@@ -206,7 +206,7 @@ impl DebateWalk {
         db: &Db<'_>,
         seq: Seq,
         cited: &[Cited],
-        seal: Option<Hash>,
+        checksum: Option<Hash>,
     ) -> Result<(), Failure> {
         let Some(documents) = cited.iter().map(|cited| cited.there).collect::<Option<Vec<_>>>()
         else {
@@ -214,7 +214,7 @@ impl DebateWalk {
         };
         let hash = find::hash_at(db, self.key, seq)?;
         let worked_out = (!cited.is_empty()).then(|| chain::citations(hash, &documents));
-        if worked_out != seal {
+        if worked_out != checksum {
             return bad("the documents that it cites are not those that it cited");
         }
         self.cited.extend(cited.iter().map(|cited| (cited.key, (cited.version, seq))));
@@ -228,7 +228,7 @@ impl DebateWalk {
             return missing(Seq::FIRST);
         };
         let sql = format!("select {HEAD} from debates where key = ?1");
-        let Known { head, deleted_at, .. } = db.one(&sql, values![self.key], rows::known)?;
+        let DebateRow { head, deleted_at, .. } = db.one(&sql, values![self.key], rows::known)?;
         let kept = head.debate.standing;
         if kept.last > standing.last {
             return missing(standing.last.next());
@@ -240,20 +240,21 @@ impl DebateWalk {
         if kept != standing {
             return bad("where it stands is not what its arguments lead to");
         }
-        let seal = seals::opening(db, self.key)?.seal();
-        if Seal::Opening(self.key).kept(db)? != Some(seal) {
+        let checksum = checksums::opening(db, self.key)?.checksum();
+        if Checksum::Opening(self.key).kept(db)? != Some(checksum) {
             return bad("its title, type, policy, date or rules are not those it was opened with");
         }
         if head.updated_at != newest.at
-            && Seal::Imported(self.key).kept(db)? != Some(seals::imported_at(seal, head.updated_at))
+            && Checksum::Imported(self.key).kept(db)?
+                != Some(checksums::imported_at(checksum, head.updated_at))
         {
             return bad("it was not updated when its newest argument was written");
         }
-        let deleted = deleted_at.map(|at| seals::deleted_at(seal, at));
-        if Seal::DebateDeleted(self.key).kept(db)? != deleted {
+        let deleted = deleted_at.map(|at| checksums::deleted_at(checksum, at));
+        if Checksum::DebateDeleted(self.key).kept(db)? != deleted {
             return bad("whether and when it was deleted is not what was kept of it");
         }
-        let title = Words::Titles.kept(db, self.key)?;
+        let title = SearchIndex::Titles.kept(db, self.key)?;
         let found_by = deleted_at.is_none().then(|| head.title.as_str());
         if title.as_deref() != found_by {
             return bad("a search does not find it by its title");
@@ -272,7 +273,7 @@ impl DebateWalk {
         }
         self.check_documents(db)?;
         let arguments = standing.last.0;
-        Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, seal })
+        Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, checksum })
     }
 
     /// The list of its documents follows from what its arguments cite.
@@ -330,7 +331,7 @@ mod tests {
         NewArgument {
             id: id.into(),
             request: id.into(),
-            content: Content::recorded("Words.".to_owned()),
+            content: Content::recorded("SearchIndex.".to_owned()),
             author: None,
             via: Via::Api,
             seat: None,

@@ -6,9 +6,9 @@ use aw_core::{DocumentId, Hash, RequestId, Time};
 use uuid::Uuid;
 
 use super::Budget;
+use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
-use crate::store::seals::{self, Seal};
-use crate::store::search::Words;
+use crate::store::search::SearchIndex;
 use crate::{Damage, Failure};
 
 /// So many versions, which may be long, are asked for at a time.
@@ -56,7 +56,7 @@ impl DocumentWalk {
     fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<bool, Failure> {
         let sql = format!(
             "select {} where document_key = ?1 and v.version > ?2 order by v.version limit ?3",
-            seals::VERSION
+            checksums::VERSION
         );
         while !budget.is_spent() {
             let mut found = 0;
@@ -81,13 +81,13 @@ impl DocumentWalk {
     fn take(&mut self, db: &Db<'_>, row: &Row<'_>) -> Result<usize, Failure> {
         let number = self.versions() + 1;
         let at_version = |failure: Failure| failure.placed(|damage| damage.at_version(number));
-        let version = seals::version(row).map_err(at_version)?;
+        let version = checksums::version(row).map_err(at_version)?;
         if version.number != number {
             return missing(number);
         }
         let previous = self.newest.as_ref().map_or(Hash::NONE, |newest| newest.hash);
         let hash = version.link(previous);
-        let kept = Seal::Version(self.key, number).kept(db).map_err(at_version)?;
+        let kept = Checksum::Version(self.key, number).kept(db).map_err(at_version)?;
         if kept != Some(hash) {
             let changed = Damage::new("its hash is not that of what it says");
             return Err(changed.at_version(number).into());
@@ -115,10 +115,10 @@ impl DocumentWalk {
         let Some((number, kept, deleted, has_seat, has_strays)) = row else {
             return bad("it is not there any more");
         };
-        // A seal beyond the newest version tells of one that was there.
+        // A checksum beyond the newest version tells of one that was there.
         let sql = "select max(number) from seals where thing = 'document' and key = ?1";
-        let sealed: Option<u64> = db.one(sql, values![self.key], |row| row.get(0))?;
-        if number > newest.number || sealed > Some(newest.number) {
+        let kept_until: Option<u64> = db.one(sql, values![self.key], |row| row.get(0))?;
+        if number > newest.number || kept_until > Some(newest.number) {
             return missing(newest.number + 1);
         }
         if number < newest.number {
@@ -134,11 +134,11 @@ impl DocumentWalk {
         if has_strays {
             return bad("something stands before its first version");
         }
-        let deleted = deleted.map(|at| seals::deleted_at(newest.hash, Time(at)));
-        if Seal::DocumentDeleted(self.key).kept(db)? != deleted {
+        let deleted = deleted.map(|at| checksums::deleted_at(newest.hash, Time(at)));
+        if Checksum::DocumentDeleted(self.key).kept(db)? != deleted {
             return bad("whether and when it was deleted is not what was kept of it");
         }
-        let summary = Words::Summaries.kept(db, self.key)?;
+        let summary = SearchIndex::Summaries.kept(db, self.key)?;
         if summary.as_ref() != Some(&newest.summary) {
             return bad("a search does not find it by its summary");
         }

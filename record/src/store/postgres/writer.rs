@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::session::{Session, Trouble};
-use super::{Line, Neighbour, News};
+use super::session::{Interruption, PostgresSession};
+use super::{Connector, Notice, PeerListener};
 use crate::store::db::{Db, values};
-use crate::store::writer::{About, Job};
+use crate::store::writer::{Job, LockKey};
 use crate::{Failure, Fault};
 
 /// How many times a batch is begun before it is given up.
@@ -28,15 +28,15 @@ const SLOTS: i32 = super::LOCKS;
 const NOTIFICATION: usize = 7_000;
 
 #[derive(Debug)]
-pub(in crate::store) struct PostgresDesk {
-    line: Arc<Line>,
-    session: Option<Session>,
+pub(in crate::store) struct PostgresWriter {
+    connector: Arc<Connector>,
+    session: Option<PostgresSession>,
     /// Something may have been committed that nobody was told of.
     owes_a_look: bool,
 }
 
 /// Why a batch was not committed.
-enum Stopped {
+enum BatchError {
     /// It may be begun anew.
     Again,
     /// The connection is gone.
@@ -48,9 +48,9 @@ enum Stopped {
     Failed(Fault),
 }
 
-impl PostgresDesk {
-    pub(super) fn new(line: Arc<Line>) -> Self {
-        PostgresDesk { line, session: None, owes_a_look: false }
+impl PostgresWriter {
+    pub(super) fn new(connector: Arc<Connector>) -> Self {
+        PostgresWriter { connector, session: None, owes_a_look: false }
     }
 
     /// Does the whole batch in one transaction. After an error nothing of it was acknowledged; and
@@ -59,11 +59,11 @@ impl PostgresDesk {
     pub(in crate::store) fn commit(
         &mut self,
         batch: &mut [Box<dyn Job>],
-        neighbour: &OnceLock<Arc<dyn Neighbour>>,
+        peers: &OnceLock<Arc<dyn PeerListener>>,
     ) -> Result<(), Fault> {
         let mut unsure = false;
         for attempt in 1..=TRIES {
-            let session = match self.session.take().filter(Session::is_open) {
+            let session = match self.session.take().filter(PostgresSession::is_open) {
                 Some(session) => session,
                 None => match self.begin_session() {
                     Ok(session) => session,
@@ -74,25 +74,25 @@ impl PostgresDesk {
                 },
             };
             if std::mem::take(&mut self.owes_a_look)
-                && let Some(neighbour) = neighbour.get()
+                && let Some(peers) = peers.get()
             {
-                neighbour.hear(News::Anything);
+                peers.hear(Notice::Anything);
             }
             session.set_unsure(unsure);
-            match run_all(&session, batch, self.line.server, attempt == TRIES) {
+            match run_all(&session, batch, self.connector.server, attempt == TRIES) {
                 Ok(()) => {
                     self.session = Some(session);
                     return Ok(());
                 }
-                Err(Stopped::Lost { committing }) => unsure |= committing,
-                Err(Stopped::Again) => {
+                Err(BatchError::Lost { committing }) => unsure |= committing,
+                Err(BatchError::Again) => {
                     self.session = rolled_back(session);
                     // Not in step with whoever was in the way.
                     let pause =
                         u64::from(attempt) * (1 + u64::from(Uuid::now_v7().as_bytes()[15] % 8));
                     thread::sleep(Duration::from_millis(pause));
                 }
-                Err(Stopped::Failed(fault)) => {
+                Err(BatchError::Failed(fault)) => {
                     self.session = rolled_back(session);
                     self.owes_a_look |= unsure;
                     return Err(fault);
@@ -104,8 +104,8 @@ impl PostgresDesk {
     }
 
     /// A session with a slot of its own to count in. Nobody moves the record while it is open.
-    fn begin_session(&self) -> Result<Session, Fault> {
-        let session = self.line.connect_soon().map_err(fault_of)?;
+    fn begin_session(&self) -> Result<PostgresSession, Fault> {
+        let session = self.connector.connect_soon().map_err(fault_of)?;
         if !session.join().map_err(fault_of)? {
             return Err(Fault::Busy("the record is being moved to another database"));
         }
@@ -122,11 +122,11 @@ impl PostgresDesk {
 }
 
 fn run_all(
-    session: &Session,
+    session: &PostgresSession,
     batch: &mut [Box<dyn Job>],
     server: Uuid,
     last: bool,
-) -> Result<(), Stopped> {
+) -> Result<(), BatchError> {
     session.command("begin");
     lock(session, batch).map_err(|failure| stopped(session, failure, false))?;
     let db = Db::Postgres(session);
@@ -136,21 +136,21 @@ fn run_all(
             session.command("release savepoint request");
             continue;
         };
-        match session.trouble() {
-            Some(Trouble::Lost) => return Err(Stopped::Lost { committing: false }),
-            Some(Trouble::Again) if !last => return Err(Stopped::Again),
-            Some(Trouble::Again) | None => {}
+        match session.interruption() {
+            Some(Interruption::Lost) => return Err(BatchError::Lost { committing: false }),
+            Some(Interruption::Again) if !last => return Err(BatchError::Again),
+            Some(Interruption::Again) | None => {}
         }
         match fault {
             // The fault is this request's alone: the others of the batch must not pay for it.
             Fault::Refused(_) | Fault::Damaged(_) => {
-                if session.settle().is_err() && session.trouble() == Some(Trouble::Lost) {
-                    return Err(Stopped::Lost { committing: false });
+                if session.settle().is_err() && session.interruption() == Some(Interruption::Lost) {
+                    return Err(BatchError::Lost { committing: false });
                 }
                 session.command("rollback to savepoint request");
                 session.command("release savepoint request");
             }
-            fault => return Err(Stopped::Failed(fault)),
+            fault => return Err(BatchError::Failed(fault)),
         }
     }
     for payload in notifications(server, batch.iter().filter_map(|job| job.news())) {
@@ -164,13 +164,13 @@ fn run_all(
 
 /// Locks what the batch is about, everywhere in the same order. What is not there yet cannot be
 /// locked; of two who make it, the second finds it when it tries again.
-fn lock(session: &Session, batch: &[Box<dyn Job>]) -> Result<(), Failure> {
+fn lock(session: &PostgresSession, batch: &[Box<dyn Job>]) -> Result<(), Failure> {
     let (mut debates, mut documents) = (BTreeSet::new(), BTreeSet::new());
     for job in batch {
         match job.about() {
-            About::Debate(id) => drop(debates.insert(*id.uuid().as_bytes())),
-            About::Document(id) => drop(documents.insert(*id.uuid().as_bytes())),
-            About::Nothing => {}
+            LockKey::Debate(id) => drop(debates.insert(*id.uuid().as_bytes())),
+            LockKey::Document(id) => drop(documents.insert(*id.uuid().as_bytes())),
+            LockKey::Nothing => {}
         }
     }
     for (ids, sql) in [
@@ -185,21 +185,21 @@ fn lock(session: &Session, batch: &[Box<dyn Job>]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn stopped(session: &Session, failure: Failure, committing: bool) -> Stopped {
-    match (session.trouble(), failure) {
-        (Some(Trouble::Lost), _) => Stopped::Lost { committing },
-        (Some(Trouble::Again), _) => Stopped::Again,
-        (None, failure) => Stopped::Failed(fault_of(failure)),
+fn stopped(session: &PostgresSession, failure: Failure, committing: bool) -> BatchError {
+    match (session.interruption(), failure) {
+        (Some(Interruption::Lost), _) => BatchError::Lost { committing },
+        (Some(Interruption::Again), _) => BatchError::Again,
+        (None, failure) => BatchError::Failed(fault_of(failure)),
     }
 }
 
-fn rolled_back(session: Session) -> Option<Session> {
+fn rolled_back(session: PostgresSession) -> Option<PostgresSession> {
     // What was on its way fails with what went wrong; that was told already.
     let _ = session.settle();
     session.command("rollback");
     let settled = session.settle();
-    let trouble = session.trouble();
-    (settled.is_ok() && trouble.is_none()).then_some(session)
+    let interruption = session.interruption();
+    (settled.is_ok() && interruption.is_none()).then_some(session)
 }
 
 fn fault_of(failure: Failure) -> Fault {
@@ -211,7 +211,7 @@ fn fault_of(failure: Failure) -> Fault {
 
 /// What other servers are told: from whom, and then for each debate what happened to it. A long batch
 /// takes several.
-fn notifications(server: Uuid, news: impl Iterator<Item = News>) -> Vec<String> {
+fn notifications(server: Uuid, news: impl Iterator<Item = Notice>) -> Vec<String> {
     let begin = || server.simple().to_string();
     let mut payloads: Vec<String> = Vec::new();
     for news in news {
@@ -224,28 +224,28 @@ fn notifications(server: Uuid, news: impl Iterator<Item = News>) -> Vec<String> 
     payloads
 }
 
-fn spelled(news: News) -> String {
+fn spelled(news: Notice) -> String {
     match news {
-        News::Opened(debate) => format!(" o{}", debate.uuid().simple()),
-        News::Written(debate) => format!(" w{}", debate.uuid().simple()),
-        News::Deleted(debate) => format!(" d{}", debate.uuid().simple()),
-        News::Seats => " s".to_owned(),
-        News::Anything => " a".to_owned(),
+        Notice::Opened(debate) => format!(" o{}", debate.uuid().simple()),
+        Notice::Written(debate) => format!(" w{}", debate.uuid().simple()),
+        Notice::Deleted(debate) => format!(" d{}", debate.uuid().simple()),
+        Notice::Seats => " s".to_owned(),
+        Notice::Anything => " a".to_owned(),
     }
 }
 
 /// Who tells something, and what. What a newer server says that is not known here may be anything.
-pub(super) fn understood(payload: &str) -> (Option<Uuid>, Vec<News>) {
+pub(super) fn understood(payload: &str) -> (Option<Uuid>, Vec<Notice>) {
     let mut words = payload.split_ascii_whitespace();
     let server = words.next().and_then(|word| word.parse().ok());
     let news = words.map(|word| {
         let (kind, id) = word.split_at_checked(1).unwrap_or_default();
         match (kind, id.parse::<Uuid>()) {
-            ("o", Ok(id)) => News::Opened(id.into()),
-            ("w", Ok(id)) => News::Written(id.into()),
-            ("d", Ok(id)) => News::Deleted(id.into()),
-            ("s", _) => News::Seats,
-            _ => News::Anything,
+            ("o", Ok(id)) => Notice::Opened(id.into()),
+            ("w", Ok(id)) => Notice::Written(id.into()),
+            ("d", Ok(id)) => Notice::Deleted(id.into()),
+            ("s", _) => Notice::Seats,
+            _ => Notice::Anything,
         }
     });
     (server, news.collect())
@@ -259,18 +259,18 @@ mod tests {
     fn what_one_server_spells_the_others_understand() {
         let server = Uuid::from_u128(9);
         let debate = |number| Uuid::from_u128(number).into();
-        let all: Vec<News> = (0..500)
+        let all: Vec<Notice> = (0..500)
             .map(|number| match number % 5 {
-                0 => News::Opened(debate(number)),
-                1 => News::Written(debate(number)),
-                2 => News::Deleted(debate(number)),
-                3 => News::Seats,
-                _ => News::Anything,
+                0 => Notice::Opened(debate(number)),
+                1 => Notice::Written(debate(number)),
+                2 => Notice::Deleted(debate(number)),
+                3 => Notice::Seats,
+                _ => Notice::Anything,
             })
             .collect();
         let payloads = notifications(server, all.iter().copied());
         assert!(payloads.len() > 1 && payloads.iter().all(|payload| payload.len() < 8_000));
-        let heard: Vec<News> = payloads
+        let heard: Vec<Notice> = payloads
             .iter()
             .flat_map(|payload| {
                 let (from, news) = understood(payload);
@@ -280,6 +280,6 @@ mod tests {
             .collect();
         assert_eq!(heard, all);
         assert!(notifications(server, std::iter::empty()).is_empty());
-        assert_eq!(understood("x yz").1, [News::Anything]);
+        assert_eq!(understood("x yz").1, [Notice::Anything]);
     }
 }

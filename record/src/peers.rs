@@ -4,38 +4,38 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::bell::Bell;
-use crate::feed::{Change, Feed};
-use crate::presence::{Presence, Seen};
-use crate::store::{Neighbour, News};
+use crate::feed::{ChangeKind, Feed};
+use crate::presence::{PresenceTracker, RoleSign};
+use crate::store::{Notice, PeerListener};
 
 /// What is told here when another server says that something happened there.
-pub(crate) struct Ears {
+pub(crate) struct Peers {
     pub(crate) bell: Bell,
     pub(crate) feed: Feed,
-    pub(crate) presence: Presence,
+    pub(crate) presence: PresenceTracker,
     pub(crate) departures: watch::Sender<()>,
 }
 
-impl Neighbour for Ears {
-    fn hear(&self, news: News) {
+impl PeerListener for Peers {
+    fn hear(&self, news: Notice) {
         match news {
-            News::Opened(debate) => {
+            Notice::Opened(debate) => {
                 self.bell.ring(debate);
-                self.feed.ring(debate, Change::Opened);
+                self.feed.ring(debate, ChangeKind::Opened);
             }
-            News::Written(debate) => {
+            Notice::Written(debate) => {
                 self.bell.ring(debate);
-                self.feed.ring(debate, Change::Written);
+                self.feed.ring(debate, ChangeKind::Written);
             }
-            News::Deleted(debate) => {
+            Notice::Deleted(debate) => {
                 self.presence.forget(debate);
                 self.bell.ring(debate);
-                self.feed.ring(debate, Change::Written);
+                self.feed.ring(debate, ChangeKind::Written);
             }
-            News::Seats => {
+            Notice::Seats => {
                 self.departures.send_replace(());
             }
-            News::Anything => {
+            Notice::Anything => {
                 self.bell.ring_all();
                 self.presence.ring_all();
                 self.feed.begin_anew();
@@ -44,11 +44,11 @@ impl Neighbour for Ears {
         }
     }
 
-    fn signs(&self, all: bool) -> Vec<Seen> {
+    fn signs(&self, all: bool) -> Vec<RoleSign> {
         self.presence.changes(all)
     }
 
-    fn learn(&self, server: Uuid, seen: Seen) {
+    fn learn(&self, server: Uuid, seen: RoleSign) {
         self.presence.learn(server, seen);
     }
 

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::db::{Db, Row, values};
 use super::find::{argument_at, live, seq_of};
 use super::in_order;
-use super::reading::{cited, has_own_rules};
+use super::read::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
-use crate::{Citation, Failure, Moment, Sheet, Surroundings};
+use crate::{Citation, Failure, Moment, PageData, Surroundings};
 
 /// The debate with at most `limit` arguments before `before`, or the newest.
 pub(super) fn read(
@@ -18,7 +18,7 @@ pub(super) fn read(
     debate: DebateId,
     before: Option<Seq>,
     limit: u64,
-) -> Result<Sheet, Failure> {
+) -> Result<PageData, Failure> {
     let known = live(db, debate)?;
     let after_last = known.head.debate.standing.last.0 + 1;
     let end = before.map_or(after_last, |seq| seq.0.min(after_last));
@@ -31,7 +31,7 @@ pub(super) fn read(
     let first = arguments.first().map_or(end.max(2), |argument| argument.seq.0);
     let citations = citations(db, known.key, first, end)?;
     let pending = known.head.debate.standing.pending();
-    Ok(Sheet {
+    Ok(PageData {
         earlier: first - 2,
         moments: moments(db, known.key)?,
         documents: cited(db, known.key)?,

@@ -9,12 +9,12 @@ use aw_core::{DocumentId, Hash, Seq, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
-use crate::chain::{self, Opening, Version};
+use crate::chain::{self, ChainedVersion, Opening};
 use crate::{Failure, Fault};
 
 /// One seal, by its place in the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Seal {
+pub(super) enum Checksum {
     /// Over a debate's own words.
     Opening(i64),
     /// Over when an imported debate was last touched, which may be after its newest argument.
@@ -29,15 +29,15 @@ pub(super) enum Seal {
     DocumentDeleted(i64),
 }
 
-impl Seal {
+impl Checksum {
     fn place(self) -> (&'static str, i64, u64) {
         match self {
-            Seal::Opening(debate) => ("debate", debate, 1),
-            Seal::Imported(debate) => ("debate", debate, 2),
-            Seal::DebateDeleted(debate) => ("debate", debate, 0),
-            Seal::Citations(debate, seq) => ("citations", debate, seq.0),
-            Seal::Version(document, number) => ("document", document, number),
-            Seal::DocumentDeleted(document) => ("document", document, 0),
+            Checksum::Opening(debate) => ("debate", debate, 1),
+            Checksum::Imported(debate) => ("debate", debate, 2),
+            Checksum::DebateDeleted(debate) => ("debate", debate, 0),
+            Checksum::Citations(debate, seq) => ("citations", debate, seq.0),
+            Checksum::Version(document, number) => ("document", document, number),
+            Checksum::DocumentDeleted(document) => ("document", document, 0),
         }
     }
 
@@ -63,21 +63,21 @@ impl Seal {
 
 /// Seals a debate that has just been opened or imported, once its arguments are there.
 pub(super) fn keep_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
-    let opening = opening(db, key)?.seal();
-    Seal::Opening(key).keep(db, opening)?;
+    let opening = opening(db, key)?.checksum();
+    Checksum::Opening(key).keep(db, opening)?;
     let sql = "select updated_at from debates where key = ?1 and updated_at > (
              select created_at from arguments where debate_key = ?1 order by seq desc limit 1)";
     let imported: Option<i64> = db.optional(sql, values![key], |row| row.get(0))?;
     match imported {
-        Some(at) => Seal::Imported(key).keep(db, imported_at(opening, Time(at))),
+        Some(at) => Checksum::Imported(key).keep(db, imported_at(opening, Time(at))),
         None => Ok(()),
     }
 }
 
 /// Seals that a debate was deleted, and when.
 pub(super) fn keep_debate_deleted(db: &Db<'_>, key: i64, at: Time) -> Result<(), Failure> {
-    let opening = Seal::Opening(key).before(db)?;
-    Seal::DebateDeleted(key).keep(db, deleted_at(opening, at))
+    let opening = Checksum::Opening(key).before(db)?;
+    Checksum::DebateDeleted(key).keep(db, deleted_at(opening, at))
 }
 
 /// Seals which documents an argument means, if it means any.
@@ -87,18 +87,18 @@ pub(super) fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Fail
         return Ok(());
     }
     let hash = super::find::hash_at(db, key, seq)?;
-    Seal::Citations(key, seq).keep(db, chain::citations(hash, &cited))
+    Checksum::Citations(key, seq).keep(db, chain::citations(hash, &cited))
 }
 
 /// Seals a version of a document.
 pub(super) fn keep_version(db: &Db<'_>, key: i64, number: u64) -> Result<(), Failure> {
     let previous = match number {
         1 => Hash::NONE,
-        _ => Seal::Version(key, number - 1).before(db)?,
+        _ => Checksum::Version(key, number - 1).before(db)?,
     };
     let sql = format!("select {VERSION} where document_key = ?1 and v.version = ?2");
     let version = db.one(&sql, values![key, number], version)?;
-    Seal::Version(key, number).keep(db, version.link(previous))
+    Checksum::Version(key, number).keep(db, version.link(previous))
 }
 
 /// Seals that a document was deleted, and when.
@@ -108,8 +108,8 @@ pub(super) fn keep_document_deleted(
     newest: u64,
     at: Time,
 ) -> Result<(), Failure> {
-    let newest = Seal::Version(key, newest).before(db)?;
-    Seal::DocumentDeleted(key).keep(db, deleted_at(newest, at))
+    let newest = Checksum::Version(key, newest).before(db)?;
+    Checksum::DocumentDeleted(key).keep(db, deleted_at(newest, at))
 }
 
 /// A debate's own words.
@@ -148,8 +148,8 @@ pub(super) const VERSION: &str = "documents.id, v.version, v.summary, v.author, 
      join documents on documents.key = document_key
      left join seats on seats.key = documents.seat_key";
 
-pub(super) fn version(row: &Row<'_>) -> Result<Version, Failure> {
-    Ok(Version {
+pub(super) fn version(row: &Row<'_>) -> Result<ChainedVersion, Failure> {
+    Ok(ChainedVersion {
         document: row.get::<Uuid>(0)?.into(),
         number: row.get(1)?,
         summary: row.get(2)?,
@@ -203,13 +203,13 @@ fn keys(db: &Db<'_>, table: &str) -> Result<Vec<(i64, Option<Time>)>, Failure> {
     db.all(&sql, values![], |row| Ok((row.get(0)?, row.get::<Option<i64>>(1)?.map(Time))))
 }
 
-fn tolerate(sealed: Result<(), Failure>) -> Result<(), Failure> {
-    match sealed {
+fn tolerate(written: Result<(), Failure>) -> Result<(), Failure> {
+    match written {
         Err(Failure::Fault(Fault::Damaged(damage))) => {
-            tracing::warn!(%damage, "something stays without a seal");
+            tracing::warn!(%damage, "a damaged row gets no checksum");
             Ok(())
         }
-        sealed => sealed,
+        written => written,
     }
 }
 

@@ -197,7 +197,7 @@ pub struct Context {
 
 /// Which arguments of a debate are read piece by piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Run {
+pub enum Selection {
     /// All of them.
     All,
     /// Its RULINGs only.
@@ -222,7 +222,7 @@ pub struct CitedPage {
 
 /// What a page of a debate is drawn from.
 #[derive(Debug, Clone)]
-pub struct Sheet {
+pub struct PageData {
     /// The debate.
     pub debate: DebateHead,
     /// Its MOTION.

@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 use super::db::{Db, values};
 use super::find::{argument_at, id_at, live, seq_of};
-use super::rows::{self, ARGUMENT, Known};
+use super::rows::{self, ARGUMENT, DebateRow};
 use super::search::join_in_order;
 use super::{damaged, in_order};
-use crate::shape::PIECE;
+use crate::types::PIECE;
 use crate::{
-    CitedDocument, CitedMark, CitedPage, Context, Damage, DebateHead, DebateListed, Failure, Run,
-    Stretch, TypeTexts,
+    CitedDocument, CitedMark, CitedPage, Context, Damage, DebateHead, DebateListed, Failure,
+    Selection, Stretch, TypeTexts,
 };
 
 /// How many rows, at most: PostgreSQL hands out all of them at once.
@@ -30,12 +30,12 @@ pub(crate) struct Look {
     /// The place of the argument that the waiter has seen.
     pub(crate) seen: Option<Seq>,
     /// There when its wait is over.
-    pub(crate) found: Option<Found>,
+    pub(crate) found: Option<WaitAnswer>,
 }
 
 /// What there is to show to a waiter.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct WaitAnswer {
     pub(crate) argument: Argument,
     pub(crate) unseen: Vec<Argument>,
     /// The RULINGs after the first and up to the second place go before `unseen`, and are too long to
@@ -72,7 +72,7 @@ pub(super) fn look(
 
 /// Where a wait that names no argument begins. An automatic RULING bears the arbitrator's role, but
 /// the arbitrator has not written it: its wait begins after the RULING before that.
-fn seen_without_id(db: &Db<'_>, known: &Known, role: Role) -> Result<Option<Seq>, Failure> {
+fn seen_without_id(db: &Db<'_>, known: &DebateRow, role: Role) -> Result<Option<Seq>, Failure> {
     let standing = &known.head.debate.standing;
     let newest = standing.seen_without_id(role);
     let Some(seq) = newest.filter(|_| role == Role::Arbitrator && standing.state == State::Closed)
@@ -88,7 +88,12 @@ fn seen_without_id(db: &Db<'_>, known: &Known, role: Role) -> Result<Option<Seq>
 }
 
 /// How many arguments after `from` the role did not write, counted without reading them.
-fn unseen_count(db: &Db<'_>, known: &Known, role: Role, from: Option<Seq>) -> Result<u64, Failure> {
+fn unseen_count(
+    db: &Db<'_>,
+    known: &DebateRow,
+    role: Role,
+    from: Option<Seq>,
+) -> Result<u64, Failure> {
     let standing = &known.head.debate.standing;
     let Some(from) = from else { return Ok(standing.last.0 - standing.count.get(role)) };
     if from == standing.last {
@@ -113,11 +118,11 @@ fn unseen_count(db: &Db<'_>, known: &Known, role: Role, from: Option<Seq>) -> Re
 
 fn show(
     db: &Db<'_>,
-    known: &Known,
+    known: &DebateRow,
     role: Role,
     from: Option<Seq>,
     unseen_count: u64,
-) -> Result<Found, Failure> {
+) -> Result<WaitAnswer, Failure> {
     let standing = &known.head.debate.standing;
     let from = from.map_or(0, |seq| seq.0);
     let mut unseen = Vec::new();
@@ -136,7 +141,7 @@ fn show(
         && let Some(first) = unseen.first()
     {
         let (after, until, mut room) = (Seq(from), Seq(first.seq.0 - 1), PIECE);
-        let mut all = run(db, known, Run::Rulings, after, until, &mut room)?;
+        let mut all = run(db, known, Selection::Rulings, after, until, &mut room)?;
         if room == 0 {
             let sql = "select count(*) from arguments
                  where debate_key = ?1 and seq > ?2 and seq <= ?3 and type = 'RULING'";
@@ -157,7 +162,7 @@ fn show(
             argument_at(db, known, newest.ok_or_else(|| damaged("nobody else has spoken"))?)?
         }
     };
-    Ok(Found {
+    Ok(WaitAnswer {
         argument,
         omitted,
         unseen,
@@ -179,8 +184,8 @@ pub(super) fn context(
     let first = Seq(last + 1 - limit.unwrap_or(u64::MAX).min(last - 1));
     let own_rules = has_own_rules(db, known.key)?;
     let mut room = PIECE;
-    let arguments = run(db, &known, Run::All, Seq(first.0 - 1), Seq(last), &mut room)?;
-    let rulings = run(db, &known, Run::Rulings, Seq::FIRST, Seq(first.0 - 1), &mut room)?;
+    let arguments = run(db, &known, Selection::All, Seq(first.0 - 1), Seq(last), &mut room)?;
+    let rulings = run(db, &known, Selection::Rulings, Seq::FIRST, Seq(first.0 - 1), &mut room)?;
     let documents = cited_after(db, known.key, CitedMark::default())?;
     let rest = (room == 0 || documents.next.is_some()).then_some(first);
     let mut context = Context {
@@ -207,7 +212,7 @@ pub(super) fn has_own_rules(db: &Db<'_>, key: i64) -> Result<bool, Failure> {
 pub(super) fn piece(
     db: &Db<'_>,
     debate: DebateId,
-    which: Run,
+    which: Selection,
     after: Seq,
     until: Seq,
 ) -> Result<Vec<Argument>, Failure> {
@@ -217,8 +222,8 @@ pub(super) fn piece(
 /// The same, as long as there is room.
 fn run(
     db: &Db<'_>,
-    known: &Known,
-    which: Run,
+    known: &DebateRow,
+    which: Selection,
     after: Seq,
     until: Seq,
     room: &mut usize,
@@ -227,8 +232,8 @@ fn run(
         return Ok(Vec::new());
     }
     let only = match which {
-        Run::All => "",
-        Run::Rulings => "and type = 'RULING'",
+        Selection::All => "",
+        Selection::Rulings => "and type = 'RULING'",
     };
     let sql = format!(
         "select {ARGUMENT} from arguments

@@ -15,17 +15,17 @@ const KEPT: usize = 64;
 
 /// What was found after a ring, by what was asked.
 #[derive(Debug)]
-pub struct Alike<K, V> {
+pub struct SharedAnswers<K, V> {
     kept: Mutex<HashMap<K, (Rung, V)>>,
 }
 
-impl<K, V> Default for Alike<K, V> {
+impl<K, V> Default for SharedAnswers<K, V> {
     fn default() -> Self {
-        Alike { kept: Mutex::default() }
+        SharedAnswers { kept: Mutex::default() }
     }
 }
 
-impl<K: Eq + Hash, V: Clone> Alike<K, V> {
+impl<K: Eq + Hash, V: Clone> SharedAnswers<K, V> {
     /// What somebody else has found after this ring or a later one.
     pub fn found(&self, asked: &K, rung: Rung) -> Option<V> {
         let kept = self.kept();
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn an_answer_serves_for_its_ring_and_earlier_ones_but_never_for_a_later_one() {
-        let alike = Alike::default();
+        let alike = SharedAnswers::default();
         alike.keep("news?", Rung(7), "seven");
         assert_eq!(alike.found(&"news?", Rung(6)), Some("seven"));
         assert_eq!(alike.found(&"news?", Rung(7)), Some("seven"));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn who_was_slow_to_read_does_not_take_the_place_of_something_newer() {
-        let alike = Alike::default();
+        let alike = SharedAnswers::default();
         alike.keep("news?", Rung(8), "eight");
         alike.keep("news?", Rung(7), "seven");
         assert_eq!(alike.found(&"news?", Rung(8)), Some("eight"));
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn only_so_many_are_kept() {
-        let alike = Alike::default();
+        let alike = SharedAnswers::default();
         for asked in 0..10 * KEPT {
             alike.keep(asked, Rung(1), ());
             assert!(alike.kept().len() <= KEPT);
