@@ -111,11 +111,7 @@ fn the_engine_knows_neither_http_nor_html() {
 
 #[test]
 fn nothing_points_at_the_command_line() {
-    each(
-        &["aw/src/server", "aw/src/wire.rs", "aw/src/wire", "aw/src/settings.rs"],
-        &[],
-        &["crate::cli", "clap"],
-    );
+    each(&["aw/src/server", "aw/src/api", "aw/src/settings.rs"], &[], &["crate::cli", "clap"]);
 }
 
 #[test]

@@ -19,11 +19,11 @@ use super::long::{Held, LongMessages, SHORT};
 use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::{COMPARING, DRAWING};
-use crate::web;
-use crate::wire::{
+use crate::api::types::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
     VersionList,
 };
+use crate::web;
 
 /// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
 const DIFF_PATIENCE: Duration = Duration::from_secs(1);

@@ -19,8 +19,8 @@ use super::long::{DRAWN, LongMessages};
 use super::refused::ReadRefused;
 use super::transcript::{self, Arguments, Cited};
 use super::turns::DRAWING;
+use crate::api::types::{Stamp, Transcript};
 use crate::web::{self, Tongue};
-use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -20,9 +20,9 @@ use super::caller::Caller;
 use super::desk::{Record, Session};
 use super::error::Problem;
 use super::serve::Peer;
+use crate::api::error::Code;
 use crate::token::digest;
 use crate::web;
-use crate::wire::Code;
 
 /// Whom the server lets in.
 #[derive(Debug, Clone, Default)]

@@ -24,8 +24,8 @@ use super::refused::ReadRefused;
 use super::socket::{End, Part, Socket, Turn, Upgrade, welcome, written};
 use super::transcript::Arguments;
 use super::turns::DRAWING;
+use crate::api::types::{ArgumentEvent, ClientEvent, ServerEvent, Text};
 use crate::web::{self, Tongue};
-use crate::wire::{ArgumentTold, Asked, Text, Told};
 
 /// How many new arguments are kept for other sockets.
 const SHARED: usize = 4;
@@ -189,14 +189,14 @@ impl Follower<'_> {
         if first.arguments.last().is_none_or(|newest| newest.seq == last) {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
             let arguments = self.drawn(first.arguments).await?;
-            let text = written(&Told::InitialState { debate, arguments, presence })?;
+            let text = written(&ServerEvent::InitialState { debate, arguments, presence })?;
             self.held = self.desk.app.long.hold(text.len()).map_err(|_| End::Busy)?;
             return self.socket.say(text).await;
         }
         // It is sent in parts, as it is read.
         let besides = if self.html.is_some() { DRAWN } else { 0 };
         self.held = self.desk.app.long.hold_pieces(besides).map_err(|_| End::Busy)?;
-        let whole = Told::InitialState { debate, arguments: Vec::new(), presence };
+        let whole = ServerEvent::InitialState { debate, arguments: Vec::new(), presence };
         let [head, end] = json::around(&whole, &["\"arguments\":["])?;
         self.socket.say_part(head, Part::First).await?;
         let mut run = Arguments::between(&self.engine, self.debate, Run::All, after, last);
@@ -246,7 +246,7 @@ impl Follower<'_> {
         let mut messages = Vec::with_capacity(news.arguments.len());
         for argument in self.drawn(news.arguments).await? {
             let debate = (&news.debate).into();
-            messages.push(written(&Told::NewArgument { debate, argument })?);
+            messages.push(written(&ServerEvent::NewArgument { debate, argument })?);
         }
         Ok(NewArguments { seen, is_all, messages })
     }
@@ -260,11 +260,11 @@ impl Follower<'_> {
             return Ok(());
         }
         let debate_id = Text(self.debate);
-        self.socket.tell(&Told::Presence { debate_id, presence: presence.into() }).await
+        self.socket.tell(&ServerEvent::Presence { debate_id, presence: presence.into() }).await
     }
 
     /// Arguments as this socket is told of them: every one passes through here.
-    async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentTold>, End> {
+    async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentEvent>, End> {
         let arguments: Arc<[Argument]> = arguments.into();
         let html = match self.html {
             Some(tongue) => self.fragments(arguments.clone(), tongue).await?,
@@ -273,7 +273,7 @@ impl Follower<'_> {
         let mut html = html.unwrap_or_default().into_iter();
         let told = arguments
             .iter()
-            .map(|argument| ArgumentTold { argument: argument.into(), html: html.next() });
+            .map(|argument| ArgumentEvent { argument: argument.into(), html: html.next() });
         Ok(told.collect())
     }
 
@@ -307,10 +307,10 @@ impl Follower<'_> {
     /// Does what the client asks. What comes of it arrives by the bell, like everything else.
     async fn obey(&mut self, text: &str) -> Result<(), Problem> {
         let (debate, request) = match input::from_json(text.as_bytes())? {
-            Asked::SubmitIntervention { debate_id, intervention } => {
+            ClientEvent::SubmitIntervention { debate_id, intervention } => {
                 (debate_id, self.desk.app.intervention(self.debate, Via::Api, intervention)?)
             }
-            Asked::SubmitRuling { debate_id, ruling } => {
+            ClientEvent::SubmitRuling { debate_id, ruling } => {
                 (debate_id, self.desk.app.ruling(self.debate, Via::Api, ruling)?)
             }
         };
@@ -326,7 +326,7 @@ impl Follower<'_> {
         if !matches!(end, End::Deleted) {
             return end;
         }
-        let deleted = Told::DebateDeleted { debate_id: Text(self.debate) };
+        let deleted = ServerEvent::DebateDeleted { debate_id: Text(self.debate) };
         self.socket.tell(&deleted).await.err().unwrap_or(end)
     }
 }

@@ -9,7 +9,7 @@ use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::json::Json;
 use super::refused::ReadRefused;
-use crate::wire::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
+use crate::api::types::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 
 type Answer<T> = Result<Json<Success<T>>, Problem>;
 

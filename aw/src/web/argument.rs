@@ -10,8 +10,8 @@ use aw_record::{Citation, CitedDocument, DebateHead, Surroundings};
 use super::assets;
 use super::markdown::{self, plain};
 use super::words::{Words, put};
+use crate::api::types::Stamp;
 use crate::server::Problem;
-use crate::wire::Stamp;
 
 /// Words that are longer than this are folded.
 const LONG: usize = 2_200;

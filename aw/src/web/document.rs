@@ -14,9 +14,9 @@ use super::markdown::{self, plain};
 use super::trouble;
 use super::visitor::Visitor;
 use super::words::{Words, put};
+use crate::api::types::Stamp;
 use crate::server::input::{Params, Segment};
 use crate::server::{About, COMPARING, DRAWING, Desk, Problem, input};
-use crate::wire::Stamp;
 
 /// How long a comparison may take.
 const PATIENCE: Duration = Duration::from_millis(400);

@@ -14,10 +14,10 @@ use super::markdown::plain;
 use super::trouble;
 use super::visitor::Visitor;
 use super::words::{Words, put};
+use crate::api::types::Stamp;
 use crate::kit::texts::BuiltIn;
 use crate::server::input::Params;
 use crate::server::{App, Desk, Problem};
-use crate::wire::Stamp;
 
 /// How many debates of a group are shown.
 const SHOWN: u64 = 30;

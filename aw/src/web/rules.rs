@@ -10,11 +10,11 @@ use super::markdown;
 use super::trouble;
 use super::visitor::Visitor;
 use super::words::{Tongue, Words, put};
+use crate::api::types as api;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 use crate::server::input::Segment;
 use crate::server::{About, DRAWING, Desk, Problem, input};
-use crate::wire;
 
 #[derive(Template)]
 #[template(path = "rules.html")]
@@ -78,7 +78,7 @@ fn of_role(v: &Visitor, kind: &str, role: Role, texts: Option<&TypeTexts>) -> Op
         Tongue::English => Language::English,
         Tongue::Vietnamese => Language::Vietnamese,
     };
-    let rules = match texts.map(wire::TypeTexts::from) {
+    let rules = match texts.map(api::TypeTexts::from) {
         Some(texts) => Rules::of_creator(kind, role, texts.of(role)),
         None => Rules::built_in(BuiltIn::named(kind)?, role, language),
     };

@@ -8,8 +8,8 @@ use axum::response::Response;
 use super::assets;
 use super::visitor::Visitor;
 use super::words::{Words, put};
+use crate::api::error::Code;
 use crate::server::{App, Problem};
-use crate::wire::Code;
 
 /// What went wrong.
 pub(crate) enum Trouble {

@@ -12,9 +12,10 @@ use super::super::options::{self, Choice};
 use super::super::trouble::{self, Trouble};
 use super::super::words::{Words, put};
 use super::{Asked, Notice, Preview, WINDOW, show};
+use crate::api::error::Code;
+use crate::api::types::SubmitRuling;
 use crate::server::input::Segment;
 use crate::server::{About, DRAWING, Desk, Problem, input};
-use crate::wire::{Code, SubmitRuling};
 
 /// The value of `choice` for none of the options.
 pub(crate) const ANOTHER_WAY: &str = "another";
