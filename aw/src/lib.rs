@@ -3,13 +3,12 @@
 //! Everything that touches the world: the server, and the command line. The rules are in
 //! `aw-core`, the record in `aw-record`; `docs/architecture.md` has the map.
 
+pub mod api;
 pub mod cli;
-pub mod client;
 pub mod files;
 pub mod home;
 pub mod kit;
 pub mod mcp;
-pub mod next;
 pub mod policy;
 pub mod process;
 pub mod programs;
@@ -18,4 +17,3 @@ pub mod server;
 pub mod settings;
 pub mod token;
 pub mod web;
-pub mod wire;

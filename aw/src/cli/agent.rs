@@ -11,8 +11,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::answer::{Format, Problem, Shown};
 use super::debate::Shape;
+use super::output::{Format, Problem, Shown};
 use super::session;
 use crate::kit::host::{Host, Places, Scope};
 use crate::kit::project_of;

@@ -14,8 +14,8 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::answer::Problem;
-use super::reach::known_on_port;
+use super::connect::known_on_port;
+use super::output::Problem;
 use super::role;
 use super::server::running;
 use crate::home::{Home, Running, Started};

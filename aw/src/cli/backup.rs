@@ -6,11 +6,11 @@ use aw_record::{OpenError, Place, RestoreError, Restored};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Problem, Shown};
 use super::background;
 use super::debate::Shape;
-use super::line::quoted;
-use super::page;
+use super::human;
+use super::next_command::quoted;
+use super::output::{Answer, Problem, Shown};
 use super::server::running;
 use crate::settings::ClientSettings;
 
@@ -49,7 +49,7 @@ impl Backup {
             )
             .suggest("The first server on this data folder makes it: aw server start"));
         }
-        let progress = page::Progress::new("copying");
+        let progress = human::Progress::new("copying");
         let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))
             .map_err(|error| {
                 Problem::input(format!("the backup failed: {error}"))
@@ -63,7 +63,7 @@ impl Backup {
         });
         let whole = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         Ok(Shown::Answer(
-            Answer::new(data, page::fields)
+            Answer::new(data, human::fields)
                 .message(
                     "Backup written and checked. next_command restores it, once the server is stopped",
                 )
@@ -96,7 +96,7 @@ impl Restore {
         let ending = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Problem::input(format!("no threads can be started: {error}")))?;
-        let progress = page::Progress::new("copying");
+        let progress = human::Progress::new("copying");
         // Not here: it waits for a database that has threads of its own.
         let restoring = runtime.spawn_blocking(move || {
             let tell = |done, all| progress.show(done, all);
@@ -122,7 +122,7 @@ impl Restore {
             message += &format!("; the record before it is {}", kept.display());
             data["kept"] = Value::from(shown(&kept));
         }
-        let mut answer = Answer::new(data, page::fields).message(message).next("aw server start");
+        let mut answer = Answer::new(data, human::fields).message(message).next("aw server start");
         if let Some(first) = damages.first() {
             answer = answer.warn(format!("it is damaged: {first}. See all: aw debate verify"));
         }

@@ -13,9 +13,9 @@ use std::time::Duration;
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::answer::{Format, Problem, Shown};
-use super::line::Line;
-use crate::next::{Advice, Step};
+use super::next_command::CommandLine;
+use super::output::{Format, Problem, Shown};
+use crate::api::advice::{Advice, Step};
 use read::Export;
 pub(super) use verify::{Walk, in_words};
 
@@ -219,7 +219,7 @@ struct Habits<'a> {
 }
 
 impl Habits<'_> {
-    fn apply(self, line: Line) -> Line {
+    fn apply(self, line: CommandLine) -> CommandLine {
         let format = (self.format != Format::Json).then(|| self.format.as_str());
         let deadline = self.deadline.map(|deadline| deadline.typed.as_str());
         line.flag_if("--deadline", deadline).flag_if("--format", format)
@@ -228,9 +228,9 @@ impl Habits<'_> {
 
 /// The wait that follows. A wait that follows a wait carries its number, so that no two lines in a
 /// row are equal: agent hosts stop an agent that repeats a command.
-fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) -> Line {
+fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) -> CommandLine {
     let attempt = habits.attempt.map(|attempt| attempt.to_string());
-    let line = Line::new("debate wait")
+    let line = CommandLine::new("debate wait")
         .flag("--debate-id", debate)
         .flag("--role", role)
         .flag_if("--argument-id", after)
@@ -245,9 +245,10 @@ fn next_lines(
     news: &Value,
     habits: Habits<'_>,
 ) -> (Option<String>, Vec<String>) {
-    let on = |command: &str| Line::new(command).flag("--debate-id", debate);
-    let file = |line: Line, target: &str| {
-        habits.apply(line.flag("--target-id", target).flag("--file", super::line::YOUR_TEXT))
+    let on = |command: &str| CommandLine::new(command).flag("--debate-id", debate);
+    let file = |line: CommandLine, target: &str| {
+        habits
+            .apply(line.flag("--target-id", target).flag("--file", super::next_command::YOUR_TEXT))
     };
     let line = |step: Step<'_>| match step {
         Step::Wait(after) => wait_line(debate, role, after, habits),

@@ -26,7 +26,7 @@ use signal_hook::iterator::Signals;
 use uuid::Uuid;
 
 use super::SERVER;
-use super::page::shown;
+use super::human::shown;
 
 /// How long an agent may be without news before the demo gives up.
 const PATIENCE: &str = "15";

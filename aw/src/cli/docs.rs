@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::SERVER;
-use super::answer::{Answer, Format, Problem, Shown};
 use super::debate::Shape;
-use super::line::{Line, YOUR_TEXT, quoted};
-use super::page;
+use super::human;
+use super::next_command::{CommandLine, YOUR_TEXT, quoted};
+use super::output::{Answer, Format, Problem, Shown};
 use super::session::Session;
 use super::text::Text;
-use crate::client::{Call, encoded};
+use crate::api::http::{Call, encoded};
 
 pub(super) const HELP: &str = "\
 Keep long texts as documents in versions
@@ -254,11 +254,14 @@ impl Docs {
 
     pub(super) fn run(self) -> Result<Shown, Problem> {
         match self {
-            Docs::Create(Create { version, shape }) => {
-                version.keep(shape, Line::new("docs create"), "/documents", "Document created")
-            }
+            Docs::Create(Create { version, shape }) => version.keep(
+                shape,
+                CommandLine::new("docs create"),
+                "/documents",
+                "Document created",
+            ),
             Docs::Submit(Submit { document_id, version, shape }) => {
-                let line = Line::new("docs submit").word(&document_id);
+                let line = CommandLine::new("docs submit").word(&document_id);
                 let path = format!("{}/versions", path_of(&document_id));
                 version
                     .keep(shape, line, &path, "Version submitted")
@@ -277,7 +280,13 @@ impl Docs {
 
 impl NewVersion {
     /// Keeps it, or fails with the command that leads on.
-    fn keep(&self, shape: Shape, line: Line, path: &str, message: &str) -> Result<Shown, Problem> {
+    fn keep(
+        &self,
+        shape: Shape,
+        line: CommandLine,
+        path: &str,
+        message: &str,
+    ) -> Result<Shown, Problem> {
         let format = (shape.format != Format::Json).then(|| shape.format.as_str());
         let line = line
             .flag("--summary", &self.summary)
@@ -338,7 +347,7 @@ fn keep(shape: Shape, path: &str, mut body: Value, message: &str) -> Result<Show
     data["client_request_id"] = request.clone();
     let (id, version) = (data["document_id"].clone(), data["version"].clone());
     let cite = format!("doc_id={} (v{version})", id.as_str().unwrap_or_default());
-    let answer = Answer::new(data, page::fields)
+    let answer = Answer::new(data, human::fields)
         .message(format!("{message}; cite it as {cite}"))
         .with("client_request_id", request);
     Ok(Shown::Answer(session.checked(answer)))
@@ -352,7 +361,7 @@ impl Get {
             let text = data["content"].as_str().unwrap_or_default();
             return Ok(Shown::Raw(text.as_bytes().to_vec()));
         }
-        Ok(Shown::Answer(session.checked(Answer::new(data, page::document))))
+        Ok(Shown::Answer(session.checked(Answer::new(data, human::document))))
     }
 }
 
@@ -377,10 +386,10 @@ impl List {
             self.limit, self.offset, self.include_deleted
         );
         let data = session.call(Call::Get(&path))?;
-        let line = Line::new("docs list").flag_if("--search", self.search.as_deref());
+        let line = CommandLine::new("docs list").flag_if("--search", self.search.as_deref());
         let line = if self.include_deleted { line.word("--include-deleted") } else { line };
         let page = Page { rows: "documents", limit: self.limit, offset: self.offset, line };
-        paged(&session, data, page, self.shape, page::documents)
+        paged(&session, data, page, self.shape, human::documents)
     }
 }
 
@@ -397,10 +406,10 @@ impl History {
         let data = session
             .call(Call::Get(&path))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
-        let line = Line::new("docs history").word(&self.document_id);
+        let line = CommandLine::new("docs history").word(&self.document_id);
         let line = if self.include_deleted { line.word("--include-deleted") } else { line };
         let page = Page { rows: "versions", limit: self.limit, offset: self.offset, line };
-        paged(&session, data, page, self.shape, page::history)
+        paged(&session, data, page, self.shape, human::history)
     }
 }
 
@@ -410,7 +419,7 @@ struct Page {
     limit: u64,
     offset: u64,
     /// The command, without what leads to the next page.
-    line: Line,
+    line: CommandLine,
 }
 
 fn paged(
@@ -418,7 +427,7 @@ fn paged(
     data: Value,
     page: Page,
     shape: Shape,
-    drawn: fn(&Value, &page::Paper) -> String,
+    drawn: fn(&Value, &human::Paper) -> String,
 ) -> Result<Shown, Problem> {
     let shown = data[page.rows].as_array().map_or(0, Vec::len) as u64;
     let total = data["total"].as_u64().unwrap_or(shown);
@@ -449,7 +458,7 @@ impl Diff {
         let data = session
             .call(Call::Get(&path))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
-        Ok(Shown::Answer(session.checked(Answer::new(data, page::diff))))
+        Ok(Shown::Answer(session.checked(Answer::new(data, human::diff))))
     }
 }
 
@@ -462,7 +471,7 @@ impl Export {
         let there = fs::read(&self.output).ok().filter(|there| there != text.as_bytes());
         if there.is_some() && !self.force {
             let shown = self.output.display().to_string();
-            let again = Line::new("docs export")
+            let again = CommandLine::new("docs export")
                 .word(&self.document_id)
                 .flag("--output", &shown)
                 .flag_if("--version", self.version.map(|version| version.to_string()).as_deref())
@@ -489,7 +498,7 @@ impl Export {
             "bytes": text.len(),
         });
         Ok(Shown::Answer(
-            session.checked(Answer::new(data, page::fields).message("Document written")),
+            session.checked(Answer::new(data, human::fields).message("Document written")),
         ))
     }
 }
@@ -507,7 +516,7 @@ impl Delete {
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
         data["document_id"] = self.document_id.as_str().into();
         Ok(Shown::Answer(
-            session.checked(Answer::new(data, page::fields).message("Document deleted")),
+            session.checked(Answer::new(data, human::fields).message("Document deleted")),
         ))
     }
 }

@@ -12,12 +12,12 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Problem, Shown};
 use super::background::How;
-use super::page;
-use super::reach::{Reached, known_on_port};
+use super::connect::{Connection, known_on_port};
+use super::human;
+use super::output::{Answer, Problem, Shown};
 use super::session::settings;
-use crate::client::{BUDGET, Call, Lost, Trouble};
+use crate::api::http::{BUDGET, Call, Lost, Trouble};
 use crate::home::{Home, private};
 use crate::programs;
 use crate::settings::ClientSettings;
@@ -52,7 +52,7 @@ pub(super) fn examine() -> Shown {
     };
     let healthy = bad == 0;
     let data = json!({"healthy": healthy, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-    let answer = Answer::new(data, page::checks).message(message);
+    let answer = Answer::new(data, human::checks).message(message);
     if healthy { Shown::Answer(answer) } else { Shown::Unwell(answer) }
 }
 
@@ -178,7 +178,7 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
             Err(error) => return vec![failed("server", &error.to_string(), "aw server restart")],
         },
     };
-    let reached = Reached::at(&url, settings);
+    let reached = Connection::at(&url, settings);
     let client = &reached.client;
     let ends = Instant::now() + BUDGET;
     let health = client.once_until(Call::Get("/health"), ends);

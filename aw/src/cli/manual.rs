@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use serde_json::json;
 
-use super::answer::{Answer, Problem, Shown};
-use super::page;
+use super::human;
+use super::output::{Answer, Problem, Shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Completions {
@@ -44,6 +44,6 @@ impl Man {
         fs::create_dir_all(folder).map_err(failed)?;
         clap_mangen::generate_to(command.clone(), folder).map_err(failed)?;
         let data = json!({"output": folder.display().to_string()});
-        Ok(Shown::Answer(Answer::new(data, page::fields).message("Manual pages written")))
+        Ok(Shown::Answer(Answer::new(data, human::fields).message("Manual pages written")))
     }
 }

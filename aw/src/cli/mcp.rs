@@ -19,13 +19,13 @@ use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::agent::shelves;
-use super::answer::Problem;
-use super::page;
+use super::human;
+use super::output::Problem;
 use super::role;
 use super::serve::{fail, log_filter};
 use super::session::{self, Session};
 use super::{INPUT, SERVER};
-use crate::client;
+use crate::api::http as client;
 use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
 use crate::policy::Denied;
 use crate::settings::ClientSettings;
@@ -56,7 +56,7 @@ impl Mcp {
         let role = match self.held_to() {
             Ok(role) => role,
             Err(problem) => {
-                page::note(&format!("error: {}", problem.message));
+                human::note(&format!("error: {}", problem.message));
                 return problem.exit().into();
             }
         };
@@ -73,7 +73,7 @@ impl Mcp {
         match outcome {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                page::note(&format!("error: {error:#}"));
+                human::note(&format!("error: {error:#}"));
                 SERVER.into()
             }
         }

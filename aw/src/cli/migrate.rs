@@ -3,9 +3,9 @@
 use aw_record::{OpenError, Place, TransferError, transfer};
 use serde_json::json;
 
-use super::answer::{Answer, Problem, Shown};
 use super::debate::Shape;
-use super::page;
+use super::human;
+use super::output::{Answer, Problem, Shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Migrate {
@@ -26,7 +26,7 @@ impl Migrate {
         let (source, target) = (from.to_string(), to.to_string());
         let runtime = tokio::runtime::Runtime::new()
             .map_err(|error| Problem::input(format!("no threads can be started: {error}")))?;
-        let progress = page::Progress::new("moving");
+        let progress = human::Progress::new("moving");
         // Not here: it waits for databases that have runtimes of their own.
         let moving = runtime.spawn_blocking(move || {
             let moved = transfer(&from, &to, |done, all| progress.show(done, all));
@@ -47,7 +47,7 @@ impl Migrate {
         });
         let message = "Moved and verified; the source is as it was. Start servers on the target with \
                        AW_DATABASE_URL, or with --database";
-        Ok(Shown::Answer(Answer::new(data, page::fields).message(message)))
+        Ok(Shown::Answer(Answer::new(data, human::fields).message(message)))
     }
 }
 

@@ -1,26 +1,26 @@
 //! What is typed and what is shown.
 //!
 //! Each family of commands has a file; each command turns what was typed into calls of the client
-//! and an [`answer::Answer`], which [`answer::show`] prints. Data goes to stdout and can be piped;
+//! and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and can be piped;
 //! words for people go to stderr.
 
 mod agent;
 mod allocator;
-mod answer;
 mod background;
 mod backup;
 mod browser;
+mod connect;
 mod debate;
 mod demo;
 mod docs;
 mod doctor;
-mod line;
+mod human;
 mod manual;
 mod mcp;
 mod migrate;
+mod next_command;
 mod onward;
-mod page;
-mod reach;
+mod output;
 mod role;
 mod serve;
 mod server;
@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use answer::{Format, Problem, show};
+use output::{Format, Problem, show};
 
 /// The server, or the way to it, failed.
 const SERVER: u8 = 3;

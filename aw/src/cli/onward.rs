@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::answer::{Format, Problem};
-use super::line::Line;
+use super::next_command::CommandLine;
+use super::output::{Format, Problem};
 
 /// The next command: the last good step.
 pub(super) fn onward(problem: &Problem, format: Format) -> Option<String> {
     let id = |name: &str| problem.metadata.get(name).and_then(Value::as_str);
     let line = match (problem.code.as_str(), problem.field()) {
         ("DEBATE_NOT_FOUND", _) | ("INVALID_INPUT", Some("debate_id" | "state" | "type")) => {
-            Line::new("debate list")
+            CommandLine::new("debate list")
         }
         ("ARGUMENT_NOT_FOUND", _)
         | ("INVALID_INPUT", Some("argument_id" | "target_id" | "role")) => {
-            Line::new("debate get-context").flag("--debate-id", id("debate_id")?)
+            CommandLine::new("debate get-context").flag("--debate-id", id("debate_id")?)
         }
         ("DOCUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("document_id")) => {
-            Line::new("docs list")
+            CommandLine::new("docs list")
         }
         ("VERSION_NOT_FOUND", _) | ("INVALID_INPUT", Some("version" | "from" | "to")) => {
-            Line::new("docs history").word(id("document_id")?)
+            CommandLine::new("docs history").word(id("document_id")?)
         }
         _ => return None,
     };

@@ -8,8 +8,8 @@ use std::env;
 use aw_core::Role;
 use clap::ArgMatches;
 
-use super::answer::{Format, Problem};
-use super::line::Line;
+use super::next_command::CommandLine;
+use super::output::{Format, Problem};
 use crate::policy::{self, Denied, Users};
 
 /// The variable.
@@ -48,11 +48,11 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (Problem, Format)> {
 }
 
 fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> Problem {
-    let list = Line::new("debate list");
+    let list = CommandLine::new("debate list");
     let next = match (debate, own) {
-        (Some(debate), _) => {
-            Line::new("debate get-context").flag("--debate-id", debate).flag("--role", own.as_str())
-        }
+        (Some(debate), _) => CommandLine::new("debate get-context")
+            .flag("--debate-id", debate)
+            .flag("--role", own.as_str()),
         (None, Role::Opponent) => list.word("--pending-first-opponent"),
         (None, Role::Arbitrator) => list.word("--needs-arbitrator"),
         (None, Role::Proposer) => list,

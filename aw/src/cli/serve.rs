@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use uuid::Uuid;
 
-use super::reach::Listener;
+use super::connect::Listener;
 use super::{INPUT, SERVER, allocator};
 use crate::home::{Running, Started};
 use crate::kit::types::Shelves;

@@ -9,14 +9,14 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Format, Problem, Shown};
 use super::background::{self, How, Stopped};
 use super::backup::{Backup, Restore};
 use super::debate::Shape;
+use super::human;
 use super::migrate::Migrate;
-use super::page;
+use super::output::{Answer, Format, Problem, Shown};
 use super::session::settings;
-use crate::client::{Call, Client, Lost, Trouble};
+use crate::api::http::{Call, Client, Lost, Trouble};
 use crate::home::Running;
 use crate::settings::ClientSettings;
 
@@ -144,16 +144,16 @@ impl Server {
             }
             Server::Stop(_) => match background::stop(&settings.home)? {
                 Some(Stopped { was, next: None }) => {
-                    Answer::new(json!({"running": false, "pid": was.pid}), page::fields)
+                    Answer::new(json!({"running": false, "pid": was.pid}), human::fields)
                         .message("Server stopped")
                 }
                 Some(Stopped { was, next: Some(next) }) => {
                     let data = json!({"running": true, "pid": was.pid, "next_pid": next.pid});
-                    Answer::new(data, page::fields)
+                    Answer::new(data, human::fields)
                         .message("Server stopped")
                         .warn(format!("somebody has started another one since (pid {})", next.pid))
                 }
-                None => Answer::new(json!({"running": false}), page::fields)
+                None => Answer::new(json!({"running": false}), human::fields)
                     .message("No server was running"),
             },
             Server::Restart(Start { auth, .. }) => {
@@ -165,10 +165,10 @@ impl Server {
                 started(&settings, &running, "Server restarted")
             }
             Server::Status(_) => match running(&settings)? {
-                Some(running) => Answer::new(describe(&settings, &running), page::fields),
+                Some(running) => Answer::new(describe(&settings, &running), human::fields),
                 None => Answer::new(
                     json!({"running": false, "home": settings.home.path().display().to_string()}),
-                    page::fields,
+                    human::fields,
                 )
                 .message("No server runs on this data folder")
                 .next("aw server start"),
@@ -190,7 +190,7 @@ pub(super) fn running(settings: &ClientSettings) -> Result<Option<Running>, Prob
 }
 
 fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answer {
-    let answer = Answer::new(describe(settings, running), page::fields).message(message);
+    let answer = Answer::new(describe(settings, running), human::fields).message(message);
     settings.ignored.iter().fold(answer, |answer, ignored| {
         answer.warn(format!("{}. {}", ignored.what, ignored.instead))
     })
@@ -237,11 +237,11 @@ impl Logs {
         let last = &all[all.len().saturating_sub(self.lines)..];
         if !self.follow {
             let data = json!({"path": path.display().to_string(), "lines": last});
-            return Ok(Shown::Answer(Answer::new(data, page::log)));
+            return Ok(Shown::Answer(Answer::new(data, human::log)));
         }
         let mut out = io::stdout();
         let mut show =
-            |text: &str| out.write_all(page::shown(text).as_bytes()).and_then(|()| out.flush());
+            |text: &str| out.write_all(human::shown(text).as_bytes()).and_then(|()| out.flush());
         let mut file = fs::File::open(&path).map_err(missing)?;
         let mut place = file.seek(SeekFrom::End(0)).map_err(missing)?;
         let mut gone = show(&(last.join("\n") + "\n")).is_err();

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::answer::{Answer, Problem};
-use super::page;
-use super::reach::{Brought, Listener, Reached};
-use crate::client::{BUDGET, Call, Client, Trouble};
+use super::connect::{Connection, Listener, TokenSource};
+use super::human;
+use super::output::{Answer, Problem};
+use crate::api::http::{BUDGET, Call, Client, Trouble};
 use crate::settings::{ClientSettings, environment};
 
 /// How often a server of ours that was lost is found or started again.
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(super) struct Session {
     pub(super) settings: ClientSettings,
     pub(super) client: Arc<Client>,
-    brought: Brought,
+    brought: TokenSource,
     verbose: bool,
     /// When the server was found. The time that it took to start it does not count.
     found: Instant,
@@ -32,21 +32,21 @@ impl Session {
     /// Finds the server, or starts it, for whoever talks to it through [`Session::call`].
     pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
-        let reached = Reached::find(&settings, verbose)?;
+        let reached = Connection::find(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
     /// The same for whoever talks to it in a way of their own, so that it must be there now.
     pub(super) fn open_answering(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
-        let reached = Reached::find_answering(&settings, verbose)?;
+        let reached = Connection::find_answering(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
     /// The same on behalf of somebody who calls tools.
     pub(super) fn for_tools() -> Result<Self, Problem> {
         let settings = settings()?;
-        let Reached { client, brought } = Reached::find_answering(&settings, false)?;
+        let Connection { client, brought } = Connection::find_answering(&settings, false)?;
         if settings.server_url.is_some()
             && matches!(Listener::at(client.base()), Listener::OlderSystem)
         {
@@ -57,12 +57,12 @@ impl Session {
                 "Stop the older server and unset DEBATE_SERVER_URL, or use aw debate in a shell";
             return Err(Problem::connection(message).suggest(fix));
         }
-        let reached = Reached { client: client.for_tools(), brought };
+        let reached = Connection { client: client.for_tools(), brought };
         Ok(Self::of(settings, reached, false))
     }
 
-    fn of(settings: ClientSettings, reached: Reached, verbose: bool) -> Self {
-        let Reached { client, brought } = reached;
+    fn of(settings: ClientSettings, reached: Connection, verbose: bool) -> Self {
+        let Connection { client, brought } = reached;
         let named = settings.server_url.is_some();
         let client = Arc::new(if named { client } else { client.found_again_by_caller() });
         Session { settings, client, brought, verbose, found: Instant::now() }
@@ -80,7 +80,7 @@ impl Session {
 
     fn call_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Problem> {
         if self.verbose {
-            page::note(&match call {
+            human::note(&match call {
                 Call::Get(path) => format!("GET {}{path}", self.client.base()),
                 Call::Post(path, body) => format!("POST {}{path} {body}", self.client.base()),
                 Call::Delete(path) => format!("DELETE {}{path}", self.client.base()),
@@ -90,7 +90,7 @@ impl Session {
         if self.verbose
             && let Err(trouble) = &answer
         {
-            page::note(&format!("{trouble:?}"));
+            human::note(&format!("{trouble:?}"));
         }
         // The request carries its id, so asking again is safe.
         self.or_found_again(answer, ends, |client, ends| client.call_again_until(call, ends))
@@ -127,16 +127,16 @@ impl Session {
             && self.finds_again(trouble, &mut times)
         {
             let lost = Instant::now();
-            let Reached { client, brought } =
-                Reached::find_answering(&self.settings, self.verbose)?;
+            let Connection { client, brought } =
+                Connection::find_answering(&self.settings, self.verbose)?;
             ends += lost.elapsed();
             let client = client.found_again_by_caller();
             answer = ask(&client, ends);
-            reached = Some(Reached { client, brought });
+            reached = Some(Connection { client, brought });
         }
         answer.map_err(|trouble| match &reached {
             None => self.problem(trouble),
-            Some(Reached { client, brought }) => {
+            Some(Connection { client, brought }) => {
                 brought.explained(Problem::of(trouble, client.base()), &self.settings.home)
             }
         })

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
-use super::answer::Problem;
-use super::line::Line;
+use super::next_command::CommandLine;
+use super::output::Problem;
 
 /// The longest text that is repeated on a command line.
 const REPEATED: usize = 10 * 1024;
@@ -65,7 +65,7 @@ impl Text {
     }
 
     /// The line with this text, in the way it was given.
-    pub(super) fn repeated(&self, line: Line, text: &str) -> Line {
+    pub(super) fn repeated(&self, line: CommandLine, text: &str) -> CommandLine {
         match (&self.file, &self.content) {
             (Some(path), _) => line.flag("--file", &path.display().to_string()),
             (None, Some(content)) => line.flag("--content", content),

@@ -6,12 +6,12 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Format, Problem, Shown};
 use super::debate::Shape;
-use super::line::Line;
-use super::page;
+use super::human;
+use super::next_command::CommandLine;
+use super::output::{Answer, Format, Problem, Shown};
 use super::session::Session;
-use crate::client::{Call, encoded};
+use crate::api::http::{Call, encoded};
 
 pub(super) const HELP: &str = "\
 Give out tokens, and take them back: who may take part, where the server asks
@@ -142,7 +142,7 @@ pub(super) fn cautioned(answer: Answer, granted: &Value) -> Answer {
 /// How to take this token back.
 pub(super) fn revoking(granted: &Value) -> String {
     let id = granted["token_id"].as_str().unwrap_or_default();
-    format!("to take it back: {}", Line::new("token revoke").word(id).into_string())
+    format!("to take it back: {}", CommandLine::new("token revoke").word(id).into_string())
 }
 
 impl Token {
@@ -174,7 +174,7 @@ impl Create {
         };
         let granted = wish.granted(&session)?;
         let hint = revoking(&granted);
-        let answer = Answer::new(granted.clone(), page::new_token)
+        let answer = Answer::new(granted.clone(), human::new_token)
             .message(
                 "Token created. It is not shown again: whoever it is for sets DEBATE_AUTH_TOKEN to it, \
                  in the environment and not on a command line",
@@ -192,7 +192,7 @@ fn list(shape: Shape) -> Result<Shown, Problem> {
         seat["state"] = state(seat, now).into();
     }
     let total = data["total"].as_u64().unwrap_or(0);
-    let answer = Answer::new(data.clone(), page::tokens).of_total(total, false);
+    let answer = Answer::new(data.clone(), human::tokens).of_total(total, false);
     Ok(Shown::Answer(session.checked(cautioned(answer, &data))))
 }
 
@@ -213,7 +213,7 @@ impl Revoke {
         let data = session.call(Call::Delete(&path))?;
         let since = data["revoked_at"].as_str().unwrap_or_default();
         let message = format!("Token revoked: it opens nothing since {since}");
-        let answer = Answer::new(data, page::fields).message(message);
+        let answer = Answer::new(data, human::fields).message(message);
         Ok(Shown::Answer(session.checked(answer)))
     }
 }

@@ -4,15 +4,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Hand;
-use super::arguments::Arguments;
 use super::moves::{request_id, shorn};
+use super::next_call::NextCall;
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::shape::{Diff, Document, Documents, Kept, QUOTED};
-use super::step::NextCall;
+use super::results::{Diff, Document, Documents, Kept, QUOTED};
+use super::tool_args::Arguments;
 use super::tools::Tool;
-use crate::client::encoded;
-use crate::wire::{DocumentIdText, DocumentListed, Stamp};
+use crate::api::http::encoded;
+use crate::api::types::{DocumentIdText, DocumentListed, Stamp};
 
 /// What the API answers to a version that was sent.
 #[derive(Debug, Deserialize)]

@@ -1,28 +1,28 @@
 //! The Model Context Protocol: the moves of a debate as tools, for agents whose shell cannot reach
 //! the network, or that have none.
 //!
-//! This is a client of the API like the command line: each tool makes one or two calls ([`way`]) and
+//! This is a client of the API like the command line: each tool makes one or two calls ([`transport`]) and
 //! turns the answer into a result ([`quoting`]); the rules, the record and the engine are not known
 //! here. Begin with [`Mcp`] for what is spoken and [`tools`] for what is offered. Who speaks over
 //! which line is known to `cli/mcp.rs` (stdio) and `server/mcp.rs` (HTTP).
 
-mod arguments;
-mod calls;
+mod cancellation;
+mod defaults;
 mod documents;
-mod habits;
 mod inputs;
 mod moves;
+mod next_call;
 mod programs;
 mod prompts;
 mod quoting;
-mod reading;
+mod read;
 mod refusal;
 mod resources;
-mod shape;
-mod step;
+mod results;
+mod tool_args;
 mod tools;
+mod transport;
 mod waiting;
-mod way;
 
 use std::sync::Arc;
 
@@ -35,16 +35,16 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use arguments::Arguments;
-use calls::Calls;
-pub use habits::{Habits, Types};
+use cancellation::Calls;
+pub use defaults::{Habits, Types};
 use programs::Program;
 use quoting::{Answer, result};
 pub use refusal::Refusal;
+use tool_args::Arguments;
 pub use tools::Scope;
 use tools::Tool;
+pub use transport::{Call, Inside, Room, Server, Way};
 use waiting::Listener;
-pub use way::{Call, Inside, Room, Server, Way};
 
 use crate::policy;
 

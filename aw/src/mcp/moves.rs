@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Hand;
-use super::arguments::Arguments;
+use super::next_call::{NextCall, NextCalls, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::shape::{QUOTED, Said, Written};
-use super::step::{NextCall, NextCalls, WaitHabits};
+use super::results::{QUOTED, Said, Written};
+use super::tool_args::Arguments;
 use super::tools::Tool;
-use crate::client::{derived_id, encoded};
-use crate::wire::{ActionText, ArgumentIdText, Debate, RequestIdText};
+use crate::api::http::{derived_id, encoded};
+use crate::api::types::{ActionText, ArgumentIdText, Debate, RequestIdText};
 
 /// What the API answers to a write.
 #[derive(Debug, Deserialize)]

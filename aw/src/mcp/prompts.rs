@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::Hand;
 use super::refusal::Refusal;
 use super::tools::Scope;
-use crate::client::encoded;
+use crate::api::http::encoded;
+use crate::api::types::TypeTexts;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice, skill_name};
-use crate::wire::TypeTexts;
 
 const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::refusal::Refusal;
-use super::shape::Said;
+use super::results::Said;
 use crate::kit::quoting::{self, harmless};
 
 /// A tool's answer.

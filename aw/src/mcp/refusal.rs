@@ -5,7 +5,7 @@ use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::{Map, Value, json};
 
-use super::step::NextCall;
+use super::next_call::NextCall;
 use super::tools::Tool;
 
 /// A failure, as it is told to whoever called a tool.

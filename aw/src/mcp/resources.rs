@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::Hand;
 use super::refusal::Refusal;
 use super::tools::Scope;
+use crate::api::types::DocumentListed;
 use crate::kit::texts::{BuiltIn, Language};
-use crate::wire::DocumentListed;
 
 const MARKDOWN: &str = "text/markdown";
 

@@ -4,7 +4,7 @@ use aw_core::Role;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::Value;
 
-use super::shape;
+use super::results;
 use crate::policy::{Command, Users};
 
 /// A tool.
@@ -231,9 +231,9 @@ impl Tool {
 
     /// As it is listed for somebody of this scope.
     pub(super) fn listed(self, scope: Scope) -> Listed {
-        Listed::new(self.name(), self.description(), shape::object(self.input(scope)))
+        Listed::new(self.name(), self.description(), results::object(self.input(scope)))
             .with_title(self.title())
-            .with_raw_output_schema(shape::object(self.output()).into())
+            .with_raw_output_schema(results::object(self.output()).into())
             .with_annotations(self.annotations())
     }
 
@@ -251,14 +251,14 @@ impl Tool {
             | Tool::DebateAppeal
             | Tool::DebateRequestCompletion
             | Tool::DebateRuling
-            | Tool::DebateIntervention => shape::schema::<shape::Written>(),
-            Tool::DebateGetContext => shape::schema::<shape::Context>(),
-            Tool::DebateWait => shape::schema::<shape::Waited>(),
-            Tool::DebateList => shape::schema::<shape::Debates>(),
-            Tool::DocsCreate | Tool::DocsSubmit => shape::schema::<shape::Kept>(),
-            Tool::DocsGet => shape::schema::<shape::Document>(),
-            Tool::DocsList => shape::schema::<shape::Documents>(),
-            Tool::DocsDiff => shape::schema::<shape::Diff>(),
+            | Tool::DebateIntervention => results::schema::<results::Written>(),
+            Tool::DebateGetContext => results::schema::<results::Context>(),
+            Tool::DebateWait => results::schema::<results::Waited>(),
+            Tool::DebateList => results::schema::<results::Debates>(),
+            Tool::DocsCreate | Tool::DocsSubmit => results::schema::<results::Kept>(),
+            Tool::DocsGet => results::schema::<results::Document>(),
+            Tool::DocsList => results::schema::<results::Documents>(),
+            Tool::DocsDiff => results::schema::<results::Diff>(),
         }
     }
 }

@@ -11,15 +11,15 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::Hand;
-use super::arguments::Arguments;
+use super::next_call::{NextCall, NextCalls, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::shape::{QUOTED, Said, Status, Waited};
-use super::step::{NextCall, NextCalls, WaitHabits};
-use super::way::{Call, Way};
-use crate::client::{BUDGET, encoded};
-use crate::next::awaited;
-use crate::wire::{ActionText, ArgumentIdText, AvailableText, Stamp, StateText};
+use super::results::{QUOTED, Said, Status, Waited};
+use super::tool_args::Arguments;
+use super::transport::{Call, Way};
+use crate::api::advice::awaited;
+use crate::api::http::{BUDGET, encoded};
+use crate::api::types::{ActionText, ArgumentIdText, AvailableText, Stamp, StateText};
 
 /// How often somebody who wants to know is told that the wait goes on.
 const PROGRESS: Duration = Duration::from_secs(10);

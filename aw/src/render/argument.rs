@@ -9,8 +9,8 @@ use aw_record::{Citation, CitedDocument, DebateHead, Surroundings};
 
 use super::i18n::{Phrases, put};
 use super::markdown::{self, plain};
+use crate::api::types::Stamp;
 use crate::kit::texts::Language;
-use crate::wire::Stamp;
 
 /// The style of a transcript: the same as that of the pages.
 const STYLE: &str = include_str!("../web/assets/app.css");

@@ -20,13 +20,13 @@ use super::json::Json;
 use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::DRAWING;
+use crate::api::types::{
+    self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin,
+    Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success,
+    TypeOfDebate, Written,
+};
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
-use crate::wire::{
-    self, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin, Stamp,
-    StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate,
-    Written,
-};
 
 /// The longest that the server holds a wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -157,8 +157,8 @@ pub(super) async fn create(
 }
 
 /// The texts of a type, which share one limit.
-fn type_texts(texts: wire::TypeTexts) -> Result<TypeTexts, Problem> {
-    let wire::TypeTexts { title, description, proposer, opponent, arbitrator } = texts;
+fn type_texts(texts: api::TypeTexts) -> Result<TypeTexts, Problem> {
+    let api::TypeTexts { title, description, proposer, opponent, arbitrator } = texts;
     let max = TypeTexts::MAX_BYTES;
     let len = proposer.len() + opponent.len() + arbitrator.len();
     if len > max {
@@ -194,7 +194,7 @@ pub(super) async fn type_of(access: Access, Segment(id): Segment) -> Answer<Type
         rules_origin: RulesOrigin::of(debate_type.as_str(), texts.is_some()),
         replaces_built_in: texts.is_some() && BuiltIn::named(debate_type.as_str()).is_some(),
         debate_type: debate_type.into_string(),
-        type_texts: texts.as_ref().map(wire::TypeTexts::from),
+        type_texts: texts.as_ref().map(api::TypeTexts::from),
     })))
 }
 

@@ -19,12 +19,12 @@ use super::long::{Held, LongMessages, SHORT};
 use super::refused::{ReadRefused, WriteRefused};
 use super::transcript;
 use super::turns::{COMPARING, DRAWING};
-use crate::policy::Command;
-use crate::render::diff;
-use crate::wire::{
+use crate::api::types::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
     VersionList,
 };
+use crate::policy::Command;
+use crate::render::diff;
 
 /// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
 const DIFF_PATIENCE: Duration = Duration::from_secs(1);

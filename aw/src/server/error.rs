@@ -8,7 +8,8 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-use crate::wire::{Code, Error, Stamp, Text};
+use crate::api::error::{Code, Error};
+use crate::api::types::{Stamp, Text};
 
 /// What to do about a damaged record.
 const RESTORE: &str = "To mend it, restore the newest backup: aw server stop, then aw server restore \
@@ -179,7 +180,7 @@ impl Problem {
         }
         let status = status(self.error.code);
         let after = self.retry_after();
-        let body = crate::wire::Failure { success: false, error: *self.error };
+        let body = crate::api::error::Failure { success: false, error: *self.error };
         let mut response = (status, axum::Json(body)).into_response();
         if let Some(after) = after {
             response.headers_mut().insert(RETRY_AFTER, after);

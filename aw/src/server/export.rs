@@ -20,10 +20,10 @@ use super::pages;
 use super::refused::ReadRefused;
 use super::transcript::{self, Arguments, Cited};
 use super::turns::DRAWING;
+use crate::api::types::{Stamp, Transcript};
 use crate::kit::texts::Language;
 use crate::policy::Command;
 use crate::render::argument;
-use crate::wire::{Stamp, Transcript};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

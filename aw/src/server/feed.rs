@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 use super::access::{Access, AllDebates};
 use super::error::Problem;
 use super::socket::{End, Socket, Turn, welcome, written};
-use crate::wire::{DebateTold, Text, Told};
+use crate::api::types::{DebateEvent, ServerEvent, Text};
 
 /// How many messages are kept for the sockets that have yet to send them.
 const KEPT: usize = 1_000;
@@ -65,18 +65,25 @@ async fn tell(
 }
 
 /// What there is to see of a change.
-async fn look(debates: &AllDebates, Changed { debate, change, .. }: Changed) -> Result<Told, End> {
+async fn look(
+    debates: &AllDebates,
+    Changed { debate, change, .. }: Changed,
+) -> Result<ServerEvent, End> {
     let debate_id = Text(debate);
     let presence = || debates.presence(debate).into();
-    let told = |listed| Box::new(DebateTold::of(&listed, presence()));
+    let told = |listed| Box::new(DebateEvent::of(&listed, presence()));
     let found = match change {
-        ChangeKind::Opened => debates.listed(debate).await.map(|it| Told::DebateCreated(told(it))),
-        ChangeKind::Written => debates.listed(debate).await.map(|it| Told::DebateUpdated(told(it))),
-        ChangeKind::Presence => Ok(Told::Presence { debate_id, presence: presence() }),
+        ChangeKind::Opened => {
+            debates.listed(debate).await.map(|it| ServerEvent::DebateCreated(told(it)))
+        }
+        ChangeKind::Written => {
+            debates.listed(debate).await.map(|it| ServerEvent::DebateUpdated(told(it)))
+        }
+        ChangeKind::Presence => Ok(ServerEvent::Presence { debate_id, presence: presence() }),
     };
     match found {
         Ok(told) => Ok(told),
-        Err(Failure::DebateNotFound { .. }) => Ok(Told::DebateDeleted { debate_id }),
+        Err(Failure::DebateNotFound { .. }) => Ok(ServerEvent::DebateDeleted { debate_id }),
         Err(failure) => Err(End::by(failure)),
     }
 }

@@ -22,9 +22,9 @@ use super::cookies::{BROWSER, cookie, sessions_of};
 use super::error::Problem;
 use super::pages;
 use super::serve::Peer;
+use crate::api::error::Code;
 use crate::settings::Guard;
 use crate::token::digest;
-use crate::wire::Code;
 
 /// Lets a request in, with whom it found out to be calling; or says what it is answered.
 pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Response> {

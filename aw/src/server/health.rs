@@ -7,7 +7,8 @@ use axum::response::{IntoResponse, Response};
 use super::App;
 use super::error::Problem;
 use super::json::Json;
-use crate::wire::{self, Failure, Health, Success};
+use crate::api::error::Failure;
+use crate::api::types::{Health, Success};
 
 /// Tells the truth about whether the server can do its work.
 #[utoipa::path(
@@ -23,7 +24,7 @@ use crate::wire::{self, Failure, Health, Success};
 pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health>>, Problem> {
     let health = app.record.health().await;
     health.writing?;
-    Ok(Json(Success::new(wire::Health {
+    Ok(Json(Success::new(Health {
         status: "ok".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         home_id: app.home_id.to_string(),

@@ -25,10 +25,10 @@ use super::refused::ReadRefused;
 use super::socket::{End, Part, Socket, Turn, Upgrade, welcome, written};
 use super::transcript::Arguments;
 use super::turns::DRAWING;
+use crate::api::types::{ArgumentEvent, ClientEvent, ServerEvent, Text};
 use crate::kit::texts::Language;
 use crate::policy::Command;
 use crate::render::argument::fragment;
-use crate::wire::{ArgumentTold, Asked, Text, Told};
 
 /// How many new arguments are kept for other sockets.
 const SHARED: usize = 4;
@@ -191,14 +191,14 @@ impl Follower<'_> {
         if first.arguments.last().is_none_or(|newest| newest.seq == last) {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
             let arguments = self.drawn(first.arguments).await?;
-            let text = written(&Told::InitialState { debate, arguments, presence })?;
+            let text = written(&ServerEvent::InitialState { debate, arguments, presence })?;
             self.held = self.access.app.long.hold(text.len()).map_err(|_| End::Busy)?;
             return self.socket.say(text).await;
         }
         // It is sent in parts, as it is read.
         let besides = if self.html.is_some() { DRAWN } else { 0 };
         self.held = self.access.app.long.hold_pieces(besides).map_err(|_| End::Busy)?;
-        let whole = Told::InitialState { debate, arguments: Vec::new(), presence };
+        let whole = ServerEvent::InitialState { debate, arguments: Vec::new(), presence };
         let [head, end] = json::around(&whole, &["\"arguments\":["])?;
         self.socket.say_part(head, Part::First).await?;
         let mut run = Arguments::between(&self.debate, Selection::All, after, last);
@@ -248,7 +248,7 @@ impl Follower<'_> {
         let mut messages = Vec::with_capacity(news.arguments.len());
         for argument in self.drawn(news.arguments).await? {
             let debate = (&news.debate).into();
-            messages.push(written(&Told::NewArgument { debate, argument })?);
+            messages.push(written(&ServerEvent::NewArgument { debate, argument })?);
         }
         Ok(NewArguments { seen, is_all, messages })
     }
@@ -262,11 +262,11 @@ impl Follower<'_> {
             return Ok(());
         }
         let debate_id = Text(self.debate.id());
-        self.socket.tell(&Told::Presence { debate_id, presence: presence.into() }).await
+        self.socket.tell(&ServerEvent::Presence { debate_id, presence: presence.into() }).await
     }
 
     /// Arguments as this socket is told of them: every one passes through here.
-    async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentTold>, End> {
+    async fn drawn(&mut self, arguments: Vec<Argument>) -> Result<Vec<ArgumentEvent>, End> {
         let arguments: Arc<[Argument]> = arguments.into();
         let html = match self.html {
             Some(language) => self.fragments(arguments.clone(), language).await?,
@@ -275,7 +275,7 @@ impl Follower<'_> {
         let mut html = html.unwrap_or_default().into_iter();
         let told = arguments
             .iter()
-            .map(|argument| ArgumentTold { argument: argument.into(), html: html.next() });
+            .map(|argument| ArgumentEvent { argument: argument.into(), html: html.next() });
         Ok(told.collect())
     }
 
@@ -309,10 +309,10 @@ impl Follower<'_> {
     /// Does what the client asks. What comes of it arrives by the bell, like everything else.
     async fn obey(&mut self, text: &str) -> Result<(), Problem> {
         let (debate, request) = match input::from_json(text.as_bytes())? {
-            Asked::SubmitIntervention { debate_id, intervention } => {
+            ClientEvent::SubmitIntervention { debate_id, intervention } => {
                 (debate_id, self.access.app.intervention(self.debate.id(), Via::Api, intervention)?)
             }
-            Asked::SubmitRuling { debate_id, ruling } => {
+            ClientEvent::SubmitRuling { debate_id, ruling } => {
                 (debate_id, self.access.app.ruling(self.debate.id(), Via::Api, ruling)?)
             }
         };
@@ -328,7 +328,7 @@ impl Follower<'_> {
         if !matches!(end, End::Deleted) {
             return end;
         }
-        let deleted = Told::DebateDeleted { debate_id: Text(self.debate.id()) };
+        let deleted = ServerEvent::DebateDeleted { debate_id: Text(self.debate.id()) };
         self.socket.tell(&deleted).await.err().unwrap_or(end)
     }
 }

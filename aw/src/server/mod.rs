@@ -1,7 +1,7 @@
 //! The server: HTTP and WebSocket on top of the engine.
 //!
 //! It never touches the database and has no rules of its own: it parses ([`input`]), asks the
-//! engine, and shows what came of it ([`shape`], [`error`]). Begin with [`router`] for what is
+//! engine, and shows what came of it ([`to_api`], [`error`]). Begin with [`router`] for what is
 //! served and [`serve`] for how connections live and die.
 
 mod access;
@@ -29,9 +29,9 @@ mod rates;
 mod refused;
 mod seats;
 mod serve;
-mod shape;
 mod socket;
 mod telemetry;
+mod to_api;
 mod transcript;
 mod turns;
 mod verify;
@@ -126,7 +126,7 @@ pub struct Setup {
         title = "aw",
         description = "Two agents debate a plan; an arbitrator settles what they cannot."
     ),
-    components(schemas(crate::wire::Failure))
+    components(schemas(crate::api::error::Failure))
 )]
 struct Description;
 

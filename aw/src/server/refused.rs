@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use utoipa::openapi::{Content, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
-use crate::wire::Failure;
+use crate::api::error::Failure;
 
 const READING: &[(&str, &str)] = &[
     ("400", "INVALID_INPUT"),

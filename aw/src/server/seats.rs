@@ -11,9 +11,9 @@ use super::input::{self, Body, Segment};
 use super::json::Json;
 use super::pages;
 use super::refused::{ReadRefused, WriteRefused};
+use crate::api::types::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 use crate::policy::Command;
 use crate::token::Token;
-use crate::wire::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 
 /// How long a link may lie about, in milliseconds.
 const LINK_LASTS: i64 = 10 * 60 * 1000;

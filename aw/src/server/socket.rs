@@ -29,7 +29,7 @@ use super::access::Access;
 use super::error::Problem;
 use super::long::Cut;
 use super::serve::Stopping;
-use crate::wire::Told;
+use crate::api::types::ServerEvent;
 
 /// How often the server pings.
 const PING_EVERY: Duration = Duration::from_secs(20);
@@ -226,10 +226,10 @@ impl Socket {
             tracing::error!(request_id = id, fault, "failed");
             problem.error.request_id = Some(id);
         }
-        self.tell(&Told::Error { error: problem.error }).await
+        self.tell(&ServerEvent::Error { error: problem.error }).await
     }
 
-    pub(super) async fn tell(&mut self, told: &Told) -> Result<(), End> {
+    pub(super) async fn tell(&mut self, told: &ServerEvent) -> Result<(), End> {
         let text = written(told)?;
         self.say(text).await
     }
@@ -292,7 +292,7 @@ pub(super) async fn welcome(access: &Access) -> Result<(), End> {
 }
 
 /// A message as it is sent.
-pub(super) fn written(told: &Told) -> Result<Utf8Bytes, End> {
+pub(super) fn written(told: &ServerEvent) -> Result<Utf8Bytes, End> {
     match serde_json::to_string(told) {
         Ok(text) => Ok(text.into()),
         Err(error) => {

@@ -17,7 +17,7 @@ use super::error::Problem;
 use super::json::{self, Items};
 use super::long::{Cut, LongMessages, Pieces};
 use super::turns::DRAWING;
-use crate::wire::{self, DebateContext, Poll, Presence, Success, Transcript};
+use crate::api::types::{self as api, DebateContext, Poll, Presence, Success, Transcript};
 
 /// A run of arguments that is read piece by piece.
 pub(super) struct Arguments {
@@ -48,7 +48,7 @@ impl Arguments {
         while let Some(piece) = self.next().await? {
             let text;
             (items, text) =
-                written(items, move || piece.iter().map(wire::Argument::from).collect()).await?;
+                written(items, move || piece.iter().map(api::Argument::from).collect()).await?;
             out.send(text).await?;
         }
         Ok(items)
@@ -80,7 +80,7 @@ impl Cited {
         while let Some(piece) = self.next().await? {
             let text;
             (items, text) =
-                written(items, move || piece.iter().map(wire::CitedDocument::from).collect())
+                written(items, move || piece.iter().map(api::CitedDocument::from).collect())
                     .await?;
             out.send(text).await?;
         }
@@ -132,10 +132,10 @@ pub(super) fn poll(
     news: &News,
     (after, until): (Seq, Seq),
 ) -> Result<Response, Problem> {
-    let newest: Vec<wire::Argument> = news.arguments.iter().map(Into::into).collect();
+    let newest: Vec<api::Argument> = news.arguments.iter().map(Into::into).collect();
     let besides: usize = newest.iter().map(|argument| argument.content.len()).sum();
     let held = app.long.hold_pieces(besides)?;
-    let mut whole = wire::News::from(news);
+    let mut whole = api::News::from(news);
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
     let [head, end] = json::around(&whole, &["\"arguments\":["])?;

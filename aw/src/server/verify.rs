@@ -9,8 +9,8 @@ use super::error::Problem;
 use super::input::{self, Params, Segment};
 use super::json::Json;
 use super::refused::ReadRefused;
+use crate::api::types::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 use crate::policy::Command;
-use crate::wire::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 
 type Answer<T> = Result<Json<Success<T>>, Problem>;
 

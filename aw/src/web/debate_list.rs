@@ -12,12 +12,12 @@ use super::assets;
 use super::debate::presence::{RolePresence, roles};
 use super::error_page;
 use super::page_request::PageRequest;
+use crate::api::types::Stamp;
 use crate::kit::texts::BuiltIn;
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::server::input::Params;
 use crate::server::{Access, App, Problem};
-use crate::wire::Stamp;
 
 /// How many debates of a group are shown.
 const SHOWN: u64 = 30;

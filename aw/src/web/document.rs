@@ -11,13 +11,13 @@ use serde::Deserialize;
 use super::assets;
 use super::error_page;
 use super::page_request::PageRequest;
+use crate::api::types::Stamp;
 use crate::policy::Command;
 use crate::render::diff::{self, Comparison, DiffRow};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::{self, plain};
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, COMPARING, DRAWING, Problem, input};
-use crate::wire::Stamp;
 
 /// How long a comparison may take.
 const PATIENCE: Duration = Duration::from_millis(400);

@@ -7,9 +7,9 @@ use axum::response::Response;
 
 use super::assets;
 use super::page_request::PageRequest;
+use crate::api::error::Code;
 use crate::render::i18n::{Phrases, put};
 use crate::server::{App, Problem};
-use crate::wire::Code;
 
 /// What went wrong.
 pub(crate) enum PageError {

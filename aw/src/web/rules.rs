@@ -8,6 +8,7 @@ use axum::response::Response;
 use super::assets;
 use super::error_page;
 use super::page_request::PageRequest;
+use crate::api::types as api;
 use crate::kit::rules::Rules;
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
@@ -15,7 +16,6 @@ use crate::render::i18n::{Phrases, put};
 use crate::render::markdown;
 use crate::server::input::Segment;
 use crate::server::{Access, DRAWING, Problem, input};
-use crate::wire;
 
 #[derive(Template)]
 #[template(path = "rules.html")]
@@ -80,7 +80,7 @@ fn of_role(
     texts: Option<&TypeTexts>,
 ) -> Option<OfRole> {
     let t = request.phrases;
-    let rules = match texts.map(wire::TypeTexts::from) {
+    let rules = match texts.map(api::TypeTexts::from) {
         Some(texts) => Rules::of_creator(kind, role, texts.of(role)),
         None => Rules::built_in(BuiltIn::named(kind)?, role, t.lang),
     };

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use aw::client::{Call, Client, Trouble};
+use aw::api::http::{Call, Client, Trouble};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rusqlite::Connection;

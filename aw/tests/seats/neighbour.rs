@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use aw::client::{Call, Client};
+use aw::api::http::{Call, Client};
 use serde_json::Value;
 
 use crate::loops::machine::{Machine, Ran};

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::super::answer::{Answer, Problem, Shown};
 use super::super::debate::Shape;
-use super::super::line::quoted;
-use super::super::page;
+use super::super::human;
+use super::super::next_command::quoted;
+use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::install::{Standing, known, states};
 use super::tools::tools;
@@ -71,7 +71,7 @@ impl Doctor {
             (_, bad, odd) => format!("{bad} failed, warnings: {odd}"),
         };
         let data = json!({"healthy": bad == 0, "hosts": chosen, "checks": checks});
-        let answer = Answer::new(data, page::checks).message(message);
+        let answer = Answer::new(data, human::checks).message(message);
         Ok(if bad == 0 { Shown::Answer(answer) } else { Shown::Unwell(answer) })
     }
 }

@@ -11,10 +11,10 @@ use aw_core::Role;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::super::answer::{Answer, Problem, Shown};
 use super::super::debate::Shape;
-use super::super::line::Line;
-use super::super::page;
+use super::super::human;
+use super::super::next_command::CommandLine;
+use super::super::output::{Answer, Problem, Shown};
 use super::{Whom, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
@@ -88,7 +88,7 @@ impl Install {
         };
         let data = data(&plan, &hosts, &scope, self.dry_run, Some(language));
         let next = if self.dry_run {
-            let line = Line::new("agent install");
+            let line = CommandLine::new("agent install");
             let line = match &self.whom.host {
                 Some(host) => line.word(host),
                 None => line,
@@ -100,7 +100,7 @@ impl Install {
         } else {
             "aw agent doctor".to_owned()
         };
-        Ok(Shown::Answer(Answer::new(data, page::kit_changes).message(message).next(next)))
+        Ok(Shown::Answer(Answer::new(data, human::kit_changes).message(message).next(next)))
     }
 }
 
@@ -137,7 +137,7 @@ impl Uninstall {
             (false, false) => "The kit is gone".to_owned(),
         };
         let data = data(&plan, &hosts, &scope, self.dry_run, None);
-        Ok(Shown::Answer(Answer::new(data, page::kit_changes).message(message)))
+        Ok(Shown::Answer(Answer::new(data, human::kit_changes).message(message)))
     }
 }
 
@@ -221,7 +221,7 @@ pub(super) fn list() -> Result<Shown, Problem> {
         (_, 1) => "1 file has drifted".to_owned(),
         (_, drifted) => format!("{drifted} files have drifted"),
     };
-    let answer = Answer::new(json!({"files": files}), page::kit_files);
+    let answer = Answer::new(json!({"files": files}), human::kit_files);
     let answer = answer.message(message).of_total(total, false);
     let next =
         (total == 0 || drifted > 0).then_some("aw agent install --dry-run --format markdown");

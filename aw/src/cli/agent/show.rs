@@ -3,11 +3,11 @@
 use aw_core::{DebateType, Role};
 use serde_json::{Value, json};
 
-use super::super::answer::{Answer, Format, Problem, Shown};
-use super::super::page;
+use super::super::human;
+use super::super::output::{Answer, Format, Problem, Shown};
 use super::super::session::{self, Session};
 use super::shelves;
-use crate::client::{Call, encoded};
+use crate::api::http::{Call, encoded};
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice};
 use crate::kit::types::Shelves;
@@ -78,7 +78,7 @@ impl Show {
                         found.as_ref().is_some_and(|(_, rules)| rules.replace_built_in()),
                     "text": text,
                 });
-                Shown::Answer(Answer::new(data, page::fields).message("Read `text` and go by it"))
+                Shown::Answer(Answer::new(data, human::fields).message("Read `text` and go by it"))
             }
         })
     }

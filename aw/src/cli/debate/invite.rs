@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::super::answer::{Answer, Problem, Shown};
-use super::super::line::{Line, quoted};
-use super::super::page;
+use super::super::human;
+use super::super::next_command::{CommandLine, quoted};
+use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::super::token::{Lasts, Wish, cautioned, revoking};
 use super::Shape;
-use crate::client::{Call, encoded, is_local};
+use crate::api::http::{Call, encoded, is_local};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Invite {
@@ -48,7 +48,7 @@ impl Invite {
             self.role
         );
         let mut answer =
-            Answer::new(data, page::invitation).message(message).with("hint", revoking(&granted));
+            Answer::new(data, human::invitation).message(message).with("hint", revoking(&granted));
         answer = cautioned(answer, &granted);
         if is_local(server) {
             answer = answer.warn(format!(
@@ -69,11 +69,13 @@ fn invitation(granted: &Value, title: &Value, server: &str) -> Value {
     let word = |name: &str| granted[name].as_str().unwrap_or_default();
     let (token, debate, role) = (word("token"), word("debate_id"), word("role"));
     let plays = Some(role).filter(|role| *role != "observer");
-    let read = Line::new("debate get-context").flag("--debate-id", debate).flag_if("--role", plays);
+    let read =
+        CommandLine::new("debate get-context").flag("--debate-id", debate).flag_if("--role", plays);
     let read = read.into_string();
     let to_agent = match plays {
         Some(role) => {
-            let show = Line::new("agent show").word(role).flag("--debate-id", debate).into_string();
+            let show =
+                CommandLine::new("agent show").word(role).flag("--debate-id", debate).into_string();
             format!("Be the {role} in debate {debate}: run `{show}` and go by what it prints.")
         }
         None => format!("Read debate {debate}, in which you only listen: run `{read}`."),

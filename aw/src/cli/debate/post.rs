@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::super::SERVER;
-use super::super::answer::{Answer, Problem};
-use super::super::line::{Line, YOUR_TEXT};
-use super::super::page;
+use super::super::human;
+use super::super::next_command::{CommandLine, YOUR_TEXT};
+use super::super::output::{Answer, Problem};
 use super::super::session::Session;
 use super::super::text::Text;
 use super::{Deadline, Habits, Shape, wait_line};
-use crate::client::Call;
+use crate::api::http::Call;
 
 // Who writes, under which request.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ impl Signature {
 /// A command that writes, as it was typed, besides its text.
 pub(super) struct Draft<'a> {
     /// The command, without text, request id, author and habits.
-    pub(super) line: Line,
+    pub(super) line: CommandLine,
     pub(super) text: &'a Text,
     pub(super) signature: &'a Signature,
     pub(super) shape: Shape,
@@ -82,7 +82,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    fn finished(&self, line: Line) -> String {
+    fn finished(&self, line: CommandLine) -> String {
         let line = line.flag_if("--author", self.signature.author.as_deref());
         self.signature.habits(self.shape).apply(line).into_string()
     }
@@ -142,7 +142,7 @@ impl Post<'_> {
         let habits = signature.habits(shape);
         let next = |problem: Problem, line: String| problem.with("next_command", line);
         let context = || {
-            let line = Line::new("debate get-context").flag("--debate-id", self.debate);
+            let line = CommandLine::new("debate get-context").flag("--debate-id", self.debate);
             habits.apply(line.flag("--role", role)).into_string()
         };
         match (problem.code.as_str(), problem.field()) {
@@ -168,7 +168,7 @@ impl Post<'_> {
             ("CONTENT_TOO_LARGE", _) if role == "proposer" => {
                 let file = self.draft.text.file.as_ref().map(|path| path.display().to_string());
                 let summary = format!("Details for debate {}", self.debate);
-                let line = Line::new("docs create").flag("--summary", &summary);
+                let line = CommandLine::new("docs create").flag("--summary", &summary);
                 let line = line.flag("--file", file.as_deref().unwrap_or(YOUR_TEXT));
                 next(problem, Habits { deadline: None, ..habits }.apply(line).into_string())
             }
@@ -227,7 +227,7 @@ impl Post<'_> {
         };
         let habits = self.draft.signature.habits(self.draft.shape);
         let wait = wait_line(self.debate, self.draft.role, waits_on, habits).into_string();
-        let answer = Answer::new(answer, page::written)
+        let answer = Answer::new(answer, human::written)
             .message(message)
             .next(wait)
             .with("client_request_id", self.request.as_str());

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::agent::shelves;
-use super::super::answer::{Answer, Problem, Shown};
 use super::super::browser;
-use super::super::line::Line;
-use super::super::page;
+use super::super::human;
+use super::super::next_command::CommandLine;
+use super::super::output::{Answer, Problem, Shown};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
 use super::{Deadline, Habits, Shape, next_lines};
-use crate::client::{Call, encoded};
+use crate::api::http::{Call, encoded};
 use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ pub(in crate::cli) struct Delete {
 
 /// A UUID, made without a server.
 pub(super) fn generate_id() -> Answer {
-    Answer::new(json!({"id": Uuid::new_v4().to_string()}), page::fields)
+    Answer::new(json!({"id": Uuid::new_v4().to_string()}), human::fields)
         .message("Use this id for --debate-id or --client-request-id")
 }
 
@@ -148,7 +148,7 @@ pub(super) fn types() -> Result<Shown, Problem> {
         "to add one, write type.toml, proposer.md, opponent.md and arbitrator.md in {}",
         shelves.project.join("TYPE").display()
     );
-    let answer = Answer::new(json!({"types": types}), page::types).message(message);
+    let answer = Answer::new(json!({"types": types}), human::types).message(message);
     Ok(Shown::Answer(answer.with("hint", hint).of_total(total, false)))
 }
 
@@ -169,7 +169,7 @@ impl GetContext {
         let mut data = session.call(Call::Get(&path)).map_err(named)?;
         data["url"] = session.url_of(&self.debate_id).into();
         let Some((role, mut now)) = advice else {
-            let answer = Answer::new(data, page::context).with(
+            let answer = Answer::new(data, human::context).with(
                 "hint",
                 "give --role proposer, opponent or arbitrator to learn what to run next",
             );
@@ -195,8 +195,8 @@ impl GetContext {
                 Some("the creator of this debate replaced the built-in rules with others")
             }
         };
-        let rules = Line::new("agent show").word(role).flag("--debate-id", &self.debate_id);
-        let mut answer = Answer::new(data, page::context);
+        let rules = CommandLine::new("agent show").word(role).flag("--debate-id", &self.debate_id);
+        let mut answer = Answer::new(data, human::context);
         if let Some(why) = why {
             let rules = rules.word("--rules").into_string();
             answer = answer.with("hint", format!("{why}: {rules}"));
@@ -240,18 +240,19 @@ impl List {
         let role = role.filter(|role| held.is_none_or(|own| own == *role)).map(Role::as_str);
         let only = data["debates"][0]["id"].as_str().filter(|_| total == 1).zip(role);
         let next = only.map(|(id, role)| {
-            let line = Line::new("debate get-context").flag("--debate-id", id);
+            let line = CommandLine::new("debate get-context").flag("--debate-id", id);
             let habits = Habits { deadline: None, format: self.shape.format, attempt: None };
             habits.apply(line.flag("--role", role).flag("--limit", "20")).into_string()
         });
-        let mut answer = Answer::new(data, page::debates).of_total(total, more);
+        let mut answer = Answer::new(data, human::debates).of_total(total, more);
         if let Some(next) = next {
             answer = answer.next(next);
         }
         // A page of nothing leads to itself.
         if more && shown > 0 {
-            let flag = |line: Line, name: &str, set: bool| if set { line.word(name) } else { line };
-            let line = Line::new("debate list")
+            let flag =
+                |line: CommandLine, name: &str, set: bool| if set { line.word(name) } else { line };
+            let line = CommandLine::new("debate list")
                 .flag_if("--state", self.state.as_deref())
                 .flag_if("--type", self.debate_type.as_deref())
                 .flag_if("--search", self.search.as_deref());
@@ -301,7 +302,7 @@ impl Open {
         if signs_in {
             data["expires_at"] = link["expires_at"].clone();
         }
-        Ok(Shown::Answer(session.checked(Answer::new(data, page::fields).message(message))))
+        Ok(Shown::Answer(session.checked(Answer::new(data, human::fields).message(message))))
     }
 }
 
@@ -327,7 +328,7 @@ impl Export {
             "format": format,
             "bytes": transcript.len(),
         });
-        Ok(Shown::Answer(Answer::new(data, page::fields).message("Transcript written")))
+        Ok(Shown::Answer(Answer::new(data, human::fields).message("Transcript written")))
     }
 }
 
@@ -341,7 +342,7 @@ impl Delete {
                 )
                 .suggest(format!(
                     "aw debate delete --debate-id {} --confirm",
-                    super::super::line::quoted(&self.debate_id)
+                    super::super::next_command::quoted(&self.debate_id)
                 )),
             ));
         }
@@ -350,7 +351,7 @@ impl Delete {
             .call(Call::Delete(&format!("/debates/{}", encoded(&self.debate_id))))
             .map_err(named)?;
         data["debate_id"] = self.debate_id.as_str().into();
-        let answer = Answer::new(data, page::fields).message("Debate deleted");
+        let answer = Answer::new(data, human::fields).message("Debate deleted");
         Ok(Shown::Answer(session.checked(answer)))
     }
 }

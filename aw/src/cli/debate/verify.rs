@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::super::answer::{Answer, Problem, Shown};
-use super::super::page;
+use super::super::human;
+use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::Shape;
-use crate::client::{Call, encoded};
+use crate::api::http::{Call, encoded};
 
 /// So many damages are listed; the rest are only counted.
 const LISTED: usize = 100;
@@ -37,7 +37,7 @@ impl Verify {
 
 fn one(session: &Session, debate: &str) -> Result<Answer, Problem> {
     let data = session.call(Call::Get(&format!("/debates/{}/verify", encoded(debate))))?;
-    let answer = Answer::new(data, page::fields).message("The debate is as it was written");
+    let answer = Answer::new(data, human::fields).message("The debate is as it was written");
     Ok(answer.with(
         "hint",
         "note head_hash and seal elsewhere (a JSON export has them too): they also tell when the whole debate was rewritten",
@@ -45,7 +45,7 @@ fn one(session: &Session, debate: &str) -> Result<Answer, Problem> {
 }
 
 fn everything(session: &Session) -> Result<Answer, Problem> {
-    let progress = page::Progress::new("verifying");
+    let progress = human::Progress::new("verifying");
     let mut walk = Walk::default();
     loop {
         walk.add(&session.call_of_many(Call::Get(&walk.path()))?);
@@ -58,7 +58,7 @@ fn everything(session: &Session) -> Result<Answer, Problem> {
     if walk.damages > 0 {
         return Err(walk.problem());
     }
-    Ok(Answer::new(walk.totals(), page::fields).message("Everything is as it was written"))
+    Ok(Answer::new(walk.totals(), human::fields).message("Everything is as it was written"))
 }
 
 /// A walk over the record, as far as it has come.

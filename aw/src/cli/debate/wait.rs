@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::super::answer::{Answer, Problem, Shown};
-use super::super::page;
+use super::super::human;
+use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::{Deadline, Habits, Shape, next_lines, wait_line};
-use crate::client::{BUDGET, Call, Client, Trouble, encoded};
-use crate::next::awaited;
+use crate::api::advice::awaited;
+use crate::api::http::{BUDGET, Call, Client, Trouble, encoded};
 
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
@@ -132,7 +132,7 @@ impl Wait {
                 for name in NEWS {
                     data[name] = news[name].take();
                 }
-                let mut answer = Answer::new(data, page::waited);
+                let mut answer = Answer::new(data, human::waited);
                 if let Some(next) = next {
                     answer = answer.next(next);
                 }
@@ -209,7 +209,7 @@ impl Wait {
         let now = session.client.once_until(Call::Get(&path), soon).unwrap_or_default();
         let who = awaited(now["debate_state"].as_str());
         match now["waiting_since"].as_str() {
-            Some(since) => format!("{who}, last move {}", page::ago(since)),
+            Some(since) => format!("{who}, last move {}", human::ago(since)),
             None => who.to_owned(),
         }
     }
@@ -281,7 +281,7 @@ impl Wait {
             data["debate_state"] = state.into();
             data["action"] = nothing["action"].clone();
         }
-        let answer = Answer::new(data, page::waited);
+        let answer = Answer::new(data, human::waited);
         // An agent that follows `next_command` would never stop.
         if left == Some(0) { answer } else { answer.next(retry) }
     }

@@ -6,13 +6,13 @@ use uuid::Uuid;
 
 use super::super::SERVER;
 use super::super::agent::{find_type, shelves};
-use super::super::answer::{Problem, Shown};
-use super::super::line::{Line, YOUR_TEXT};
+use super::super::next_command::{CommandLine, YOUR_TEXT};
+use super::super::output::{Problem, Shown};
 use super::super::session::settings;
 use super::super::text::Text;
 use super::Shape;
 use super::post::{Draft, Signature};
-use crate::client::{derived_id, encoded};
+use crate::api::http::{derived_id, encoded};
 use crate::kit::texts::Language;
 
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ impl Create {
         let made = self.debate_id.is_none();
         let debate = self.debate_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let line = |debate: Option<&str>| {
-            Line::new("debate create")
+            CommandLine::new("debate create")
                 .flag_if("--debate-id", debate)
                 .flag("--title", &self.title)
                 .flag("--type", &self.debate_type)
@@ -184,7 +184,7 @@ impl Create {
 impl Submit {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let draft = Draft {
-            line: Line::new("debate submit")
+            line: CommandLine::new("debate submit")
                 .flag("--debate-id", &self.debate_id)
                 .flag("--role", &self.role)
                 .flag("--target-id", &self.target_id),
@@ -221,7 +221,7 @@ impl Ask {
             ),
         };
         let draft = Draft {
-            line: Line::new(command)
+            line: CommandLine::new(command)
                 .flag("--debate-id", &self.debate_id)
                 .flag("--target-id", &self.target_id),
             text: &self.text,
@@ -245,7 +245,7 @@ impl Ask {
 
 impl Ruling {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let line = Line::new("debate ruling")
+        let line = CommandLine::new("debate ruling")
             .flag("--debate-id", &self.debate_id)
             .flag_if("--target-id", self.target_id.as_deref());
         let draft = Draft {
@@ -276,7 +276,7 @@ impl Ruling {
 impl Intervention {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let draft = Draft {
-            line: Line::new("debate intervention").flag("--debate-id", &self.debate_id),
+            line: CommandLine::new("debate intervention").flag("--debate-id", &self.debate_id),
             text: &self.text,
             signature: &self.signature,
             shape: self.shape,
@@ -297,7 +297,7 @@ impl Intervention {
             return Ok(Shown::Answer(answer));
         }
         let own = data["argument"]["id"].as_str().unwrap_or_default();
-        let next = Line::new("debate ruling")
+        let next = CommandLine::new("debate ruling")
             .flag("--debate-id", &self.debate_id)
             .flag("--target-id", own)
             .flag("--file", YOUR_TEXT);

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::super::answer::Problem;
+use super::super::connect::Connection;
 use super::super::debate::{Walk, in_words};
-use super::super::reach::Reached;
+use super::super::output::Problem;
 use super::{failed, ok};
-use crate::client::{Call, Client, Trouble};
+use crate::api::http::{Call, Client, Trouble};
 use crate::settings::ClientSettings;
 
 const NAME: &str = "record";
@@ -17,8 +17,8 @@ const NAME: &str = "record";
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts the debates and verifies the newest.
-pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant) -> Value {
-    let Reached { client, brought } = reached;
+pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Value {
+    let Connection { client, brought } = reached;
     let looked = || -> Result<Value, Trouble> {
         let list = client.once_until(Call::Get("/debates?limit=0"), ends)?;
         let debates = match list["total"].as_u64() {

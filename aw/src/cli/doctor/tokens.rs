@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::super::answer::Problem;
-use super::super::reach::{Brought, Reached};
+use super::super::connect::{Connection, TokenSource};
+use super::super::output::Problem;
 use super::{failed, ok, warning};
-use crate::client::{Call, Client, Trouble};
+use crate::api::http::{Call, Client, Trouble};
 use crate::settings::ClientSettings;
 
 const NAME: &str = "tokens";
 
 /// Looks at the file that has the administrator's, and asks the server with and without a token.
-pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant) -> Value {
+pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Value {
     let file = settings.home.admin_token_file();
     let shown = file.display();
     if fs::metadata(&file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0) {
         return warning(NAME, &format!("others can read {shown}"), &format!("chmod 600 {shown}"));
     }
-    let Reached { client, brought } = reached;
+    let Connection { client, brought } = reached;
     let said = |trouble| {
         let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
         failed(NAME, &problem.message, &problem.suggestion.unwrap_or_default())
@@ -40,7 +40,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Reached, ends: Instant)
     }
     // The list is for whoever runs the server.
     match client.once_until(Call::Get("/tokens"), ends) {
-        Ok(_) if *brought == Brought::Administrators => ok(
+        Ok(_) if *brought == TokenSource::Administrators => ok(
             NAME,
             &format!(
                 "everybody needs one; yours is the administrator's, in {shown}, which only you can read"

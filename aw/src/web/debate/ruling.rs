@@ -10,12 +10,13 @@ use super::super::error_page::{self, PageError};
 use super::super::form::Form;
 use super::super::options::{self, Choice};
 use super::{DebateQuery, Notice, Preview, WINDOW, show};
+use crate::api::error::Code;
+use crate::api::types::SubmitRuling;
 use crate::policy::Command;
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::{self, plain};
 use crate::server::input::Segment;
 use crate::server::{Access, DRAWING, Problem, input};
-use crate::wire::{Code, SubmitRuling};
 
 /// The value of `choice` for none of the options.
 pub(crate) const ANOTHER_WAY: &str = "another";

@@ -11,8 +11,8 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::step::NextCall;
-use crate::wire::{
+use super::next_call::NextCall;
+use crate::api::types::{
     ActionText, ArgumentIdText, AvailableActions, AvailableText, CitedDocument, Debate,
     DebateIdText, DebateListed, DocumentIdText, DocumentListed, KindText, Presence, RequestIdText,
     RoleText, RulesOrigin, Stamp, StateText,

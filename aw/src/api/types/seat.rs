@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{DebateIdText, Stamp, Text};
+use super::{DebateIdText, Stamp};
 
 /// Asks for a seat.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -39,20 +39,6 @@ pub struct Seat {
     /// When it was taken back.
     #[schema(required = true)]
     pub revoked_at: Option<Stamp>,
-}
-
-impl From<&aw_record::Seat> for Seat {
-    fn from(seat: &aw_record::Seat) -> Self {
-        Seat {
-            token_id: seat.id.to_string(),
-            name: seat.name.as_str().to_owned(),
-            role: seat.role.as_str().to_owned(),
-            debate_id: seat.debate.map(Text),
-            created_at: Stamp(seat.created_at),
-            expires_at: seat.expires_at.map(Stamp),
-            revoked_at: seat.revoked_at.map(Stamp),
-        }
-    }
 }
 
 /// A new seat with its token, which is shown this once.

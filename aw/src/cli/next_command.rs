@@ -8,12 +8,12 @@ pub(super) const YOUR_TEXT: &str = "YOUR_TEXT.md";
 
 /// A command line of `aw`.
 #[derive(Debug, Clone)]
-pub(super) struct Line(String);
+pub(super) struct CommandLine(String);
 
-impl Line {
+impl CommandLine {
     /// `aw` with this command.
     pub(super) fn new(command: &str) -> Self {
-        Line(format!("aw {command}"))
+        CommandLine(format!("aw {command}"))
     }
 
     /// With this flag and its value.

@@ -15,7 +15,7 @@ use anstyle::{AnsiColor, Style};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::answer::Problem;
+use super::output::Problem;
 pub(super) use diff::diff;
 pub(super) use kit::{kit_changes, kit_files, types};
 pub(super) use seats::{invitation, new_token, tokens};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{
+use super::types::{
     ArgumentIdText, DebateIdText, DocumentIdText, LastArgument, RoleText, Stamp, StateText,
 };
 

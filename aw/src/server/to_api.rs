@@ -1,14 +1,61 @@
-//! What the engine gives, as the wire shows it.
+//! Converts what the engine returns into the types of the API.
 
 use aw_core::{ByRole, DebateId, DocumentId, Hash, State};
 use aw_record as record;
 
-use crate::kit::texts::BuiltIn;
-use crate::wire::{
-    CitedDocument, Debate, DebateContext, DebateList, DebateListed, DebateTold, Document,
-    DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing, Poll, Presence,
-    RulesOrigin, Sign, Stamp, Text, Transcript, TypeTexts, Version, VersionList, Written,
+use crate::api::types::{
+    Argument, AvailableActions, CitedDocument, Debate, DebateContext, DebateEvent, DebateList,
+    DebateListed, Document, DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing,
+    Poll, Presence, RulesOrigin, Seat, Sign, Stamp, Text, Transcript, TypeTexts, Version,
+    VersionList, Written,
 };
+use crate::kit::texts::BuiltIn;
+
+impl From<&aw_core::Argument> for Argument {
+    fn from(argument: &aw_core::Argument) -> Self {
+        let event = argument.event;
+        Argument {
+            id: Text(argument.id),
+            debate_id: Text(argument.debate),
+            parent_id: argument.parent.map(Text),
+            kind: Text(event.kind()),
+            role: Text(event.role()),
+            author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
+            content: argument.content.as_str().to_owned(),
+            client_request_id: Text(argument.request),
+            seq: argument.seq.0,
+            parked: event.parked(),
+            close: event.close(),
+            automatic: event.automatic(),
+            via: Text(argument.via),
+            seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
+            hash: Text(argument.hash),
+            created_at: Stamp(argument.at),
+        }
+    }
+}
+
+impl From<&record::Seat> for Seat {
+    fn from(seat: &record::Seat) -> Self {
+        Seat {
+            token_id: seat.id.to_string(),
+            name: seat.name.as_str().to_owned(),
+            role: seat.role.as_str().to_owned(),
+            debate_id: seat.debate.map(Text),
+            created_at: Stamp(seat.created_at),
+            expires_at: seat.expires_at.map(Stamp),
+            revoked_at: seat.revoked_at.map(Stamp),
+        }
+    }
+}
+
+impl From<&aw_core::Debate> for AvailableActions {
+    fn from(debate: &aw_core::Debate) -> Self {
+        let of = |role| debate.available(role).into_iter().map(Text).collect();
+        let ByRole { proposer, opponent, arbitrator } = ByRole::of(of);
+        AvailableActions { proposer, opponent, arbitrator }
+    }
+}
 
 impl From<&record::DebateHead> for Debate {
     fn from(head: &record::DebateHead) -> Self {
@@ -52,10 +99,10 @@ impl From<ByRole<record::Sign>> for Presence {
     }
 }
 
-impl DebateTold {
+impl DebateEvent {
     /// A debate with who is there.
     pub(super) fn of(listed: &record::DebateListed, presence: Presence) -> Self {
-        DebateTold {
+        DebateEvent {
             debate: (&listed.debate).into(),
             presence,
             last_argument: (&listed.last).into(),

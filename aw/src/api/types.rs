@@ -1,24 +1,22 @@
-//! The JSON that both ends speak: shapes, words and error codes.
+//! Requests, answers and events: the JSON shapes of the API.
 //!
 //! These shapes are promised to clients in the wild: fields may be added, none may change meaning.
-//! The core's types are free to change; they are mapped here, by functions.
+//! The core's types are free to change; `server/to_api.rs` maps them.
 
 mod document;
-mod error;
 mod live;
 mod seat;
 mod text;
 mod verify;
 
-use aw_core::{ByRole, Role};
+use aw_core::Role;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use document::{
     Diff, Document, DocumentList, DocumentListed, KeptVersion, SubmitDocument, Version, VersionList,
 };
-pub use error::{Code, Error, Failure};
-pub use live::{ArgumentTold, Asked, DebateTold, Told};
+pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
@@ -103,30 +101,6 @@ pub struct Argument {
     pub hash: HashText,
     /// When it was written.
     pub created_at: Stamp,
-}
-
-impl From<&aw_core::Argument> for Argument {
-    fn from(argument: &aw_core::Argument) -> Self {
-        let event = argument.event;
-        Argument {
-            id: Text(argument.id),
-            debate_id: Text(argument.debate),
-            parent_id: argument.parent.map(Text),
-            kind: Text(event.kind()),
-            role: Text(event.role()),
-            author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
-            content: argument.content.as_str().to_owned(),
-            client_request_id: Text(argument.request),
-            seq: argument.seq.0,
-            parked: event.parked(),
-            close: event.close(),
-            automatic: event.automatic(),
-            via: Text(argument.via),
-            seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
-            hash: Text(argument.hash),
-            created_at: Stamp(argument.at),
-        }
-    }
 }
 
 /// The newest argument of a debate, without its text.
@@ -488,14 +462,6 @@ pub struct AvailableActions {
     pub opponent: Vec<AvailableText>,
     /// The arbitrator.
     pub arbitrator: Vec<AvailableText>,
-}
-
-impl From<&aw_core::Debate> for AvailableActions {
-    fn from(debate: &aw_core::Debate) -> Self {
-        let of = |role| debate.available(role).into_iter().map(Text).collect();
-        let ByRole { proposer, opponent, arbitrator } = ByRole::of(of);
-        AvailableActions { proposer, opponent, arbitrator }
-    }
 }
 
 /// A document that a debate cites.

@@ -5,15 +5,17 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Hand;
-use super::arguments::Arguments;
+use super::next_call::{NextCall, NextCalls, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::shape::{Context, Debates, QUOTED, Said};
-use super::step::{NextCall, NextCalls, WaitHabits};
+use super::results::{Context, Debates, QUOTED, Said};
+use super::tool_args::Arguments;
 use super::tools::Tool;
-use super::way::Call;
-use crate::client::encoded;
-use crate::wire::{AvailableActions, CitedDocument, Debate, DebateListed, Presence, RulesOrigin};
+use super::transport::Call;
+use crate::api::http::encoded;
+use crate::api::types::{
+    AvailableActions, CitedDocument, Debate, DebateListed, Presence, RulesOrigin,
+};
 
 /// What the API answers about a debate.
 #[derive(Debug, Deserialize)]

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
+use super::human::Paper;
 use super::onward::onward;
-use super::page::Paper;
-use crate::client::{Lost, Trouble};
+use crate::api::http::{Lost, Trouble};
 
 /// The longest line, in bytes, that every known host shows whole.
 const LONG_LINE: usize = 8 * 1024;
@@ -180,9 +180,9 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
             let text = match format {
                 Format::Json => json_of(answer),
                 Format::Markdown => {
-                    let mut page = super::page::opening(&answer.metadata, &paper);
+                    let mut page = super::human::opening(&answer.metadata, &paper);
                     page.push_str(&(answer.page)(&answer.data, &paper));
-                    page.push_str(&super::page::closing(&answer.metadata, &paper));
+                    page.push_str(&super::human::closing(&answer.metadata, &paper));
                     page
                 }
             };
@@ -199,7 +199,7 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
                 Format::Json => (json_of_problem(&problem).into_bytes(), problem.exit()),
                 // Words for people: a file that the answer is sent to must not hold them.
                 Format::Markdown => {
-                    let page = super::page::problem(&problem, &Paper::of_stderr());
+                    let page = super::human::problem(&problem, &Paper::of_stderr());
                     let _ = io::stderr().lock().write_all(page.as_bytes());
                     return problem.exit().into();
                 }
@@ -224,15 +224,15 @@ fn harmless(text: Vec<u8>, format: Format) -> Vec<u8> {
             .chars()
             .map(|c| match c {
                 '\n' => c.to_string(),
-                c if super::page::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
+                c if super::human::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
                 c => c.to_string(),
             })
             .collect::<String>()
             .into_bytes(),
-        (Ok(text), Format::Json) => super::page::shown(&text).into_bytes(),
+        (Ok(text), Format::Json) => super::human::shown(&text).into_bytes(),
         (Ok(page), Format::Markdown) => page.into_bytes(),
         (Err(bytes), _) => {
-            super::page::shown(&String::from_utf8_lossy(bytes.as_bytes())).into_bytes()
+            super::human::shown(&String::from_utf8_lossy(bytes.as_bytes())).into_bytes()
         }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use super::refusal::Refusal;
-use crate::client::BUDGET;
+use crate::api::http::BUDGET;
 
 /// How long one question of a wait that goes over the network is held: whoever gives up is
 /// forgotten by the server within this time.

@@ -9,10 +9,10 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::answer::Problem;
 use super::background::{self, How};
-use super::page;
-use crate::client::{Call, Client, Trouble};
+use super::human;
+use super::output::Problem;
+use crate::api::http::{Call, Client, Trouble};
 use crate::home::Home;
 use crate::settings::{ClientSettings, reachable};
 
@@ -24,14 +24,14 @@ const LAST_BREATHS: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(20);
 
 /// A server, and the way to it.
-pub(super) struct Reached {
+pub(super) struct Connection {
     pub(super) client: Client,
-    pub(super) brought: Brought,
+    pub(super) brought: TokenSource,
 }
 
 /// Which token goes along, or why none does.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Brought {
+pub(super) enum TokenSource {
     /// The one that was set.
     Set,
     /// The one of whoever runs the server, from the data folder.
@@ -50,7 +50,7 @@ struct Found {
     ours: bool,
 }
 
-impl Reached {
+impl Connection {
     /// Finds the server, or starts it. Whoever holds the lock is believed to be there, because knocking
     /// first would cost every command a connection: who does not reach it looks again.
     pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, Problem> {
@@ -74,30 +74,30 @@ impl Reached {
     fn of(found: Found, settings: &ClientSettings) -> Self {
         let Found { url, named, ours } = found;
         let (token, brought) = match &settings.token {
-            Some(set) => (Some(set.clone()), Brought::Set),
+            Some(set) => (Some(set.clone()), TokenSource::Set),
             None if ours => match settings.home.admin_token() {
-                Ok(Some(token)) => (Some(token), Brought::Administrators),
-                Ok(None) => (None, Brought::NoneFound(None)),
-                Err(error) => (None, Brought::NoneFound(Some(error.to_string()))),
+                Ok(Some(token)) => (Some(token), TokenSource::Administrators),
+                Ok(None) => (None, TokenSource::NoneFound(None)),
+                Err(error) => (None, TokenSource::NoneFound(Some(error.to_string()))),
             },
-            None => (None, Brought::NoneForNamed),
+            None => (None, TokenSource::NoneForNamed),
         };
         let proof_wanted = match brought {
             // Who names both the server and the token means the one for the other.
-            Brought::Set => !named,
-            Brought::Administrators => true,
-            Brought::NoneForNamed | Brought::NoneFound(_) => false,
+            TokenSource::Set => !named,
+            TokenSource::Administrators => true,
+            TokenSource::NoneForNamed | TokenSource::NoneFound(_) => false,
         };
         let mut client = Client::new(&url, token);
         if proof_wanted {
             let home = settings.home.clone();
             client = client.only_while(move || home.serves(&url));
         }
-        Reached { client, brought }
+        Connection { client, brought }
     }
 }
 
-impl Brought {
+impl TokenSource {
     /// A refusal for want of a good token, with what to do about it here.
     pub(super) fn explained(&self, problem: Problem, home: &Home) -> Problem {
         if problem.code != "AUTH_FAILED" {
@@ -109,22 +109,22 @@ impl Brought {
         // Whoever has the file may wonder why it was not used.
         let aside = |words: &str| if there { format!(". {file} {words}") } else { String::new() };
         problem.suggest(match self {
-            Brought::Set => format!(
+            TokenSource::Set => format!(
                 "The token that is set (DEBATE_AUTH_TOKEN, AW_AUTH_TOKEN, or auth_token in config.toml) is wrong, \
                  expired or revoked: ask whoever runs the server for another{}",
                 aside("is used where none is set")
             ),
-            Brought::Administrators => {
+            TokenSource::Administrators => {
                 format!("The token in {file} is not the server's: aw server restart")
             }
-            Brought::NoneForNamed => format!(
+            TokenSource::NoneForNamed => format!(
                 "Set DEBATE_AUTH_TOKEN to a token of this server, which whoever runs it makes with aw token create{}",
                 aside("is sent to the server of that folder only")
             ),
-            Brought::NoneFound(None) => format!(
+            TokenSource::NoneFound(None) => format!(
                 "Set DEBATE_AUTH_TOKEN, or have the server make a token of yours in {file}: aw server restart"
             ),
-            Brought::NoneFound(Some(why)) => {
+            TokenSource::NoneFound(Some(why)) => {
                 format!("Set DEBATE_AUTH_TOKEN: {file} cannot be read ({why})")
             }
         })
@@ -152,7 +152,7 @@ fn locate(
             .suggest("aw server start"));
     }
     if verbose {
-        page::note("no server yet: starting one in the background");
+        human::note("no server yet: starting one in the background");
     }
     Ok(ours(background::start(settings, &How::again(settings)?)?.url))
 }

@@ -2,20 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::super::error::Error;
 use super::{
-    Argument, Debate, DebateIdText, Error, LastArgument, Presence, SubmitIntervention, SubmitRuling,
+    Argument, Debate, DebateIdText, LastArgument, Presence, SubmitIntervention, SubmitRuling,
 };
 
 /// What the server tells a socket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
-pub enum Told {
+pub enum ServerEvent {
     /// The first message of one debate's socket: where the debate stands.
     InitialState {
         /// The debate.
         debate: Debate,
         /// All arguments, or those after the one that was named.
-        arguments: Vec<ArgumentTold>,
+        arguments: Vec<ArgumentEvent>,
         /// Who is there.
         presence: Presence,
     },
@@ -24,7 +25,7 @@ pub enum Told {
         /// The debate as it is now.
         debate: Debate,
         /// The argument.
-        argument: ArgumentTold,
+        argument: ArgumentEvent,
     },
     /// Somebody began or ceased to wait.
     Presence {
@@ -34,9 +35,9 @@ pub enum Told {
         presence: Presence,
     },
     /// To who follows all debates: one was opened.
-    DebateCreated(Box<DebateTold>),
+    DebateCreated(Box<DebateEvent>),
     /// To who follows all debates: something was written into one.
-    DebateUpdated(Box<DebateTold>),
+    DebateUpdated(Box<DebateEvent>),
     /// The debate was deleted; a socket that follows only this one closes.
     DebateDeleted {
         /// The debate.
@@ -51,7 +52,7 @@ pub enum Told {
 
 /// An argument, as a socket is told of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ArgumentTold {
+pub struct ArgumentEvent {
     /// The argument.
     #[serde(flatten)]
     pub argument: Argument,
@@ -62,7 +63,7 @@ pub struct ArgumentTold {
 
 /// A debate, as a socket that follows all of them is told of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DebateTold {
+pub struct DebateEvent {
     /// The debate as it is now.
     pub debate: Debate,
     /// Who is there.
@@ -74,7 +75,7 @@ pub struct DebateTold {
 /// What a socket asks of the server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
-pub enum Asked {
+pub enum ClientEvent {
     /// Stop the agents.
     SubmitIntervention {
         /// The debate.

@@ -5,7 +5,7 @@
 //! refuses is kept whole. It prints nothing.
 
 mod exchange;
-mod older;
+mod older_server;
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -195,7 +195,7 @@ impl Client {
 
     /// The data of the answer, tried once until this moment.
     pub fn once_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
-        if older::is_poll(call) {
+        if older_server::is_poll(call) {
             self.leave_in_peace(ends);
         }
         let reply = self.exchange(call, ends)?;
@@ -204,19 +204,19 @@ impl Client {
         match body {
             Ok(mut body) if body["success"] == true => {
                 let data = body["data"].take();
-                if !unversioned || !older::is_its_answer(call, &data) {
+                if !unversioned || !older_server::is_its_answer(call, &data) {
                     return Ok(data);
                 }
                 self.older.store(true, Ordering::Relaxed);
-                if older::is_poll(call) {
+                if older_server::is_poll(call) {
                     *self.polled.lock().unwrap_or_else(PoisonError::into_inner) =
                         Some(Instant::now());
                 }
-                older::adapted(call, data).map_err(Trouble::Refused)
+                older_server::adapted(call, data).map_err(Trouble::Refused)
             }
             body => match reply.trouble(body.ok()) {
                 Trouble::Refused(error) if unversioned => {
-                    Err(Trouble::Refused(older::explained(call, status, error)))
+                    Err(Trouble::Refused(older_server::explained(call, status, error)))
                 }
                 trouble => Err(trouble),
             },
@@ -227,7 +227,7 @@ impl Client {
     fn leave_in_peace(&self, ends: Instant) {
         let polled = *self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(polled) = polled {
-            let again = (polled + older::PACE).min(ends);
+            let again = (polled + older_server::PACE).min(ends);
             thread::sleep(again.saturating_duration_since(Instant::now()));
         }
     }
@@ -243,7 +243,7 @@ impl Client {
             let body = serde_json::from_slice(&reply.body).ok();
             Err(match reply.trouble(body) {
                 Trouble::Refused(error) if unversioned => {
-                    Trouble::Refused(older::explained(Call::Get(path), status, error))
+                    Trouble::Refused(older_server::explained(Call::Get(path), status, error))
                 }
                 trouble => trouble,
             })

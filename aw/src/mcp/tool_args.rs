@@ -6,8 +6,8 @@ use aw_core::Role;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
+use super::next_call::NextCall;
 use super::refusal::Refusal;
-use super::step::NextCall;
 use super::tools::{Scope, Tool};
 use crate::policy;
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::tools::Tool;
-use crate::next::{Advice, Step};
+use crate::api::advice::{Advice, Step};
 
 /// A call that goes on from here.
 #[derive(Debug, Clone, Serialize, ToSchema)]
