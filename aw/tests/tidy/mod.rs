@@ -1,4 +1,5 @@
 //! Promises of docs/architecture.md, checked against the source.
 
 mod promises;
+mod rooms;
 mod source;
