@@ -7,7 +7,7 @@
 //! [`moves`], from what [`talk`] gives it to go by; [`tools`] is the same for one without a shell.
 //! [`dialect`] puts that in the words of each API, [`model`] serves it.
 //!
-//! `scripts/agents` fetches the programs. Where they are missing the stories are skipped, and say so.
+//! `scripts/agents` fetches the programs. Where they are missing these tests fail, unless they were left out.
 
 mod debates;
 mod dialect;

@@ -47,14 +47,14 @@ pub fn folder() -> Result<PathBuf, String> {
             return Err(format!("{missing}; scripts/agents fetches it"));
         }
     }
-    if !newer_node().join("node").exists() {
-        return Err("Qwen Code needs Node 22; scripts/mcp-clients fetches one".to_owned());
+    if !node().join("node").exists() {
+        return Err("they need Node 22 or newer; scripts/mcp-clients fetches one".to_owned());
     }
     Ok(folder)
 }
 
-/// Where a Node is that is newer than the system's.
-fn newer_node() -> PathBuf {
+/// The folder of the Node that runs the programs.
+fn node() -> PathBuf {
     target().join("mcp-clients/bin")
 }
 
@@ -156,7 +156,7 @@ impl Program {
         let mut command = machine.program(program.to_str().expect("a plain path"));
         let own = machine.path("bin");
         let usual = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{usual}", own.display()));
+        command.env("PATH", format!("{}:{}:{usual}", own.display(), node().display()));
         let nowhere = model.split('/').take(3).collect::<Vec<_>>().join("/");
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
             command.env(name, &nowhere);
@@ -198,9 +198,7 @@ impl Program {
                     .args(["--yolo", "-m", "fake", "-p"]);
             }
             Program::Qwen => {
-                let path = format!("{}:{}:{usual}", own.display(), newer_node().display());
                 command
-                    .env("PATH", path)
                     .env("OPENAI_API_KEY", "none")
                     .env("OPENAI_BASE_URL", format!("{model}/v1"))
                     .args(["--auth-type", "openai", "--yolo", "-m", "fake", "-p"]);

@@ -4,8 +4,8 @@
 //! own cookies and storage), [`page::Page`] is a tab in it, [`find`] names what is on it. A test
 //! fails when a page complains of anything that the test has not taken from [`page::Page::complaints`].
 //!
-//! `scripts/browser` fetches what is needed. Where there is no browser the tests are skipped, and
-//! say so.
+//! `scripts/browser` fetches Chromium and axe-core. Without them these tests fail, unless they were left
+//! out.
 
 mod access;
 mod attack;
@@ -48,6 +48,8 @@ use devtools::DevTools;
 use page::Page;
 use seen::Seen;
 
+use crate::world::missing;
+
 /// A browser that was never used before.
 pub struct Browser {
     tools: Arc<DevTools>,
@@ -56,8 +58,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// One, if there is any on this machine.
-    #[expect(clippy::print_stdout, reason = "who reads the log should know what was not done")]
+    /// Starts a browser. None if these tests were left out.
     pub async fn start() -> Option<Self> {
         match process::process() {
             Ok(process) => {
@@ -68,7 +69,7 @@ impl Browser {
                 Some(Browser { tools, context, seen: Mutex::default() })
             }
             Err(why) => {
-                println!("browser: skipped, because {why}");
+                missing("browser", &why);
                 None
             }
         }

@@ -1,15 +1,16 @@
 //! The clients that others have written: where `scripts/mcp-clients` has put them.
 
 use std::env;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::world;
 
 /// The programs, in a folder of their own.
 pub struct Programs(PathBuf);
 
 impl Programs {
-    /// Finds them; where they are missing it says so, and the story is skipped.
+    /// Finds the programs. None if these tests were left out.
     pub fn find() -> Option<Self> {
         let given = env::var_os("AW_MCP_CLIENTS").map(PathBuf::from);
         let target =
@@ -20,11 +21,7 @@ impl Programs {
         }
         let missing = format!("{} has no MCP clients", folder.display());
         assert!(given.is_none(), "AW_MCP_CLIENTS: {missing}");
-        // What a test prints is hidden when it passes, and this is for whoever runs them.
-        let _ = writeln!(
-            io::stderr(),
-            "mcp: skipped, because {missing}; scripts/mcp-clients fetches them"
-        );
+        world::missing("mcp-clients", &format!("{missing}; scripts/mcp-clients fetches them"));
         None
     }
 

@@ -10,7 +10,7 @@ use aw::api::http::{Call, Client};
 use serde_json::Value;
 
 use crate::loops::machine::{Machine, Ran};
-use crate::world::text;
+use crate::world::{missing, text};
 
 /// The user who owns nothing.
 const NEIGHBOUR: u32 = 65534;
@@ -88,14 +88,9 @@ impl Neighbour {
 fn can_be_another() -> bool {
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !root {
-        told("skipped: only root can run commands as another user of this machine");
+        missing("another-user", "only root can run commands as another user of this machine");
     }
     root
-}
-
-#[expect(clippy::print_stdout, reason = "a proof that was skipped must say so")]
-fn told(what: &str) {
-    println!("{what}");
 }
 
 /// A machine on which everything was done that leaves a file, with the umask that hides least.

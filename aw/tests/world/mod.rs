@@ -5,6 +5,7 @@ mod patience;
 pub mod postgres;
 mod process;
 mod socket;
+mod tools;
 
 use std::net::TcpListener as StdListener;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use uuid::Uuid;
 pub use patience::{CEILING, Dice, eventually, in_time};
 pub use process::ServerProcess;
 pub use socket::Socket;
+pub use tools::missing;
 
 /// 2026-01-01T00:00:00.000Z, when every story begins.
 pub const BEGINNING: i64 = 1_767_225_600_000;
