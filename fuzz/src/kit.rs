@@ -156,13 +156,11 @@ impl Says {
                     if value == serde_json::json!({}) { Value::Null } else { value }
                 };
                 assert_eq!(own(before), own(after), "{before:?} became {after:?}");
-                let plain = before.trim_start_matches('\u{feff}');
-                if serde_json::from_str::<Value>(plain).is_ok() && !after.trim().is_empty() {
-                    let after = after.trim_start_matches('\u{feff}');
-                    assert!(
-                        serde_json::from_str::<Value>(after).is_ok(),
-                        "{before:?} became {after:?}"
-                    );
+                let [before, after] =
+                    [before, after].map(|file| file.trim_start_matches('\u{feff}'));
+                let is_json = |file: &str| serde_json::from_str::<Value>(file).is_ok();
+                if is_json(before) && !after.trim().is_empty() {
+                    assert!(is_json(after), "{before:?} became {after:?}");
                 }
             }
         }

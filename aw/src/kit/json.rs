@@ -48,12 +48,10 @@ pub fn parse(file: &str) -> Result<Option<Value>, String> {
     let options =
         ScannerOptions { allow_single_quoted_strings: false, ..ScannerOptions::default() };
     let mut scanner = Scanner::new(&file, &options);
-    let mut is_empty = true;
     let mut follows_value = false;
     let mut last_comma = None;
     while let Some(token) = scanner.scan().map_err(|error| error.to_string())? {
         let range = scanner.token_start()..scanner.token_end();
-        is_empty &= matches!(token, Token::CommentLine(_) | Token::CommentBlock(_));
         match token {
             Token::CommentLine(_) | Token::CommentBlock(_) => {
                 blank(range);
@@ -68,7 +66,7 @@ pub fn parse(file: &str) -> Result<Option<Value>, String> {
         follows_value =
             !matches!(token, Token::Comma | Token::Colon | Token::OpenBrace | Token::OpenBracket);
     }
-    if is_empty {
+    if plain.iter().all(|byte| b" \t\r\n".contains(byte)) {
         return Ok(None);
     }
     serde_json::from_slice(&plain).map(Some).map_err(|error| error.to_string())
@@ -164,6 +162,7 @@ mod tests {
             "{\"a\": \"\\x41\"}",
             "{\"a\": \"\u{1}\"}",
             "{\u{a0}}",
+            "\u{c}",
             "/* {}",
             "nul",
             "{\"a\": 01}",
