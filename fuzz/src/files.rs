@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use aw::kit::ledger::Ledger;
+use aw::kit::manifest::Manifest;
 use aw::kit::texts::Language;
 use aw::kit::types::{Origin, Shelves};
 use aw::settings::{ClientSettings, Flags, ServerSettings};
@@ -144,17 +144,17 @@ pub fn types(data: &[u8]) {
 /// Anything as what the kit remembers of what it has written where.
 ///
 /// - It is refused in words, or remembered: written anew, it says the same.
-pub fn ledger(data: &[u8]) {
+pub fn manifest(data: &[u8]) {
     FOLDER.with(|folder| {
         let path = folder.path().join("agent-kit.json");
         fs::write(&path, data).expect("a file is written");
-        match Ledger::read(folder.path()) {
+        match Manifest::read(folder.path()) {
             Err(refused) => assert!(refused.to_string().contains("agent-kit.json"), "{refused}"),
-            Ok(ledger) => {
-                let written = serde_json::to_vec(&ledger).expect("it is plain data");
+            Ok(manifest) => {
+                let written = serde_json::to_vec(&manifest).expect("it is plain data");
                 fs::write(&path, written).expect("a file is written");
-                let again = Ledger::read(folder.path()).expect("it was read before");
-                assert_eq!(again, ledger);
+                let again = Manifest::read(folder.path()).expect("it was read before");
+                assert_eq!(again, manifest);
             }
         }
     });

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aw::kit::edit::{Edit, Edited, without_edits};
 use aw::kit::host::{
-    CODEX_DEADLINE, CODEX_TOOLS, Host, OPENCODE_TOOLS, Places, Scope, TOOLS, grafts_of,
+    CODEX_DEADLINE, CODEX_TOOLS, Host, HostPaths, InstallScope, OPENCODE_TOOLS, TOOLS, edits_of,
 };
 use aw::kit::json;
-use aw::kit::ledger::Held;
+use aw::kit::manifest::LockedManifest;
 use aw::kit::plan::{self, CannotPlan, Owner, Plan};
-use aw::kit::splice::{Graft, Grafted, without_grafts};
 use aw::kit::texts::{Language, Voice};
 use serde_json::Value;
 use toml::Table;
@@ -23,34 +23,44 @@ const NEXT: &[u8] = b"\n--8<--\n";
 
 const VOICE: Voice<'static> = Voice { language: Language::English, debate_language: "English" };
 
-/// Anything as JSON with comments.
+/// Any text as JSON with comments.
 ///
-/// - Whatever is JSON is read, and says here what it says to everybody.
-/// - Everything stands where it is said to stand.
+/// - Valid JSON is read, and has the value that every other parser reads.
+/// - An error names its line.
+/// - Each object and member stands where it is found.
 pub fn json(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let plain = serde_json::from_str::<Value>(text);
-    let read = match (json::read(text), plain) {
-        (Ok(Some(node)), Ok(plain)) => {
-            assert_eq!(node.value(), plain, "{text:?}");
-            node
+    let value = match (json::parse(text), plain) {
+        (Ok(Some(value)), Ok(plain)) => {
+            assert_eq!(value, plain, "{text:?}");
+            value
         }
-        (Ok(Some(node)), Err(_)) => node,
+        (Ok(Some(value)), Err(_)) => value,
         (Ok(None), Err(_)) => return,
-        (Err(why), Err(_)) => return assert!(why.starts_with("line ")),
+        (Err(why), Err(_)) => return assert!(why.contains("line "), "{why}"),
         (other, Ok(plain)) => panic!("{plain} is {other:?}"),
     };
-    stands(text, &read);
+    stands(text, &value, &mut Vec::new());
 }
 
-fn stands(text: &str, node: &json::Node) {
-    let part = &text[node.span.clone()];
-    assert_eq!(json::value(part), node.value(), "{part:?} in {text:?}");
-    for member in node.members().unwrap_or_default() {
-        let name = &text[member.start..member.value.span.start];
-        let name = json::value(&format!("{{{name}0}}"));
-        assert!(name.get(&member.name).is_some(), "{name} in {text:?}");
-        assert!(member.comma.is_none_or(|at| text[at..].starts_with(',')), "{text:?}");
+fn stands(text: &str, value: &Value, path: &mut Vec<String>) {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let object = json::object(text, &names);
+    let Some(members) = value.as_object() else { return assert!(object.is_none(), "{text:?}") };
+    let object = object.unwrap_or_else(|| panic!("{names:?} of {text:?} is not found"));
+    assert_eq!(json::value(&text[object.span]), *value, "{text:?}");
+    for member in &object.members {
+        let alone = json::value(&format!("{{{}\n}}", &text[member.span.clone()]));
+        assert!(alone.get(&member.name).is_some(), "{alone} in {text:?}");
+        for comma in [member.comma_before, member.comma_after].into_iter().flatten() {
+            assert!(text[comma..].starts_with(','), "{text:?}");
+        }
+    }
+    for (name, value) in members {
+        path.push(name.clone());
+        stands(text, value, path);
+        path.pop();
     }
 }
 
@@ -61,32 +71,32 @@ fn stands(text: &str, node: &json::Node) {
 /// - What is put in twice is there once.
 /// - A file that is valid stays valid, and keeps all its other values; also when it was edited
 ///   before ours is taken out.
-pub fn grafts(data: &[u8]) {
+pub fn edits(data: &[u8]) {
     let [kind, high, low, length, rest @ ..] = data else { return };
     let parts = parts(rest, NEXT);
     let Ok(file) = str::from_utf8(parts[0]) else { return };
-    let (grafts, says): (Vec<Graft>, Says) = match kind % 4 {
-        0 => (vec![Graft::Block(VOICE.notice().to_owned())], Says::Anything),
+    let (edits, says): (Vec<Edit>, Says) = match kind % 4 {
+        0 => (vec![Edit::Block(VOICE.notice().to_owned())], Says::Anything),
         1 => (vec![CODEX_DEADLINE, CODEX_TOOLS], Says::Toml),
         2 => (vec![TOOLS], Says::Json("mcpServers")),
         _ => (vec![OPENCODE_TOOLS], Says::Json("mcp")),
     };
-    let Ok(put) = Grafted::of(&grafts, file, &[]) else { return };
+    let Ok(put) = Edited::of(&edits, file, &[]) else { return };
     says.keeps(file, &put.file);
-    if !grafts.iter().any(|graft| graft.is_in(file)) {
-        assert!(grafts.iter().all(|graft| graft.is_in(&put.file)), "{file:?} became {put:?}");
-        let left = without_grafts(&grafts, &put.file, &put.texts);
+    if !edits.iter().any(|edit| edit.is_in(file)) {
+        assert!(edits.iter().all(|edit| edit.is_in(&put.file)), "{file:?} became {put:?}");
+        let left = without_edits(&edits, &put.file, &put.texts);
         assert_eq!(left, file, "it went by {put:?}");
     }
-    let again = Grafted::of(&grafts, &put.file, &put.texts).expect("it was put in before");
+    let again = Edited::of(&edits, &put.file, &put.texts).expect("it was put in before");
     assert_eq!((&again.file, &again.texts), (&put.file, &put.texts), "{file:?}");
     let Some(Ok(typed)) = parts.get(1).map(|typed| str::from_utf8(typed)) else { return };
     let at = usize::from(*high) << 8 | usize::from(*low);
     let edited = edited(&put.file, at, usize::from(*length), typed);
-    let left = without_grafts(&grafts, &edited, &put.texts);
+    let left = without_edits(&edits, &edited, &put.texts);
     says.keeps(&edited, &left);
     // And it can be put in again, or is in the way in words.
-    let _ = Grafted::of(&grafts, &edited, &put.texts);
+    let _ = Edited::of(&edits, &edited, &put.texts);
 }
 
 /// The file with something typed in the place of some of it.
@@ -125,10 +135,10 @@ impl Says {
                 assert_eq!(own(&before), own(&now), "{after:?}");
             }
             Says::Json(list) => {
-                if json::read(before).is_err() {
+                if json::parse(before).is_err() {
                     return;
                 }
-                assert!(json::read(after).is_ok(), "{before:?} became {after:?}");
+                assert!(json::parse(after).is_ok(), "{before:?} became {after:?}");
                 let own = |text: &str| {
                     let mut value = json::value(text);
                     if let Some(root) = value.as_object_mut() {
@@ -146,13 +156,11 @@ impl Says {
                     if value == serde_json::json!({}) { Value::Null } else { value }
                 };
                 assert_eq!(own(before), own(after), "{before:?} became {after:?}");
-                let plain = before.trim_start_matches('\u{feff}');
-                if serde_json::from_str::<Value>(plain).is_ok() && !after.trim().is_empty() {
-                    let after = after.trim_start_matches('\u{feff}');
-                    assert!(
-                        serde_json::from_str::<Value>(after).is_ok(),
-                        "{before:?} became {after:?}"
-                    );
+                let [before, after] =
+                    [before, after].map(|file| file.trim_start_matches('\u{feff}'));
+                let is_json = |file: &str| serde_json::from_str::<Value>(file).is_ok();
+                if is_json(before) && !after.trim().is_empty() {
+                    assert!(is_json(after), "{before:?} became {after:?}");
                 }
             }
         }
@@ -212,15 +220,16 @@ pub fn install(data: &[u8]) {
                 .expect("a folder is made");
             fs::write(&path, bytes).expect("a file is written");
             let text = String::from_utf8_lossy(bytes);
-            ours |= grafts_of(&path, None).iter().any(|graft| graft.is_in(&text));
+            ours |= edits_of(&path, None).iter().any(|edit| edit.is_in(&text));
         }
     }
     let before = snapshot(root);
-    let scope = if kind % 2 == 0 { Scope::Project(root.join("desk")) } else { Scope::User };
+    let scope =
+        if kind % 2 == 0 { InstallScope::Project(root.join("desk")) } else { InstallScope::User };
     let installs = || {
-        carried_out(root, |places, ledger| {
+        applied(root, |paths, manifest| {
             let owner = Owner { project: scope.project(), lang: "en" };
-            plan::install(&places.pieces(&Host::ALL, &scope, VOICE, &|_| None), owner, ledger)
+            plan::install(&paths.files(&Host::ALL, &scope, VOICE, &|_| None), owner, manifest)
         })
     };
     if let Err(refused) = installs() {
@@ -232,23 +241,24 @@ pub fn install(data: &[u8]) {
     let again = installs().expect("it was installed before");
     assert!(again.is_empty(), "{:?}", again.changes);
     assert_eq!(snapshot(root), with);
-    carried_out(root, |_, ledger| plan::uninstall(&Host::ALL, scope.project(), ledger))
+    applied(root, |_, manifest| plan::uninstall(&Host::ALL, scope.project(), manifest))
         .expect("what was put in comes out");
     if !ours {
         assert_eq!(snapshot(root), before);
     }
 }
 
-fn carried_out(
+fn applied(
     root: &Path,
-    work: impl FnOnce(&Places, &mut aw::kit::ledger::Ledger) -> Result<Plan, CannotPlan>,
+    work: impl FnOnce(&HostPaths, &mut aw::kit::manifest::Manifest) -> Result<Plan, CannotPlan>,
 ) -> Result<Plan, CannotPlan> {
     let home = root.join("home").display().to_string();
     let environment = |name: &str| (name == "HOME").then(|| home.clone());
-    let places = Places::of(&environment).expect("there is a home");
-    let mut held = Held::take(&root.join("data")).expect("nobody else has the ledger");
-    let plan = work(&places, &mut held.ledger)?;
-    plan.carry_out(&held)?;
+    let paths = HostPaths::of(&environment).expect("there is a home");
+    let mut locked =
+        LockedManifest::take(&root.join("data")).expect("nobody else has the manifest");
+    let plan = work(&paths, &mut locked.manifest)?;
+    plan.apply(&locked)?;
     Ok(plan)
 }
 

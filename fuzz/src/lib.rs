@@ -15,10 +15,10 @@ mod messages;
 mod scene;
 mod words;
 
-pub use files::{ledger, settings, types};
+pub use files::{manifest, settings, types};
 pub use frames::frames;
 pub use http::{bodies, callers, forms, queries};
-pub use kit::{grafts, install, json};
+pub use kit::{edits, install, json};
 pub use legacy::legacy;
 pub use messages::messages;
 pub use words::{documents, markdown, options};
@@ -39,9 +39,9 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("documents", documents),
     ("settings", settings),
     ("types", types),
-    ("ledger", ledger),
+    ("manifest", manifest),
     ("json", json),
-    ("grafts", grafts),
+    ("edits", edits),
     ("install", install),
     ("legacy", legacy),
 ];

@@ -72,8 +72,8 @@ fn any_files_of_a_type_are_refused_or_make_a_type_that_can_be_written_again() {
 }
 
 #[test]
-fn any_ledger_is_refused_or_remembered() {
-    holds("ledger", 4_000);
+fn any_manifest_is_refused_or_remembered() {
+    holds("manifest", 4_000);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn any_json_says_the_same_as_to_everybody_else() {
 
 #[test]
 fn the_kit_comes_out_of_any_file_without_a_trace() {
-    holds("grafts", 8_000);
+    holds("edits", 8_000);
 }
 
 #[test]

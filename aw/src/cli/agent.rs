@@ -14,7 +14,7 @@ use clap::Subcommand;
 use super::debate::Shape;
 use super::output::{Format, Problem, Shown};
 use super::session;
-use crate::kit::host::{Host, Places, Scope};
+use crate::kit::host::{Host, HostPaths, InstallScope};
 use crate::kit::project_of;
 use crate::kit::types::Shelves;
 use crate::settings::{ClientSettings, environment};
@@ -85,9 +85,9 @@ impl Agent {
     }
 }
 
-// Whom a command is about
+// HostAndScope a command is about
 #[derive(Debug, clap::Args)]
-struct Whom {
+struct HostAndScope {
     /// claude, codex, cursor, gemini, opencode or all
     #[arg(value_name = "HOST")]
     host: Option<String>,
@@ -99,14 +99,14 @@ struct Whom {
     user: bool,
 }
 
-impl Whom {
+impl HostAndScope {
     /// The hosts that were named; none when none was.
     fn hosts(&self) -> Result<Option<Vec<Host>>, Problem> {
         hosts(self.host.as_deref())
     }
 
-    fn scope(&self, settings: &ClientSettings) -> Result<Scope, Problem> {
-        Ok(if self.user { Scope::User } else { Scope::Project(project(settings)?) })
+    fn scope(&self, settings: &ClientSettings) -> Result<InstallScope, Problem> {
+        Ok(if self.user { InstallScope::User } else { InstallScope::Project(project(settings)?) })
     }
 }
 
@@ -133,13 +133,13 @@ pub(super) fn shelves(settings: &ClientSettings) -> Result<Shelves, Problem> {
     Ok(Shelves::of(settings.home.path(), &project(settings)?))
 }
 
-fn places() -> Result<Places, Problem> {
+fn paths() -> Result<HostPaths, Problem> {
     let environment =
-        environment(&Places::VARIABLES).map_err(|bad| Problem::input(bad.to_string()))?;
-    Places::of(&environment).ok_or_else(|| Problem::input("there is no home folder: set HOME"))
+        environment(&HostPaths::VARIABLES).map_err(|bad| Problem::input(bad.to_string()))?;
+    HostPaths::of(&environment).ok_or_else(|| Problem::input("there is no home folder: set HOME"))
 }
 
 /// The settings and where this user's hosts keep their things.
-fn surroundings() -> Result<(ClientSettings, Places), Problem> {
-    Ok((session::settings()?, places()?))
+fn surroundings() -> Result<(ClientSettings, HostPaths), Problem> {
+    Ok((session::settings()?, paths()?))
 }

@@ -1,4 +1,4 @@
-//! The agent programs that the kit can be installed into, and where each looks for it.
+//! The hosts: agent programs that the kit can be installed into, and the files that each reads.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use aw_core::Role;
 use serde::{Deserialize, Serialize};
 
 use super::SETTINGS_LIMIT;
-use super::splice::{Graft, Registration};
+use super::edit::{Edit, McpEntry};
 use super::texts::{Voice, skill_name};
 use crate::{files, programs};
 
@@ -28,11 +28,11 @@ pub enum Host {
 }
 
 /// Codex gives up on a silent command after 30 seconds at most.
-pub const CODEX_DEADLINE: Graft = Graft::Variable { name: "DEBATE_WAIT_DEADLINE", value: "25" };
+pub const CODEX_DEADLINE: Edit = Edit::Variable { name: "DEBATE_WAIT_DEADLINE", value: "25" };
 
-/// The tools of debates for Codex: it passes on only the variables that it is told of, and some of
-/// its versions give up on a call after a minute.
-pub const CODEX_TOOLS: Graft = Graft::Table(Registration {
+/// The entry for Codex. It passes on only the variables that the entry names, and some of its versions
+/// give up on a call after a minute.
+pub const CODEX_TOOLS: Edit = Edit::TomlEntry(McpEntry {
     list: "mcp_servers",
     fields: &[
         ("command", "\"aw\""),
@@ -45,12 +45,12 @@ pub const CODEX_TOOLS: Graft = Graft::Table(Registration {
         ),
         ("tool_timeout_sec", "300"),
     ],
-    besides: &[],
+    in_new_file: &[],
     role: None,
 });
 
-/// The same for opencode, which gives up on a silent call after a minute unless told otherwise.
-pub const OPENCODE_TOOLS: Graft = Graft::Member(Registration {
+/// The entry for opencode, which gives up on a silent call after a minute by default.
+pub const OPENCODE_TOOLS: Edit = Edit::JsonEntry(McpEntry {
     list: "mcp",
     fields: &[
         ("type", "\"local\""),
@@ -58,21 +58,21 @@ pub const OPENCODE_TOOLS: Graft = Graft::Member(Registration {
         ("enabled", "true"),
         ("timeout", "300000"),
     ],
-    besides: &[("$schema", "\"https://opencode.ai/config.json\"")],
+    in_new_file: &[("$schema", "\"https://opencode.ai/config.json\"")],
     role: None,
 });
 
-/// The same for everybody else. They are patient enough by themselves: Claude Code for five
-/// minutes, Gemini CLI for ten.
-pub const TOOLS: Graft = Graft::Member(Registration {
+/// The entry for all other hosts, whose own limits are long enough: five minutes in Claude Code, ten
+/// in Gemini CLI.
+pub const TOOLS: Edit = Edit::JsonEntry(McpEntry {
     list: "mcpServers",
     fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
-    besides: &[],
+    in_new_file: &[],
     role: None,
 });
 
 impl Host {
-    /// All of them.
+    /// All hosts.
     pub const ALL: [Host; 5] =
         [Host::Claude, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode];
 
@@ -87,7 +87,7 @@ impl Host {
         }
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
             Host::Claude => "Claude Code",
@@ -98,7 +98,7 @@ impl Host {
         }
     }
 
-    /// Its programs, any of which shows that it is installed.
+    /// The names of its programs; one of them in PATH means that the host is installed.
     pub fn programs(self) -> &'static [&'static str] {
         match self {
             Host::Claude => &["claude"],
@@ -121,46 +121,46 @@ impl FromStr for Host {
     }
 }
 
-/// For whom the kit is installed.
+/// Whether the kit is installed for a project or for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum InstallScope {
     /// For everybody who works in this project.
     Project(PathBuf),
     /// For this user, in every project.
     User,
 }
 
-impl Scope {
-    /// The project, if it is one's.
+impl InstallScope {
+    /// The project, if it is for one.
     pub fn project(&self) -> Option<&Path> {
         match self {
-            Scope::Project(root) => Some(root),
-            Scope::User => None,
+            InstallScope::Project(root) => Some(root),
+            InstallScope::User => None,
         }
     }
 }
 
-/// Where a user's hosts keep their things.
+/// The folders and files in which a user's hosts keep their settings.
 #[derive(Debug, Clone)]
-pub struct Places {
-    /// The user's own folder.
+pub struct HostPaths {
+    /// The home folder.
     pub home: PathBuf,
-    /// Claude Code's.
+    /// The folder of Claude Code.
     pub claude: PathBuf,
-    /// Codex's.
+    /// The folder of Codex.
     pub codex: PathBuf,
-    /// Gemini CLI's.
+    /// The folder of Gemini CLI.
     pub gemini: PathBuf,
-    /// Where Gemini CLI looks for what all agents share.
+    /// The folder in which Gemini CLI looks for `.agents`.
     gemini_home: PathBuf,
-    /// opencode's.
+    /// The folder of opencode.
     pub opencode: PathBuf,
-    /// What Claude Code keeps for itself, the servers of its user among it.
+    /// The file in which Claude Code keeps its own state, with the MCP servers of its user.
     claude_own: PathBuf,
 }
 
-impl Places {
-    /// The variables that say where these are.
+impl HostPaths {
+    /// The environment variables that set these paths.
     pub const VARIABLES: [&str; 6] = [
         "HOME",
         "CLAUDE_CONFIG_DIR",
@@ -170,17 +170,17 @@ impl Places {
         "XDG_CONFIG_HOME",
     ];
 
-    /// Those that this environment says.
+    /// The paths in this environment; none without a home folder.
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
         let home = PathBuf::from(set("HOME")?);
-        // A host takes a relative one from where it is started; we may be started elsewhere next.
+        // The next command may run in another folder, so a relative path is made absolute.
         let given = |name: &str| set(name).and_then(|value| std::path::absolute(value).ok());
         let or = |name: &str, usual: PathBuf| given(name).unwrap_or(usual);
         let gemini_home = or("GEMINI_CLI_HOME", home.clone());
         let config = or("XDG_CONFIG_HOME", home.join(".config"));
         let claude = given("CLAUDE_CONFIG_DIR");
-        Some(Places {
+        Some(HostPaths {
             claude_own: claude.as_ref().unwrap_or(&home).join(CLAUDE_OWN),
             claude: claude.unwrap_or_else(|| home.join(".claude")),
             codex: or("CODEX_HOME", home.join(".codex")),
@@ -203,155 +203,156 @@ impl Places {
         folder.is_dir() || program(host).is_some()
     }
 
-    /// What the kit puts where for these hosts; what several hosts read is named for each of them.
+    /// The files of the kit for these hosts. A file that several hosts read is listed for each.
     ///
-    /// Claude Code looks for skills in a folder of its own, everybody else in `.agents`. A skill is
-    /// a slash command too, with Gemini CLI only where somebody sits at it.
-    pub fn pieces(
+    /// Claude Code looks for skills in a folder of its own, all other hosts in `.agents`. A skill is
+    /// a slash command too; in Gemini CLI only in interactive use.
+    pub fn files(
         &self,
         hosts: &[Host],
-        scope: &Scope,
+        scope: &InstallScope,
         voice: Voice<'_>,
         role_of: &dyn Fn(&Path) -> Option<Role>,
-    ) -> Vec<Piece> {
+    ) -> Vec<KitFile> {
         let shared = |root: &Path| root.join(".agents").join("skills");
-        let mut pieces = Pieces { host: Host::Claude, voice, all: Vec::new() };
+        let mut files = KitFiles { host: Host::Claude, voice, all: Vec::new() };
         for host in hosts {
-            pieces.host = *host;
+            files.host = *host;
             match (host, scope) {
-                (Host::Claude, Scope::Project(root)) => {
-                    pieces.skills(&root.join(".claude").join("skills"));
+                (Host::Claude, InstallScope::Project(root)) => {
+                    files.skills(&root.join(".claude").join("skills"));
                 }
-                (Host::Claude, Scope::User) => pieces.skills(&self.claude.join("skills")),
-                (Host::Codex, Scope::User) => {
-                    pieces.skills(&shared(&self.home));
-                    pieces.notice_in(self.codex.join("AGENTS.md"));
+                (Host::Claude, InstallScope::User) => files.skills(&self.claude.join("skills")),
+                (Host::Codex, InstallScope::User) => {
+                    files.skills(&shared(&self.home));
+                    files.notice_in(self.codex.join("AGENTS.md"));
                 }
-                (Host::Codex | Host::Cursor | Host::Opencode, Scope::Project(root)) => {
-                    pieces.skills(&shared(root));
-                    pieces.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
+                (Host::Codex | Host::Cursor | Host::Opencode, InstallScope::Project(root)) => {
+                    files.skills(&shared(root));
+                    files.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
                 }
-                // It keeps its user's rules in its own settings, not in a file.
-                (Host::Cursor, Scope::User) => pieces.skills(&shared(&self.home)),
-                (Host::Opencode, Scope::User) => {
-                    pieces.skills(&shared(&self.home));
+                // Cursor keeps the rules of its user in its settings, not in a file.
+                (Host::Cursor, InstallScope::User) => files.skills(&shared(&self.home)),
+                (Host::Opencode, InstallScope::User) => {
+                    files.skills(&shared(&self.home));
                     let theirs = self.claude.join("CLAUDE.md");
-                    pieces.notice(self.opencode.join("AGENTS.md"), &theirs);
+                    files.notice(self.opencode.join("AGENTS.md"), &theirs);
                 }
-                (Host::Gemini, Scope::Project(root)) => {
-                    pieces.skills(&shared(root));
-                    pieces.notice_in(root.join("GEMINI.md"));
-                    pieces.gemini_commands(&root.join(".gemini").join("commands"));
+                (Host::Gemini, InstallScope::Project(root)) => {
+                    files.skills(&shared(root));
+                    files.notice_in(root.join("GEMINI.md"));
+                    files.gemini_commands(&root.join(".gemini").join("commands"));
                 }
-                (Host::Gemini, Scope::User) => {
-                    pieces.skills(&shared(&self.gemini_home));
-                    pieces.notice_in(self.gemini.join("GEMINI.md"));
-                    pieces.gemini_commands(&self.gemini.join("commands"));
+                (Host::Gemini, InstallScope::User) => {
+                    files.skills(&shared(&self.gemini_home));
+                    files.notice_in(self.gemini.join("GEMINI.md"));
+                    files.gemini_commands(&self.gemini.join("commands"));
                 }
             }
             let settings = self.settings(*host, scope);
-            let grafts = grafts_of(&settings, role_of(&settings));
-            pieces.put(settings, Writing::Grafts(grafts));
+            let edits = edits_of(&settings, role_of(&settings));
+            files.put(settings, Writing::Edits(edits));
         }
-        pieces.all
+        files.all
     }
 
-    /// The file in which a host is told which MCP servers there are.
-    pub fn settings(&self, host: Host, scope: &Scope) -> PathBuf {
+    /// The file that lists the MCP servers of a host.
+    pub fn settings(&self, host: Host, scope: &InstallScope) -> PathBuf {
         match (host, scope) {
-            (Host::Claude, Scope::Project(root)) => root.join(".mcp.json"),
-            (Host::Claude, Scope::User) => self.claude_own.clone(),
-            (Host::Codex, Scope::Project(root)) => root.join(".codex").join(CODEX_SETTINGS),
-            (Host::Codex, Scope::User) => self.codex.join(CODEX_SETTINGS),
-            (Host::Cursor, Scope::Project(root)) => root.join(".cursor").join("mcp.json"),
-            (Host::Cursor, Scope::User) => self.home.join(".cursor").join("mcp.json"),
-            (Host::Gemini, Scope::Project(root)) => root.join(".gemini").join("settings.json"),
-            (Host::Gemini, Scope::User) => self.gemini.join("settings.json"),
-            (Host::Opencode, Scope::Project(root)) => opencode_settings(root),
-            (Host::Opencode, Scope::User) => opencode_settings(&self.opencode),
+            (Host::Claude, InstallScope::Project(root)) => root.join(".mcp.json"),
+            (Host::Claude, InstallScope::User) => self.claude_own.clone(),
+            (Host::Codex, InstallScope::Project(root)) => root.join(".codex").join(CODEX_SETTINGS),
+            (Host::Codex, InstallScope::User) => self.codex.join(CODEX_SETTINGS),
+            (Host::Cursor, InstallScope::Project(root)) => root.join(".cursor").join("mcp.json"),
+            (Host::Cursor, InstallScope::User) => self.home.join(".cursor").join("mcp.json"),
+            (Host::Gemini, InstallScope::Project(root)) => {
+                root.join(".gemini").join("settings.json")
+            }
+            (Host::Gemini, InstallScope::User) => self.gemini.join("settings.json"),
+            (Host::Opencode, InstallScope::Project(root)) => opencode_settings(root),
+            (Host::Opencode, InstallScope::User) => opencode_settings(&self.opencode),
         }
     }
 }
 
-/// What Claude Code calls the file that it keeps for itself.
+/// The file in which Claude Code keeps its own state.
 const CLAUDE_OWN: &str = ".claude.json";
 
 const CODEX_SETTINGS: &str = "config.toml";
 
-/// opencode reads its settings under two names; where both have something, the first counts.
+/// The settings of opencode. It reads two files, and the first has priority.
 fn opencode_settings(folder: &Path) -> PathBuf {
     let [commented, plain] = ["opencode.jsonc", "opencode.json"].map(|name| folder.join(name));
     let has = |file: &PathBuf| {
         files::read_text(file, SETTINGS_LIMIT).is_ok_and(|text| OPENCODE_TOOLS.is_in(&text))
     };
-    // What is there already stays where it is.
+    // An entry stays in the file that has it.
     if commented.exists() && (has(&commented) || !has(&plain)) { commented } else { plain }
 }
 
-/// What the kit puts into a file like this one among what is somebody's own, for a host that is
-/// held to a role or to none.
-pub fn grafts_of(path: &Path, role: Option<Role>) -> Vec<Graft> {
+/// The edits that the kit makes to this file, for a host that is limited to a role or to none.
+pub fn edits_of(path: &Path, role: Option<Role>) -> Vec<Edit> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut grafts = if name == CODEX_SETTINGS {
+    let mut edits = if name == CODEX_SETTINGS {
         vec![CODEX_DEADLINE, CODEX_TOOLS]
     } else if name.starts_with("opencode.json") {
         vec![OPENCODE_TOOLS]
     } else if name.ends_with(".json") {
         vec![TOOLS]
     } else {
-        vec![Graft::Block(String::new())]
+        vec![Edit::Block(String::new())]
     };
-    let Some(role) = role else { return grafts };
-    for graft in &mut grafts {
-        if let Graft::Table(entry) | Graft::Member(entry) = graft {
+    let Some(role) = role else { return edits };
+    for edit in &mut edits {
+        if let Edit::TomlEntry(entry) | Edit::JsonEntry(entry) = edit {
             entry.role = Some(role);
         }
     }
     if name == CODEX_SETTINGS {
-        // Its commands are held to the role too.
-        grafts.insert(1, Graft::Variable { name: "AW_ROLE", value: role.as_str() });
+        // The role limits its commands too.
+        edits.insert(1, Edit::Variable { name: "AW_ROLE", value: role.as_str() });
     }
-    grafts
+    edits
 }
 
-/// Whether a host keeps in this file what nobody else may read.
+/// Whether only the owner may read this file.
 pub fn is_private(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == CLAUDE_OWN)
 }
 
-/// Something that the kit puts somewhere.
+/// A file of the kit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// For whom.
+pub struct KitFile {
+    /// The host that reads it.
     pub host: Host,
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// What.
+    /// What is written into it.
     pub writing: Writing,
 }
 
 /// What is written into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Writing {
-    /// All of it.
+    /// The whole file.
     Whole(String),
-    /// A few lines here and there among somebody's own.
-    Grafts(Vec<Graft>),
+    /// Some lines in a file of somebody else.
+    Edits(Vec<Edit>),
     /// Nothing, for this reason.
     Omitted(&'static str),
 }
 
 const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
 
-struct Pieces<'a> {
+struct KitFiles<'a> {
     host: Host,
     voice: Voice<'a>,
-    all: Vec<Piece>,
+    all: Vec<KitFile>,
 }
 
-impl Pieces<'_> {
+impl KitFiles<'_> {
     fn put(&mut self, path: PathBuf, writing: Writing) {
-        self.all.push(Piece { host: self.host, path, writing });
+        self.all.push(KitFile { host: self.host, path, writing });
     }
 
     fn skills(&mut self, folder: &Path) {
@@ -363,10 +364,10 @@ impl Pieces<'_> {
 
     fn notice_in(&mut self, path: PathBuf) {
         let notice = self.voice.notice().to_owned();
-        self.put(path, Writing::Grafts(vec![Graft::Block(notice)]));
+        self.put(path, Writing::Edits(vec![Edit::Block(notice)]));
     }
 
-    /// A notice in a file whose mere existence would keep agents from reading another one.
+    /// Adds the notice to a file, unless creating that file would keep agents from reading another.
     fn notice(&mut self, path: PathBuf, other: &Path) {
         if !path.exists() && other.exists() {
             let why = "a new AGENTS.md would keep agents from reading the CLAUDE.md that is there; \
@@ -377,11 +378,11 @@ impl Pieces<'_> {
         }
     }
 
-    /// Commands of Gemini CLI, `/debate:opponent` and so on. It makes a slash command of each skill
-    /// too, and renames both where a file has the name of a skill.
+    /// The commands of Gemini CLI, `/debate:opponent` and so on. Gemini CLI makes a slash command of
+    /// each skill too, and renames both if a file has the name of a skill.
     ///
-    /// Gemini CLI tells its model that what tools print is data, so the user asks here for what
-    /// they print.
+    /// Gemini CLI tells its model that the output of tools is data, so these commands ask in the
+    /// name of the user to run the printed commands.
     fn gemini_commands(&mut self, folder: &Path) {
         for role in ROLES {
             let path = folder.join("debate").join(format!("{role}.toml"));
@@ -403,7 +404,7 @@ impl Pieces<'_> {
     }
 }
 
-/// Where a program of the host is.
+/// Finds a program of the host in PATH.
 pub fn program(host: Host) -> Option<PathBuf> {
     host.programs().iter().find_map(|name| programs::find(name))
 }

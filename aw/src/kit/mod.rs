@@ -1,20 +1,21 @@
-//! The agent kit: what turns a coding agent into a debater.
+//! The agent kit: the texts and settings that turn a coding agent into a debater.
 //!
-//! [`texts`] holds the words, [`types`] the kinds of debate, built in and of one's own, [`rules`] what a
-//! role goes by and where that comes from; [`quoting`] sets the words of others apart. [`host`]
-//! knows where each agent program looks for such things, [`plan`] works out what has to change in
-//! somebody's files, [`splice`] how a text is put into a file of somebody else's and taken out
-//! again, [`json`] where everything stands in such a file, `steps` does it, [`ledger`] remembers
-//! what was written where. Nothing is printed here.
+//! - [`texts`] has the embedded texts, [`types`] the types of debate, [`rules`] the rules of a role
+//!   and their origin. [`quoting`] marks the words of others.
+//! - [`host`] lists the agent programs and the files that each reads.
+//! - [`plan`] works out which files change, [`edit`] inserts texts into files of others and removes
+//!   them, [`json`] reads JSON with comments, `apply` writes the files, and [`manifest`] records them.
+//!
+//! Nothing is printed here.
 
+mod apply;
+pub mod edit;
 pub mod host;
 pub mod json;
-pub mod ledger;
+pub mod manifest;
 pub mod plan;
 pub mod quoting;
 pub mod rules;
-pub mod splice;
-mod steps;
 pub mod texts;
 pub mod types;
 
@@ -24,14 +25,14 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 
-/// The longest file of a host's that is read. Claude Code keeps much in its own.
+/// The size limit for files of hosts. The state of Claude Code can be large.
 pub const SETTINGS_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// The project that a folder belongs to: the nearest folder above it that has a `.git` or an
-/// `.aweave` of its own, else the folder itself.
+/// The project that a folder belongs to: the nearest folder above it with a `.git` or an `.aweave`,
+/// else the folder itself.
 ///
-/// What another user put there does not count: in a folder that everybody may write to, such as
-/// `/tmp`, it would decide what belongs to the projects of others.
+/// A `.git` or `.aweave` of another user does not count: in a folder that everybody may write to, such
+/// as `/tmp`, it would decide the project of others.
 pub fn project_of(folder: &Path, data_folder: &Path) -> PathBuf {
     let owner = |path: &Path| fs::symlink_metadata(path).ok().map(|about| about.uid());
     let known = [Some(geteuid().as_raw()), Some(0), owner(folder)];
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_user_put_above_a_folder_makes_no_project_of_it() {
+    fn a_git_folder_of_another_user_makes_no_project() {
         let shared = tempfile::tempdir().unwrap();
         let own = shared.path().join("own");
         fs::create_dir(&own).unwrap();
@@ -59,7 +60,7 @@ mod tests {
             let mark = shared.path().join(mark);
             fs::create_dir(&mark).unwrap();
             assert_eq!(project_of(&own, nowhere), shared.path());
-            // Only a superuser can give it away.
+            // Only a superuser can change the owner.
             if chown(&mark, Some(4_242), None).is_ok() {
                 assert_eq!(project_of(&own, nowhere), own, "{mark:?}");
             }

@@ -1,4 +1,4 @@
-//! What has to change in somebody's files, worked out before anything is written.
+//! Plans which files change, before anything is written.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,37 +8,37 @@ use std::path::{Path, PathBuf};
 use aw_core::Role;
 
 use super::SETTINGS_LIMIT;
-use super::host::{Host, Piece, Writing, grafts_of};
-use super::ledger::{Entry, Ledger, Part};
-use super::splice::{CannotPut, Graft, Grafted, Put, without_grafts, without_ours};
-use super::steps::{missing_folders, real};
+use super::apply::{missing_folders, real};
+use super::edit::{CannotEdit, Edit, Edited, Insertion, without_edits, without_ours};
+use super::host::{Host, KitFile, Writing, edits_of};
+use super::manifest::{Extent, InstalledFile, Manifest};
 use crate::files;
 
-/// What becomes of a file.
+/// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is made.
+    /// It is created.
     Created,
     /// It changes.
     Updated,
-    /// It is as it should be.
+    /// It has our text already.
     Unchanged,
-    /// Somebody has edited what was ours: it is left alone.
+    /// Somebody has edited our text, so it is left alone.
     Edited,
-    /// It goes.
+    /// It is removed.
     Removed,
-    /// It is as it was before the kit came.
+    /// It is as it was before the kit was installed.
     Restored,
-    /// Only what somebody added is left in it.
+    /// Only the text that somebody added is left in it.
     Kept,
     /// Another host still uses it.
     Shared,
-    /// It is not written, for a reason.
+    /// It is not written; the note says why.
     Omitted,
 }
 
 impl Fate {
-    /// Its word.
+    /// Its word in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Fate::Created => "created",
@@ -54,24 +54,24 @@ impl Fate {
     }
 }
 
-/// A file and what becomes of it.
+/// A file and what happens to it.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct FileChange {
     /// The file, as the host names it.
     pub path: PathBuf,
-    /// What becomes of it.
+    /// What happens to it.
     pub fate: Fate,
-    /// What it says now; none when it is not there.
+    /// Its text now; none when it does not exist.
     pub before: Option<String>,
-    /// What it will say; none when it will not be there.
+    /// Its new text; none when it does not change or is removed.
     pub after: Option<String>,
-    /// Why it is so, where that needs a word.
+    /// The reason, where one is needed.
     pub note: Option<&'static str>,
-    /// Folders that go with it if nothing else is in them.
+    /// Folders that are removed with it if they are empty then.
     pub(super) folders: Vec<PathBuf>,
 }
 
-/// Why the kit cannot be put in place. Nothing has been changed.
+/// Why the kit cannot be installed or removed. Nothing has been changed.
 #[derive(Debug, thiserror::Error)]
 pub enum CannotPlan {
     /// A file that is not ours has the name of one of ours.
@@ -80,13 +80,13 @@ pub enum CannotPlan {
         .0.display()
     )]
     InTheWay(PathBuf),
-    /// It must not be written.
+    /// A file is read-only.
     #[error("{} is read-only: allow writing (chmod u+w), or install somewhere else", .0.display())]
     ReadOnly(PathBuf),
-    /// It leads nowhere.
-    #[error("{} is a link to something that is not there: mend or remove the link", .0.display())]
+    /// A link leads nowhere.
+    #[error("{} is a link to a file that does not exist: correct or remove the link", .0.display())]
     DeadLink(PathBuf),
-    /// It belongs to a project, but a link leads out of the project.
+    /// A link leads out of the project.
     #[error(
         "{path} leads to {to}, which is not in the project: nothing is written or removed through \
          such a link; remove the link, or install with --user",
@@ -95,31 +95,31 @@ pub enum CannotPlan {
     LeadsOut {
         /// The file, as the host names it.
         path: PathBuf,
-        /// The file that it leads to.
+        /// The file that the link leads to.
         to: PathBuf,
     },
-    /// It is a folder, a pipe or a device.
+    /// A folder, a pipe or a device has the name of a file.
     #[error("{} is not a regular file: move it away and install again", .0.display())]
     NotAFile(PathBuf),
-    /// It is not text.
+    /// A file is not UTF-8 text.
     #[error("{} is not UTF-8 text: it was left alone", .0.display())]
     NotText(PathBuf),
-    /// It is text into which nothing can be put.
+    /// Nothing can be inserted into a file.
     #[error("{path} {1}", path = .0.display())]
-    NoRoom(PathBuf, CannotPut),
-    /// The file system refused.
+    NoRoom(PathBuf, CannotEdit),
+    /// A file cannot be read or written.
     #[error("{path}: {1}", path = .0.display())]
     Io(PathBuf, io::Error),
 }
 
-/// What has to be done.
+/// The changes that install or remove the kit.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// The files.
-    pub changes: Vec<Change>,
+    /// One for each file.
+    pub changes: Vec<FileChange>,
 }
 
-/// Who the kit is written for.
+/// The project and the language of an installation.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     /// The project; none for the user.
@@ -128,29 +128,29 @@ pub struct Owner<'a> {
     pub lang: &'a str,
 }
 
-/// Works out how to put these pieces in place; the ledger says afterwards what it will say then.
+/// Plans the installation of these files, and changes the manifest to what it will be then.
 pub fn install(
-    pieces: &[Piece],
+    files: &[KitFile],
     owner: Owner<'_>,
-    ledger: &mut Ledger,
+    manifest: &mut Manifest,
 ) -> Result<Plan, CannotPlan> {
     let mut plan = Plan::default();
-    let mut files = Vec::new();
-    for piece in pieces {
-        let file = real(&piece.path);
-        if files.contains(&file) {
+    let mut seen = Vec::new();
+    for file in files {
+        let target = real(&file.path);
+        if seen.contains(&target) {
             // Two hosts read the same file, perhaps under two names.
-            ledger.share(&piece.path, piece.host);
+            manifest.share(&file.path, file.host);
             continue;
         }
-        files.push(file);
-        stays_in(owner.project, &piece.path)?;
-        let current = read(&piece.path)?;
-        let known = ledger.of(&piece.path).cloned();
-        let known = known.map(|entry| entry.seen_in(current.as_deref()));
-        let written = known.as_ref().map(|entry| entry.texts.as_slice()).unwrap_or_default();
+        seen.push(target);
+        stays_in(owner.project, &file.path)?;
+        let current = read(&file.path)?;
+        let known = manifest.of(&file.path).cloned();
+        let known = known.map(|known| known.seen_in(current.as_deref()));
+        let written = known.as_ref().map(|known| known.texts.as_slice()).unwrap_or_default();
         let mut note = None;
-        let (fate, after, texts) = match &piece.writing {
+        let (fate, after, texts) = match &file.writing {
             Writing::Omitted(why) => {
                 note = Some(*why);
                 (Fate::Omitted, None, Vec::new())
@@ -162,87 +162,88 @@ pub fn install(
                     (Fate::Updated, Some(text.clone()), vec![text.clone()])
                 }
                 Some(_) if !written.is_empty() => (Fate::Edited, None, Vec::new()),
-                Some(_) => return Err(CannotPlan::InTheWay(piece.path.clone())),
+                Some(_) => return Err(CannotPlan::InTheWay(file.path.clone())),
             },
-            Writing::Grafts(grafts) => {
+            Writing::Edits(edits) => {
                 let now = current.as_deref().unwrap_or_default();
-                let mut put = Grafted::of(grafts, now, written)
-                    .map_err(|why| CannotPlan::NoRoom(piece.path.clone(), why))?;
-                // What is edited is remembered as it was written.
-                if !put.theirs.is_empty() {
+                let mut put = Edited::of(edits, now, written)
+                    .map_err(|why| CannotPlan::NoRoom(file.path.clone(), why))?;
+                // The manifest keeps the original of a text that was edited.
+                if !put.foreign.is_empty() {
                     let edited = written.iter().filter(|text| !put.texts.contains(text));
                     let edited: Vec<String> = edited.cloned().collect();
                     put.texts.extend(edited);
                 }
-                if put.theirs.iter().any(|graft| graft.is_entry()) {
+                if put.foreign.iter().any(|edit| edit.is_entry()) {
                     note = Some(IN_THE_WAY);
                 }
                 match current {
                     None => (Fate::Created, Some(put.file), put.texts),
                     Some(_) if put.file != now => (Fate::Updated, Some(put.file), put.texts),
-                    Some(_) if put.theirs.is_empty() => (Fate::Unchanged, None, put.texts),
+                    Some(_) if put.foreign.is_empty() => (Fate::Unchanged, None, put.texts),
                     Some(_) => (Fate::Edited, None, put.texts),
                 }
             }
         };
         if after.is_some() {
-            writable(&piece.path)?;
+            writable(&file.path)?;
         }
         if !texts.is_empty() {
-            ledger.put(entry(piece, owner, known.as_ref(), current.as_deref(), texts));
+            manifest.put(installed(file, owner, known.as_ref(), current.as_deref(), texts));
         } else if let Some(known) = known {
-            // A whole file that is edited is remembered as it was written, too.
-            ledger.put(known);
+            // The manifest keeps the original of a whole file that was edited, too.
+            manifest.put(known);
         }
-        ledger.share(&piece.path, piece.host);
-        let path = piece.path.clone();
+        manifest.share(&file.path, file.host);
+        let path = file.path.clone();
         let folders = Vec::new();
-        plan.changes.push(Change { path, fate, before: current, after, note, folders });
+        plan.changes.push(FileChange { path, fate, before: current, after, note, folders });
     }
     Ok(plan)
 }
 
-/// Said of an entry for `aw mcp` that is not ours.
+/// The note on an entry for `aw mcp` that is not ours.
 const IN_THE_WAY: &str = "an entry `aw` that this aw has not written, or that was edited, is in the \
                           way: it was left alone";
 
-fn entry(
-    piece: &Piece,
+/// The record of a file that has these texts of ours.
+fn installed(
+    file: &KitFile,
     owner: Owner<'_>,
-    known: Option<&Entry>,
+    known: Option<&InstalledFile>,
     now: Option<&str>,
     texts: Vec<String>,
-) -> Entry {
-    let part = match piece.writing {
-        Writing::Whole(_) => Part::Whole,
-        Writing::Grafts(_) | Writing::Omitted(_) => Part::Inserted,
+) -> InstalledFile {
+    let extent = match file.writing {
+        Writing::Whole(_) => Extent::Whole,
+        Writing::Edits(_) | Writing::Omitted(_) => Extent::Inserted,
     };
-    let made_file = match (now, known, &piece.writing) {
+    let made_file = match (now, known, &file.writing) {
         (None, ..) => true,
-        // Where ours is gone from it, the file is somebody's.
-        (Some(now), Some(known), Writing::Grafts(grafts)) => {
-            known.made_file && without_grafts(grafts, now, &known.texts) != now
+        // A file that has lost our text is somebody's.
+        (Some(now), Some(known), Writing::Edits(edits)) => {
+            known.made_file && without_edits(edits, now, &known.texts) != now
         }
         (Some(now), Some(known), Writing::Whole(_) | Writing::Omitted(_)) => {
             known.made_file && known.texts.iter().any(|text| now.contains(text))
         }
-        (Some(now), None, Writing::Grafts(grafts)) => {
-            !now.is_empty() && without_grafts(grafts, now, &texts).is_empty()
+        (Some(now), None, Writing::Edits(edits)) => {
+            !now.is_empty() && without_edits(edits, now, &texts).is_empty()
         }
         (Some(now), None, Writing::Whole(_) | Writing::Omitted(_)) => texts == [now],
     };
-    let mut made_folders = missing_folders(&piece.path);
+    let mut made_folders = missing_folders(&file.path);
     made_folders.extend(known.into_iter().flat_map(|known| known.made_folders.clone()));
-    // What is inside comes after what it is in.
+    // A folder comes after the one that it is in.
     made_folders.sort();
     made_folders.dedup();
-    Entry {
-        path: known.map_or(&piece.path, |known| &known.path).clone(),
+    InstalledFile {
+        path: known.map_or(&file.path, |known| &known.path).clone(),
         project: owner.project.map(Path::to_owned),
-        hosts: known.map_or(vec![piece.host], |known| known.hosts.clone()),
+        hosts: known.map_or(vec![file.host], |known| known.hosts.clone()),
         lang: owner.lang.to_owned(),
-        part,
-        role: role_of(&piece.writing).map(|role| role.as_str().to_owned()),
+        extent,
+        role: role_of(&file.writing).map(|role| role.as_str().to_owned()),
         texts,
         earlier: Vec::new(),
         made_file,
@@ -251,83 +252,84 @@ fn entry(
 }
 
 fn role_of(writing: &Writing) -> Option<Role> {
-    let Writing::Grafts(grafts) = writing else { return None };
-    grafts.iter().find_map(|graft| match graft {
-        Graft::Table(entry) | Graft::Member(entry) => entry.role,
-        Graft::Block(_) | Graft::Variable { .. } => None,
+    let Writing::Edits(edits) = writing else { return None };
+    edits.iter().find_map(|edit| match edit {
+        Edit::TomlEntry(entry) | Edit::JsonEntry(entry) => entry.role,
+        Edit::Block(_) | Edit::Variable { .. } => None,
     })
 }
 
-/// Takes for ours what stands there as these pieces would be written, where nothing is remembered.
+/// Adds files to the manifest that are exactly as this aw would write them, for instance in a
+/// project whose kit another user installed.
 ///
-/// A host has the kit if all of it is there, whoever installed it; of the named ones, any part.
-pub fn adopt(pieces: &[Piece], named: &[Host], owner: Owner<'_>, ledger: &mut Ledger) {
-    let known = ledger.clone();
+/// A host has the kit if all its files are there. For a named host, one of them is enough.
+pub fn adopt(files: &[KitFile], named: &[Host], owner: Owner<'_>, manifest: &mut Manifest) {
+    let known = manifest.clone();
     for host in Host::ALL {
-        let own = pieces.iter().filter(|piece| piece.host == host);
-        let own = own.filter(|piece| stays_in(owner.project, &piece.path).is_ok());
-        let seen: Vec<(&Piece, Found)> =
-            own.map(|piece| (piece, found(piece, known.of(&piece.path)))).collect();
-        let whole = !seen.iter().any(|(_, found)| matches!(found, Found::Missing));
+        let own = files.iter().filter(|file| file.host == host);
+        let own = own.filter(|file| stays_in(owner.project, &file.path).is_ok());
+        let seen: Vec<(&KitFile, Recognised)> =
+            own.map(|file| (file, recognised(file, known.of(&file.path)))).collect();
+        let whole = !seen.iter().any(|(_, seen)| matches!(seen, Recognised::Missing));
         if !whole && !named.contains(&host)
-            || !seen.iter().any(|(_, found)| matches!(found, Found::Ours { .. }))
+            || !seen.iter().any(|(_, seen)| matches!(seen, Recognised::Ours { .. }))
         {
             continue;
         }
-        for (piece, found) in seen {
-            if let Found::Ours { now, texts } = found
-                && ledger.of(&piece.path).is_none()
+        for (file, seen) in seen {
+            if let Recognised::Ours { now, texts } = seen
+                && manifest.of(&file.path).is_none()
             {
-                let made_folders = folders_of_ours(&piece.path, owner.project);
-                let entry = entry(piece, owner, None, Some(&now), texts);
-                ledger.put(Entry { made_folders, ..entry });
+                let made_folders = folders_of_ours(&file.path, owner.project);
+                let installed = installed(file, owner, None, Some(&now), texts);
+                manifest.put(InstalledFile { made_folders, ..installed });
             }
-            ledger.share(&piece.path, host);
+            manifest.share(&file.path, host);
         }
     }
 }
 
-/// How a piece is found of which nobody may have told us.
-enum Found {
-    /// As we would write it.
+/// Whether a file that may not be in the manifest is ours.
+enum Recognised {
+    /// It is as this aw would write it.
     Ours {
         now: String,
         texts: Vec<String>,
     },
-    /// Remembered, or somebody's own, or not needed.
+    /// It is in the manifest, or somebody's own, or not needed.
     Settled,
     Missing,
 }
 
-fn found(piece: &Piece, known: Option<&Entry>) -> Found {
-    if known.is_some() || matches!(piece.writing, Writing::Omitted(_)) {
-        return Found::Settled;
+fn recognised(file: &KitFile, known: Option<&InstalledFile>) -> Recognised {
+    if known.is_some() || matches!(file.writing, Writing::Omitted(_)) {
+        return Recognised::Settled;
     }
-    let Ok(Some(now)) = read(&piece.path) else { return Found::Missing };
-    match &piece.writing {
-        Writing::Whole(text) if now == *text => Found::Ours { texts: vec![text.clone()], now },
-        Writing::Grafts(grafts) => {
+    let Ok(Some(now)) = read(&file.path) else { return Recognised::Missing };
+    match &file.writing {
+        Writing::Whole(text) if now == *text => Recognised::Ours { texts: vec![text.clone()], now },
+        Writing::Edits(edits) => {
             let mut rest = now.clone();
             let mut texts = Vec::new();
-            // What was put in last stands apart from the rest in the way that it was put in.
-            for graft in grafts.iter().rev() {
-                match graft.put(&rest, &[]) {
-                    Ok(Put::There { inserted }) => {
+            // The last edit is undone first, so that each finds the separators it would have made.
+            for edit in edits.iter().rev() {
+                match edit.insert(&rest, &[]) {
+                    Ok(Insertion::Present { inserted }) => {
                         texts.push(inserted);
-                        rest = graft.take_out(&rest, &texts);
+                        rest = edit.remove(&rest, &texts);
                     }
-                    Ok(Put::Theirs) if !matches!(graft, Graft::Block(_)) => {}
-                    Ok(_) | Err(_) => return Found::Missing,
+                    Ok(Insertion::Foreign) if !matches!(edit, Edit::Block(_)) => {}
+                    Ok(_) | Err(_) => return Recognised::Missing,
                 }
             }
             texts.reverse();
-            if texts.is_empty() { Found::Settled } else { Found::Ours { now, texts } }
+            if texts.is_empty() { Recognised::Settled } else { Recognised::Ours { now, texts } }
         }
-        Writing::Whole(_) | Writing::Omitted(_) => Found::Missing,
+        Writing::Whole(_) | Writing::Omitted(_) => Recognised::Missing,
     }
 }
 
-/// The folders that nobody would have without us: all below a project, else that of a skill.
+/// The folders that only the kit needs: in a project all of them, else that of a skill.
 fn folders_of_ours(path: &Path, project: Option<&Path>) -> Vec<PathBuf> {
     let is_ours = |folder: &&Path| match project {
         Some(root) => *folder != root && folder.starts_with(root),
@@ -339,24 +341,24 @@ fn folders_of_ours(path: &Path, project: Option<&Path>) -> Vec<PathBuf> {
     folders
 }
 
-/// What looks like ours and is not as we would write it, with nothing remembered: it is told of,
-/// and left alone.
-pub fn unknown(pieces: &[Piece], ledger: &Ledger) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
-    for piece in pieces {
-        let told = changes.iter().any(|change| change.path == piece.path);
-        let Ok(Some(now)) = read(&piece.path) else { continue };
-        let alike = match &piece.writing {
+/// Files that look like ours but are neither in the manifest nor as this aw would write them. They
+/// are reported and left alone.
+pub fn unknown(files: &[KitFile], manifest: &Manifest) -> Vec<FileChange> {
+    let mut changes: Vec<FileChange> = Vec::new();
+    for file in files {
+        let is_listed = changes.iter().any(|change| change.path == file.path);
+        let Ok(Some(now)) = read(&file.path) else { continue };
+        let alike = match &file.writing {
             Writing::Whole(_) => true,
-            Writing::Grafts(grafts) => {
-                let own = grafts.iter().filter(|graft| !matches!(graft, Graft::Variable { .. }));
-                own.into_iter().any(|graft| graft.is_in(&now))
+            Writing::Edits(edits) => {
+                let own = edits.iter().filter(|edit| !matches!(edit, Edit::Variable { .. }));
+                own.into_iter().any(|edit| edit.is_in(&now))
             }
             Writing::Omitted(_) => false,
         };
-        if alike && !told && ledger.of(&piece.path).is_none() {
-            changes.push(Change {
-                path: piece.path.clone(),
+        if alike && !is_listed && manifest.of(&file.path).is_none() {
+            changes.push(FileChange {
+                path: file.path.clone(),
                 fate: Fate::Edited,
                 before: Some(now),
                 after: None,
@@ -368,64 +370,64 @@ pub fn unknown(pieces: &[Piece], ledger: &Ledger) -> Vec<Change> {
     changes
 }
 
-/// Works out how to take away what was written for these hosts.
+/// Plans the removal of the files of these hosts.
 pub fn uninstall(
     hosts: &[Host],
     project: Option<&Path>,
-    ledger: &mut Ledger,
+    manifest: &mut Manifest,
 ) -> Result<Plan, CannotPlan> {
-    take_away(hosts, project, ledger, |_| true)
+    removal(hosts, project, manifest, |_| true)
 }
 
-/// Works out how to take away what an earlier aw wrote for these hosts, and this one does not.
+/// Plans the removal of files that an earlier aw wrote for these hosts and this one does not.
 pub fn retire(
     hosts: &[Host],
     project: Option<&Path>,
-    pieces: &[Piece],
-    ledger: &mut Ledger,
+    files: &[KitFile],
+    manifest: &mut Manifest,
 ) -> Result<Plan, CannotPlan> {
     let current: Vec<PathBuf> =
-        pieces.iter().filter_map(|piece| Some(ledger.of(&piece.path)?.path.clone())).collect();
-    let plan = take_away(hosts, project, ledger, |entry| !current.contains(&entry.path))?;
+        files.iter().filter_map(|file| Some(manifest.of(&file.path)?.path.clone())).collect();
+    let plan = removal(hosts, project, manifest, |file| !current.contains(&file.path))?;
     // A folder that was made for such a file may now be there for another.
     for folder in plan.changes.iter().flat_map(|change| &change.folders) {
-        let inside = |entry: &&mut Entry| entry.path.starts_with(folder);
-        for entry in ledger.files.iter_mut().filter(inside) {
-            entry.made_folders.push(folder.clone());
-            entry.made_folders.sort();
-            entry.made_folders.dedup();
+        let inside = |file: &&mut InstalledFile| file.path.starts_with(folder);
+        for file in manifest.files.iter_mut().filter(inside) {
+            file.made_folders.push(folder.clone());
+            file.made_folders.sort();
+            file.made_folders.dedup();
         }
     }
     Ok(plan)
 }
 
-fn take_away(
+fn removal(
     hosts: &[Host],
     project: Option<&Path>,
-    ledger: &mut Ledger,
-    goes: impl Fn(&Entry) -> bool,
+    manifest: &mut Manifest,
+    goes: impl Fn(&InstalledFile) -> bool,
 ) -> Result<Plan, CannotPlan> {
     let mut plan = Plan::default();
-    let concerned = |entry: &&Entry| {
-        entry.project.as_deref() == project
-            && entry.hosts.iter().any(|host| hosts.contains(host))
-            && goes(entry)
+    let concerned = |file: &&InstalledFile| {
+        file.project.as_deref() == project
+            && file.hosts.iter().any(|host| hosts.contains(host))
+            && goes(file)
     };
-    let entries: Vec<Entry> = ledger.files.iter().filter(concerned).cloned().collect();
-    for entry in entries {
-        let path = entry.path.clone();
+    let files: Vec<InstalledFile> = manifest.files.iter().filter(concerned).cloned().collect();
+    for file in files {
+        let path = file.path.clone();
         stays_in(project, &path)?;
         let before = match read(&path) {
-            // It is gone, with or without the folder that it was in.
+            // The file is gone, or the folder that it was in.
             Err(CannotPlan::DeadLink(_) | CannotPlan::NotAFile(_)) => None,
             Err(CannotPlan::Io(_, error)) if error.kind() == ErrorKind::NotADirectory => None,
             before => before?,
         };
-        let mut entry = entry.seen_in(before.as_deref());
-        entry.hosts.retain(|host| !hosts.contains(host));
-        if !entry.hosts.is_empty() {
-            ledger.put(entry);
-            plan.changes.push(Change {
+        let mut file = file.seen_in(before.as_deref());
+        file.hosts.retain(|host| !hosts.contains(host));
+        if !file.hosts.is_empty() {
+            manifest.put(file);
+            plan.changes.push(FileChange {
                 path,
                 fate: Fate::Shared,
                 before,
@@ -437,46 +439,46 @@ fn take_away(
         }
         let (fate, after) = match &before {
             None => (Fate::Unchanged, None),
-            Some(now) => undone(now, &entry),
+            Some(now) => undone(now, &file),
         };
         if after.is_some() || fate == Fate::Removed {
             writable(&path)?;
         }
-        ledger.forget(&path);
-        let folders = entry.made_folders;
-        plan.changes.push(Change { path, fate, before, after, note: None, folders });
+        manifest.forget(&path);
+        let folders = file.made_folders;
+        plan.changes.push(FileChange { path, fate, before, after, note: None, folders });
     }
     Ok(plan)
 }
 
-/// The file without what is ours.
-fn undone(now: &str, entry: &Entry) -> (Fate, Option<String>) {
-    let grafts = grafts_of(&entry.path, entry.role());
-    let left = match entry.part {
-        // Somebody may have written another in its place, with lines in common with ours.
-        Part::Whole => {
-            let ours = entry.texts.concat();
+/// The file without our texts.
+fn undone(now: &str, file: &InstalledFile) -> (Fate, Option<String>) {
+    let edits = edits_of(&file.path, file.role());
+    let left = match file.extent {
+        // Somebody may have replaced it by a file that has some lines in common with ours.
+        Extent::Whole => {
+            let ours = file.texts.concat();
             if !is_mostly(now, &ours) {
                 return (Fate::Edited, None);
             }
             without_ours(now, &ours)
         }
-        Part::Inserted => without_grafts(&grafts, now, &entry.texts),
+        Extent::Inserted => without_edits(&edits, now, &file.texts),
     };
-    match entry.part {
-        // Nothing but ours was there, so the file goes; it came with the kit.
-        Part::Whole if left.trim().is_empty() => (Fate::Removed, None),
-        Part::Inserted if entry.made_file && left.is_empty() => (Fate::Removed, None),
-        Part::Inserted if left == now && grafts.iter().any(|graft| graft.is_in(now)) => {
+    match file.extent {
+        // Nothing but our text was in it.
+        Extent::Whole if left.trim().is_empty() => (Fate::Removed, None),
+        Extent::Inserted if file.made_file && left.is_empty() => (Fate::Removed, None),
+        Extent::Inserted if left == now && edits.iter().any(|edit| edit.is_in(now)) => {
             (Fate::Edited, None)
         }
         _ if left == now => (Fate::Unchanged, None),
-        Part::Inserted if entry.is_whole_in(now) => (Fate::Restored, Some(left)),
-        Part::Whole | Part::Inserted => (Fate::Kept, Some(left)),
+        Extent::Inserted if file.is_whole_in(now) => (Fate::Restored, Some(left)),
+        Extent::Whole | Extent::Inserted => (Fate::Kept, Some(left)),
     }
 }
 
-/// Whether at least half of our lines are still there.
+/// Whether a file has at least half of our lines.
 fn is_mostly(now: &str, ours: &str) -> bool {
     let now: HashSet<&str> = now.lines().collect();
     let lines = || ours.lines().filter(|line| !line.trim().is_empty());
@@ -490,7 +492,7 @@ impl Plan {
     }
 }
 
-impl Change {
+impl FileChange {
     /// Whether the file is written or removed.
     pub fn writes(&self) -> bool {
         self.after.is_some() || self.fate == Fate::Removed
@@ -498,7 +500,7 @@ impl Change {
 }
 
 fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
-    // Nobody waits for a pipe, and a link to a device is not replaced by a file.
+    // Reading a pipe would block, and a link to a device must not be replaced by a file.
     if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         return Err(CannotPlan::NotAFile(path.to_owned()));
     }
@@ -507,7 +509,7 @@ fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
             String::from_utf8(bytes).map(Some).map_err(|_| CannotPlan::NotText(path.to_owned()))
         }
         Err(missing) if missing.kind() == ErrorKind::NotFound => {
-            // It may be one of its folders that leads nowhere.
+            // One of its folders may be a link that leads nowhere.
             let there = path.ancestors().find(|above| fs::symlink_metadata(above).is_ok());
             match there.filter(|there| !there.exists()) {
                 Some(dead) => Err(CannotPlan::DeadLink(dead.to_owned())),
@@ -518,19 +520,19 @@ fn read(path: &Path) -> Result<Option<String>, CannotPlan> {
     }
 }
 
-/// Refuses a file of a project that a link leads out of it: a checkout could lead with it to any
-/// file of its user.
+/// Refuses a path of a project that leads out of it: a link in a checkout could lead to any file of
+/// its user.
 fn stays_in(project: Option<&Path>, path: &Path) -> Result<(), CannotPlan> {
     let Some(root) = project else { return Ok(()) };
     let to = real(path);
-    // What Git keeps for itself is not of the project either.
+    // The `.git` folder is not part of the project either.
     match to.strip_prefix(real(root)) {
         Ok(inside) if !inside.starts_with(".git") => Ok(()),
         Ok(_) | Err(_) => Err(CannotPlan::LeadsOut { path: path.to_owned(), to }),
     }
 }
 
-/// Whether a file that is there may be changed, as its own mode says.
+/// Refuses a file whose mode forbids writing.
 fn writable(path: &Path) -> Result<(), CannotPlan> {
     match fs::metadata(path) {
         Ok(file) if file.permissions().readonly() => Err(CannotPlan::ReadOnly(path.to_owned())),

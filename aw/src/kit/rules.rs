@@ -13,7 +13,7 @@ use super::types::{Origin, Type};
 
 /// Where rules come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Source {
+enum RulesOrigin {
     /// The kit.
     BuiltIn,
     /// A folder of the user's own.
@@ -27,7 +27,7 @@ enum Source {
 /// What one role goes by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    origin: Source,
+    origin: RulesOrigin,
     text: String,
     /// The built-in type whose rules these are not, although the debate has its name.
     replaces: Option<BuiltIn>,
@@ -37,27 +37,27 @@ impl Rules {
     /// Those of a built-in type.
     pub fn built_in(kind: BuiltIn, role: Role, language: Language) -> Self {
         let text = kind.rules(language).get(role).to_owned();
-        Rules { origin: Source::BuiltIn, text, replaces: None }
+        Rules { origin: RulesOrigin::BuiltIn, text, replaces: None }
     }
 
     /// Those of a type that was found on this machine.
     pub fn of_type(kind: &Type, role: Role) -> Self {
         let folder = || kind.folder.clone().unwrap_or_default();
         let origin = match kind.origin {
-            Origin::BuiltIn => Source::BuiltIn,
-            Origin::User => Source::User(folder()),
-            Origin::Project => Source::Project(folder()),
+            Origin::BuiltIn => RulesOrigin::BuiltIn,
+            Origin::User => RulesOrigin::User(folder()),
+            Origin::Project => RulesOrigin::Project(folder()),
         };
         Rules::written(origin, &kind.name, role, kind.rules_of(role))
     }
 
     /// Those that the creator of a debate of this type sent along.
     pub fn of_creator(debate_type: &str, role: Role, text: &str) -> Self {
-        Rules::written(Source::Creator, debate_type, role, text)
+        Rules::written(RulesOrigin::Creator, debate_type, role, text)
     }
 
     /// An override may leave a role's rules as they are built in; those are the built-in ones.
-    fn written(origin: Source, name: &str, role: Role, text: &str) -> Self {
+    fn written(origin: RulesOrigin, name: &str, role: Role, text: &str) -> Self {
         let replaces = BuiltIn::named(name);
         let is_built_in = replaces.is_some_and(|kind| {
             Language::ALL
@@ -66,7 +66,7 @@ impl Rules {
         });
         let text = text.to_owned();
         match is_built_in {
-            true => Rules { origin: Source::BuiltIn, text, replaces: None },
+            true => Rules { origin: RulesOrigin::BuiltIn, text, replaces: None },
             false => Rules { origin, text, replaces },
         }
     }
@@ -74,16 +74,16 @@ impl Rules {
     /// The word for their origin in JSON.
     pub fn origin(&self) -> &'static str {
         match &self.origin {
-            Source::BuiltIn => "built_in",
-            Source::User(_) => "user",
-            Source::Project(_) => "project",
-            Source::Creator => "creator",
+            RulesOrigin::BuiltIn => "built_in",
+            RulesOrigin::User(_) => "user",
+            RulesOrigin::Project(_) => "project",
+            RulesOrigin::Creator => "creator",
         }
     }
 
     /// Whether they are the kit's own.
     pub fn is_built_in(&self) -> bool {
-        self.origin == Source::BuiltIn
+        self.origin == RulesOrigin::BuiltIn
     }
 
     /// What they say.
@@ -103,10 +103,10 @@ impl Rules {
             phrase.replace("{{folder}}", &harmless(&folder.display().to_string()))
         };
         let origin = match &self.origin {
-            Source::BuiltIn => return format!("{}\n\n{}\n", say.built_in, self.text.trim()),
-            Source::User(folder) => named(say.user, folder),
-            Source::Project(folder) => named(say.project, folder),
-            Source::Creator => say.creator.to_owned(),
+            RulesOrigin::BuiltIn => return format!("{}\n\n{}\n", say.built_in, self.text.trim()),
+            RulesOrigin::User(folder) => named(say.user, folder),
+            RulesOrigin::Project(folder) => named(say.project, folder),
+            RulesOrigin::Creator => say.creator.to_owned(),
         };
         let replaces = self.replaces.map(|kind| say.replaces.replace("{{type}}", kind.name()));
         let Origins { quoted: warning, .. } = say;

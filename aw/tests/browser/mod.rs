@@ -69,7 +69,7 @@ impl Browser {
                 Some(Browser { tools, context, seen: Mutex::default() })
             }
             Err(why) => {
-                missing("browser", &why);
+                missing("browser", why);
                 None
             }
         }

@@ -338,15 +338,15 @@ fn a_file_that_only_an_earlier_aw_wrote_goes_with_the_next_install() {
     // As it was before: a command of the name of a skill, for which Gemini CLI renamed both.
     let old = ".gemini/commands/debate-opponent.toml";
     home.write(old, "prompt = 'old'\n");
-    let ledger = home.aw().home().join("agent-kit.json");
-    let mut kept: Value = serde_json::from_slice(&fs::read(&ledger).unwrap()).unwrap();
+    let manifest = home.aw().home().join("agent-kit.json");
+    let mut kept: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
     let files = kept["files"].as_array_mut().unwrap();
     let new = home.at(".gemini/commands/debate/opponent.toml");
     let mut entry = files.iter().find(|file| file["path"] == json!(new)).unwrap().clone();
     entry["path"] = json!(home.at(old));
     entry["texts"] = json!(["prompt = 'old'\n"]);
     files.push(entry);
-    fs::write(&ledger, kept.to_string()).unwrap();
+    fs::write(&manifest, kept.to_string()).unwrap();
     let listed = home.does("list");
     assert_eq!(listed[old], "outdated", "{listed:?}");
     let done = home.does("install gemini");

@@ -16,14 +16,14 @@ use super::super::human;
 use super::super::next_command::quoted;
 use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
-use super::install::{Standing, known, states};
+use super::install::{FileState, known, states};
 use super::tools::tools;
 use super::{hosts, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
-use crate::kit::host::{Host, Places, program};
+use crate::kit::host::{Host, HostPaths, program};
 use crate::kit::json;
-use crate::kit::ledger::Part;
+use crate::kit::manifest::{Extent, InstalledFile};
 use crate::programs;
 
 /// How long a host may take to run one command.
@@ -43,23 +43,23 @@ pub(in crate::cli) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let (settings, places) = surroundings()?;
+        let (settings, paths) = surroundings()?;
         let chosen = match hosts(self.host.as_deref())? {
             Some(hosts) => hosts,
-            None => Host::ALL.into_iter().filter(|host| places.has(*host)).collect(),
+            None => Host::ALL.into_iter().filter(|host| paths.has(*host)).collect(),
         };
         let project = project(&settings)?;
-        let kit = states(&known(&settings, &places)?, &settings, &places);
+        let kit = states(&known(&settings, &paths)?, &settings, &paths);
         // It is tried from inside each host, so it has to run.
         let server = Session::open_answering(self.shape.verbose).map(|_| ());
         let mut checks = Vec::new();
         for host in &chosen {
-            checks.push(is_there(*host, &places));
+            checks.push(is_there(*host, &paths));
             checks.push(has_kit(*host, &kit, &project));
             checks.extend(doubled(*host, &kit));
-            checks.push(tools(*host, &places, &project));
+            checks.push(tools(*host, &paths, &project));
             checks.push(match &server {
-                Ok(()) => reaches(*host, &places, &project),
+                Ok(()) => reaches(*host, &paths, &project),
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),
             });
         }
@@ -98,10 +98,10 @@ pub(super) fn failed(host: Host, what: &str, message: &str, fix: &str) -> Value 
     check(host, what, "failed", message, Some(fix))
 }
 
-fn is_there(host: Host, places: &Places) -> Value {
+fn is_there(host: Host, paths: &HostPaths) -> Value {
     match program(host) {
         Some(path) => ok(host, "program", &path.display().to_string()),
-        None if places.has(host) => {
+        None if paths.has(host) => {
             let message = format!("{} has been used here, but is not in PATH", host.title());
             warning(host, "program", &message, "Nothing to do if you start it in another way")
         }
@@ -113,38 +113,38 @@ fn is_there(host: Host, places: &Places) -> Value {
 }
 
 /// Whether the host finds all of the kit in this project.
-fn has_kit(host: Host, kit: &[Standing], project: &Path) -> Value {
+fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
     let install = format!("aw agent install {}", host.as_str());
-    let here = |file: &&Standing| match &file.entry.project {
+    let here = |kit: &&FileState| match &kit.file.project {
         Some(root) => root == project,
         None => true,
     };
-    let own = kit.iter().filter(|file| file.entry.hosts.contains(&host));
+    let own = kit.iter().filter(|kit| kit.file.hosts.contains(&host));
     let (own, elsewhere): (Vec<_>, Vec<_>) = own.partition(here);
     if own.is_empty() {
-        let message = match elsewhere.first().and_then(|file| file.entry.project.as_ref()) {
+        let message = match elsewhere.first().and_then(|kit| kit.file.project.as_ref()) {
             Some(root) => format!("it is installed in {}, but not here", root.display()),
             None => "it is not installed".to_owned(),
         };
         return failed(host, "kit", &message, &install);
     }
-    let of = |state: &str| own.iter().find(|file| file.state == state);
-    let again = |file: &Standing| match file.entry.project {
+    let of = |state: &str| own.iter().find(|kit| kit.state == state).map(|kit| &kit.file);
+    let again = |file: &InstalledFile| match file.project {
         Some(_) => install.clone(),
         None => format!("{install} --user"),
     };
     for (state, says) in [("missing", "is missing"), ("outdated", "is of another version of aw")] {
         if let Some(file) = of(state) {
-            let message = format!("{} {says}", file.entry.path.display());
+            let message = format!("{} {says}", file.path.display());
             return failed(host, "kit", &message, &again(file));
         }
     }
     match of("edited") {
         Some(file) => {
-            let message = format!("{} was edited since", file.entry.path.display());
-            let (what, again) = match file.entry.part {
-                Part::Whole => ("the file", again(file)),
-                Part::Inserted => ("what aw wrote there", again(file)),
+            let message = format!("{} was edited since", file.path.display());
+            let (what, again) = match file.extent {
+                Extent::Whole => ("the file", again(file)),
+                Extent::Inserted => ("what aw wrote there", again(file)),
             };
             let fix = format!("Nothing to do if that is meant; else remove {what} and run {again}");
             warning(host, "kit", &message, &fix)
@@ -154,16 +154,16 @@ fn has_kit(host: Host, kit: &[Standing], project: &Path) -> Value {
 }
 
 /// A skill that a host finds twice: Codex then takes neither.
-fn doubled(host: Host, kit: &[Standing]) -> Option<Value> {
+fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
     let skills = || {
-        kit.iter().map(|file| &file.entry).filter(|entry| {
-            entry.hosts.contains(&host) && entry.path.ends_with("SKILL.md") && entry.path.exists()
+        kit.iter().map(|kit| &kit.file).filter(|file| {
+            file.hosts.contains(&host) && file.path.ends_with("SKILL.md") && file.path.exists()
         })
     };
-    if !skills().any(|entry| entry.project.is_none()) {
+    if !skills().any(|file| file.project.is_none()) {
         return None;
     }
-    let root = skills().find_map(|entry| entry.project.as_ref())?;
+    let root = skills().find_map(|file| file.project.as_ref())?;
     let message = format!(
         "the kit is installed for you and in {}; there the skills are found twice",
         root.display()
@@ -174,10 +174,10 @@ fn doubled(host: Host, kit: &[Standing]) -> Option<Value> {
 }
 
 /// Runs a command of ours in the way that the host runs commands.
-fn reaches(host: Host, places: &Places, project: &Path) -> Value {
+fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
     match host {
-        Host::Codex => codex(places),
-        Host::Claude => match claude_sandbox(places, project) {
+        Host::Codex => codex(paths),
+        Host::Claude => match claude_sandbox(paths, project) {
             Some(file) => failed(
                 host,
                 "server",
@@ -189,7 +189,7 @@ fn reaches(host: Host, places: &Places, project: &Path) -> Value {
             ),
             None => tried_in_shell(host),
         },
-        Host::Gemini => match gemini_sandbox(places, project) {
+        Host::Gemini => match gemini_sandbox(paths, project) {
             Some(where_from) => warning(
                 host,
                 "server",
@@ -239,10 +239,10 @@ fn script() -> Result<String, String> {
 }
 
 /// What switches Claude Code's sandbox on without letting `aw` out of it.
-fn claude_sandbox(places: &Places, project: &Path) -> Option<PathBuf> {
+fn claude_sandbox(paths: &HostPaths, project: &Path) -> Option<PathBuf> {
     let own = project.join(".claude");
     // What comes later counts, but exceptions add up.
-    let files = [places.claude.join("settings.json"), own.join("settings.json")];
+    let files = [paths.claude.join("settings.json"), own.join("settings.json")];
     let files = files.into_iter().chain([own.join("settings.local.json")]);
     let mut on_by = None;
     let mut is_let_out = false;
@@ -261,13 +261,13 @@ fn claude_sandbox(places: &Places, project: &Path) -> Option<PathBuf> {
 }
 
 /// What switches Gemini CLI's sandbox on.
-fn gemini_sandbox(places: &Places, project: &Path) -> Option<String> {
+fn gemini_sandbox(paths: &HostPaths, project: &Path) -> Option<String> {
     let is_on = |value: &Value| *value != false && *value != "false";
     let said = std::env::var_os("GEMINI_SANDBOX").filter(|value| !value.is_empty());
     if let Some(said) = said {
         return is_on(&said.to_string_lossy().into()).then(|| "GEMINI_SANDBOX".to_owned());
     }
-    let folders = [project.join(".gemini"), places.gemini.clone()];
+    let folders = [project.join(".gemini"), paths.gemini.clone()];
     let files = folders.map(|folder| folder.join("settings.json"));
     let (file, value) = files
         .into_iter()
@@ -277,14 +277,14 @@ fn gemini_sandbox(places: &Places, project: &Path) -> Option<String> {
 }
 
 /// Codex runs commands in a login shell inside its sandbox, unless a rule lets them out.
-fn codex(places: &Places) -> Value {
+fn codex(paths: &HostPaths) -> Value {
     let login = "Put aw into a folder that a login shell has in its PATH, for instance by a line in ~/.profile";
     let script = match script() {
         Ok(script) => script,
         Err(why) => return failed(Host::Codex, "server", &why, login),
     };
     let shell = tried(Host::Codex, programs::command("bash").args(["-lc", &script]), login);
-    if shell["status"] != "ok" || allowed_by_rule(&places.codex.join("rules")) {
+    if shell["status"] != "ok" || allowed_by_rule(&paths.codex.join("rules")) {
         return shell;
     }
     let Some(program) = program(Host::Codex) else {
@@ -297,7 +297,7 @@ fn codex(places: &Places) -> Value {
     };
     let mut sandbox = Command::new(program);
     sandbox.args(["sandbox", "--", "bash", "-lc", &script]).env("PATH", programs::path());
-    let rules = places.codex.join("rules").join("aw.rules");
+    let rules = paths.codex.join("rules").join("aw.rules");
     let fix = format!(
         "To let the debate commands out of the sandbox, write into {}:\n{RULES}",
         rules.display()
@@ -361,8 +361,8 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
 
 /// What it printed, on stdout if anything.
 fn printed_in_time(mut child: Child) -> Result<String, String> {
-    let out = Reader::of(child.stdout.take());
-    let err = Reader::of(child.stderr.take());
+    let out = OutputReader::of(child.stdout.take());
+    let err = OutputReader::of(child.stderr.take());
     let began = Instant::now();
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
         if began.elapsed() > PATIENCE {
@@ -378,12 +378,12 @@ fn printed_in_time(mut child: Child) -> Result<String, String> {
 }
 
 /// Reads what a program prints, until it ends or nobody cares any more.
-struct Reader {
+struct OutputReader {
     read: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
 }
 
-impl Reader {
+impl OutputReader {
     fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
         let read = Arc::new(Mutex::new(Vec::new()));
         let kept = read.clone();
@@ -396,7 +396,7 @@ impl Reader {
                 kept.extend_from_slice(&part[..length]);
             }
         });
-        Reader { read, thread }
+        OutputReader { read, thread }
     }
 
     /// All of it. Something that the program left running may still hold the pipe open.

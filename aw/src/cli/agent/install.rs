@@ -15,26 +15,26 @@ use super::super::debate::Shape;
 use super::super::human;
 use super::super::next_command::CommandLine;
 use super::super::output::{Answer, Problem, Shown};
-use super::{Whom, project, surroundings};
+use super::{HostAndScope, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
-use crate::kit::host::{Host, Piece, Places, Scope, grafts_of};
-use crate::kit::ledger::{Entry, Held, Ledger, Part};
-use crate::kit::plan::{self, CannotPlan, Change, Fate, Owner, Plan};
+use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, edits_of};
+use crate::kit::manifest::{Extent, InstalledFile, LockedManifest, Manifest};
+use crate::kit::plan::{self, CannotPlan, Fate, FileChange, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
 use crate::settings::ClientSettings;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Install {
     #[command(flatten)]
-    whom: Whom,
+    target: HostAndScope,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// en or vi; by default as it was installed before, or en
     #[arg(long, value_name = "LANG")]
     lang: Option<Language>,
-    /// proposer, opponent or arbitrator: hold these hosts to this role; by default as before
+    /// proposer, opponent or arbitrator: limit these hosts to this role; by default as before
     #[arg(long)]
     role: Option<Role>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Install {
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Uninstall {
     #[command(flatten)]
-    whom: Whom,
+    target: HostAndScope,
     /// Show what would change, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -54,22 +54,22 @@ pub(in crate::cli) struct Uninstall {
 
 impl Install {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let (settings, places) = surroundings()?;
-        let scope = self.whom.scope(&settings)?;
-        let hosts = match self.whom.hosts()? {
+        let (settings, paths) = surroundings()?;
+        let scope = self.target.scope(&settings)?;
+        let hosts = match self.target.hosts()? {
             Some(hosts) => hosts,
-            None => found(&places)?,
+            None => found(&paths)?,
         };
         let mut language = Language::default();
-        let plan = planned(&settings, self.dry_run, |ledger| {
-            recognise(ledger, &settings, &places, &scope, &[]);
-            language = self.lang.or_else(|| language_of(ledger, &scope)).unwrap_or_default();
+        let plan = planned(&settings, self.dry_run, |manifest| {
+            recognise(manifest, &settings, &paths, &scope, &[]);
+            language = self.lang.or_else(|| language_of(manifest, &scope)).unwrap_or_default();
             let voice = Voice { language, debate_language: &settings.debate_language };
-            let held = |settings: &Path| self.role.or_else(|| ledger.role_of(settings));
-            let pieces = places.pieces(&hosts, &scope, voice, &held);
+            let role_of = |settings: &Path| self.role.or_else(|| manifest.role_of(settings));
+            let files = paths.files(&hosts, &scope, voice, &role_of);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
-            let mut plan = plan::install(&pieces, owner, ledger)?;
-            let old = plan::retire(&hosts, scope.project(), &pieces, ledger)?;
+            let mut plan = plan::install(&files, owner, manifest)?;
+            let old = plan::retire(&hosts, scope.project(), &files, manifest)?;
             plan.changes.extend(old.changes);
             Ok(plan)
         })?;
@@ -89,11 +89,11 @@ impl Install {
         let data = data(&plan, &hosts, &scope, self.dry_run, Some(language));
         let next = if self.dry_run {
             let line = CommandLine::new("agent install");
-            let line = match &self.whom.host {
+            let line = match &self.target.host {
                 Some(host) => line.word(host),
                 None => line,
             };
-            let line = if self.whom.user { line.word("--user") } else { line };
+            let line = if self.target.user { line.word("--user") } else { line };
             line.flag_if("--lang", self.lang.map(Language::as_str))
                 .flag_if("--role", self.role.map(Role::as_str))
                 .into_string()
@@ -106,16 +106,16 @@ impl Install {
 
 impl Uninstall {
     pub(super) fn run(self) -> Result<Shown, Problem> {
-        let (settings, places) = surroundings()?;
-        let scope = self.whom.scope(&settings)?;
-        let hosts = self.whom.hosts()?.unwrap_or_else(|| Host::ALL.to_vec());
-        let plan = planned(&settings, self.dry_run, |ledger| {
-            recognise(ledger, &settings, &places, &scope, &hosts);
+        let (settings, paths) = surroundings()?;
+        let scope = self.target.scope(&settings)?;
+        let hosts = self.target.hosts()?.unwrap_or_else(|| Host::ALL.to_vec());
+        let plan = planned(&settings, self.dry_run, |manifest| {
+            recognise(manifest, &settings, &paths, &scope, &hosts);
             let voice =
                 Voice { language: Language::default(), debate_language: &settings.debate_language };
-            let held = |settings: &Path| ledger.role_of(settings);
-            let unknown = plan::unknown(&places.pieces(&hosts, &scope, voice, &held), ledger);
-            let mut plan = plan::uninstall(&hosts, scope.project(), ledger)?;
+            let role_of = |settings: &Path| manifest.role_of(settings);
+            let unknown = plan::unknown(&paths.files(&hosts, &scope, voice, &role_of), manifest);
+            let mut plan = plan::uninstall(&hosts, scope.project(), manifest)?;
             plan.changes.extend(unknown);
             Ok(plan)
         })?;
@@ -141,23 +141,23 @@ impl Uninstall {
     }
 }
 
-/// Works out what has to change and does it, unless it is only to be shown.
+/// Plans the changes and applies them; a dry run only plans.
 fn planned(
     settings: &ClientSettings,
     dry_run: bool,
-    mut plan: impl FnMut(&mut Ledger) -> Result<Plan, CannotPlan>,
+    mut plan: impl FnMut(&mut Manifest) -> Result<Plan, CannotPlan>,
 ) -> Result<Plan, Problem> {
     if dry_run {
         return plan(&mut read(settings)?).map_err(|cannot| problem(&cannot));
     }
     let mut tries = 0;
     loop {
-        let mut held = take(settings)?;
-        let plan = plan(&mut held.ledger).map_err(|cannot| problem(&cannot))?;
+        let mut locked = lock(settings)?;
+        let plan = plan(&mut locked.manifest).map_err(|cannot| problem(&cannot))?;
         tries += 1;
-        match plan.carry_out(&held) {
+        match plan.apply(&locked) {
             Ok(()) => return Ok(plan),
-            // Claude Code writes its own file whenever it likes.
+            // Claude Code may write its own file at any time.
             Err(CannotPlan::Io(_, busy)) if busy.kind() == WouldBlock && tries < TRIES => {
                 thread::sleep(PAUSE);
             }
@@ -166,50 +166,49 @@ fn planned(
     }
 }
 
-/// How often, and after what pause, a file is tried that another program is just changing.
+/// How often a file is tried that another program is just changing.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What somebody else installed, in a project that came with it, is recognised by its words.
+/// Adds the kit that somebody else installed in this project to the manifest.
 fn recognise(
-    ledger: &mut Ledger,
+    manifest: &mut Manifest,
     settings: &ClientSettings,
-    places: &Places,
-    scope: &Scope,
+    paths: &HostPaths,
+    scope: &InstallScope,
     named: &[Host],
 ) {
     for language in Language::ALL {
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
-        let held = |settings: &Path| ledger.role_of(settings);
-        let pieces = places.pieces(&Host::ALL, scope, voice, &held);
-        plan::adopt(&pieces, named, owner, ledger);
+        let role_of = |settings: &Path| manifest.role_of(settings);
+        let files = paths.files(&Host::ALL, scope, voice, &role_of);
+        plan::adopt(&files, named, owner, manifest);
     }
 }
 
-/// All of the kit that is here or elsewhere: what is remembered, and what is recognised.
-pub(super) fn known(settings: &ClientSettings, places: &Places) -> Result<Ledger, Problem> {
-    let mut ledger = read(settings)?;
-    for scope in [Scope::Project(project(settings)?), Scope::User] {
-        recognise(&mut ledger, settings, places, &scope, &[]);
+/// The manifest with the files that are recognised here, without those of removed projects.
+pub(super) fn known(settings: &ClientSettings, paths: &HostPaths) -> Result<Manifest, Problem> {
+    let mut manifest = read(settings)?;
+    for scope in [InstallScope::Project(project(settings)?), InstallScope::User] {
+        recognise(&mut manifest, settings, paths, &scope, &[]);
     }
-    // A project that was removed took its part of the kit with it.
-    ledger.files.retain(|entry| entry.project.as_ref().is_none_or(|root| root.is_dir()));
-    Ok(ledger)
+    manifest.files.retain(|file| file.project.as_ref().is_none_or(|root| root.is_dir()));
+    Ok(manifest)
 }
 
-/// What is installed where, and what has drifted.
+/// `aw agent list`
 pub(super) fn list() -> Result<Shown, Problem> {
-    let (settings, places) = surroundings()?;
-    let files: Vec<Value> = states(&known(&settings, &places)?, &settings, &places)
+    let (settings, paths) = surroundings()?;
+    let files: Vec<Value> = states(&known(&settings, &paths)?, &settings, &paths)
         .into_iter()
-        .map(|file| {
+        .map(|known| {
             json!({
-                "path": file.entry.path,
-                "state": file.state,
-                "hosts": file.entry.hosts,
-                "project": file.entry.project,
-                "lang": file.entry.lang,
+                "path": known.file.path,
+                "state": known.state,
+                "hosts": known.file.hosts,
+                "project": known.file.project,
+                "lang": known.file.lang,
             })
         })
         .collect();
@@ -231,72 +230,76 @@ pub(super) fn list() -> Result<Shown, Problem> {
     }))
 }
 
-/// A file of the kit and how it is.
-pub(super) struct Standing {
-    pub(super) entry: Entry,
+/// A file of the kit and its state.
+pub(super) struct FileState {
+    pub(super) file: InstalledFile,
     pub(super) state: &'static str,
 }
 
-/// How each file of the kit is, compared with what this aw would write.
-pub(super) fn states(ledger: &Ledger, settings: &ClientSettings, places: &Places) -> Vec<Standing> {
-    let mut all: Vec<Standing> = Vec::new();
+/// Compares each file of the kit with the one that this aw would write.
+pub(super) fn states(
+    manifest: &Manifest,
+    settings: &ClientSettings,
+    paths: &HostPaths,
+) -> Vec<FileState> {
+    let mut all: Vec<FileState> = Vec::new();
     let kinds: BTreeSet<_> =
-        ledger.files.iter().map(|entry| (&entry.project, &entry.lang)).collect();
+        manifest.files.iter().map(|file| (&file.project, &file.lang)).collect();
     for kind in kinds {
-        let own = || ledger.files.iter().filter(|entry| (&entry.project, &entry.lang) == kind);
-        let scope = kind.0.clone().map_or(Scope::User, Scope::Project);
+        let installed = || manifest.files.iter().filter(|file| (&file.project, &file.lang) == kind);
+        let scope = kind.0.clone().map_or(InstallScope::User, InstallScope::Project);
         let language = kind.1.parse().unwrap_or_default();
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
         let hosts =
-            Host::ALL.into_iter().filter(|host| own().any(|file| file.hosts.contains(host)));
-        let held = |settings: &Path| ledger.role_of(settings);
-        let pieces = places.pieces(&hosts.collect::<Vec<_>>(), &scope, voice, &held);
-        let planned = |piece: &Piece| {
-            let mut then = ledger.clone();
-            let plan = plan::install(slice::from_ref(piece), owner, &mut then).ok()?;
+            Host::ALL.into_iter().filter(|host| installed().any(|file| file.hosts.contains(host)));
+        let role_of = |settings: &Path| manifest.role_of(settings);
+        let wanted = paths.files(&hosts.collect::<Vec<_>>(), &scope, voice, &role_of);
+        let planned = |file: &KitFile| {
+            let mut then = manifest.clone();
+            let plan = plan::install(slice::from_ref(file), owner, &mut then).ok()?;
             Some((plan.changes.first()?.fate, then))
         };
-        for entry in own() {
-            let is_it = |piece: &&Piece| ledger.of(&piece.path) == Some(entry);
-            let state = match pieces.iter().find(is_it).map(planned) {
+        for file in installed() {
+            let is_it = |wanted: &&KitFile| manifest.of(&wanted.path) == Some(file);
+            let state = match wanted.iter().find(is_it).map(planned) {
                 Some(Some((Fate::Unchanged, _))) => "current",
                 Some(Some((Fate::Created, _))) => "missing",
-                Some(Some((Fate::Updated, _))) if is_gone(entry) => "missing",
+                Some(Some((Fate::Updated, _))) if is_gone(file) => "missing",
                 Some(Some((Fate::Updated, _))) => "outdated",
-                // It is gone, and would not be written now.
+                // The file is gone, and this aw would not write it again.
                 Some(Some((Fate::Omitted, _))) => continue,
                 Some(_) => "edited",
-                // The host has another place for it now.
+                // This aw writes it to another path.
                 None => "outdated",
             };
-            all.push(Standing { entry: entry.clone(), state });
+            all.push(FileState { file: file.clone(), state });
         }
-        // What an earlier aw did not write, or what somebody made room for since.
-        for piece in pieces.iter().filter(|piece| ledger.of(&piece.path).is_none()) {
-            let told = all.iter().any(|file| file.entry.path == piece.path);
-            if let Some((Fate::Created | Fate::Updated, then)) = planned(piece)
-                && !told
+        // An earlier aw did not write these, or could not.
+        for wanted in wanted.iter().filter(|wanted| manifest.of(&wanted.path).is_none()) {
+            let is_listed = all.iter().any(|known| known.file.path == wanted.path);
+            if let Some((Fate::Created | Fate::Updated, then)) = planned(wanted)
+                && !is_listed
             {
-                let entry = then.of(&piece.path).cloned();
-                all.extend(entry.map(|entry| Standing { entry, state: "missing" }));
+                let file = then.of(&wanted.path).cloned();
+                all.extend(file.map(|file| FileState { file, state: "missing" }));
             }
         }
     }
     all
 }
 
-/// Whether something that was put into a file is not there any more.
-fn is_gone(entry: &Entry) -> bool {
-    let grafts = grafts_of(&entry.path, entry.role());
-    let now = read_text(&entry.path, SETTINGS_LIMIT).unwrap_or_default();
-    entry.part == Part::Inserted && grafts.iter().any(|graft| !graft.is_in(&now))
+/// Whether an inserted text is gone from its file.
+fn is_gone(file: &InstalledFile) -> bool {
+    let edits = edits_of(&file.path, file.role());
+    let now = read_text(&file.path, SETTINGS_LIMIT).unwrap_or_default();
+    file.extent == Extent::Inserted && edits.iter().any(|edit| !edit.is_in(&now))
 }
 
 fn data(
     plan: &Plan,
     hosts: &[Host],
-    scope: &Scope,
+    scope: &InstallScope,
     dry_run: bool,
     language: Option<Language>,
 ) -> Value {
@@ -331,8 +334,8 @@ fn data(
     data
 }
 
-/// What changes in a file, as a unified diff.
-fn diff(change: &Change) -> String {
+/// The change of a file as a unified diff.
+fn diff(change: &FileChange) -> String {
     let path = change.path.display().to_string();
     let side = |text: &Option<String>| match text {
         Some(_) => path.clone(),
@@ -344,9 +347,9 @@ fn diff(change: &Change) -> String {
     TextDiff::from_lines(before, after).unified_diff().header(&old, &new).to_string()
 }
 
-/// The hosts that are on this machine.
-fn found(places: &Places) -> Result<Vec<Host>, Problem> {
-    let found: Vec<Host> = Host::ALL.into_iter().filter(|host| places.has(*host)).collect();
+/// The hosts on this machine.
+fn found(paths: &HostPaths) -> Result<Vec<Host>, Problem> {
+    let found: Vec<Host> = Host::ALL.into_iter().filter(|host| paths.has(*host)).collect();
     if found.is_empty() {
         return Err(Problem::input("none of the known agent programs is on this machine")
             .suggest("Name one: aw agent install claude|codex|cursor|gemini|opencode|all"));
@@ -354,9 +357,9 @@ fn found(places: &Places) -> Result<Vec<Host>, Problem> {
     Ok(found)
 }
 
-fn language_of(ledger: &Ledger, scope: &Scope) -> Option<Language> {
-    let of_scope = |entry: &&Entry| entry.project.as_deref() == scope.project();
-    ledger.files.iter().find(of_scope).and_then(|entry| entry.lang.parse().ok())
+fn language_of(manifest: &Manifest, scope: &InstallScope) -> Option<Language> {
+    let of_scope = |file: &&InstalledFile| file.project.as_deref() == scope.project();
+    manifest.files.iter().find(of_scope).and_then(|file| file.lang.parse().ok())
 }
 
 fn names(hosts: &[Host]) -> String {
@@ -368,16 +371,16 @@ fn names(hosts: &[Host]) -> String {
     }
 }
 
-fn take(settings: &ClientSettings) -> Result<Held, Problem> {
+fn lock(settings: &ClientSettings) -> Result<LockedManifest, Problem> {
     let failed = |error: std::io::Error| Problem::input(error.to_string());
-    settings.home.make().and_then(|()| Held::take(settings.home.path())).map_err(failed)
+    settings.home.make().and_then(|()| LockedManifest::take(settings.home.path())).map_err(failed)
 }
 
-fn read(settings: &ClientSettings) -> Result<Ledger, Problem> {
-    Ledger::read(settings.home.path()).map_err(|error| Problem::input(error.to_string()))
+fn read(settings: &ClientSettings) -> Result<Manifest, Problem> {
+    Manifest::read(settings.home.path()).map_err(|error| Problem::input(error.to_string()))
 }
 
 fn problem(cannot: &CannotPlan) -> Problem {
     Problem::input(cannot.to_string())
-        .suggest("Nothing was changed. Mend that and run the same command again")
+        .suggest("Nothing was changed. Correct that and run the same command again")
 }

@@ -19,9 +19,9 @@ use serde_json::{Value, json};
 use super::doctor::{failed, json_in, ok, warning};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
-use crate::kit::host::{Host, Places, Scope};
+use crate::kit::edit::NAME;
+use crate::kit::host::{Host, HostPaths, InstallScope};
 use crate::kit::json;
-use crate::kit::splice::NAME;
 use crate::programs;
 
 /// How long a server of tools may take to answer.
@@ -58,14 +58,14 @@ const HARMLESS_VARIABLES: [&str; 4] =
 const SHOWN: usize = 400;
 
 /// Whether this host can use the tools in this project.
-pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
+pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Value {
     let name = host.as_str();
     let install = format!("aw agent install {name}");
-    let scopes = [Scope::Project(project.to_owned()), Scope::User];
-    let all: Vec<Entry> =
-        scopes.iter().filter_map(|scope| Entry::of(host, places, scope)).collect();
+    let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];
+    let all: Vec<HostEntry> =
+        scopes.iter().filter_map(|scope| HostEntry::of(host, paths, scope)).collect();
     // An entry that the host does not look at yet is better than none.
-    let seen = all.iter().find(|entry| entry.wants(host, places, project).is_none());
+    let seen = all.iter().find(|entry| entry.wants(host, paths, project).is_none());
     let Some(entry) = seen.or(all.first()) else {
         let message = format!("{} has no entry {NAME} among its MCP servers", host.title());
         return failed(host, "tools", &message, &install);
@@ -125,7 +125,7 @@ pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
     match offered(&mut command) {
         Ok(tools) if tools.iter().any(|tool| tool == NEEDED) => {
             let message = format!("`{typed}` offers {} tools", tools.len());
-            match entry.wants(host, places, project) {
+            match entry.wants(host, paths, project) {
                 Some((wanted, fix)) => {
                     warning(host, "tools", &format!("{message}; {wanted}"), &fix)
                 }
@@ -144,16 +144,16 @@ pub(super) fn tools(host: Host, places: &Places, project: &Path) -> Value {
 }
 
 /// An entry `aw` among a host's servers.
-struct Entry {
+struct HostEntry {
     file: PathBuf,
     for_project: bool,
     said: Value,
 }
 
-impl Entry {
+impl HostEntry {
     /// The one in the settings of this scope, whoever wrote it.
-    fn of(host: Host, places: &Places, scope: &Scope) -> Option<Self> {
-        let file = places.settings(host, scope);
+    fn of(host: Host, paths: &HostPaths, scope: &InstallScope) -> Option<Self> {
+        let file = paths.settings(host, scope);
         let text = read_text(&file, SETTINGS_LIMIT).ok()?;
         let (settings, list) = match host {
             Host::Codex => (toml::from_str(&text).unwrap_or_default(), "mcp_servers"),
@@ -161,7 +161,7 @@ impl Entry {
             Host::Claude | Host::Cursor | Host::Gemini => (json::value(&text), "mcpServers"),
         };
         let said = settings.get(list)?.get(NAME)?.clone();
-        Some(Entry { file, for_project: scope.project().is_some(), said })
+        Some(HostEntry { file, for_project: scope.project().is_some(), said })
     }
 
     /// The program and its arguments; none where the entry starts no program.
@@ -221,20 +221,20 @@ impl Entry {
     }
 
     /// What the host still wants of its user before it uses the entry, and how to give it.
-    fn wants(&self, host: Host, places: &Places, project: &Path) -> Option<(String, String)> {
+    fn wants(&self, host: Host, paths: &HostPaths, project: &Path) -> Option<(String, String)> {
         let start = format!("Start {} in this project once and say yes", host.as_str());
         match host {
-            Host::Claude if self.for_project && !claude_agrees(places, project) => Some((
+            Host::Claude if self.for_project && !claude_agrees(paths, project) => Some((
                 "Claude Code asks before it uses the servers of a project".to_owned(),
                 format!(
                     "{start}, or write into .claude/settings.local.json: {{\"enabledMcpjsonServers\": [\"{NAME}\"]}}"
                 ),
             )),
-            Host::Codex if self.for_project && !codex_trusts(places, project) => Some((
+            Host::Codex if self.for_project && !codex_trusts(paths, project) => Some((
                 format!("Codex does not read {} before it trusts the project", self.file.display()),
                 start,
             )),
-            Host::Gemini if !gemini_trusts(places, project) => Some((
+            Host::Gemini if !gemini_trusts(paths, project) => Some((
                 "Gemini CLI starts no servers, and finds no skills of the project, in a folder that it does not trust"
                     .to_owned(),
                 start,
@@ -262,11 +262,11 @@ impl Wanted<'_> {
 }
 
 /// Whether Claude Code was told to use the server that a project names.
-fn claude_agrees(places: &Places, project: &Path) -> bool {
+fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
     let own = project.join(".claude");
-    let settings = [places.claude.join("settings.json"), own.join("settings.json")];
+    let settings = [paths.claude.join("settings.json"), own.join("settings.json")];
     let settings = settings.into_iter().chain([own.join("settings.local.json")]);
-    let known = json_in(&places.settings(Host::Claude, &Scope::User));
+    let known = json_in(&paths.settings(Host::Claude, &InstallScope::User));
     let answered = known["projects"][project.to_string_lossy().as_ref()].clone();
     settings.map(|file| json_in(&file)).chain([answered]).any(|said| {
         let named = said["enabledMcpjsonServers"].as_array();
@@ -276,8 +276,8 @@ fn claude_agrees(places: &Places, project: &Path) -> bool {
 }
 
 /// Whether Codex reads the settings of a project.
-fn codex_trusts(places: &Places, project: &Path) -> bool {
-    let file = places.settings(Host::Codex, &Scope::User);
+fn codex_trusts(paths: &HostPaths, project: &Path) -> bool {
+    let file = paths.settings(Host::Codex, &InstallScope::User);
     let text = read_text(&file, SETTINGS_LIMIT).unwrap_or_default();
     let settings: Value = toml::from_str(&text).unwrap_or_default();
     let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
@@ -287,13 +287,13 @@ fn codex_trusts(places: &Places, project: &Path) -> bool {
 }
 
 /// Whether Gemini CLI trusts a project, or is told not to ask.
-fn gemini_trusts(places: &Places, project: &Path) -> bool {
-    let user = json_in(&places.gemini.join("settings.json"));
+fn gemini_trusts(paths: &HostPaths, project: &Path) -> bool {
+    let user = json_in(&paths.gemini.join("settings.json"));
     let told = std::env::var("GEMINI_CLI_TRUST_WORKSPACE").is_ok_and(|said| said == "true");
     if told || user["security"]["folderTrust"]["enabled"] == false {
         return true;
     }
-    let known = json_in(&places.gemini.join("trustedFolders.json"));
+    let known = json_in(&paths.gemini.join("trustedFolders.json"));
     let rules = known.as_object().into_iter().flatten().filter_map(|(folder, level)| {
         let folder = Path::new(folder);
         let folder = if level == "TRUST_PARENT" { folder.parent()? } else { folder };

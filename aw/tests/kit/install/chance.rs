@@ -1,7 +1,7 @@
 //! Files made up by chance: whatever they say, the kit comes and goes without a trace.
 
+use aw::kit::edit::{Edit, Insertion};
 use aw::kit::host::{CODEX_DEADLINE, CODEX_TOOLS, OPENCODE_TOOLS, TOOLS};
-use aw::kit::splice::{Graft, Put};
 use serde_json::{Map, Value, json};
 use toml::Table;
 
@@ -91,20 +91,20 @@ fn settings(dice: &mut Dice) -> String {
 #[test]
 fn a_block_goes_in_and_out_of_any_text() {
     let mut dice = Dice::new();
-    let block = Graft::Block("## Debates (`aw`)\n\nUse it.".to_owned());
+    let block = Edit::Block("## Debates (`aw`)\n\nUse it.".to_owned());
     for _ in 0..4_000 {
         let file = markdown(&mut dice);
-        let Ok(Put::In { file: with, inserted }) = block.put(&file, &[]) else {
+        let Ok(Insertion::New { file: with, inserted }) = block.insert(&file, &[]) else {
             panic!("{file:?}")
         };
         assert_eq!(with, format!("{file}{inserted}"));
-        let there = Ok(Put::There { inserted: inserted.clone() });
+        let there = Ok(Insertion::Present { inserted: inserted.clone() });
         let inserted = [inserted];
-        assert_eq!(block.put(&with, &inserted), there);
-        assert_eq!(block.take_out(&with, &inserted), file, "{with:?}");
+        assert_eq!(block.insert(&with, &inserted), there);
+        assert_eq!(block.remove(&with, &inserted), file, "{with:?}");
         // What somebody writes around it stays, and no two lines of theirs become one.
         let (before, after) = (markdown(&mut dice), markdown(&mut dice));
-        let left = block.take_out(&format!("{before}{with}{after}"), &inserted);
+        let left = block.remove(&format!("{before}{with}{after}"), &inserted);
         let apart = left.strip_prefix(&format!("{before}{file}")).unwrap();
         let unfinished = !file.is_empty() && !file.ends_with('\n');
         let follows = !after.is_empty() && !after.starts_with('\n') && !after.starts_with("\r\n");
@@ -118,12 +118,12 @@ fn a_block_goes_in_and_out_of_any_text() {
 }
 
 /// The file with all of this put into it, and what was put in.
-fn with_all(grafts: &[Graft], file: &str) -> Option<(String, Vec<String>)> {
+fn with_all(edits: &[Edit], file: &str) -> Option<(String, Vec<String>)> {
     let mut with = file.to_owned();
     let mut texts = Vec::new();
-    for graft in grafts {
-        match graft.put(&with, &texts) {
-            Ok(Put::In { file, inserted }) => {
+    for edit in edits {
+        match edit.insert(&with, &texts) {
+            Ok(Insertion::New { file, inserted }) => {
                 with = file;
                 texts.push(inserted);
             }
@@ -135,23 +135,23 @@ fn with_all(grafts: &[Graft], file: &str) -> Option<(String, Vec<String>)> {
 }
 
 /// The file without any of it; in whichever order.
-fn without_all(grafts: &[Graft], file: &str, texts: &[String], dice: &mut Dice) -> String {
-    let mut order: Vec<&Graft> = grafts.iter().collect();
+fn without_all(edits: &[Edit], file: &str, texts: &[String], dice: &mut Dice) -> String {
+    let mut order: Vec<&Edit> = edits.iter().collect();
     if dice.below(2) == 0 {
         order.reverse();
     }
-    order.into_iter().fold(file.to_owned(), |file, graft| graft.take_out(&file, texts))
+    order.into_iter().fold(file.to_owned(), |file, edit| edit.remove(&file, texts))
 }
 
 #[test]
 fn the_variable_and_the_entry_go_in_and_out_of_any_settings() {
     let mut dice = Dice::new();
     let mut refused = 0;
-    let grafts = [CODEX_DEADLINE, CODEX_TOOLS];
+    let edits = [CODEX_DEADLINE, CODEX_TOOLS];
     for _ in 0..4_000 {
         let file = settings(&mut dice);
         // There are settings that Codex itself would not take.
-        let Some((with, texts)) = with_all(&grafts, &file) else {
+        let Some((with, texts)) = with_all(&edits, &file) else {
             refused += 1;
             continue;
         };
@@ -160,15 +160,15 @@ fn the_variable_and_the_entry_go_in_and_out_of_any_settings() {
         assert_eq!(set["DEBATE_WAIT_DEADLINE"].as_str(), Some("25"), "{file:?} became {with:?}");
         let entry = &table["mcp_servers"]["aw"];
         assert_eq!(entry["command"].as_str(), Some("aw"), "{file:?} became {with:?}");
-        for (graft, text) in grafts.iter().zip(&texts) {
-            let there = Ok(Put::There { inserted: text.clone() });
-            assert_eq!(graft.put(&with, &texts), there, "{with:?}");
+        for (edit, text) in edits.iter().zip(&texts) {
+            let there = Ok(Insertion::Present { inserted: text.clone() });
+            assert_eq!(edit.insert(&with, &texts), there, "{with:?}");
         }
-        assert_eq!(without_all(&grafts, &with, &texts, &mut dice), file, "{with:?}");
+        assert_eq!(without_all(&edits, &with, &texts, &mut dice), file, "{with:?}");
         // Somebody who adds a table at the end, or a comment at the beginning, keeps it.
         let edited = format!("{with}\n[added]\nx = 1\n");
         if toml::from_str::<Table>(&edited).is_ok() {
-            let left = without_all(&grafts, &edited, &texts, &mut dice);
+            let left = without_all(&edits, &edited, &texts, &mut dice);
             let was: Table = toml::from_str(&format!("{file}\n[added]\nx = 1\n")).unwrap();
             assert_eq!(toml::from_str::<Table>(&left).unwrap(), was, "{edited:?} became {left:?}");
             assert!(!left.contains("DEBATE_WAIT_DEADLINE") && !left.contains("aw:"), "{left:?}");
@@ -293,12 +293,12 @@ fn the_entry_goes_in_and_out_of_any_json() {
     let mut dice = Dice::new();
     for turn in 0..6_000 {
         let plain = turn % 2 == 0;
-        let (graft, list) =
+        let (edit, list) =
             if dice.below(3) == 0 { (OPENCODE_TOOLS, "mcp") } else { (TOOLS, "mcpServers") };
         let (file, value) = json_settings(&mut dice, plain, list);
         assert_eq!(as_host_reads(&file), value, "{file:?}");
-        let grafts = [graft];
-        let (with, texts) = with_all(&grafts, &file).unwrap_or_else(|| panic!("{file:?}"));
+        let edits = [edit];
+        let (with, texts) = with_all(&edits, &file).unwrap_or_else(|| panic!("{file:?}"));
         // The host finds the entry, and everything else as it was.
         let mut now = as_host_reads(&with);
         if plain {
@@ -312,10 +312,10 @@ fn the_entry_goes_in_and_out_of_any_json() {
             now.as_object_mut().unwrap().remove(list);
         }
         assert_eq!(now, value, "{file:?} became {with:?}");
-        let [graft] = &grafts;
-        let there = Ok(Put::There { inserted: texts[0].clone() });
-        assert_eq!(graft.put(&with, &texts), there, "{with:?}");
-        assert_eq!(graft.take_out(&with, &texts), file, "{with:?}");
+        let [edit] = &edits;
+        let there = Ok(Insertion::Present { inserted: texts[0].clone() });
+        assert_eq!(edit.insert(&with, &texts), there, "{with:?}");
+        assert_eq!(edit.remove(&with, &texts), file, "{with:?}");
         // A host that writes everything anew, and somebody who adds to it, lose nothing either.
         let mut anew = as_host_reads(&with);
         if dice.below(2) == 0 {
@@ -323,7 +323,7 @@ fn the_entry_goes_in_and_out_of_any_json() {
             anew[list]["other"] = json!({});
         }
         let anew_text = serde_json::to_string_pretty(&anew).unwrap();
-        let left = as_host_reads(&graft.take_out(&anew_text, &texts));
+        let left = as_host_reads(&edit.remove(&anew_text, &texts));
         anew[list].as_object_mut().unwrap().remove("aw");
         if anew[list] == json!({}) && left.get(list).is_none() {
             anew.as_object_mut().unwrap().remove(list);

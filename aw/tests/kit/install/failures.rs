@@ -97,7 +97,7 @@ fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
         (".mcp.json", read_only, "read-only"),
         (".mcp.json", not_text, "UTF-8"),
         (".mcp.json", pipe, "regular file"),
-        (".gemini/settings.json", unclosed, "not valid JSON (line 2"),
+        (".gemini/settings.json", unclosed, "at line 2 column"),
         ("opencode.json", unclosed, "not valid JSON"),
         (".mcp.json", no_list, "mcpServers yourself"),
         ("opencode.json", no_list, "to mcp yourself"),

@@ -172,13 +172,13 @@ fn what_an_earlier_aw_put_in_is_completed_and_still_goes_without_a_trace() {
     let with = home.read(".codex/config.toml");
     let at = with.find("\n# aw:mcp begin").unwrap();
     home.write(".codex/config.toml", &with[..at]);
-    let ledger = home.aw().home().join("agent-kit.json");
-    let mut known: Value = serde_json::from_slice(&fs::read(&ledger).unwrap()).unwrap();
+    let manifest = home.aw().home().join("agent-kit.json");
+    let mut known: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
     for file in known["files"].as_array_mut().unwrap() {
         let texts = file.as_object_mut().unwrap().remove("texts").unwrap();
         file["text"] = texts[0].clone();
     }
-    fs::write(&ledger, known.to_string()).unwrap();
+    fs::write(&manifest, known.to_string()).unwrap();
     let listed = home.changes(&home.agent("list").data());
     assert_eq!(listed[".codex/config.toml"], "missing", "{listed:?}");
     assert_eq!(home.does("install codex")[".codex/config.toml"], "updated");

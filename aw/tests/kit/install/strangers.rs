@@ -133,18 +133,18 @@ fn the_ledger_that_cannot_be_read_stops_everything_before_anything_is_changed() 
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
-    let ledger = home.aw().home().join("agent-kit.json");
-    let good = fs::read(&ledger).unwrap();
+    let manifest = home.aw().home().join("agent-kit.json");
+    let good = fs::read(&manifest).unwrap();
     for bad in [&b"{"[..], b"", b"\xff\xfe", b"[]", &good[..good.len() / 2]] {
-        fs::write(&ledger, bad).unwrap();
+        fs::write(&manifest, bad).unwrap();
         for command in ["install all", "uninstall", "list", "doctor"] {
             let refused = home.refuses(command);
             assert!(refused.contains("agent-kit.json") && refused.contains("move it"), "{refused}");
         }
-        assert_eq!(fs::read(&ledger).unwrap(), bad, "it is kept for whoever can read it");
+        assert_eq!(fs::read(&manifest).unwrap(), bad, "it is kept for whoever can read it");
     }
     // As the message says.
-    fs::rename(&ledger, ledger.with_extension("bad")).unwrap();
+    fs::rename(&manifest, manifest.with_extension("bad")).unwrap();
     super::all_are(&home.does("install all"), "unchanged");
     home.does("uninstall");
     near(&home, &before);
