@@ -217,7 +217,7 @@ impl Follower<'_> {
         welcome(&self.desk).await?;
         loop {
             let asked = (self.debate, self.seen, self.html);
-            let news = match self.desk.app.told_in_debates.found(&asked, rung) {
+            let news = match self.desk.app.told_in_debates.get(&asked, rung) {
                 Some(news) => news,
                 None => {
                     let news = Arc::new(self.news().await?);
