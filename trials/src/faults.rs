@@ -1,5 +1,5 @@
-//! A disk that fails, fills up, or takes only half of what it is given; no file handles; no memory.
-//! The faults are made by libfiu in the real server while eight debates are held.
+//! Failing, full and short writes, failing reads, no file handles, no memory. libfiu makes these faults
+//! in the real server while eight debates are held.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,23 +15,23 @@ use tokio::time::{sleep, timeout};
 use crate::crowd::Crowd;
 use crate::{Trial, full, works};
 
-/// What fails, and how.
+/// A fault.
 struct Fault {
     what: &'static str,
-    /// As libfiu calls it.
+    /// Its name in libfiu.
     point: &'static str,
     errno: u32,
-    /// How often, of a million, when it fails by chance.
+    /// How often it fails, in a million calls, when it fails at random.
     chance: u32,
-    /// What happens when it always fails.
+    /// The effect when it always fails.
     effect: Effect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing is acknowledged, `/health` says so, and everything can be read.
+    /// Nothing is acknowledged, `/health` reports it, and everything can be read.
     NoWrites,
-    /// It can be lived with.
+    /// The server continues.
     None,
     /// The server may end.
     Death,
@@ -59,7 +59,7 @@ const fn fault(
 
 pub async fn run(trial: &Trial) -> String {
     if !works("fiu-run", &["-x", "true"]) {
-        return "skipped, because fiu-run cannot be used here".to_owned();
+        return "skipped, because fiu-run does not work here".to_owned();
     }
     let rounds = trial.times(1, 40);
     let mut dice = trial.dice();
@@ -76,7 +76,7 @@ pub async fn run(trial: &Trial) -> String {
             struggle(&mut crowd, &mut server).await;
             let died = !server.process.runs();
             if fault.effect == Effect::Death {
-                // Whatever is left of it is not what anybody would go on with.
+                // After a failed allocation the server is always restarted.
                 crowd.away();
                 deaths += u64::from(died);
                 drop(server);
@@ -98,8 +98,8 @@ pub async fn run(trial: &Trial) -> String {
         crowd.at(server.address());
         crowd.leaves().await;
         assert_eq!(server.process.stop().code(), Some(0), "{}", fault.what);
-        let told = crowd.account(&record::sound(&database_in(home.path())));
-        println!("faults: {}: {told}, {deaths} deaths", fault.what);
+        let account = crowd.account(&record::sound(&database_in(home.path())));
+        println!("faults: {}: {account}, {deaths} deaths", fault.what);
         figures.push(fault.what);
     }
     println!("faults: few file handles: {}", few_handles(trial, rounds).await);
@@ -113,7 +113,7 @@ pub async fn run(trial: &Trial) -> String {
     )
 }
 
-/// A server that may open 64 files, and three hundred who connect and say nothing.
+/// A server that may open 64 files, and three hundred clients that connect and send nothing.
 async fn few_handles(trial: &Trial, rounds: u64) -> String {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start_as(&trial.binary, home.path(), |command| {
@@ -123,7 +123,7 @@ async fn few_handles(trial: &Trial, rounds: u64) -> String {
     crowd.at(server.address);
     for _ in 0..rounds {
         crowd.goes_on(50).await;
-        // Those for whom there is no room in the queue either are not let in, and give up.
+        // Those beyond the accept queue time out.
         let knock = || timeout(Duration::from_millis(500), TcpStream::connect(server.address));
         let silent = join_all((0..300).map(|_| knock())).await;
         assert!(server.handles() >= 64, "it has handles left");
@@ -137,7 +137,7 @@ async fn few_handles(trial: &Trial, rounds: u64) -> String {
     crowd.account(&record::sound(&database_in(home.path())))
 }
 
-/// Lets it fail by chance for a while: until much was acknowledged all the same, or refused.
+/// Waits while the fault occurs at random, until enough requests were refused or time is up.
 async fn struggle(crowd: &mut Crowd, server: &mut Faulty) {
     let (before, began) = (crowd.refused(), Instant::now());
     while began.elapsed() < Duration::from_millis(400)
@@ -148,7 +148,7 @@ async fn struggle(crowd: &mut Crowd, server: &mut Faulty) {
     }
 }
 
-/// What a server does and does not do that cannot write at all.
+/// Checks a server that cannot write: `/health` reports it, writes are refused, reads work.
 pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     let mut line = server.line();
     let began = Instant::now();
@@ -163,7 +163,7 @@ pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     }
     let refused = crowd.refused();
     while crowd.refused() < refused + 8 {
-        assert!(began.elapsed() < CEILING, "nobody is told");
+        assert!(began.elapsed() < CEILING, "no write is refused");
         sleep(Duration::from_millis(5)).await;
     }
     let list = line.get("/debates?limit=500").await.unwrap().data();
@@ -173,7 +173,7 @@ pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     }
 }
 
-/// Returns when the server says that it can write: by itself, nobody restarts it.
+/// Waits until the server reports, without a restart, that it can write.
 pub(crate) async fn healthy(line: &mut Line) {
     let began = Instant::now();
     loop {
@@ -187,7 +187,7 @@ pub(crate) async fn healthy(line: &mut Line) {
     }
 }
 
-/// A server in which things can be made to fail.
+/// A server in which faults can be switched on.
 struct Faulty {
     process: Server,
     control: PathBuf,
@@ -210,7 +210,7 @@ impl Faulty {
         self.process.said()
     }
 
-    /// From now on this fails, by chance or always.
+    /// Switches a fault on, at random or always.
     fn fail(&self, fault: &Fault, chance: Option<u32>) {
         let (point, errno) = (fault.point, fault.errno);
         let command = match chance {
@@ -235,7 +235,7 @@ impl Faulty {
             .stdout(Stdio::null())
             .status()
             .expect("fiu-ctrl is there");
-        // A server that is just dying has no ears.
+        // A dying server does not answer.
         let _ = done.success();
     }
 }
