@@ -1,7 +1,7 @@
-//! The statements of a submit in PostgreSQL without a server, rules or hashes: what it allows.
+//! The statements of a submit in PostgreSQL without a server, rules or hashes: the limit of a submit.
 //!
-//! `bare_postgres URL SESSIONS DEBATES BATCH SECONDS` prints how many submits a second that makes, by so
-//! many sessions at once. The tables are those that a server has made there.
+//! `bare_postgres URL SESSIONS DEBATES BATCH SECONDS` prints the submits a second of that many concurrent
+//! sessions. It uses the tables that a server has created.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it measures one thing and ends")]
 
 use std::time::{Duration, Instant};
@@ -57,12 +57,12 @@ async fn main() {
     assert!(began.elapsed() >= window);
 }
 
-/// One session that writes its own debates in turn; how many submits a second.
+/// One session that writes its own debates in turn; returns the submits a second.
 async fn work(url: &str, number: usize, debates: usize, batch: f64, window: Duration) -> f64 {
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
     let slot = 1_000 + i64::try_from(number).unwrap();
-    let words = "Much is said, and little of it matters to whoever has to decide. ".repeat(16);
+    let words = "Much is said, and little of it matters to the one who must decide.".repeat(16);
     let statements = Statements::prepare(&client).await;
     let mut open = Vec::new();
     for _ in 0..debates {
@@ -79,17 +79,17 @@ async fn work(url: &str, number: usize, debates: usize, batch: f64, window: Dura
         ids.sort_unstable();
         let lock = "select 1 from debates where id = any($1) order by id for no key update";
         client.query(lock, &[&ids]).await.unwrap();
-        let mut told = String::new();
+        let mut notices = String::new();
         while owed >= 1.0 {
             owed -= 1.0;
             let place = next % open.len();
-            told += &format!(" w{}", open[place].id.simple());
+            notices += &format!(" w{}", open[place].id.simple());
             submit(&client, &statements, slot, &mut open[place], &words[..1024]).await;
             (next, written) = (next + 1, written + 1);
         }
-        for told in told.as_bytes().chunks(7_000) {
-            let told = std::str::from_utf8(told).unwrap();
-            client.execute("select pg_notify('bare', $1)", &[&told]).await.unwrap();
+        for notices in notices.as_bytes().chunks(7_000) {
+            let notices = std::str::from_utf8(notices).unwrap();
+            client.execute("select pg_notify('bare', $1)", &[&notices]).await.unwrap();
         }
         client.batch_execute("commit").await.unwrap();
     }
@@ -146,8 +146,7 @@ async fn opened(client: &Client, statements: &Statements, words: &str) -> Debate
     Debate { id, seq: 1, newest: motion }
 }
 
-/// What the store asks and writes for a CLAIM: what is run for what it does is on its way while the
-/// next is worked out.
+/// The statements of the store for a CLAIM, pipelined as in the store.
 async fn submit(
     client: &Client,
     statements: &Statements,
@@ -205,7 +204,7 @@ async fn submit(
     debate.newest = id;
 }
 
-/// What looks like a hash and is none.
+/// Bytes in place of a hash.
 fn noise() -> [u8; 32] {
     let mut noise = [0; 32];
     noise[..16].copy_from_slice(Uuid::new_v4().as_bytes());

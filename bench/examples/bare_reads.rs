@@ -1,5 +1,5 @@
-//! Reads without aw: the same queries on the same file, shaped and serialised the same way, by
-//! axum alone. No guard, no metrics, no presence, no rules.
+//! Reads without aw: the same queries on the same file, serialized in the same way, by axum alone. No
+//! guard, no metrics, no presence, no rules.
 //!
 //! `bare_reads FILE` prints its address and serves until it is killed.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it measures one thing and ends")]

@@ -1,6 +1,6 @@
-//! The statements of a submit without a server, rules or hashes: what SQLite allows.
+//! The statements of a submit in SQLite without a server, rules or hashes: the limit of a submit.
 //!
-//! `bare_writes FILE DEBATES BATCH SECONDS` prints how many submits a second that makes.
+//! `bare_writes FILE DEBATES BATCH SECONDS` prints the submits a second.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "it measures one thing and ends")]
 
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ async fn main() {
     let (debates, batch): (usize, f64) = (given[2].parse().unwrap(), given[3].parse().unwrap());
     let window = Duration::from_secs_f64(given[4].parse().unwrap());
 
-    // The store makes the file, as the server would.
+    // The store creates the file, as in a server.
     let store = Store::open(&StoreOptions::at(&given[1])).unwrap();
     Engine::new(store, Clock::system()).close().await;
     let db = Connection::open(&given[1]).unwrap();
@@ -36,13 +36,13 @@ async fn main() {
     db.set_prepared_statement_cache_capacity(64);
     db.execute_batch("insert into debate_counts (debate_type) values (''), ('general_debate')")
         .unwrap();
-    let words = "Much is said, and little of it matters to whoever has to decide. ".repeat(16);
+    let words = "Much is said, and little of it matters to the one who must decide.".repeat(16);
     let mut debates: Vec<Debate> = (0..debates).map(|_| open(&db, &words[..1024])).collect();
 
     let (mut next, mut written, mut owed) = (0, 0_u32, 0.0);
     let began = Instant::now();
     while began.elapsed() < window {
-        // Whole submits, which on the average make the batches that the server made.
+        // Whole submits, whose average batch is that of the server.
         owed += batch;
         db.prepare_cached("begin immediate").unwrap().execute([]).unwrap();
         while owed >= 1.0 {
@@ -72,7 +72,7 @@ fn open(db: &Connection, words: &str) -> Debate {
     Debate { id, seq: 1, newest: motion }
 }
 
-/// What the store asks and writes for a CLAIM, statement by statement.
+/// The statements of the store for a CLAIM.
 fn submit(db: &Connection, debate: &mut Debate, words: &str) {
     db.prepare_cached("savepoint request").unwrap().execute([]).unwrap();
     let key: i64 = db
@@ -185,7 +185,7 @@ fn insert(
     .unwrap();
 }
 
-/// What looks like a hash and is none.
+/// Bytes in place of a hash.
 fn noise() -> [u8; 32] {
     let mut noise = [0; 32];
     noise[..16].copy_from_slice(Uuid::new_v4().as_bytes());

@@ -1,4 +1,4 @@
-//! Does one thing so many times, engine and store in this process: for callgrind to count.
+//! Repeats one operation with engine and store in this process, for callgrind.
 //!
 //! `exact submit|poll|context TIMES`
 #![allow(clippy::unwrap_used, reason = "it does one thing and ends")]
@@ -62,6 +62,6 @@ async fn write(engine: &Engine, debate: DebateId, ask: Ask) -> ArgumentId {
 }
 
 fn words() -> Content {
-    let words = "Much is said, and little of it matters to whoever has to decide. ".repeat(16);
+    let words = "Much is said, and little of it matters to the one who must decide.".repeat(16);
     Content::parse(words, 10_240).unwrap()
 }

@@ -1,3 +1,3 @@
-//! The least that a program can do.
+//! An empty program.
 
 fn main() {}

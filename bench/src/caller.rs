@@ -1,6 +1,6 @@
-//! A caller that costs as little as possible, because it shares the machine with what it measures.
+//! An HTTP client that costs as little as possible, because it shares the machine with the server.
 //!
-//! Requests are bytes; of an answer only the length is read, and what is looked for in it.
+//! Requests are bytes; of an answer it reads only the length and searches for a few bytes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,33 +9,33 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-/// What is said, again and again: one kilobyte.
+/// The text of every argument: one kilobyte.
 pub fn kilobyte() -> String {
-    "Much is said, and little of it matters to whoever has to decide. ".repeat(16)[..1024]
+    "Much is said, and little of it matters to the one who must decide.".repeat(16)[..1024]
         .to_owned()
 }
 
-/// A connection that is kept open.
+/// A persistent connection.
 #[derive(Debug)]
-pub struct Caller {
+pub struct LoadClient {
     stream: TcpStream,
     heard: Vec<u8>,
 }
 
-impl Caller {
+impl LoadClient {
     pub async fn to(address: SocketAddr) -> Self {
         let stream = loop {
-            // The queue of a server that is just being flooded may be full.
+            // The accept queue of the server may be full.
             match TcpStream::connect(address).await {
                 Ok(stream) => break stream,
                 Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
             }
         };
         stream.set_nodelay(true).unwrap();
-        Caller { stream, heard: Vec::new() }
+        LoadClient { stream, heard: Vec::new() }
     }
 
-    /// Sends a request and reads the body of its answer, which must be a success.
+    /// Sends a request and returns the body of its answer, which must be a success.
     pub async fn ask(&mut self, request: &[u8]) -> &[u8] {
         self.send(request).await;
         self.answer().await
@@ -76,7 +76,7 @@ pub fn post(path: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Where something is in something else.
+/// The position of `what` in `text`.
 pub fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }
@@ -88,9 +88,9 @@ fn length(head: &[u8]) -> usize {
     digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'))
 }
 
-/// A debate that goes to and fro.
+/// A debate whose sides take turns.
 #[derive(Debug, Clone)]
-pub struct Debate {
+pub struct LoadDebate {
     pub id: String,
     /// Its newest argument.
     pub newest: String,
@@ -98,22 +98,22 @@ pub struct Debate {
     words: String,
 }
 
-impl Debate {
-    pub async fn open(caller: &mut Caller) -> Self {
+impl LoadDebate {
+    pub async fn open(caller: &mut LoadClient) -> Self {
         Self::open_with(caller, kilobyte()).await
     }
 
-    pub async fn open_with(caller: &mut Caller, words: String) -> Self {
+    pub async fn open_with(caller: &mut LoadClient, words: String) -> Self {
         let mut debate =
-            Debate { id: Uuid::new_v4().to_string(), newest: String::new(), said: 0, words };
+            LoadDebate { id: Uuid::new_v4().to_string(), newest: String::new(), said: 0, words };
         let request = debate.opening();
         debate.heard(caller.ask(&request).await);
         debate
     }
 
-    /// A debate that is there already, with its newest argument and how many it has.
+    /// An existing debate, with its newest argument and its number of arguments.
     pub fn resumed(id: &str, newest: &str, said: u64) -> Self {
-        Debate { id: id.to_owned(), newest: newest.to_owned(), said, words: kilobyte() }
+        LoadDebate { id: id.to_owned(), newest: newest.to_owned(), said, words: kilobyte() }
     }
 
     fn opening(&self) -> Vec<u8> {
@@ -126,7 +126,7 @@ impl Debate {
 
     /// The next CLAIM.
     pub fn claim(&self) -> Vec<u8> {
-        let Debate { id, newest, words, .. } = self;
+        let LoadDebate { id, newest, words, .. } = self;
         let (role, request) = (self.next_role(), Uuid::new_v4());
         let body = format!(
             r#"{{"role":"{role}","target_id":"{newest}","content":"{words}","client_request_id":"{request}"}}"#
@@ -134,17 +134,17 @@ impl Debate {
         post(&format!("/debates/{id}/arguments"), &body)
     }
 
-    /// Who speaks next.
+    /// The role of the next argument.
     pub fn next_role(&self) -> &'static str {
         if self.said.is_multiple_of(2) { "proposer" } else { "opponent" }
     }
 
-    /// Who waits for that.
+    /// The role that waits for it.
     pub fn other_role(&self) -> &'static str {
         if self.said.is_multiple_of(2) { "opponent" } else { "proposer" }
     }
 
-    /// Takes what a write was answered with.
+    /// Takes the answer to a write.
     pub fn heard(&mut self, answer: &[u8]) {
         let mark = br#""argument":{"id":""#;
         let place = find(answer, mark).expect("the argument that was written") + mark.len();
@@ -152,20 +152,20 @@ impl Debate {
         self.said += 1;
     }
 
-    pub async fn goes_on(&mut self, caller: &mut Caller) {
+    pub async fn goes_on(&mut self, caller: &mut LoadClient) {
         let request = self.claim();
         self.heard(caller.ask(&request).await);
     }
 
-    /// A wait of whoever does not speak next.
+    /// A wait of the role that is not next.
     pub fn wait(&self, seconds: u64) -> Vec<u8> {
-        let Debate { id, newest, .. } = self;
+        let LoadDebate { id, newest, .. } = self;
         let role = self.other_role();
         get(&format!("/debates/{id}/wait?role={role}&argument_id={newest}&wait={seconds}"))
     }
 
     pub fn poll(&self) -> Vec<u8> {
-        let Debate { id, newest, .. } = self;
+        let LoadDebate { id, newest, .. } = self;
         let role = self.other_role();
         get(&format!("/debates/{id}/poll?role={role}&argument_id={newest}"))
     }
@@ -175,14 +175,14 @@ impl Debate {
     }
 }
 
-/// Many debates, opened over a few connections.
-pub async fn open_many(address: SocketAddr, count: usize) -> Vec<Debate> {
+/// Opens many debates over a few connections.
+pub async fn open_many(address: SocketAddr, count: usize) -> Vec<LoadDebate> {
     let lanes = 32.min(count);
     let lane = |lane: usize| async move {
-        let mut caller = Caller::to(address).await;
+        let mut caller = LoadClient::to(address).await;
         let mut opened = Vec::new();
         for _ in (lane..count).step_by(lanes) {
-            opened.push(Debate::open_with(&mut caller, "Shall we?".to_owned()).await);
+            opened.push(LoadDebate::open_with(&mut caller, "Shall we?".to_owned()).await);
         }
         opened
     };

@@ -8,7 +8,7 @@ use aw_trials::server::Server;
 use rusqlite::Connection;
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, find, get, kilobyte};
+use crate::caller::{LoadClient, LoadDebate, find, get, kilobyte};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
@@ -18,7 +18,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     wake(bench, figures).await;
 }
 
-/// How long a program takes from its start to its end.
+/// The duration of a program.
 fn run(command: &mut Command) -> Duration {
     let began = Instant::now();
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().unwrap();
@@ -42,8 +42,8 @@ fn start(bench: &Bench, figures: &mut Figures) {
 async fn submit(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
-    let mut caller = Caller::to(server.address).await;
-    let mut debate = Debate::open(&mut caller).await;
+    let mut caller = LoadClient::to(server.address).await;
+    let mut debate = LoadDebate::open(&mut caller).await;
     let commit = Commit::beside(home.path());
     let (mut ours, mut least) = (Samples::default(), Samples::default());
     for _ in 0..bench.times(100, 500) {
@@ -64,14 +64,14 @@ async fn submit(bench: &Bench, figures: &mut Figures) {
     drop(server);
 }
 
-/// The newest argument of a context, as the answer to a write would show it.
+/// The newest argument of a context, in the form of the answer to a write.
 fn newest_first(context: &[u8]) -> Vec<u8> {
     let mark = br#""arguments":[{"id":""#;
     let place = find(context, mark).expect("an argument") + mark.len();
     [br#""argument":{"id":""#, &context[place..place + 36]].concat()
 }
 
-/// A row of a kilobyte, committed so that a power cut does not take it.
+/// A synced commit of one row of a kilobyte.
 struct Commit {
     db: Connection,
     words: String,
@@ -94,12 +94,12 @@ impl Commit {
     }
 }
 
-/// From the answer to a submit to the end of the process that waited for it.
+/// Measures from the answer to a submit to the end of the waiting process.
 async fn wake(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
-    let mut caller = Caller::to(server.address).await;
-    let mut debate = Debate::open(&mut caller).await;
+    let mut caller = LoadClient::to(server.address).await;
+    let mut debate = LoadDebate::open(&mut caller).await;
     let mut woken = Samples::default();
     for _ in 0..bench.times(100, 500) {
         let mut command = aw(bench, home.path());
@@ -123,8 +123,8 @@ async fn wake(bench: &Bench, figures: &mut Figures) {
     drop(server);
 }
 
-/// Returns once the server holds so many waits.
-pub async fn until_held(caller: &mut Caller, waits: usize) {
+/// Waits until the server holds this many waits.
+pub async fn until_held(caller: &mut LoadClient, waits: usize) {
     let held = format!(r#""held_waits":{waits},"#);
     let health = get("/health");
     while find(caller.ask(&health).await, held.as_bytes()).is_none() {

@@ -1,4 +1,4 @@
-//! Who waits: what it costs to hold them, and how soon they are served.
+//! Held waits and sockets: their cost, and how soon they are served.
 
 use std::fs;
 use std::path::Path;
@@ -17,12 +17,12 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, find, open_many};
+use crate::caller::{LoadClient, LoadDebate, find, open_many};
 use crate::commands::until_held;
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
-/// How long a wait is held, in seconds: the most that the server allows.
+/// The duration of a held wait in seconds: the most that the server allows.
 const HELD: u64 = 60;
 
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
@@ -30,15 +30,15 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     one_debate(bench, figures).await;
 }
 
-/// Wakes one among many who wait in other debates, and looks at what holding those takes.
+/// Wakes one waiter among many in other debates, and measures the cost of holding those.
 async fn held(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
     let most = bench.times(2_000, 10_000);
     let debates = open_many(server.address, most).await;
-    let mut caller = Caller::to(server.address).await;
-    let mut waiter = Caller::to(server.address).await;
-    let mut debate = Debate::open(&mut caller).await;
+    let mut caller = LoadClient::to(server.address).await;
+    let mut waiter = LoadClient::to(server.address).await;
+    let mut debate = LoadDebate::open(&mut caller).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = server.memory();
 
@@ -46,11 +46,11 @@ async fn held(bench: &Bench, figures: &mut Figures) {
     let mut holding = Vec::new();
     let mut curve = Vec::new();
     for crowd in [1, most / 10, most] {
-        // All anew, so that none ends while the others are measured.
+        // All waits are new, so that none ends during the measurement.
         drop(std::mem::take(&mut holding));
         until_held(&mut caller, 0).await;
         holding = join_all(debates[..crowd - 1].iter().map(|debate| async {
-            let mut holding = Caller::to(server.address).await;
+            let mut holding = LoadClient::to(server.address).await;
             holding.send(&debate.wait(HELD)).await;
             holding
         }))
@@ -88,9 +88,9 @@ async fn held(bench: &Bench, figures: &mut Figures) {
     drop((holding, listening));
 }
 
-/// Sees commits from outside, as any reader of the file does.
+/// Observes commits as a reader of the file.
 struct Watch {
-    /// When the newest commit was not there yet: a moment before it was seen.
+    /// The last moment at which the newest commit was not visible.
     before: Arc<Mutex<Instant>>,
     over: Arc<AtomicBool>,
 }
@@ -117,7 +117,7 @@ impl Watch {
         watch
     }
 
-    /// When the newest commit was not there yet.
+    /// The last moment at which the newest commit was not visible.
     fn newest(&self) -> Instant {
         *self.before.lock().unwrap()
     }
@@ -129,44 +129,45 @@ impl Drop for Watch {
     }
 }
 
-/// Wakes one who waits, again and again.
+/// Wakes one waiter again and again.
 async fn wake(
     bench: &Bench,
     watch: &Watch,
-    caller: &mut Caller,
-    waiter: &mut Caller,
-    debate: &mut Debate,
+    caller: &mut LoadClient,
+    waiter: &mut LoadClient,
+    debate: &mut LoadDebate,
 ) -> Samples {
     let mut woken = Samples::default();
     for _ in 0..bench.times(300, 2_000) {
         waiter.send(&debate.wait(HELD)).await;
-        // It must be held, not only on its way.
+        // Give the server time to hold the wait.
         tokio::time::sleep(Duration::from_millis(1)).await;
         let request = debate.claim();
         caller.send(&request).await;
         let written = async { caller.answer().await.to_vec() };
-        let told = async {
+        let woke = async {
             let bytes = waiter.answer().await.len();
             assert!(bytes > 1024, "news, not the end of a wait");
             Instant::now()
         };
-        let (answer, told) = tokio::join!(written, told);
+        let (answer, woke) = tokio::join!(written, woke);
         debate.heard(&answer);
-        // The watch looks a few times a millisecond; by now it has seen it.
+        // The watch reads several times a millisecond; by now it has seen the commit.
         tokio::time::sleep(Duration::from_millis(2)).await;
-        woken.took(told.saturating_duration_since(watch.newest()));
+        woken.took(woke.saturating_duration_since(watch.newest()));
     }
     woken
 }
 
-/// Everybody waits for the same argument.
+/// All wait for the same argument.
 async fn one_debate(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
-    let mut caller = Caller::to(server.address).await;
-    let mut debate = Debate::open(&mut caller).await;
+    let mut caller = LoadClient::to(server.address).await;
+    let mut debate = LoadDebate::open(&mut caller).await;
     let crowd = 1_000;
-    let mut waiting: Vec<Caller> = join_all((0..crowd).map(|_| Caller::to(server.address))).await;
+    let mut waiting: Vec<LoadClient> =
+        join_all((0..crowd).map(|_| LoadClient::to(server.address))).await;
     let mut last = Samples::default();
     for _ in 0..bench.times(5, 20) {
         let request = debate.wait(HELD);
@@ -175,7 +176,7 @@ async fn one_debate(bench: &Bench, figures: &mut Figures) {
         }
         until_held(&mut caller, crowd).await;
         caller.send(&debate.claim()).await;
-        let told = join_all(waiting.iter_mut().map(|waiter| async {
+        let woke = join_all(waiting.iter_mut().map(|waiter| async {
             assert!(waiter.answer().await.len() > 1024);
             Instant::now()
         }));
@@ -183,9 +184,9 @@ async fn one_debate(bench: &Bench, figures: &mut Figures) {
             let answer = caller.answer().await.to_vec();
             (Instant::now(), answer)
         };
-        let ((committed, answer), told) = tokio::join!(written, told);
+        let ((committed, answer), woke) = tokio::join!(written, woke);
         debate.heard(&answer);
-        last.took(told.into_iter().max().unwrap().saturating_duration_since(committed));
+        last.took(woke.into_iter().max().unwrap().saturating_duration_since(committed));
     }
     let name = format!("{crowd} waiters on one debate, until the last has its bytes");
     figures.alone(name, "ms", last.median(), Promise::AtMost(25.0));
@@ -194,17 +195,17 @@ async fn one_debate(bench: &Bench, figures: &mut Figures) {
     let mut listening = join_all((0..crowd).map(|_| follow(&server, &debate))).await;
     let mut last = Samples::default();
     for _ in 0..bench.times(5, 20) {
-        // Who waits and leaves is told to them too.
+        // Let their presence events pass.
         tokio::time::sleep(Duration::from_millis(500)).await;
         caller.send(&debate.claim()).await;
         let written = async {
             let answer = caller.answer().await.to_vec();
             (Instant::now(), answer)
         };
-        let told = join_all(listening.iter_mut().map(hear_argument));
-        let ((committed, answer), told) = tokio::join!(written, told);
+        let woke = join_all(listening.iter_mut().map(hear_argument));
+        let ((committed, answer), woke) = tokio::join!(written, woke);
         debate.heard(&answer);
-        last.took(told.into_iter().max().unwrap().saturating_duration_since(committed));
+        last.took(woke.into_iter().max().unwrap().saturating_duration_since(committed));
     }
     let name = format!("{crowd} sockets on one debate, until the last has its bytes");
     figures.alone(name, "ms", last.median(), Promise::AtMost(25.0));
@@ -212,11 +213,11 @@ async fn one_debate(bench: &Bench, figures: &mut Figures) {
 
 type Socket = WebSocketStream<TcpStream>;
 
-/// A socket that follows a debate, and has been told how it stands.
-async fn follow(server: &Server, debate: &Debate) -> Socket {
+/// Opens a socket on a debate and reads its initial state.
+async fn follow(server: &Server, debate: &LoadDebate) -> Socket {
     let url = format!("ws://{}/ws?debate_id={}", server.address, debate.id);
     let stream = TcpStream::connect(server.address).await.unwrap();
-    // Its own buffer is filled with zeros for each read, which would cost more than all the rest.
+    // The library zeroes its read buffer before each read, so a large one would dominate the cost.
     let lean = WebSocketConfig::default().read_buffer_size(4096);
     let request = url.into_client_request().unwrap();
     let (mut socket, _) = client_async_with_config(request, stream, Some(lean)).await.unwrap();
@@ -224,7 +225,7 @@ async fn follow(server: &Server, debate: &Debate) -> Socket {
     socket
 }
 
-/// Until a message brings an argument; when that was.
+/// Waits for a message with an argument; returns the time.
 async fn hear_argument(socket: &mut Socket) -> Instant {
     loop {
         let message = socket.next().await.expect("it stays open").unwrap();
@@ -237,11 +238,11 @@ async fn hear_argument(socket: &mut Socket) -> Instant {
     }
 }
 
-/// How long its threads have run, in seconds, those that have ended included.
+/// The processor time of the server in seconds.
 fn processor(server: &Server) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{}/stat", server.pid)).unwrap();
-    // Its name, in brackets, may hold anything; user and system time are the 14th and 15th field, in
-    // hundredths.
+    // The name in brackets may contain anything. User and system time are fields 14 and 15, in hundredths
+    // of a second.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     let ticks =
         fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());

@@ -1,7 +1,6 @@
-//! Instructions, counted by callgrind: the same on a busy machine and a quiet one.
+//! Counts instructions with callgrind, which do not depend on load.
 //!
-//! The example `exact` does a thing so many times; what one more of it takes is the difference
-//! between two runs.
+//! The example `exact` repeats an operation; the cost of one is the difference between two runs.
 
 use std::collections::BTreeMap;
 use std::process::{Command, exit};
@@ -9,10 +8,10 @@ use std::process::{Command, exit};
 use crate::Bench;
 use crate::figures::number;
 
-/// What was counted when this was last looked at.
+/// The recorded counts.
 const RECORD: &str = "bench/exact.json";
 
-/// How far it may be off.
+/// The allowed deviation.
 const ALLOWED: f64 = 0.2;
 
 pub fn compare(bench: &Bench) {
@@ -48,7 +47,7 @@ pub fn compare(bench: &Bench) {
     }
 }
 
-/// How many instructions a run takes.
+/// The number of instructions of a run.
 fn count(bench: &Bench, thing: &str, times: u32) -> f64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -56,8 +55,8 @@ fn count(bench: &Bench, thing: &str, times: u32) -> f64 {
         .args([thing, &times.to_string()])
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    let (_, collected) = told.split_once("Collected : ").expect("callgrind counts");
+    let report = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{report}");
+    let (_, collected) = report.split_once("Collected : ").expect("callgrind counts");
     collected.split_whitespace().next().unwrap().parse().unwrap()
 }

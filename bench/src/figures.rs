@@ -1,4 +1,4 @@
-//! Figures, their limits and what was promised.
+//! Figures, their limits and promises.
 
 use std::fmt::Write;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::samples::Samples;
 
-/// What a figure is held against.
+/// The promise of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Promise {
-    /// The figure itself is at most this.
+    /// At most this value.
     AtMost(f64),
-    /// It is at most so many times its limit.
+    /// At most this many times its limit.
     Times(f64),
-    /// It is at least this share of its limit.
+    /// At least this share of its limit.
     Share(f64),
-    /// It is only written down.
+    /// No promise; only recorded.
     Recorded,
 }
 
@@ -26,10 +26,10 @@ pub struct Figure {
     pub name: String,
     pub value: f64,
     pub unit: &'static str,
-    /// What the machine allows, measured beside it.
+    /// The limit of the machine, measured in the same run.
     pub limit: Option<f64>,
     pub promise: Promise,
-    /// How far the middle half of the measurements is apart, as a share of the median.
+    /// The interquartile range as a share of the median.
     pub noise: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ impl Figure {
         self.limit.map(|limit| self.value / limit)
     }
 
-    /// Whether the promise is kept; nothing when there is none.
+    /// Whether the promise is kept; `None` without a promise.
     pub fn kept(&self) -> Option<bool> {
         match self.promise {
             Promise::AtMost(most) => Some(self.value <= most),
@@ -48,7 +48,7 @@ impl Figure {
         }
     }
 
-    /// The figure as people read it, cell by cell.
+    /// The cells of the figure's row.
     pub fn cells(&self) -> [String; 6] {
         let unit = self.unit;
         let promise = match self.promise {
@@ -74,7 +74,7 @@ impl Figure {
     }
 }
 
-/// How a cost grows with something.
+/// A cost as a function of a size.
 #[derive(Debug, Clone, Serialize)]
 pub struct Curve {
     /// The picture that it belongs to.
@@ -91,13 +91,13 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Notes a figure and shows it at once, because the whole takes its time.
+    /// Adds a figure and prints it at once.
     pub fn add(&mut self, figure: Figure) {
         eprintln!("  {}", figure.cells().join(" | "));
         self.figures.push(figure);
     }
 
-    /// Notes the median of something that has a limit beside it.
+    /// Adds a median with a limit.
     pub fn beside(
         &mut self,
         name: impl Into<String>,
@@ -110,7 +110,7 @@ impl Figures {
         self.add(Figure { name: name.into(), value, unit, limit: Some(limit), promise, noise });
     }
 
-    /// Notes something that stands for itself.
+    /// Adds a value without a limit.
     pub fn alone(
         &mut self,
         name: impl Into<String>,
@@ -144,7 +144,7 @@ impl Figures {
         for cells in &rows {
             for (column, cell) in cells.iter().enumerate() {
                 let wide = widths[column];
-                // Words to the left, numbers to the right.
+                // Texts are left-aligned, numbers right-aligned.
                 let done = match column {
                     0 | 4 => write!(table, "{cell:<wide$}  "),
                     _ => write!(table, "{cell:>wide$}  "),
@@ -168,10 +168,10 @@ impl Figures {
     }
 }
 
-/// What the columns are.
+/// The names of the columns.
 pub const HEAD: [&str; 6] = ["figure", "aw", "limit", "ratio", "promise", "noise"];
 
-/// A number with as many digits as matter.
+/// A number with its significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),

@@ -1,4 +1,4 @@
-//! Files that are already full: written once, through the engine, and kept in `target/bench`.
+//! Full files: written once through the engine and kept in `target/bench`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use aw_trials::server::database_in;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-/// How many arguments each debate of a full file has.
+/// The number of arguments in each debate of a full file.
 const EACH: u64 = 10;
 
-/// How many write at once.
+/// The number of concurrent writers.
 const LANES: u64 = 256;
 
-/// The home of a server with so many arguments, ten in each debate.
+/// The data folder of a server with this many arguments, ten in each debate.
 pub async fn full(arguments: u64) -> PathBuf {
     made(&format!("{arguments}-arguments"), arguments / EACH, EACH).await
 }
 
-/// The home of a server with one debate of so many arguments.
+/// The data folder of a server with one debate of this many arguments.
 pub async fn long(arguments: u64) -> PathBuf {
     made(&format!("one-debate-of-{arguments}"), 1, arguments).await
 }
 
-/// Where they are kept; what is compared with them is made beside them, on the same disk.
+/// Their folder. Files to compare with are created there too, on the same disk.
 pub fn folder() -> &'static Path {
     let folder = Path::new("target/bench");
     std::fs::create_dir_all(folder).unwrap();

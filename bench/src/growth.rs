@@ -1,26 +1,26 @@
-//! What each request costs in a full file, and in a long debate: the same as in an empty one.
+//! The cost of each request in a full file and in a long debate, compared with an empty file.
 
 use std::time::Instant;
 
 use aw_trials::server::Server;
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, get, post};
+use crate::caller::{LoadClient, LoadDebate, get, post};
 use crate::figures::{Figures, Promise};
 use crate::fixture;
 use crate::samples::Samples;
 
 /// A server with a file of some size.
-struct Place {
+struct SizedServer {
     arguments: u64,
     _server: Server,
-    caller: Caller,
-    debate: Debate,
+    caller: LoadClient,
+    debate: LoadDebate,
 }
 
-/// Something that is asked for.
+/// A measured operation.
 #[derive(Clone, Copy)]
-enum Asked {
+enum Operation {
     Open,
     Submit,
     Poll,
@@ -31,48 +31,48 @@ enum Asked {
     KeepDocument,
 }
 
-const EVERYTHING: [(&str, Asked); 8] = [
-    ("opening a debate", Asked::Open),
-    ("a submit", Asked::Submit),
-    ("a poll", Asked::Poll),
-    ("get-context of 10", Asked::Context),
-    ("a page of the list", Asked::List),
-    ("a search for a rare word", Asked::SearchWord),
-    ("a search for a piece of an id", Asked::SearchId),
-    ("keeping a document", Asked::KeepDocument),
+const EVERYTHING: [(&str, Operation); 8] = [
+    ("opening a debate", Operation::Open),
+    ("a submit", Operation::Submit),
+    ("a poll", Operation::Poll),
+    ("get-context of 10", Operation::Context),
+    ("a page of the list", Operation::List),
+    ("a search for a rare word", Operation::SearchWord),
+    ("a search for a piece of an id", Operation::SearchId),
+    ("keeping a document", Operation::KeepDocument),
 ];
 
-impl Place {
+impl SizedServer {
     async fn with(bench: &Bench, arguments: u64, home: &std::path::Path) -> Self {
         let server = Server::start(bench.aw(), home);
-        let mut caller = Caller::to(server.address).await;
-        let mut debate = Debate::open(&mut caller).await;
+        let mut caller = LoadClient::to(server.address).await;
+        let mut debate = LoadDebate::open(&mut caller).await;
         for _ in 0..60 {
             // A full page of debates, and more than ten arguments in one.
-            Debate::open(&mut caller).await;
+            LoadDebate::open(&mut caller).await;
             debate.goes_on(&mut caller).await;
         }
-        Place { arguments, _server: server, caller, debate }
+        SizedServer { arguments, _server: server, caller, debate }
     }
 
-    async fn ask(&mut self, asked: Asked) -> f64 {
+    async fn ask(&mut self, asked: Operation) -> f64 {
         let request = match asked {
-            Asked::Open => {
+            Operation::Open => {
                 let began = Instant::now();
-                Debate::open(&mut self.caller).await;
+                LoadDebate::open(&mut self.caller).await;
                 return began.elapsed().as_secs_f64() * 1e3;
             }
-            Asked::Submit => {
+            Operation::Submit => {
                 let began = Instant::now();
                 self.debate.goes_on(&mut self.caller).await;
                 return began.elapsed().as_secs_f64() * 1e3;
             }
-            Asked::Poll => self.debate.poll(),
-            Asked::Context => self.debate.context(10),
-            Asked::List => get("/debates"),
-            Asked::SearchWord => get("/debates?q=cost"),
-            Asked::SearchId => get(&format!("/debates?q={}", &self.debate.id[..13])),
-            Asked::KeepDocument => post(
+            Operation::Poll => self.debate.poll(),
+            Operation::Context => self.debate.context(10),
+            Operation::List => get("/debates"),
+            Operation::SearchWord => get("/debates?q=cost"),
+            Operation::SearchId => get(&format!("/debates?q={}", &self.debate.id[..13])),
+            Operation::KeepDocument => post(
                 "/documents",
                 &format!(
                     r##"{{"summary":"A plan","content":"# A plan","client_request_id":"{}"}}"##,
@@ -92,10 +92,10 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
         sizes.push(1_000_000);
     }
     let empty = tempfile::tempdir_in(fixture::folder()).unwrap();
-    let mut places = vec![Place::with(bench, 0, empty.path()).await];
+    let mut places = vec![SizedServer::with(bench, 0, empty.path()).await];
     for arguments in &sizes {
         let home = fixture::full(*arguments).await;
-        places.push(Place::with(bench, *arguments, &home).await);
+        places.push(SizedServer::with(bench, *arguments, &home).await);
     }
     let largest = *sizes.last().expect("some");
     for (name, asked) in EVERYTHING {
@@ -111,13 +111,15 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     in_a_long_debate(bench, figures).await;
 }
 
-/// The same for one debate, which is told by its newest argument.
+/// Measures the same in one long debate.
 async fn in_a_long_debate(bench: &Bench, figures: &mut Figures) {
     let long = 10_000;
     let empty = tempfile::tempdir_in(fixture::folder()).unwrap();
     let home = fixture::long(long).await;
-    let mut places =
-        vec![Place::with(bench, 0, empty.path()).await, Place::with(bench, long, &home).await];
+    let mut places = vec![
+        SizedServer::with(bench, 0, empty.path()).await,
+        SizedServer::with(bench, long, &home).await,
+    ];
     let place = &mut places[1];
     place.debate = longest(&mut place.caller).await;
     for (name, asked) in &EVERYTHING[1..4] {
@@ -128,26 +130,26 @@ async fn in_a_long_debate(bench: &Bench, figures: &mut Figures) {
     drop(places);
 }
 
-/// The debate that was there first: the last of the list.
-async fn longest(caller: &mut Caller) -> Debate {
+/// The debate with the most arguments.
+async fn longest(caller: &mut LoadClient) -> LoadDebate {
     let list: serde_json::Value =
         serde_json::from_slice(caller.ask(&get("/debates?limit=500")).await).unwrap();
     let longest = list["data"]["debates"].as_array().unwrap().iter();
     let longest = longest.max_by_key(|debate| debate["last_argument"]["seq"].as_u64()).unwrap();
-    Debate::resumed(
+    LoadDebate::resumed(
         longest["id"].as_str().unwrap(),
         longest["last_argument"]["id"].as_str().unwrap(),
         longest["last_argument"]["seq"].as_u64().unwrap(),
     )
 }
 
-/// Asks each place in turn, so that whatever disturbs the machine disturbs all of them.
-async fn in_turns(bench: &Bench, places: &mut [Place], asked: Asked) -> Vec<Samples> {
+/// Measures the servers in turns, so that a disturbance of the machine affects all of them.
+async fn in_turns(bench: &Bench, places: &mut [SizedServer], asked: Operation) -> Vec<Samples> {
     let mut costs = vec![Samples::default(); places.len()];
     for round in 0..bench.times(60, 400) {
         for (place, cost) in places.iter_mut().zip(&mut costs) {
             let took = place.ask(asked).await;
-            // The first few warm the caches of a server that has just started.
+            // The first rounds warm the caches.
             if round >= 10 {
                 cost.add(took);
             }

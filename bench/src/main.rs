@@ -1,15 +1,15 @@
-//! What `aw` costs, beside what the machine allows.
+//! Measures the cost of `aw`, compared with the limits of the machine.
 //!
-//! Every figure is taken from real processes over loopback, next to its limit, in turns, in the
-//! same run. `scripts/bench` builds the programs and calls this. The figures are printed as one
-//! table, kept as JSON, and with `--publish` put into `docs/performance.md`.
+//! Every figure is measured on real processes over loopback, alternately with its limit in the same
+//! run. `scripts/bench` builds the programs and calls this. It prints the figures as one table, writes
+//! them as JSON, and with `--publish` into `docs/performance.md`.
 #![allow(
     missing_docs,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "this is a rig: a surprise ends it, and what it finds is for whoever runs it"
+    reason = "a test program: an unexpected error ends it, and it prints its result"
 )]
 
 mod caller;
@@ -35,12 +35,12 @@ use clap::{Parser, ValueEnum};
 
 use figures::Figures;
 
-/// What is measured.
+/// A group of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Subject {
     /// Whole commands: the start of the CLI, a submit, a wake
     Commands,
-    /// Held waits and sockets: what they cost, and how soon they are served
+    /// Held waits and sockets: their cost, and how soon they are served
     Crowds,
     /// Durable submits a second
     Writes,
@@ -48,46 +48,46 @@ enum Subject {
     Reads,
     /// From the start of a server to its first answer
     Starts,
-    /// What each request costs in a full file
+    /// The cost of each request in a full file
     Growth,
     /// The page of a long debate
     Page,
     /// Several servers on one PostgreSQL
     Servers,
-    /// The size of the binary and what building it takes
+    /// The size of the binary and its build time
     Size,
 }
 
-/// Measures aw beside what the machine allows.
+/// Measures aw compared with the limits of the machine.
 #[derive(Debug, Parser)]
 pub struct Bench {
-    /// What is measured; without it everything
+    /// The groups to measure; without one all of them
     subjects: Vec<Subject>,
-    /// In two minutes, with fewer samples and smaller files
+    /// Measure in two minutes, with fewer samples and smaller files
     #[arg(long)]
     quick: bool,
-    /// Counts instructions with callgrind instead, and compares them with what is on record
+    /// Count instructions with callgrind instead, and compare them with the recorded counts
     #[arg(long)]
     exact: bool,
-    /// With --exact: makes what was counted the record
+    /// With --exact: record the counts
     #[arg(long, requires = "exact")]
     record: bool,
-    /// Puts the figures into docs/performance.md
+    /// Write the figures into docs/performance.md
     #[arg(long)]
     publish: bool,
-    /// Builds the programs from nothing as well, to say how long that takes
+    /// Also build the programs from scratch and measure the time
     #[arg(long)]
     builds: bool,
     /// The program that is measured
     #[arg(long, default_value = "target/release/aw")]
     program: PathBuf,
-    /// The folder of the programs beside which it is measured
+    /// The folder of the programs that it is compared with
     #[arg(long, default_value = "target/limits/examples")]
     limits: PathBuf,
 }
 
 impl Bench {
-    /// How often, in either form.
+    /// The number of repetitions, quick or whole.
     fn times(&self, quick: usize, whole: usize) -> usize {
         if self.quick { quick } else { whole }
     }
@@ -101,12 +101,12 @@ impl Bench {
         &self.program
     }
 
-    /// A program that does only what cannot be left out.
+    /// A minimal program to compare with.
     fn limit(&self, name: &str) -> PathBuf {
         self.limits.join(name)
     }
 
-    /// Whether a program is there that a figure needs.
+    /// Whether a program is installed.
     fn finds(program: &str) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|folder| folder.join(program).exists())
@@ -152,7 +152,7 @@ async fn main() {
     }
 }
 
-/// Ten thousand connections want as many file handles.
+/// Raises the limit on open files for ten thousand connections.
 fn open_files() {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();

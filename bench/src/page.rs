@@ -1,5 +1,5 @@
-//! The page of a long debate: how long the server draws it, how much it sends, and when a person
-//! can read it in a real browser.
+//! The page of a long debate: the server's time, the bytes sent, and when it is readable in a real
+//! browser.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,18 +13,18 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, get};
+use crate::caller::{LoadClient, LoadDebate, get};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
-    let mut caller = Caller::to(server.address).await;
+    let mut caller = LoadClient::to(server.address).await;
     let mut browser = Browser::start().await;
     let mut curves = [Vec::new(), Vec::new()];
     for arguments in [10, 500, 2_000] {
-        let mut debate = Debate::open(&mut caller).await;
+        let mut debate = LoadDebate::open(&mut caller).await;
         for _ in 1..arguments {
             debate.goes_on(&mut caller).await;
         }
@@ -58,7 +58,7 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     }
 }
 
-/// A request as a browser makes it, without asking for the answer to be compressed.
+/// A request of a browser, without compression.
 fn page(path: &str) -> Vec<u8> {
     let plain = String::from_utf8(get(path)).expect("text");
     plain.replacen("\r\n\r\n", "\r\naccept: text/html\r\n\r\n", 1).into_bytes()
@@ -66,7 +66,7 @@ fn page(path: &str) -> Vec<u8> {
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A browser with one page, driven over its own protocol.
+/// A browser with one page, driven over its DevTools protocol.
 struct Browser {
     child: Child,
     socket: Socket,
@@ -76,7 +76,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Nothing where there is none.
+    /// `None` if Chromium is not installed.
     async fn start() -> Option<Self> {
         if !Bench::finds("chromium") {
             eprintln!("  (no chromium: scripts/browser installs it)");
@@ -117,16 +117,15 @@ impl Browser {
         self.socket.send(Message::text(message.to_string())).await.unwrap();
         loop {
             let message = self.socket.next().await.expect("the browser stays").unwrap();
-            let mut told: Value = serde_json::from_slice(&message.into_data()).unwrap_or_default();
-            if told["id"] == self.asked {
-                assert!(told["error"].is_null(), "{method}: {told}");
-                return told["result"].take();
+            let mut reply: Value = serde_json::from_slice(&message.into_data()).unwrap_or_default();
+            if reply["id"] == self.asked {
+                assert!(reply["error"].is_null(), "{method}: {reply}");
+                return reply["result"].take();
             }
         }
     }
 
-    /// From the beginning of a visit until the whole document is there and something is painted,
-    /// in milliseconds.
+    /// Milliseconds from the navigation until the document is loaded and the first content is painted.
     async fn readable(&mut self, url: &str) -> f64 {
         self.call("Page.navigate", json!({"url": url})).await;
         let painted = "(() => {
@@ -156,11 +155,11 @@ impl Drop for Browser {
     }
 }
 
-/// Where the browser takes commands, once it says so.
+/// The address of the browser's DevTools, once it has written it.
 async fn address(file: &Path) -> String {
     for _ in 0..1_000 {
-        let told = std::fs::read_to_string(file).unwrap_or_default();
-        if let Some((port, path)) = told.trim().split_once('\n') {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some((port, path)) = text.trim().split_once('\n') {
             return format!("ws://127.0.0.1:{port}{path}");
         }
         tokio::time::sleep(Duration::from_millis(20)).await;

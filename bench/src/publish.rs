@@ -1,4 +1,4 @@
-//! The figures in `docs/performance.md`: the table between two marks, and the pictures beside it.
+//! Writes the figures into `docs/performance.md`: the table between two marks, and the pictures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,13 +15,13 @@ const END: &str = "<!-- end of figures -->";
 const WIDE: f64 = 720.0;
 const HIGH: f64 = 340.0;
 
-/// The room for what stands beside the axes, and for the names on the right.
+/// The margins for the axes, and for the names on the right.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 40.0;
 
-/// Colours that are told apart on white and on black.
+/// Colours that differ on white and on black.
 const COLOURS: [&str; 8] =
     ["#3b82c4", "#d9822b", "#3f9a5f", "#b04a6f", "#7d6bc0", "#8a8a2b", "#4aa3a3", "#8c5a3c"];
 
@@ -73,7 +73,7 @@ fn picture(curves: &[&Curve]) -> String {
             at + 4.0
         ));
     }
-    // Names stand beside the ends of their curves, each on a line of its own.
+    // Names are placed at the ends of their curves, each on its own line.
     let mut named: Vec<(f64, usize)> = curves
         .iter()
         .enumerate()
@@ -100,7 +100,7 @@ fn picture(curves: &[&Curve]) -> String {
     svg + "</svg>\n"
 }
 
-/// A logarithmic axis from one place of the picture to another.
+/// A logarithmic axis between two positions of the picture.
 struct Axis {
     least: f64,
     most: f64,
@@ -109,7 +109,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Over whole powers of ten around all values.
+    /// An axis over whole powers of ten around all values.
     fn over(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let (mut least, mut most) = (f64::MAX, f64::MIN);
         for value in values {
@@ -123,7 +123,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// The powers of ten, and where they are.
+    /// The powers of ten and their positions.
     fn marks(&self) -> impl Iterator<Item = (f64, f64)> {
         let powers = self.least as i32..=self.most as i32;
         powers.map(|power| 10_f64.powi(power)).map(|value| (self.at(value), value))

@@ -1,4 +1,4 @@
-//! Reads a second, beside the same queries served by axum alone.
+//! Reads a second, compared with the same queries served by axum alone.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,21 +11,21 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, get};
+use crate::caller::{LoadClient, LoadDebate, get};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
 const CONNECTIONS: usize = 64;
 
-/// What is asked about a debate.
-type Asked = fn(&Debate) -> Vec<u8>;
+/// Builds the request about a debate.
+type BuildRequest = fn(&LoadDebate) -> Vec<u8>;
 
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(bench.aw(), home.path());
     let debates = join_all((0..CONNECTIONS).map(|_| async {
-        let mut caller = Caller::to(server.address).await;
-        let mut debate = Debate::open(&mut caller).await;
+        let mut caller = LoadClient::to(server.address).await;
+        let mut debate = LoadDebate::open(&mut caller).await;
         for _ in 0..12 {
             debate.goes_on(&mut caller).await;
         }
@@ -34,9 +34,9 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     .await;
     let bare = Bare::start(&bench.limit("bare_reads"), &database_in(home.path()));
     let window = bench.seconds(0.5, 2.0);
-    let requests: [(&str, Asked); 3] = [
+    let requests: [(&str, BuildRequest); 3] = [
         ("get-context of 10", |debate| debate.context(10)),
-        ("poll without news", Debate::poll),
+        ("poll without news", LoadDebate::poll),
         ("a page of the list", |_| get("/debates")),
     ];
     for (name, request) in requests {
@@ -51,10 +51,15 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     }
 }
 
-/// How many such requests are answered a second.
-async fn rate(address: SocketAddr, debates: &[Debate], request: Asked, window: Duration) -> f64 {
+/// The answers a second to such requests.
+async fn rate(
+    address: SocketAddr,
+    debates: &[LoadDebate],
+    request: BuildRequest,
+    window: Duration,
+) -> f64 {
     let mut callers = join_all(debates.iter().map(|debate| async move {
-        let mut caller = Caller::to(address).await;
+        let mut caller = LoadClient::to(address).await;
         let request = request(debate);
         caller.ask(&request).await;
         (caller, request)
@@ -73,7 +78,7 @@ async fn rate(address: SocketAddr, debates: &[Debate], request: Asked, window: D
     f64::from(answered.into_iter().sum::<u32>()) / began.elapsed().as_secs_f64()
 }
 
-/// Both must say the same, but for what the rules and the presence add.
+/// Checks that both answers are the same, except for what rules and presence add.
 async fn same(ours: SocketAddr, bare: SocketAddr, request: &[u8]) {
     let ours = read(ours, request).await;
     let bare = read(bare, request).await;
@@ -81,7 +86,7 @@ async fn same(ours: SocketAddr, bare: SocketAddr, request: &[u8]) {
 }
 
 async fn read(address: SocketAddr, request: &[u8]) -> Value {
-    let mut caller = Caller::to(address).await;
+    let mut caller = LoadClient::to(address).await;
     serde_json::from_slice(caller.ask(request).await).unwrap()
 }
 
@@ -103,7 +108,7 @@ fn contains(whole: &Value, part: &Value, place: &str) {
     }
 }
 
-/// The program that reads without aw.
+/// The program that serves the queries without aw.
 struct Bare {
     address: SocketAddr,
     child: Child,

@@ -1,8 +1,8 @@
-//! Many measurements of one thing.
+//! Repeated measurements of one quantity.
 
 use std::time::Duration;
 
-/// Measurements, in whatever unit they were taken.
+/// Measurements in one unit.
 #[derive(Debug, Clone, Default)]
 pub struct Samples(Vec<f64>);
 
@@ -20,7 +20,7 @@ impl Samples {
         self.quantile(0.5)
     }
 
-    /// The smallest value that this share of the measurements does not exceed.
+    /// The quantile at this share.
     pub fn quantile(&self, share: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -28,7 +28,7 @@ impl Samples {
         sorted[place.clamp(1, sorted.len()) - 1]
     }
 
-    /// How far the middle half is apart, as a share of the median.
+    /// The interquartile range as a share of the median.
     pub fn noise(&self) -> f64 {
         (self.quantile(0.75) - self.quantile(0.25)) / self.median().abs().max(f64::MIN_POSITIVE)
     }

@@ -1,5 +1,5 @@
-//! Several servers on one PostgreSQL: submits a second, and how soon a waiter on another server is
-//! woken. It needs `scripts/postgres`, which starts one.
+//! Several servers on one PostgreSQL: submits a second, and the wake of a waiter on another server. It
+//! needs `scripts/postgres`, which starts one.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use aw_trials::server::Server;
 use tokio_postgres::NoTls;
 
 use crate::Bench;
-use crate::caller::{Caller, Debate};
+use crate::caller::{LoadClient, LoadDebate};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 use crate::writes::submits_to;
@@ -61,23 +61,23 @@ fn start(bench: &Bench, home: &Path, database: &str) -> Server {
     })
 }
 
-/// From the answer to a submit until a waiter on the next server has its bytes.
+/// Measures from the answer to a submit until a waiter on the next server has its bytes.
 async fn wake(servers: &[Server], times: usize, woken: &mut Samples) {
-    let mut caller = Caller::to(servers[0].address).await;
-    let mut waiter = Caller::to(servers[1 % servers.len()].address).await;
-    let mut debate = Debate::open(&mut caller).await;
+    let mut caller = LoadClient::to(servers[0].address).await;
+    let mut waiter = LoadClient::to(servers[1 % servers.len()].address).await;
+    let mut debate = LoadDebate::open(&mut caller).await;
     for _ in 0..times {
         waiter.send(&debate.wait(60)).await;
         tokio::time::sleep(Duration::from_millis(10)).await;
         caller.send(&debate.claim()).await;
         let written = async { (caller.answer().await.to_vec(), Instant::now()) };
-        let told = async {
+        let woke = async {
             assert!(waiter.answer().await.len() > 1024, "news, not the end of a wait");
             Instant::now()
         };
-        let ((answer, committed), told) = tokio::join!(written, told);
+        let ((answer, committed), woke) = tokio::join!(written, woke);
         debate.heard(&answer);
-        woken.took(told.saturating_duration_since(committed));
+        woken.took(woke.saturating_duration_since(committed));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The size of the binary, and what building it takes.
+//! The size of the binary and its build time.
 
 use std::process::Command;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Durable submits a second, beside the same statements without a server.
+//! Durable submits a second, compared with the same statements without a server.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use aw_trials::server::Server;
 use futures_util::future::join_all;
 
 use crate::Bench;
-use crate::caller::{Caller, Debate, find, get};
+use crate::caller::{LoadClient, LoadDebate, find, get};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
@@ -40,16 +40,16 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
     figures.curve("submits", "bare SQLite", limit);
 }
 
-/// So many callers, each in a debate of its own and by turns at each server; how many submits a second,
-/// and how many shared a commit.
+/// Runs this many clients, each in its own debate and distributed over the servers. Returns the submits
+/// a second and the submits in a commit.
 pub async fn submits_to(
     servers: &[SocketAddr],
     connections: usize,
     window: Duration,
 ) -> (f64, f64) {
     let mut callers = join_all((0..connections).map(|number| async move {
-        let mut caller = Caller::to(servers[number % servers.len()]).await;
-        let debate = Debate::open(&mut caller).await;
+        let mut caller = LoadClient::to(servers[number % servers.len()]).await;
+        let debate = LoadDebate::open(&mut caller).await;
         (caller, debate)
     }))
     .await;
@@ -69,12 +69,12 @@ pub async fn submits_to(
     (written / took, written / (commits(servers).await - before))
 }
 
-/// How often the servers have committed.
+/// The number of commits of all servers.
 async fn commits(servers: &[SocketAddr]) -> f64 {
     let name = b"\naw_database_batches_total ";
     let mut commits = 0.0;
     for server in servers {
-        let mut caller = Caller::to(*server).await;
+        let mut caller = LoadClient::to(*server).await;
         let metrics = caller.ask(&get("/metrics")).await;
         let place = find(metrics, name).expect("the server counts its commits") + name.len();
         let line = metrics[place..].split(|byte| *byte == b'\n').next().expect("a line");

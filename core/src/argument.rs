@@ -7,11 +7,11 @@ use crate::{
     ArgumentId, Author, Content, DebateId, Event, RequestId, SeatName, Seq, UnknownWord, words,
 };
 
-/// A moment, in milliseconds since 1970 (UTC). The rules never ask what time it is.
+/// A time in milliseconds since 1970 (UTC). The rules never read a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
 
-/// By which door an argument came in.
+/// The interface through which an argument was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Via {
     /// The command line.
@@ -20,7 +20,7 @@ pub enum Via {
     Mcp,
     /// The web page.
     Page,
-    /// HTTP or WebSocket, by some other program.
+    /// HTTP or WebSocket, from another program.
     Api,
 }
 
@@ -31,36 +31,36 @@ words!(Via, "cli, mcp, page, api", {
     Api = "api",
 });
 
-/// One argument, whole. It is never changed.
+/// A recorded argument with all its fields. It never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name.
+    /// Its id.
     pub id: ArgumentId,
     /// The debate it belongs to.
     pub debate: DebateId,
-    /// Its place.
+    /// Its position in the debate.
     pub seq: Seq,
-    /// What it answers.
+    /// The argument it answers.
     pub parent: Option<ArgumentId>,
-    /// Its kind, its role, and what the rules made of it.
+    /// Its kind, its role, and whether it was parked.
     pub event: Event,
-    /// What it says.
+    /// Its text.
     pub content: Content,
-    /// Who says so.
+    /// The author's label.
     pub author: Option<Author>,
     /// The request that wrote it.
     pub request: RequestId,
-    /// The door it came in by.
+    /// The interface it was submitted through.
     pub via: Via,
-    /// The seat it was written from, where the server asks who is calling.
+    /// The seat whose token wrote it, if the server requires tokens.
     pub seat: Option<SeatName>,
-    /// When it was committed; never before its predecessor.
+    /// When it was committed; never earlier than its predecessor.
     pub at: Time,
-    /// Over its fields and its predecessor's hash.
+    /// The hash over its fields and its predecessor's hash.
     pub hash: Hash,
 }
 
-/// A SHA-256, which chains each argument to its predecessor.
+/// A SHA-256 that chains an argument to its predecessor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hash(pub [u8; 32]);
 
@@ -71,7 +71,7 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // At once: whoever serialises it looks at each piece for what must be escaped.
+        // In one call: a serializer scans each piece for characters to escape.
         let mut text = [0; 64];
         for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
             pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);

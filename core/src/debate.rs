@@ -1,7 +1,7 @@
-//! The state machine: [`Debate::decide`] judges a move, [`Standing::apply`] says what it changes.
+//! The state machine: [`Debate::decide`] judges a move, [`Standing::apply`] changes the state.
 //!
-//! This is the only place that knows whose move it is and what may be parked. What it does not
-//! list is refused.
+//! Only this file decides whose move it is and what may be parked. A move that it does not list is
+//! refused.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::{ByRole, Event, Kind, Move, Refusal, Role, Seq, Target, Verdict, word
 /// The text of the RULING that closes a debate whose RESOLUTION needs no approval.
 pub const AUTOMATIC_RULING: &str = "Auto-approved: Debate completed as requested by proposer.";
 
-/// Whom the debate is waiting for.
+/// The role that the debate waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// The opponent's move.
@@ -65,10 +65,10 @@ words!(ResolutionPolicy, "auto, arbitrator", {
     Arbitrator = "arbitrator",
 });
 
-/// Where a debate stands: the fold of its record, which may be cached beside it.
+/// Where a debate stands: the fold of its arguments. The store caches it beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Standing {
-    /// Whom it waits for.
+    /// The role that the debate waits for.
     pub state: State,
     /// Its newest argument.
     pub last: Seq,
@@ -81,7 +81,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// A debate that has just been opened: its record is the MOTION.
+    /// The standing of a new debate, whose record is only the MOTION.
     pub fn opened() -> Self {
         Standing {
             state: State::AwaitingOpponent,
@@ -92,7 +92,7 @@ impl Standing {
         }
     }
 
-    /// Works the standing out from the record. `None` when it does not begin with the MOTION.
+    /// Computes the standing from the record. `None` if the record does not begin with the MOTION.
     pub fn fold(events: impl IntoIterator<Item = Event>) -> Option<Self> {
         let mut events = events.into_iter();
         let first = events.next()?;
@@ -104,7 +104,7 @@ impl Standing {
         })
     }
 
-    /// Adds the next argument of the record.
+    /// Applies the next argument of the record.
     pub fn apply(&mut self, event: Event) {
         let interrupts = self.state.floor();
         let role = event.role();
@@ -134,7 +134,7 @@ impl Standing {
         }
     }
 
-    /// The argument that a RULING is owed to.
+    /// The argument that awaits a RULING.
     pub fn pending(&self) -> Option<Seq> {
         match self.state {
             State::AwaitingArbitrator => self.newest.proposer,
@@ -150,8 +150,8 @@ impl Standing {
             && arbitrator.max(proposer).max(opponent) == arbitrator
     }
 
-    /// Whether this role's text for this target was in hand when it was interrupted: it is kept
-    /// while the INTERVENTION is pending, and later as long as it answers something older.
+    /// Whether this role's text for this target is parked: the role was interrupted, and either the
+    /// INTERVENTION is still pending or the text answers an argument older than it.
     fn parks(&self, role: Role, target: Seq) -> bool {
         self.interrupted.get(role).is_some_and(|intervention| {
             target < intervention || self.pending() == Some(intervention)
@@ -168,7 +168,7 @@ pub struct Debate {
     pub standing: Standing,
 }
 
-/// A line that a decision adds to the record, still without its text.
+/// An argument that a decision adds to the record, without its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// What happened.
@@ -178,7 +178,7 @@ pub struct Entry {
 }
 
 impl Debate {
-    /// Judges a move: the lines it adds to the record, in order, or why it is refused.
+    /// Judges a move: returns the entries it adds to the record, in order, or the refusal.
     pub fn decide(&self, role: Role, play: Move<Target>) -> Result<Vec<Entry>, Refusal> {
         use State::{AwaitingArbitrator, AwaitingOpponent, AwaitingProposer, InterventionPending};
 

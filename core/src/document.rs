@@ -1,19 +1,19 @@
-//! Recognising documents in what an argument says.
+//! Finds the documents that an argument's text cites.
 //!
 //! Agents cite documents as `doc_id=<uuid> (v2)`, `document_id=<uuid>: v1 → **v2**`,
-//! `| document_id=<uuid> | v3 |` or "doc_id=<uuid> updated to v2". Whether a UUID is a document at
-//! all, only the record can tell.
+//! `| document_id=<uuid> | v3 |` or "doc_id=<uuid> updated to v2". Only the record can say whether a
+//! UUID names a document.
 
 use alloc::vec::Vec;
 
 use crate::DocumentId;
 
-/// A UUID in a text, and the version that stands beside it.
+/// A UUID in a text and the version named beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mention {
-    /// Perhaps a document.
+    /// The UUID, which may name a document.
     pub document: DocumentId,
-    /// The version named beside it; where several are (`v1 → v2`), the last.
+    /// The version named beside it; of several (`v1 → v2`), the last.
     pub version: Option<u64>,
 }
 
@@ -23,8 +23,8 @@ const UUID_LEN: usize = 36;
 /// How far from the id a version still counts as beside it.
 const BESIDE: usize = 80;
 
-/// Every UUID in the text, once each, in order. When one is cited more than once, the last
-/// citation that names a version counts.
+/// Every UUID in the text, once each, in order. If one is cited several times, the last citation
+/// that names a version counts.
 pub fn mentions(text: &str) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let mut rest = text;
@@ -39,7 +39,7 @@ pub fn mentions(text: &str) -> Vec<Mention> {
     found
 }
 
-/// The first UUID of the text, and what follows it.
+/// The first UUID of the text, and the text after it.
 fn next_uuid(text: &str) -> Option<(DocumentId, &str)> {
     // The first hyphen of a UUID is its ninth byte, and hyphens are rare: look for those only.
     let mut from = 0;
@@ -58,8 +58,8 @@ fn next_uuid(text: &str) -> Option<(DocumentId, &str)> {
     }
 }
 
-/// The version named right after an id, on the same line: past punctuation and the few words that
-/// agents put in between.
+/// The version named after an id on the same line. Punctuation and a few connecting words may stand
+/// between them.
 fn version_beside(after: &str) -> Option<u64> {
     let line = after.lines().next()?;
     let mut version = None;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_beside_the_id_is_meant() {
+    fn a_citation_takes_the_version_beside_the_id() {
         for (text, version) in [
             (format!("doc_id={DOC} (v2)"), Some(2)),
             (format!("- **Plan:** document_id={DOC} (v1)"), Some(1)),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_an_id_is_left_alone() {
+    fn text_that_only_resembles_an_id_is_ignored() {
         for text in
             ["", "-", "a-b-c-d-e", &DOC[1..], &format!("x{DOC}"), &format!("{DOC}9"), "ế-ế-ế"]
         {

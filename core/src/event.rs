@@ -1,4 +1,4 @@
-//! What happened: an argument, seen by the rules.
+//! An argument as the rules see it.
 
 use crate::{Role, Verdict, words};
 
@@ -38,29 +38,29 @@ impl Kind {
     }
 }
 
-/// One argument of the record, as far as the rules care.
+/// One argument of the record, reduced to the fields that the rules use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Event {
     /// The proposer opened the debate.
     Motion,
     /// The proposer answered the opponent.
     ProposerClaim {
-        /// Kept without changing the state, because an INTERVENTION came in between.
+        /// Recorded without changing the state, because an INTERVENTION came first.
         parked: bool,
     },
     /// The opponent answered the proposer.
     OpponentClaim {
-        /// Kept without changing the state.
+        /// Recorded without changing the state.
         parked: bool,
     },
     /// The proposer asked for a RULING.
     Appeal {
-        /// Kept without asking anything.
+        /// Recorded without asking for a RULING.
         parked: bool,
     },
     /// The proposer asked to complete the debate.
     Resolution {
-        /// Kept without closing anything.
+        /// Recorded without closing the debate.
         parked: bool,
     },
     /// The arbitrator ruled.
@@ -75,7 +75,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Reads an event back from the fields that the record keeps of it.
+    /// Rebuilds an event from its recorded fields. `None` if no argument has these fields.
     pub fn recorded(
         kind: Kind,
         role: Role,
@@ -98,7 +98,7 @@ impl Event {
         };
         let faithful =
             event.parked() == parked && event.close() == close && event.automatic() == automatic;
-        // The server itself only ever rules to close.
+        // The server's own RULINGs always close the debate.
         let plausible = !automatic || close == Some(true);
         (faithful && plausible).then_some(event)
     }
@@ -127,7 +127,7 @@ impl Event {
         }
     }
 
-    /// Whether it was kept without changing the state.
+    /// Whether it was recorded without changing the state.
     pub const fn parked(self) -> bool {
         match self {
             Event::ProposerClaim { parked }
@@ -138,7 +138,7 @@ impl Event {
         }
     }
 
-    /// A RULING's verdict as the record keeps it.
+    /// A RULING's verdict as the record stores it.
     pub const fn close(self) -> Option<bool> {
         match self {
             Event::Ruling { verdict: Verdict::Close, .. } => Some(true),

@@ -1,4 +1,4 @@
-//! Names of things: UUIDs, each of its own type so that they cannot be mixed up.
+//! Ids: UUIDs with a type for each kind, so that they cannot be mixed up.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -28,8 +28,8 @@ macro_rules! id {
             }
         }
 
-        /// Reads the hyphenated form, in either case; other spellings of a UUID are refused,
-        /// so that one id has one name.
+        /// Parses the hyphenated form in either case. Other spellings of a UUID are refused, so that
+        /// an id has one spelling.
         impl FromStr for $name {
             type Err = uuid::Error;
 
@@ -53,40 +53,38 @@ macro_rules! id {
 }
 
 id! {
-    /// Names a debate; chosen by the client that creates it.
+    /// The id of a debate; the client that creates the debate chooses it.
     DebateId
 }
 id! {
-    /// Names an argument; given by the server.
+    /// The id of an argument; the server assigns it.
     ArgumentId
 }
 id! {
-    /// Names a document; given by the server.
+    /// The id of a document; the server assigns it.
     DocumentId
 }
 id! {
-    /// Names one request to write, so that its retry can be recognised.
+    /// The id of a write request, by which the server recognizes a retry.
     RequestId
 }
 
-/// The namespace of the ids that debates of the older system get whose ids were no UUIDs. It is ours
-/// alone, and never changes.
+/// The UUIDv5 namespace for imported debates whose old ids were not UUIDs. It never changes.
 const ONCE_CALLED: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_6f6c_6469_6473);
 
 impl DebateId {
-    /// The id of the debate that the older system called by this text: always the same for one text.
+    /// The id of the debate that had this id in the older system. One text always gives one id.
     pub fn once_called(text: &str) -> Self {
         DebateId(Uuid::new_v5(&ONCE_CALLED, text.as_bytes()))
     }
 }
 
-/// The namespace of derived request ids. It is ours alone, and never changes.
+/// The UUIDv5 namespace for derived request ids. It never changes.
 const DERIVED: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_7265_7175_6573);
 
 impl RequestId {
-    /// The id that a request has unless it is given one: the same words to the same target, by the
-    /// same role, are the same request. A host that kills a command half way and runs it again
-    /// therefore cannot write twice.
+    /// The request id used when the caller gives none: the same role, kind, target and text are the
+    /// same request. So a host that kills a command half way and runs it again cannot write twice.
     pub fn derived(
         debate: DebateId,
         role: Role,
@@ -100,15 +98,15 @@ impl RequestId {
     }
 }
 
-/// An argument's place in its debate: 1 is the MOTION, without gaps and without repeats.
+/// An argument's position in its debate: 1 is the MOTION; there are no gaps and no repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seq(pub u64);
 
 impl Seq {
-    /// The MOTION's place.
+    /// The MOTION's position.
     pub const FIRST: Seq = Seq(1);
 
-    /// The place after this one.
+    /// The next position.
     pub const fn next(self) -> Seq {
         Seq(self.0 + 1)
     }
@@ -142,7 +140,7 @@ mod tests {
         }
     }
 
-    /// Agents' hosts may run an old and a new `aw` side by side: this must never change.
+    /// An old and a new `aw` may run side by side on one machine, so this must never change.
     #[test]
     fn a_derived_id_is_the_same_in_every_version() {
         let debate: DebateId = Uuid::from_u128(1).into();

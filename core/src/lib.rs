@@ -1,8 +1,8 @@
-//! The rules of a debate: who may do what, when, and what everyone else is told.
+//! The rules of a debate: who may make which move, when, and what each role should do next.
 //!
-//! Nothing here waits, reads a clock, rolls dice or touches a file: a rule takes what is so and
-//! what is asked, and says what happened. Begin with [`Debate::decide`], the one place that judges
-//! a move, and [`Standing::apply`], the one place that says what a move changes.
+//! Nothing here waits, reads a clock, draws random numbers or touches a file: a rule takes the state
+//! and a move, and returns the result. Start with [`Debate::decide`], which alone judges a move, and
+//! [`Standing::apply`], which alone changes the state.
 #![no_std]
 
 extern crate alloc;
@@ -29,15 +29,15 @@ pub use role::{ByRole, Role};
 pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title};
 pub use turn::{Action, Available};
 
-/// A word that the protocol does not know, found where one of its own was expected.
+/// A text that is not one of the protocol's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not one of {expected}")]
 pub struct UnknownWord {
-    /// The words that would have been understood, for the message.
+    /// The words that are accepted, for the message.
     pub expected: &'static str,
 }
 
-/// Gives an enum its words in the protocol: the same in the record, in JSON and in messages.
+/// Gives each variant its protocol word, used in the record, in JSON and in messages.
 macro_rules! words {
     ($name:ident, $expected:literal, { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $name {

@@ -1,11 +1,11 @@
-//! What a role may ask to do.
+//! The moves that a role may request.
 
 use crate::{Kind, Seq};
 
-/// A move that somebody asks to make.
+/// A requested move.
 ///
-/// `T` is how its target is known: an id as it was asked for, a [`Target`] once it has been found
-/// in the record. The text does not matter to the rules, so it is not here.
+/// `T` is the target: an id in the request, a [`Target`] once it was found in the record. The rules
+/// do not use the text, so it is not part of the move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move<T> {
     /// Answer the other side.
@@ -25,7 +25,7 @@ pub enum Move<T> {
     },
     /// Settle what is pending.
     Ruling {
-        /// What is ruled on; without one, whatever is pending.
+        /// The argument to rule on; without one, the pending one.
         target: Option<T>,
         /// Whether the debate goes on.
         verdict: Verdict,
@@ -46,7 +46,7 @@ impl<T> Move<T> {
         }
     }
 
-    /// What it answers, where it says so.
+    /// The target, if the move names one.
     pub const fn target(&self) -> Option<&T> {
         match self {
             Move::Claim { target } | Move::Appeal { target } | Move::Resolution { target } => {
@@ -96,12 +96,12 @@ pub enum Verdict {
 pub struct Target {
     /// Its place.
     pub seq: Seq,
-    /// The RULING that has settled it, when it asked for one and was given one.
+    /// The RULING that settled it, if there is one.
     pub ruled: Option<Seq>,
 }
 
 impl Target {
-    /// A target that was never ruled on.
+    /// A target without a RULING.
     pub const fn at(seq: Seq) -> Self {
         Target { seq, ruled: None }
     }

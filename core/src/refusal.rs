@@ -1,52 +1,52 @@
-//! Why a move was refused, in words.
+//! The reasons for refusing a move, with their messages.
 
 use core::fmt;
 
 use crate::{Kind, Role, Seq, State};
 
-/// The rules say no. Nothing was written.
+/// The reason why the rules refuse a move. Nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// It is somebody else's move, or nobody's.
+    /// It is another role's move, or the debate is closed.
     NotTheFloor {
-        /// The state that refused it.
+        /// The state at the time.
         state: State,
-        /// Who asked.
+        /// The role that asked.
         role: Role,
-        /// For what.
+        /// The kind of move.
         kind: Kind,
     },
     /// This role never makes this move.
     NotTheRole {
         /// The state at the time.
         state: State,
-        /// Who asked.
+        /// The role that asked.
         role: Role,
-        /// For what.
+        /// The kind of move.
         kind: Kind,
     },
-    /// The RULING comes too late: its target has been settled.
+    /// The RULING is late: another one has settled its target.
     AlreadyRuled {
         /// The state at the time.
         state: State,
-        /// What it wanted to rule on.
+        /// The target of the refused RULING.
         target: Seq,
-        /// The RULING that was first.
+        /// The RULING that settled it.
         ruling: Seq,
     },
-    /// A RULING is owed, but to another argument.
+    /// Another argument awaits a RULING.
     NotPending {
         /// The state at the time.
         state: State,
-        /// What it wanted to rule on.
+        /// The target of the refused RULING.
         target: Seq,
-        /// What awaits a RULING.
+        /// The argument that awaits a RULING.
         pending: Seq,
     },
 }
 
 impl Refusal {
-    /// The state that the debate was in, and still is.
+    /// The debate's state, which a refusal does not change.
     pub const fn state(self) -> State {
         match self {
             Refusal::NotTheFloor { state, .. }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_says_whose_move_it_is_and_what_cannot_be_done() {
+    fn the_message_names_whose_move_it_is_and_the_refused_move() {
         let (role, state) = (Role::Opponent, State::AwaitingProposer);
         for (refusal, words) in [
             (

@@ -2,7 +2,7 @@
 
 use crate::words;
 
-/// Who is speaking.
+/// A participant's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Posts the MOTION and defends or revises it.
@@ -31,7 +31,7 @@ pub struct ByRole<T> {
 }
 
 impl<T> ByRole<T> {
-    /// Works out the value of each role.
+    /// Computes the value of each role.
     pub fn of(mut value: impl FnMut(Role) -> T) -> Self {
         ByRole {
             proposer: value(Role::Proposer),
@@ -40,7 +40,7 @@ impl<T> ByRole<T> {
         }
     }
 
-    /// This role's value, to change.
+    /// This role's value, mutable.
     pub fn of_mut(&mut self, role: Role) -> &mut T {
         match role {
             Role::Proposer => &mut self.proposer,

@@ -1,8 +1,7 @@
-//! Text that people and agents send, checked once where it enters.
+//! Texts that people and agents send, checked once where they enter.
 //!
-//! Holding a [`Content`] or a [`Title`] means that it fits. Each type also has a `recorded`
-//! constructor for what the record holds already: limits are for newcomers, the record is kept
-//! as it is.
+//! A [`Content`] or a [`Title`] has passed its check. The `recorded` constructors skip the check for
+//! text from the record, which may be older than today's limits.
 
 use alloc::string::String;
 use core::fmt;
@@ -10,7 +9,7 @@ use core::fmt;
 /// Why a text was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadText {
-    /// Nothing but white space.
+    /// Empty, or only white space.
     #[error("must not be blank")]
     Blank,
     /// More bytes than the server accepts.
@@ -30,7 +29,7 @@ pub enum BadText {
     /// A line break or another control character in a field of one line.
     #[error("must be one line without control characters")]
     NotOneLine,
-    /// U+0000, which no text holds.
+    /// U+0000, which PostgreSQL cannot store.
     #[error("must not contain U+0000")]
     Nul,
     /// Not a name of a debate type.
@@ -45,7 +44,7 @@ macro_rules! text {
         pub struct $name(String);
 
         impl $name {
-            /// What the record holds, whatever the limits are today.
+            /// Takes a text from the record without checking it.
             pub fn recorded(text: String) -> Self {
                 $name(text)
             }
@@ -55,7 +54,7 @@ macro_rules! text {
                 &self.0
             }
 
-            /// The text, given away.
+            /// Returns the text.
             pub fn into_string(self) -> String {
                 self.0
             }
@@ -70,23 +69,23 @@ macro_rules! text {
 }
 
 text! {
-    /// What an argument or a document version says.
+    /// The text of an argument or a document version.
     Content
 }
 text! {
-    /// What a debate is called: 1 to 200 characters on one line.
+    /// The title of a debate: 1 to 200 characters on one line.
     Title
 }
 text! {
-    /// What a document version changes: 1 to 500 characters on one line.
+    /// The summary of a document version: 1 to 500 characters on one line.
     Summary
 }
 text! {
-    /// A label of who wrote something: at most 80 characters on one line.
+    /// The label of an author: at most 80 characters on one line.
     Author
 }
 text! {
-    /// What a seat is called, whose token was used to write something: like an author's label.
+    /// The name of a seat: at most 80 characters on one line.
     SeatName
 }
 text! {
@@ -95,7 +94,7 @@ text! {
 }
 
 impl Content {
-    /// Accepts a text that says something and fits.
+    /// Accepts a text that is not blank and fits.
     pub fn parse(text: String, max_bytes: usize) -> Result<Self, BadText> {
         if text.trim().is_empty() {
             return Err(BadText::Blank);
@@ -103,7 +102,7 @@ impl Content {
         Self::parse_optional(text, max_bytes)
     }
 
-    /// Accepts a text that may also be empty, as an INTERVENTION's may.
+    /// Accepts a text that may be blank, such as an INTERVENTION's.
     pub fn parse_optional(text: String, max_bytes: usize) -> Result<Self, BadText> {
         if text.len() > max_bytes {
             return Err(BadText::TooManyBytes { len: text.len(), max: max_bytes });

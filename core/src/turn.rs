@@ -1,4 +1,4 @@
-//! What everyone is told: the waiter's action, the moves that are open, when a wait is over.
+//! What a role should do next: its action, its available moves, and when its wait ends.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ pub enum Action {
     WaitForProposer,
     /// The arbitrator owes a RULING.
     WaitForRuling,
-    /// Nothing for the arbitrator to do yet.
+    /// The arbitrator has nothing to do yet.
     Wait,
     /// Submit the RULING that is owed.
     Rule,
@@ -40,7 +40,7 @@ words!(
     }
 );
 
-/// A move that is open to a role now.
+/// A move that a role may make now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Available {
     /// `aw debate submit`.
@@ -71,8 +71,8 @@ words!(
 );
 
 impl Available {
-    /// The move with the target that is most likely to be accepted: the MOTION is older than every
-    /// INTERVENTION, so a right to park shows as well.
+    /// The move with the MOTION as its target. The MOTION is older than every INTERVENTION, so this
+    /// attempt also succeeds where the role may only park.
     fn attempt(self) -> Move<Target> {
         let target = Target::at(Seq::FIRST);
         match self {
@@ -87,8 +87,8 @@ impl Available {
 }
 
 impl Debate {
-    /// The moves that this role may make now: each is tried on the judge, so the hint and the
-    /// judge cannot differ.
+    /// The moves that this role may make now. Each is tried with [`Debate::decide`], so the list
+    /// cannot differ from the rules.
     pub fn available(&self, role: Role) -> Vec<Available> {
         Available::ALL
             .iter()
@@ -121,9 +121,10 @@ impl Standing {
         }
     }
 
-    /// Whether this role's wait is over: there is something to do, to read, or nothing more to come.
+    /// Whether this role's wait ends: it has the floor, it has unseen arguments, or the debate is
+    /// closed.
     ///
-    /// The arbitrator is called only when needed; what was said meanwhile is given then.
+    /// Unseen arguments do not end the arbitrator's wait: it is called only when a RULING is owed.
     pub fn ends_wait(&self, role: Role, unseen: bool) -> bool {
         let called = self.state == State::Closed || self.state.floor() == Some(role);
         match role {
@@ -132,14 +133,13 @@ impl Standing {
         }
     }
 
-    /// Where a wait that names no argument begins: what others wrote after this role's own newest
-    /// argument that is not parked.
+    /// The argument after which a wait without an id looks: this role's own newest that is not parked.
     pub fn seen_without_id(&self, role: Role) -> Option<Seq> {
         self.newest.get(role)
     }
 
-    /// What a wait shows when nothing is unseen: the newest argument that is neither parked nor
-    /// the role's own.
+    /// The argument that a wait shows when nothing is unseen: the newest that is neither parked nor this
+    /// role's own.
     pub fn newest_of_others(&self, role: Role) -> Option<Seq> {
         Role::ALL
             .iter()

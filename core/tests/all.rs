@@ -1,7 +1,8 @@
-//! The proofs of the rules: by tables, by random histories, and by a model of the whole.
+//! The proofs of the rules: one test for each rule, tables over every short debate, and a model of
+//! the whole protocol.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, unreachable_pub)]
 
-mod histories;
+mod decide;
 mod model;
-mod moves;
 mod record;
+mod tables;

@@ -1,81 +1,80 @@
-//! Proves, by walking every run of a small world, that the protocol as a whole loses nothing and
-//! leaves nobody stuck.
+//! Proves, by walking every run of a small world, that the protocol loses no argument and leaves no
+//! agent stuck.
 //!
-//! The world is a server built on the rules, which recognises a retry by its request id; a proposer
-//! and an opponent that know nothing but the `action` and the ids that they are given; and an
-//! arbitrator who intervenes and rules whenever the rules allow, also while an agent is writing.
-//! A request under way may be lost sight of, and then arrives late or never while the agent sends
-//! it again. An agent may die while it waits or writes and run its last command again, or begin
-//! anew with a wait that names no argument, unless it has sent a text whose reply it never read.
-//! A wait that is cut off and run again is no step at all, because waiting writes nothing. The
-//! debate has been created already.
+//! The world has a server built on the rules, which recognizes a retry by its request id; a proposer
+//! and an opponent that act only on the `action` and the ids in replies; and an arbitrator who
+//! intervenes and rules whenever the rules allow, also while an agent is writing. The reply to a
+//! request may be lost; then the request arrives late or never, and the agent sends it again. An
+//! agent may die while it waits or writes. It then runs its last command again, or begins with a wait
+//! that names no argument, unless it has sent a text whose reply it never read. Repeating a wait is
+//! not a step, because waiting writes nothing. The debate exists at the start.
 //!
-//! That everyone can stop is shown by going on from each state, past the bound, with a run in which
-//! nothing more goes wrong: a way to the end is exhibited for every state, so the proof neither
-//! assumes fairness nor is misled by cycles.
+//! To prove that every agent can stop, the test continues each state, past the bound, with a run in
+//! which nothing more fails. It finds an end for every state, so the proof does not assume fairness
+//! and cycles cannot mislead it.
 //!
-//! The bound: both policies, debates of up to 7 arguments, and for each agent 1 request lost sight
-//! of and 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set others.
+//! The bound: both policies, debates of up to 7 arguments, and for each agent 1 lost reply and
+//! 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set other bounds.
 
 use crate::record::Record;
 use aw_core::{Action, ByRole, Kind, Move, ResolutionPolicy, Role, Seq, Standing, State, Verdict};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const ONCE: &str = "every accepted request is in the record exactly once";
-const IN_HAND: &str = "an open debate never refuses the text that an agent was told to write";
-const NEW: &str = "a new text is never taken for the retry of an older one";
-const TOLD: &str = "every argument of another reaches an agent before it stops";
+const IN_HAND: &str = "an open debate never refuses the text that an agent is asked to write";
+const NEW: &str = "a new text is never mistaken for a retry";
+const DELIVERED: &str = "every argument of another role reaches an agent before it stops";
 const CLOSES: &str = "from here the debate can close and everyone can stop";
 const FLOOR: &str = "the agent whose move it is makes it";
 
 /// The agents; the arbitrator is free to do anything.
 const AGENTS: [Role; 2] = [Role::Proposer, Role::Opponent];
 
-/// A request to write. Its id is derived from the whole of it, so it is its own id.
+/// A write request. Its id is derived from all of it, so the request serves as its own id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Request {
     role: Role,
     play: Move<Seq>,
 }
 
-/// What an agent is at.
+/// What an agent does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Doing {
     /// Its wait is held, or about to be answered.
     Waits { after: Option<Seq> },
-    /// It was told to answer this target, by the wait that named `after`.
+    /// It answers this target, which the wait that named `after` returned.
     Writes { target: Seq, after: Option<Seq> },
-    /// It sends this again, not knowing whether it arrived.
+    /// It sends this again, because it does not know whether it arrived.
     Retries(Request),
-    /// It was told that the debate is closed.
+    /// It read that the debate is closed.
     Stopped,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Agent {
     doing: Doing,
-    /// The arguments of others that have reached it.
-    told: Told,
+    /// The arguments of others that it has read.
+    read: Places,
     /// Copies of its requests that may still arrive.
     late: Vec<Request>,
     losses: u8,
     deaths: u8,
 }
 
-/// A set of places, one bit each.
+/// A set of positions, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Told(u32);
+struct Places(u32);
 
-impl Told {
-    fn hear(&mut self, seqs: impl IntoIterator<Item = Seq>) {
+impl Places {
+    fn add(&mut self, seqs: impl IntoIterator<Item = Seq>) {
         seqs.into_iter().for_each(|seq| self.0 |= 1 << seq.0);
     }
 
-    fn forget(&mut self, seqs: impl IntoIterator<Item = Seq>) {
+    fn remove(&mut self, seqs: impl IntoIterator<Item = Seq>) {
         seqs.into_iter().for_each(|seq| self.0 &= !(1 << seq.0));
     }
 
-    fn knows(self, seq: Seq) -> bool {
+    fn contains(self, seq: Seq) -> bool {
         self.0 & (1 << seq.0) != 0
     }
 }
@@ -83,13 +82,13 @@ impl Told {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct World {
     record: Record,
-    /// By which request each argument was written; the arbitrator's and the server's have none.
+    /// The request that wrote each argument; the arbitrator's and the server's have none.
     requests: Vec<Option<Request>>,
     proposer: Agent,
     opponent: Agent,
-    /// An open debate refused a text that its author had been told to write.
+    /// An open debate refused a text that its author was asked to write.
     refused: bool,
-    /// A new text was taken for the retry of an older one.
+    /// A new text was mistaken for a retry.
     swallowed: bool,
 }
 
@@ -97,15 +96,15 @@ struct World {
 enum Step {
     /// The role's wait is answered.
     Wakes(Role),
-    /// The request is written or refused, and its sender hears so.
+    /// The request is written or refused, and its sender reads the reply.
     Submits(Request),
-    /// The request is sent, and its sender hears nothing.
-    LosesSightOf(Request),
-    /// A copy that nobody waits for reaches the server.
+    /// The request is sent, and its reply is lost.
+    LosesReply(Request),
+    /// A copy of a request reaches the server after its sender gave up on it.
     ArrivesLate(Request),
     /// The role dies while writing, and runs its last command again: the wait.
     DiesWriting(Role),
-    /// The role dies, and another begins with a wait that names no argument.
+    /// The role dies, and its successor begins with a wait that names no argument.
     BeginsAnew(Role),
     /// The arbitrator moves.
     Arbitrates(Move<Seq>),
@@ -118,7 +117,7 @@ struct Reply {
     replayed: bool,
 }
 
-/// The bound, and what can be switched to see that the model notices.
+/// The bound, and switches that break the protocol to see that the model notices.
 #[derive(Debug, Clone, Copy)]
 struct Small {
     arguments: usize,
@@ -126,7 +125,7 @@ struct Small {
     deaths: u8,
     parking: bool,
     idempotency: bool,
-    /// Whether an agent begins anew also while it does not know whether its text arrived.
+    /// Whether an agent begins anew although it does not know whether its text arrived.
     careless: bool,
 }
 
@@ -146,7 +145,7 @@ impl Small {
         }
     }
 
-    /// The server: replay first, then the state.
+    /// The server: checks for a replay first, then the state.
     fn write(&self, world: &mut World, request: Request) -> Option<Reply> {
         let Request { role, play } = request;
         let known = world.requests.iter().position(|known| *known == Some(request));
@@ -192,14 +191,14 @@ impl Small {
         world.swallowed |= reply.as_ref().is_some_and(|reply| reply.replayed && new_text);
         let agent = world.agent_mut(role);
         let after = reply.map(|reply| {
-            agent.told.hear(reply.missed);
+            agent.read.add(reply.missed);
             reply.next_argument_to_wait
         });
         agent.doing = Doing::Waits { after };
     }
 
-    /// Whether everyone stops when from here on nobody dies, nothing is lost sight of, the proposer
-    /// asks to complete, and the arbitrator does no more than close when all wait for a RULING.
+    /// Whether all agents stop if from here on nobody dies, no reply is lost, the proposer asks to
+    /// complete, and the arbitrator only closes the debate when all wait for a RULING.
     fn ends_well(&self, world: &World) -> bool {
         let mut world = world.clone();
         for _ in 0..30 {
@@ -216,8 +215,8 @@ impl Small {
         false
     }
 
-    /// Whether the agent whose move it is makes it when left alone. The longest way there: a stale
-    /// text is parked, the wait says what to answer, the answer is the move.
+    /// Whether the agent that has the floor moves if left alone. The longest way: a stale text is
+    /// parked, the wait returns the argument to answer, and the answer is the move.
     fn floor_is_used(&self, world: &World) -> bool {
         let before = world.record.debate.standing;
         let Some(role) = before.state.floor().filter(|role| AGENTS.contains(role)) else {
@@ -267,8 +266,8 @@ impl World {
         let argument = unseen.last().copied().or(standing.newest_of_others(role));
         let newest = self.record.newest();
         let agent = self.agent_mut(role);
-        agent.told.hear(unseen);
-        agent.told.hear(argument);
+        agent.read.add(unseen);
+        agent.read.add(argument);
         agent.doing = match standing.action(role) {
             Action::Respond | Action::AlignToRuling => {
                 Doing::Writes { target: argument.unwrap(), after }
@@ -282,7 +281,7 @@ impl World {
         };
     }
 
-    /// What this agent may be sending now.
+    /// The requests that this agent may send now.
     fn requests_in_hand(&self, role: Role) -> Vec<Request> {
         match self.agent(role).doing {
             Doing::Writes { target, .. } => {
@@ -297,7 +296,7 @@ impl World {
         }
     }
 
-    /// What this agent does next when nothing goes wrong; it prefers this kind of text.
+    /// This agent's next step if nothing fails; it prefers this kind of text.
     fn own_step(&self, role: Role, prefers: Kind) -> Option<Step> {
         if self.wakes(role) {
             return Some(Step::Wakes(role));
@@ -307,9 +306,9 @@ impl World {
         preferred.or(in_hand.first()).map(|request| Step::Submits(*request))
     }
 
-    fn everything_told(&self, role: Role) -> bool {
+    fn has_read_everything(&self, role: Role) -> bool {
         let others = self.record.lines().filter(|(_, entry)| entry.event.role() != role);
-        others.map(|(seq, _)| seq).all(|seq| self.agent(role).told.knows(seq))
+        others.map(|(seq, _)| seq).all(|seq| self.agent(role).read.contains(seq))
     }
 
     fn written_once(&self) -> bool {
@@ -330,7 +329,7 @@ impl Model for Small {
     fn init_states(&self) -> Vec<World> {
         let waits = |after| Agent {
             doing: Doing::Waits { after },
-            told: Told(0),
+            read: Places(0),
             late: Vec::new(),
             losses: self.losses,
             deaths: self.deaths,
@@ -355,7 +354,7 @@ impl Model for Small {
             for request in world.requests_in_hand(role) {
                 steps.push(Step::Submits(request));
                 if agent.losses > 0 {
-                    steps.push(Step::LosesSightOf(request));
+                    steps.push(Step::LosesReply(request));
                 }
             }
             steps.extend(agent.late.iter().map(|request| Step::ArrivesLate(*request)));
@@ -381,7 +380,7 @@ impl Model for Small {
         match step {
             Step::Wakes(role) => next.wake(role),
             Step::Submits(request) => self.submit(&mut next, request),
-            Step::LosesSightOf(request) => {
+            Step::LosesReply(request) => {
                 let agent = next.agent_mut(request.role);
                 agent.losses -= 1;
                 agent.late.push(request);
@@ -397,14 +396,14 @@ impl Model for Small {
                 let again = world.unseen(role, after);
                 let agent = next.agent_mut(role);
                 agent.deaths -= 1;
-                agent.told.forget(again);
+                agent.read.remove(again);
                 agent.doing = Doing::Waits { after };
             }
             Step::BeginsAnew(role) => {
                 let again = world.unseen(role, None);
                 let agent = next.agent_mut(role);
                 agent.deaths -= 1;
-                agent.told.forget(again);
+                agent.read.remove(again);
                 agent.late.clear();
                 agent.doing = Doing::Waits { after: None };
             }
@@ -420,9 +419,12 @@ impl Model for Small {
             Property::<Self>::always(ONCE, |_, world| world.written_once()),
             Property::<Self>::always(IN_HAND, |_, world| !world.refused),
             Property::<Self>::always(NEW, |_, world| !world.swallowed),
-            Property::<Self>::always(TOLD, |_, world| {
+            Property::<Self>::always(DELIVERED, |_, world| {
                 let stopped = |role: &Role| world.agent(*role).doing == Doing::Stopped;
-                AGENTS.iter().filter(|role| stopped(role)).all(|role| world.everything_told(*role))
+                AGENTS
+                    .iter()
+                    .filter(|role| stopped(role))
+                    .all(|role| world.has_read_everything(*role))
             }),
             Property::<Self>::always(CLOSES, Small::ends_well),
             Property::<Self>::always(FLOOR, Small::floor_is_used),
@@ -459,7 +461,7 @@ fn finds(model: Small, broken: &'static str) -> bool {
 }
 
 #[test]
-fn nothing_is_lost_and_nobody_is_stuck() {
+fn no_argument_is_lost_and_no_agent_is_stuck() {
     let model = Small::bounded();
     let checker = model.checker().threads(2).spawn_bfs().join();
     println!("{model:?}: {} states", checker.unique_state_count());
@@ -467,7 +469,7 @@ fn nothing_is_lost_and_nobody_is_stuck() {
 }
 
 #[test]
-fn without_parking_work_in_hand_is_refused() {
+fn without_parking_an_interrupted_text_is_refused() {
     assert!(finds(Small { parking: false, ..Small::bounded() }, IN_HAND));
 }
 
@@ -476,9 +478,9 @@ fn without_idempotency_an_argument_is_doubled() {
     assert!(finds(Small { idempotency: false, ..Small::bounded() }, ONCE));
 }
 
-// `missed` comes with the reply to a text, and a wait without an id begins after that text: an
-// argument that was parked just before it is in neither when the reply was never read.
+// `missed` is part of the reply to a text, and a wait without an id begins after that text. So an
+// argument that was parked just before the text is in neither if the reply was never read.
 #[test]
-fn an_agent_that_begins_anew_before_its_text_was_answered_can_miss_an_argument() {
-    assert!(finds(Small { careless: true, ..Small::bounded() }, TOLD));
+fn an_agent_that_begins_anew_before_reading_its_reply_can_miss_an_argument() {
+    assert!(finds(Small { careless: true, ..Small::bounded() }, DELIVERED));
 }

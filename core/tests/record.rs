@@ -1,4 +1,4 @@
-//! A debate in memory, which grows through `Debate::decide` and `Standing::apply` and nothing else.
+//! A debate in memory that grows only through `Debate::decide` and `Standing::apply`.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use aw_core::{
     Verdict,
 };
 
-/// The whole record and, beside it, the standing that was applied step by step.
+/// All entries, and the standing that was applied step by step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Record {
     pub debate: Debate,
@@ -23,7 +23,7 @@ impl Record {
         }
     }
 
-    /// Judges a move whose target is looked up as a server does.
+    /// Looks up the target as a server does, and judges the move.
     pub fn judge(&self, role: Role, play: Move<Seq>) -> Result<Vec<Entry>, Refusal> {
         self.debate.decide(role, self.locate(play))
     }
@@ -34,7 +34,7 @@ impl Record {
         located
     }
 
-    /// Makes a move and says where it is in the record.
+    /// Makes a move and returns its position.
     pub fn play(&mut self, role: Role, play: Move<Seq>) -> Result<Seq, Refusal> {
         let entries = self.judge(role, play)?;
         let seq = self.newest().next();
@@ -42,7 +42,7 @@ impl Record {
         Ok(seq)
     }
 
-    /// Adds what was decided.
+    /// Adds the entries of a decision.
     pub fn add(&mut self, entries: &[Entry]) {
         for entry in entries {
             self.debate.standing.apply(entry.event);
@@ -55,17 +55,17 @@ impl Record {
         Seq(self.entries.len() as u64)
     }
 
-    /// The argument at this place.
+    /// The argument at this position.
     pub fn at(&self, seq: Seq) -> Entry {
         self.entries[seq.0 as usize - 1]
     }
 
-    /// The arguments with their places.
+    /// The arguments with their positions.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = (Seq, Entry)> {
         (1..=self.newest().0).map(|n| (Seq(n), self.at(Seq(n))))
     }
 
-    /// An argument as a target, with the RULING that settled it.
+    /// An argument as a target, with the RULING on it.
     pub fn target(&self, seq: Seq) -> Target {
         let ruled = self
             .lines()
@@ -74,7 +74,7 @@ impl Record {
         Target { seq, ruled }
     }
 
-    /// Every move that anybody could ask for: each kind, each target, each verdict.
+    /// Every possible move: each kind, each target, each verdict.
     pub fn attempts(&self) -> Vec<Move<Seq>> {
         let rulings = |target| {
             [Verdict::GoOn, Verdict::Close].map(|verdict| Move::Ruling { target, verdict })

@@ -1,4 +1,4 @@
-//! Files that people write for `aw`: its settings, types of debate, and what the kit remembers.
+//! Files that `aw` reads: settings, types of debate, and the kit's own list of its files.
 
 use std::fs;
 use std::path::Path;
@@ -18,11 +18,11 @@ thread_local! {
     static FOLDER: TempDir = folder();
 }
 
-/// Anything as `config.toml`.
+/// Any bytes as `config.toml`.
 ///
-/// - It is refused in words, or settled; never half.
-/// - What is settled means the same when it is written in another way.
-/// - Whom others can reach asks who is calling, and a token that is set is wanted.
+/// - It is accepted as a whole or refused with a message.
+/// - Accepted settings mean the same when the file is written in another way.
+/// - A server beyond loopback requires tokens, and a configured token is required.
 pub fn settings(data: &[u8]) {
     FOLDER.with(|folder| {
         let home = folder.path().join("home");
@@ -49,7 +49,7 @@ pub fn settings(data: &[u8]) {
     });
 }
 
-/// What a server and a client are started with in this folder, or why not.
+/// The settings of a server and a client in this folder, or the error.
 fn settled(home: &Path) -> [Result<String, String>; 2] {
     let environment = |name: &str| (name == "AWEAVE_HOME").then(|| home.display().to_string());
     let server = ServerSettings::settle(Flags::default(), &environment);
@@ -65,7 +65,7 @@ fn settled(home: &Path) -> [Result<String, String>; 2] {
     ]
 }
 
-/// The same table, its keys in order and everything else as plain as can be.
+/// The same table with sorted keys in the plainest form.
 fn in_other_words(table: &Table) -> String {
     let pairs = table.iter().map(|(name, value)| format!("{} = {}\n", text(name), written(value)));
     pairs.collect()
@@ -97,13 +97,13 @@ fn text(said: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Parts one file of a type from the next.
+/// Separates the files of a type.
 const NEXT: &str = "\n--8<--\n";
 
-/// Anything as the files of a type of debate: `type.toml` and what each role goes by.
+/// Any bytes as the files of a type of debate: `type.toml` and the rules of each role.
 ///
-/// - They are refused in words, or make a type that every server takes.
-/// - A type that is written anew as it was read is the same type.
+/// - They are refused with a message, or make a type that every server accepts.
+/// - A type that is written again as it was read is the same type.
 pub fn types(data: &[u8]) {
     FOLDER.with(|folder| {
         let shelves =

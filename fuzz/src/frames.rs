@@ -1,4 +1,4 @@
-//! What is sent over a WebSocket once it is open, to a real server on loopback.
+//! Bytes on an open WebSocket of a real server on loopback.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::scene::{Stage, play};
 
-/// How long the server may take. It only ends what would otherwise never end.
+/// The longest that the server may take; it ends a hang.
 const CEILING: Duration = Duration::from_secs(30);
 
-/// What the first byte of an input may ask for: bytes as they are, and the debate that is closed.
+/// The bits of an input's first byte: raw bytes, and the closed debate.
 const RAW: u8 = 1;
 const CLOSED: u8 = 2;
 
-/// Parts one frame from the next. It begins no character, so text has none.
+/// Separates frames. No UTF-8 text contains this byte.
 const NEXT: u8 = 0xff;
 
-/// Anything on an open socket. The first byte says how it is sent: as it is, or as frames, each of
-/// which is a first byte as it stands on the wire, and what it carries, masked; `0xff` parts them.
-/// It also says whether the socket follows a debate that is closed.
+/// Any bytes on an open socket. The first byte says how they are sent: raw, or as frames separated by
+/// `0xff`, each with its first byte and its payload, which is masked. It also says whether the socket
+/// follows a closed debate.
 ///
-/// - The server ends the connection once the client has, and whatever it sent until then is
-///   well-formed frames, whose text is events.
-/// - Nothing is written into a debate that is closed.
-/// - The server goes on to answer others.
+/// - The server closes the connection after the client, and sends only well-formed frames whose text
+///   is events.
+/// - Nothing is written into a closed debate.
+/// - The server continues to answer others.
 pub fn frames(data: &[u8]) {
     thread_local!(static STAGE: Stage = const { Stage::new(Guard::default) });
     let Some((kind, data)) = data.split_first() else { return };
@@ -37,7 +37,7 @@ pub fn frames(data: &[u8]) {
         let sent = world.named(data);
         let sent = if kind & RAW == 0 { framed(&sent) } else { sent };
         let mut socket = opened(server, &debate);
-        // It may have heard enough before all of it was sent.
+        // The server may close before all of it was sent.
         let _ = socket.write_all(&sent).and_then(|()| socket.shutdown(Shutdown::Write));
         let mut heard = Vec::new();
         let ended = socket.read_to_end(&mut heard);
@@ -82,7 +82,7 @@ fn opened(server: SocketAddr, debate: &str) -> TcpStream {
     socket
 }
 
-/// The answer to a request on a connection of its own.
+/// The answer to a request on a separate connection.
 fn asked(server: SocketAddr, path: &str) -> String {
     let mut other = TcpStream::connect(server).expect("the server takes another connection");
     other.set_read_timeout(Some(CEILING)).expect("a socket has a timeout");
@@ -118,7 +118,8 @@ fn framed(data: &[u8]) -> Vec<u8> {
     frames
 }
 
-/// Asserts that these are frames of a server, to the last unless the connection was cut off.
+/// Asserts that these are well-formed frames of a server; the last may be incomplete if the connection
+/// was cut off.
 fn are_well_formed(mut heard: &[u8], cut: bool) {
     let mut closed = false;
     while let [first, second, ..] = heard {

@@ -1,4 +1,4 @@
-//! Reads HTML as a browser would, and says what must never stand in it.
+//! Parses HTML as a browser does, and checks what it contains.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// What an agent's text may be drawn with: words, and nothing that does anything.
+/// The tags that an agent's text may be rendered with; none of them is active.
 const HARMLESS: [&str; 27] = [
     "a",
     "blockquote",
@@ -39,10 +39,10 @@ const HARMLESS: [&str; 27] = [
     "ul",
 ];
 
-/// Those that have no end.
+/// The tags without an end tag.
 const EMPTY: [&str; 3] = ["br", "hr", "input"];
 
-/// What turns or hides text.
+/// The characters that reverse or hide text.
 pub(crate) fn hides(c: char) -> bool {
     matches!(c,
         '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{200b}'
@@ -50,8 +50,8 @@ pub(crate) fn hides(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Asserts that this is a piece of HTML that ends what it begins, says nothing that hides, and can
-/// only be read. `leads` says of an address on this site whether the text may lead there.
+/// Asserts that a piece of HTML is balanced, has no hidden characters, and is inert. `leads` says
+/// whether the text may link to an address of this site.
 pub(crate) fn is_harmless_piece(html: &str, leads: impl Fn(&str) -> bool) {
     let mut open: Vec<String> = Vec::new();
     for token in tokens(html) {
@@ -100,8 +100,8 @@ fn may_have(tag: &str, name: &str, value: &str, leads: impl Fn(&str) -> bool) {
     assert!(allowed, "<{tag} {name}={value:?}>");
 }
 
-/// Asserts that a whole page runs no script but ours and leads nowhere by script, and that none of
-/// its tags came from what was typed: those are called `fuzz`.
+/// Asserts that a page runs only our scripts, has no script URLs, and that none of its tags came from
+/// the input, whose tags are called `fuzz`.
 pub(crate) fn is_our_page(html: &str) {
     let mut script = false;
     for token in tokens(html) {
@@ -130,7 +130,7 @@ pub(crate) fn is_our_page(html: &str) {
     }
 }
 
-/// Asserts that an address is one of this site, or one that leads out openly.
+/// Asserts that an address is one of this site or a plain external one.
 fn leads_on(address: &str, html: &str) {
     let own = address.starts_with(['/', '#', '?']) && !address.starts_with("//");
     let out = ["http://", "https://", "mailto:"].iter().any(|scheme| address.starts_with(scheme));

@@ -9,13 +9,12 @@ use serde_json::Value;
 use crate::html::is_our_page;
 use crate::scene::{Answer, SUMMARY, Stage, TITLE, TOKEN, play};
 
-/// Anything as the body of a POST: the first line is its path and query, the second its media type,
+/// Any bytes as the body of a POST: the first line is its path and query, the second its media type,
 /// the rest the body.
 ///
-/// - The answer is never a 5xx, and it is the envelope, with a code of the table, that code's status
-///   and what goes with it.
-/// - What is refused, or was written before, leaves the record as it was.
-/// - What is accepted is recorded to the letter.
+/// - The answer is never a 5xx. It is the envelope, with a code of the table, its status and its fields.
+/// - A refused request and a retry leave the record unchanged.
+/// - An accepted request is recorded literally.
 pub fn bodies(data: &[u8]) {
     thread_local!(static STAGE: Stage = const { Stage::new(Guard::default) });
     let Some([path, kind, body]) = lines(data) else { return };
@@ -35,14 +34,14 @@ pub fn bodies(data: &[u8]) {
             assert!(answer.status.as_u16() < 500, "{answer:?}");
             return world.is_untouched("no form is JSON");
         }
-        let told = envelope(&answer);
+        let reply = envelope(&answer);
         let wrote = answer.status.as_u16() == 201 && path != "/links";
         if !wrote {
             return world.is_untouched(&format!("{path} answered {answer:?}"));
         }
         world.is_changed(&format!("{path} answered {answer:?}"));
         let sent = str::from_utf8(&body).expect("what is not UTF-8 is refused");
-        // A number beyond all bounds, or half a character in escapes, is JSON where nobody reads it.
+        // A huge number or half an escaped surrogate is valid JSON in a field that is not read.
         let Ok(sent) = serde_json::from_str::<Value>(sent) else { return };
         for (name, place) in [
             ("content", "/data/argument/content"),
@@ -51,7 +50,7 @@ pub fn bodies(data: &[u8]) {
             ("author", "/data/argument/author"),
             ("summary", "/data/summary"),
         ] {
-            if let (Some(sent), Some(kept)) = (sent.get(name), told.pointer(place)) {
+            if let (Some(sent), Some(kept)) = (sent.get(name), reply.pointer(place)) {
                 let is_none = sent.as_str().is_none_or(str::is_empty);
                 assert!(sent == kept || is_none, "{name}: {sent} became {kept}");
             }
@@ -59,12 +58,12 @@ pub fn bodies(data: &[u8]) {
     });
 }
 
-/// Anything as the URL and the headers of a GET: the first line is its path and query, each further
+/// Any bytes as the URL and the headers of a GET: the first line is its path and query, each further
 /// line a header.
 ///
 /// - The answer is never a 5xx. It is the envelope, or a page, an export or a table of figures.
-/// - A page runs no script but ours.
-/// - Whoever reads writes nothing.
+/// - A page runs only our scripts.
+/// - A read writes nothing.
 pub fn queries(data: &[u8]) {
     thread_local!(static STAGE: Stage = const { Stage::new(Guard::default) });
     play(&STAGE, |world| {
@@ -86,12 +85,11 @@ pub fn queries(data: &[u8]) {
     });
 }
 
-/// Anything as the URL and the headers of a GET to a server that wants a token and is known by one
+/// Any bytes as the URL and the headers of a GET to a server that requires a token and has one public
 /// name besides those of this machine.
 ///
-/// - Whoever does not name the server by a name of its own is refused, and so is a page of another
-///   origin.
-/// - Nobody reads anything without the token.
+/// - A request with another host name is refused, and so is one from another origin.
+/// - Nothing is readable without the token.
 pub fn callers(data: &[u8]) {
     thread_local!(static STAGE: Stage = const { Stage::new(sharing) });
     play(&STAGE, |world| {
@@ -126,18 +124,21 @@ pub fn callers(data: &[u8]) {
         if keys == [format!("bearer {TOKEN}")] {
             return;
         }
-        let told = String::from_utf8_lossy(&answer.body);
-        assert!(!told.contains(TITLE) && !told.contains(SUMMARY), "{path} was told to {keys:?}");
+        let reply = String::from_utf8_lossy(&answer.body);
+        assert!(
+            !reply.contains(TITLE) && !reply.contains(SUMMARY),
+            "{path} was readable with {keys:?}"
+        );
         let open =
             path == "/health" || path.starts_with("/sign-in") || path.starts_with("/assets/");
-        // Whoever came by a link is sent here once more, this time with the cookies of this site.
-        let again = told.contains("http-equiv=\"refresh\"");
+        // A visit by a link is redirected here once more, with the cookies of this site.
+        let again = reply.contains("http-equiv=\"refresh\"");
         let refused = !answer.status.is_success();
         assert!(refused || open || again, "{path} was given to {keys:?}: {answer:?}");
     });
 }
 
-/// A server that wants the token, behind a name of its own.
+/// A server that requires the token and has a public name.
 fn sharing() -> Guard {
     Guard {
         public: vec!["https://debates.example.org".parse().expect("it is a URL")],
@@ -145,12 +146,12 @@ fn sharing() -> Guard {
     }
 }
 
-/// Anything as a form of the page: the first line is its path, the second its cookies, the rest what
-/// was typed. `$S` is the csrf of the browser `$W`.
+/// Any bytes as a form of the page: the first line is its path, the second its cookies, the rest its
+/// fields. `$S` is the CSRF token of the browser `$W`.
 ///
-/// - The answer is never a 5xx. It is a page that runs no script but ours, or it leads on within
-///   this site.
-/// - What does not lead on has written nothing.
+/// - The answer is never a 5xx. It is a page that runs only our scripts, or a redirect within this
+///   site.
+/// - A request that is not redirected has written nothing.
 /// - No script can read a cookie, and no other site can send it.
 pub fn forms(data: &[u8]) {
     thread_local!(static STAGE: Stage = const { Stage::new(Guard::default) });
@@ -184,10 +185,10 @@ pub fn forms(data: &[u8]) {
     });
 }
 
-/// Stands in what is typed, and never in a cookie.
+/// Occurs in the fields of a form, and never in a cookie.
 const TYPED: &str = "fuzz";
 
-/// Every code that may be met here, its status, and what goes with it.
+/// Every code that may occur here, its status and its fields.
 const CODES: [(&str, u16, &[&str]); 12] = [
     ("INVALID_INPUT", 400, &["field"]),
     ("CONTENT_TOO_LARGE", 413, &["max_length"]),
@@ -203,17 +204,17 @@ const CODES: [(&str, u16, &[&str]); 12] = [
     ("METHOD_NOT_ALLOWED", 405, &[]),
 ];
 
-/// Asserts that an answer is the envelope, and gives it.
+/// Asserts that an answer is the envelope, and returns it.
 pub(crate) fn envelope(answer: &Answer) -> Value {
-    let told: Value = serde_json::from_slice(&answer.body)
+    let reply: Value = serde_json::from_slice(&answer.body)
         .unwrap_or_else(|_| panic!("not the envelope: {answer:?}"));
-    match told["success"].as_bool() {
+    match reply["success"].as_bool() {
         Some(true) => {
             assert!(matches!(answer.status.as_u16(), 200 | 201), "{answer:?}");
-            assert!(told["data"].is_object(), "{answer:?}");
+            assert!(reply["data"].is_object(), "{answer:?}");
         }
         Some(false) => {
-            let error = &told["error"];
+            let error = &reply["error"];
             let known = CODES.iter().find(|(code, _, _)| error["code"] == *code);
             let (_, status, with) = known.unwrap_or_else(|| panic!("not of the table: {answer:?}"));
             assert_eq!(answer.status.as_u16(), *status, "{answer:?}");
@@ -225,7 +226,7 @@ pub(crate) fn envelope(answer: &Answer) -> Value {
         }
         None => panic!("not the envelope: {answer:?}"),
     }
-    told
+    reply
 }
 
 /// Two lines and the rest.
@@ -234,7 +235,7 @@ fn lines(data: &[u8]) -> Option<[&[u8]; 3]> {
     Some([parts.next()?, parts.next()?, parts.next()?])
 }
 
-/// A request to this path, if it is one.
+/// A request to this path, if it is valid.
 fn to(path: &[u8], method: &str) -> Option<Builder> {
     let path = str::from_utf8(path).ok().filter(|path| path.starts_with('/'))?;
     let request = Request::builder().method(method).uri(path).header("host", "localhost");
@@ -264,7 +265,7 @@ fn is_html(answer: &Answer) -> bool {
     kind.is_some_and(|kind| kind.starts_with("text/html"))
 }
 
-/// Whether this is a page's path, which answers people and not programs.
+/// Whether this path is a page for people.
 fn is_page(path: &str) -> bool {
     let pages = [
         "",
@@ -281,7 +282,7 @@ fn is_page(path: &str) -> bool {
     pages.contains(&path.trim_start_matches('/').split('/').next().unwrap_or_default())
 }
 
-/// Whether a host is a name of this machine, in its plainest spelling, with any port or none.
+/// Whether a host is a name of this machine in its plain spelling, with or without a port.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !host.ends_with(']') => {

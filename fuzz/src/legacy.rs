@@ -1,4 +1,4 @@
-//! What an older system left behind, with anything in its columns.
+//! Databases of the older system with any values.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 
 use crate::scene::folder;
 
-/// As the older system makes its tables, with whatever it would not have let in taken along.
+/// The tables of the older system without their constraints.
 const DEBATES: &str = "
     create table debates (
         id text not null primary key, title text not null, debate_type text not null,
@@ -34,11 +34,11 @@ const DOCUMENTS: &str = "
     );
 ";
 
-/// Anything in the tables of the older system: each line is a row, its first letter the table, its
-/// columns parted by tabs. A column `-` is none, and one of digits is a number.
+/// Any values in the tables of the older system: each line is a row, its first letter the table, its
+/// columns separated by tabs. The column `-` is null, and digits are a number.
 ///
-/// - It is imported whole, and what is imported verifies; or it is refused in words, with the files
-///   left as they were.
+/// - It is imported completely and passes verification; or it is refused with a message, and the files
+///   are unchanged.
 pub fn legacy(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let folder = folder();
@@ -57,7 +57,7 @@ pub fn legacy(data: &[u8]) {
                 ("v", 8) => (&beside, "insert into document_versions values (?,?,?,?,?,?,?,?)"),
                 _ => continue,
             };
-            // What its tables would not take is not in them.
+            // Rows that the tables refuse are skipped.
             let taken = db.execute(sql, rusqlite::params_from_iter(row)).is_ok();
             debates += u64::from(taken && table == "d");
         }
@@ -94,7 +94,7 @@ pub fn legacy(data: &[u8]) {
     }
 }
 
-/// All that stands in the tables.
+/// All rows of the tables.
 fn rows(path: &Path, documents: &Path) -> Vec<Vec<Value>> {
     let mut all = Vec::new();
     for (path, table) in [(path, "debates"), (path, "arguments"), (documents, "document_versions")]

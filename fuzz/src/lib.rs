@@ -1,9 +1,8 @@
-//! Whatever `aw` parses, given anything at all, and what must be true then.
+//! Fuzz targets for everything that `aw` parses.
 //!
 //! Each target is a function of bytes that panics when a promise is broken; its comment lists the
-//! promises. `tests/all.rs` gives every target its seeds and some thousand mutations of them, as
-//! part of `cargo test`. `scripts/fuzz` lets libFuzzer look for more, for as long as one likes.
-//! Begin with [`TARGETS`].
+//! promises. As part of `cargo test`, `tests/all.rs` runs every target on its seeds and some thousand
+//! mutations of them. `scripts/fuzz` runs libFuzzer for any length of time. Start with [`TARGETS`].
 
 mod files;
 mod frames;
@@ -23,10 +22,10 @@ pub use legacy::legacy;
 pub use messages::messages;
 pub use words::{documents, markdown, options};
 
-/// A target: any bytes may be given to it.
+/// A target: a function that accepts any bytes.
 pub type Target = fn(&[u8]);
 
-/// All of them, by the names under which their seeds are kept.
+/// All targets, by the names of their seed folders.
 pub const TARGETS: [(&str, Target); 16] = [
     ("bodies", bodies),
     ("queries", queries),

@@ -1,7 +1,7 @@
-//! A server to send anything to: the real router on a real SQLite file, and a debate in every state.
+//! A server for the targets: the real router on a real SQLite file, with a debate in every state.
 //!
-//! Each input finds the same scene, so that what went wrong once goes wrong again: whatever an
-//! earlier one has written is left behind in debates that nobody names any more.
+//! Each input runs in the same scene, so that a failure can be repeated: an earlier input's writes are
+//! in debates with other ids.
 
 use std::cell::{Cell, RefCell};
 use std::env;
@@ -29,19 +29,19 @@ use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 use uuid::Uuid;
 
-/// How long an answer may take. It only ends what would otherwise never end.
+/// The longest that an answer may take; it ends a hang.
 const CEILING: Duration = Duration::from_secs(30);
 
-/// How long a wait is held before whoever waits leaves again.
+/// How long a client waits before it leaves.
 const HELD: Duration = Duration::from_millis(3);
 
-/// After so many scenes the record is begun anew, lest it grow for as long as the fuzzer runs.
+/// The number of scenes after which the record is replaced, so that it does not grow without end.
 const SCENES: u32 = 4_000;
 
-/// 2026-01-01T00:00:00.000Z: time stands still.
+/// 2026-01-01T00:00:00.000Z; the clock does not move.
 const NOW: Time = Time(1_767_225_600_000);
 
-/// A world, made by the first input and there for all that follow in this thread.
+/// The world of this thread, created by its first input.
 pub(crate) struct Stage {
     guard: fn() -> Guard,
     world: RefCell<Option<World>>,
@@ -53,7 +53,7 @@ impl Stage {
     }
 }
 
-/// Lets something happen in a scene that nothing has happened in.
+/// Runs a check in a fresh scene.
 pub(crate) fn play(stage: &'static LocalKey<Stage>, act: impl FnOnce(&mut World)) {
     stage.with(|stage| {
         let mut world = stage.world.borrow_mut();
@@ -67,13 +67,13 @@ pub(crate) fn play(stage: &'static LocalKey<Stage>, act: impl FnOnce(&mut World)
     });
 }
 
-/// How often a thread of a server has panicked, which the server itself would survive.
+/// The number of panics in server threads, which the server itself survives.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-/// What those threads are called.
+/// The name of those threads.
 const THREADS: &str = "aw-fuzz-server";
 
-/// Counts the panics of servers, besides whatever is done about them anyway.
+/// Counts the panics of servers, in addition to the default hook.
 fn count_panics() {
     static COUNTED: Once = Once::new();
     COUNTED.call_once(|| {
@@ -94,7 +94,7 @@ pub(crate) struct World {
     stop: Stop,
     address: Option<SocketAddr>,
     database: Connection,
-    /// As it was when the scene was set; none when that no longer matters.
+    /// The counts when the scene was set; `None` if they no longer matter.
     version: Cell<Option<i64>>,
     counts: Vec<i64>,
     scenes: u32,
@@ -103,7 +103,7 @@ pub(crate) struct World {
     _folder: TempDir,
 }
 
-/// What the server answered.
+/// An answer of the server.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -115,7 +115,7 @@ impl World {
         count_panics();
         let folder = folder();
         let path = folder.path().join("debate.db");
-        // The runtime comes first: the engine lets its tasks run there.
+        // The runtime first: the engine spawns its tasks on it.
         let mut runtime = Builder::new_multi_thread();
         runtime.worker_threads(1).thread_name(THREADS).enable_all();
         let runtime = runtime.build().expect("a runtime is made");
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Where the server listens, for whoever needs a connection.
+    /// The address of the server, for targets that need a connection.
     pub(crate) fn address(&mut self) -> SocketAddr {
         *self.address.get_or_insert_with(|| {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -164,7 +164,7 @@ impl World {
         })
     }
 
-    /// Sets the scene, unless it stands as it was set.
+    /// Sets the scene, unless it is unchanged.
     fn set(&mut self) {
         if self.version.get() == Some(self.data_version()) {
             return;
@@ -210,7 +210,7 @@ impl World {
         self.remember();
     }
 
-    /// The csrf that the forms of a browser carry.
+    /// The CSRF token of a browser's forms.
     fn csrf(&self) -> String {
         let request = Request::get("/new").header("host", "localhost");
         let request = request.header("cookie", format!("aw_browser={BROWSER}"));
@@ -220,7 +220,7 @@ impl World {
         after.split('"').next().unwrap_or_default().to_owned()
     }
 
-    /// The id of the argument that this writes.
+    /// Sends a write and returns the id of its argument.
     fn written(&self, path: &str, body: &Value) -> String {
         self.accepted(path, body)["argument"]["id"].as_str().expect("it has an id").to_owned()
     }
@@ -239,7 +239,7 @@ impl World {
         answer["data"].take()
     }
 
-    /// The same bytes, with the names of the scene in place of `$A`, `$a` and so on.
+    /// The same bytes, with `$A`, `$a` and so on replaced by the ids of the scene.
     pub(crate) fn named(&self, bytes: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
@@ -259,7 +259,7 @@ impl World {
         text
     }
 
-    /// The answer to this; none when the server lets whoever asked wait.
+    /// The answer to a request; `None` if the server holds it.
     pub(crate) fn send(&self, request: Request<Body>) -> Option<Answer> {
         let patience = match may_be_held(&request) {
             true => HELD,
@@ -268,7 +268,7 @@ impl World {
         self.send_within(request, patience)
     }
 
-    /// The same, for a request that is known to be answered later, or at once.
+    /// The same for a request that is known to be held, or not.
     pub(crate) fn send_within(&self, request: Request<Body>, patience: Duration) -> Option<Answer> {
         let router = self.router.clone();
         let answered = async move {
@@ -281,7 +281,7 @@ impl World {
             self.runtime.block_on(async { tokio::time::timeout(patience, answered).await });
         assert!(answered.is_ok() || patience < CEILING, "there was no answer");
         if answered.is_err() {
-            // What was cut off may still be written, so the next input needs another scene.
+            // A cancelled request may still be written, so the next input needs a new scene.
             self.version.set(None);
         }
         answered.ok()
@@ -292,7 +292,7 @@ impl World {
         if self.version.get() != Some(self.data_version()) {
             let counts = self.counts();
             assert_eq!(counts, self.counts, "{why}, and something was written");
-            // A write that found out that writing works, most likely.
+            // Most likely a test write of `/health`.
             self.version.set(Some(self.data_version()));
         }
     }
@@ -307,13 +307,13 @@ impl World {
         self.counts = self.counts();
     }
 
-    /// Changes whenever anybody else has written.
+    /// A number that changes with every commit of another connection.
     fn data_version(&self) -> i64 {
         let version = self.database.query_row("pragma data_version", [], |row| row.get(0));
         version.expect("SQLite tells")
     }
 
-    /// How much was ever written: whatever changes the record changes one of these numbers.
+    /// Counts of rows: any write changes one of them.
     fn counts(&self) -> Vec<i64> {
         let sql = "select (select count(*) from debates),
             (select count(*) from debates where deleted_at is not null),
@@ -342,24 +342,24 @@ impl std::fmt::Debug for Answer {
     }
 }
 
-/// What debates and documents are called here.
+/// The title and summary of all debates and documents.
 pub(crate) const TITLE: &str = "Keep one file?";
 pub(crate) const SUMMARY: &str = "The plan of one file";
 
-/// A browser that forms were made for.
+/// The cookie of the browser whose forms are sent.
 const BROWSER: &str = "0123456789abcdef0123456789abcdef";
 
-/// The token of a server that wants one.
+/// The token of a server that requires one.
 pub(crate) const TOKEN: &str = "a-secret-that-nobody-guesses";
 
-/// Whether the server may hold this for as long as whoever sent it likes.
+/// Whether the server may hold this request.
 fn may_be_held(request: &Request<Body>) -> bool {
     let path = request.uri().path();
     path.contains("/wait") || path.contains("/poll")
 }
 
-/// A temporary folder: where one is told, else in memory where there is such a place. None of this is
-/// about disks.
+/// A temporary folder: in `TMPDIR` if that is set, else in memory if possible, because no target tests
+/// disks.
 pub(crate) fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = match env::var_os("TMPDIR").is_none() && memory.is_dir() {

@@ -1,4 +1,4 @@
-//! What agents write: Markdown, options of an APPEAL, documents that are mentioned.
+//! Texts of agents: Markdown, options of an APPEAL, mentions of documents.
 
 use aw::render::markdown::render;
 use aw::web::options::{choices, sections};
@@ -6,34 +6,34 @@ use aw_core::{DocumentId, mentions};
 
 use crate::html::is_harmless_piece;
 
-/// The document that is known where a text is drawn.
+/// The only document that exists in these tests.
 const KNOWN: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
 /// The length of a hyphenated UUID.
 const UUID_LEN: usize = 36;
 
-/// Anything as an agent's Markdown.
+/// Any text as an agent's Markdown.
 ///
-/// - What is drawn ends all that it begins, so it cannot reach out of its place; it has no tag and no
-///   attribute but those of words, and leads out of this site or to a document that is known.
-/// - Nothing that turns or hides text is left in it.
-/// - It is no longer than in proportion to what was written.
+/// - The HTML is balanced, so it cannot affect the rest of the page; it has only inert tags and
+///   attributes, and links to other sites or to an existing document.
+/// - It has no characters that reverse or hide text.
+/// - Its length is proportional to the input's.
 pub fn markdown(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let known: DocumentId = KNOWN.parse().expect("it is an id");
     let html = render(text, &|id| (id == known).then_some(3));
     is_harmless_piece(&html, |address| address == format!("/doc/{KNOWN}?version=3"));
-    // A cell of a table, or a word of code, is at most so many times as long as it was; a table may
-    // leave out some thousand cells, and some hundred hidden characters are named.
+    // The factor covers cells of tables and words of code; the constant covers omitted cells and named
+    // hidden characters.
     assert!(html.len() < text.len() * 64 + 300_000, "{} of {}", html.len(), text.len());
 }
 
-/// Anything as an APPEAL.
+/// Any text as an APPEAL.
 ///
-/// - There are no options, or two to twelve; each has a name and says something, and only the last
-///   can be any other way.
-/// - What they say was said in the APPEAL, letter by letter and in its order.
-/// - The sides of the dispute are pieces of the APPEAL, and do not overlap.
+/// - There are no options, or two to twelve; each has a name and a text, and only the last can be
+///   "another way".
+/// - Their texts are literal parts of the APPEAL, in its order.
+/// - The sides of the dispute are parts of the APPEAL and do not overlap.
 pub fn options(data: &[u8]) {
     let Ok(appeal) = str::from_utf8(data) else { return };
     let found = choices(appeal);
@@ -43,11 +43,11 @@ pub fn options(data: &[u8]) {
         assert!(!choice.name.contains('\n'), "{found:?}");
         assert!(!choice.is_free || number + 1 == found.len(), "{found:?}");
     }
-    // What stands for a character in Markdown (`&amp;`) is another one than was written.
+    // Markdown replaces entities such as `&amp;`.
     if !appeal.contains('&') {
         let mut said = appeal.chars();
         for choice in &found {
-            // The name may stand before what it says, or be a number that Markdown counted.
+            // The name may precede its text, or be a number of a Markdown list.
             for wanted in choice.words.chars().filter(|c| c.is_alphanumeric()) {
                 assert!(said.any(|c| c == wanted), "{choice:?} in {appeal:?}");
             }
@@ -66,10 +66,10 @@ pub fn options(data: &[u8]) {
     assert!(places.windows(2).all(|pair| pair[0].end <= pair[1].start), "{parts:?} in {appeal:?}");
 }
 
-/// Anything as a text that mentions documents.
+/// Any text as one that mentions documents.
 ///
-/// - Found is every UUID that stands alone, once, in order; found by looking at every place.
-/// - A version that is named beside one stands somewhere after it.
+/// - Every separate UUID is found once, in order, as a search at every position finds it.
+/// - The version of a mention occurs after its UUID.
 pub fn documents(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let found = mentions(text);

@@ -1,7 +1,7 @@
 //! The short form of fuzzing: every seed of every target, and some thousand mutations of them.
 //!
-//! The mutations are the same in every run, so a failure here is one everywhere. What libFuzzer
-//! finds (`scripts/fuzz`) is kept as one more seed.
+//! The mutations are the same in every run, so a failure can be repeated everywhere. Inputs that
+//! libFuzzer finds (`scripts/fuzz`) become seeds.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod mutator;
@@ -13,41 +13,41 @@ use std::path::{Path, PathBuf};
 use aw_fuzz::TARGETS;
 use mutator::{Dice, Mutator};
 
-/// Where the dice begin.
+/// The seed of the mutations.
 const SEED: u64 = 2026;
 
 #[test]
-fn any_body_is_answered_in_the_envelope_and_what_is_refused_writes_nothing() {
+fn any_body_is_answered_in_the_envelope_and_a_refused_one_writes_nothing() {
     holds("bodies", 6_000);
 }
 
 #[test]
-fn any_url_is_answered_and_whoever_reads_writes_nothing() {
+fn any_url_is_answered_and_a_read_writes_nothing() {
     holds("queries", 6_000);
 }
 
 #[test]
-fn nobody_is_let_in_by_a_foreign_name_or_without_the_token() {
+fn a_foreign_host_name_or_a_missing_token_is_refused() {
     holds("callers", 6_000);
 }
 
 #[test]
-fn any_form_is_answered_by_a_page_of_ours_and_what_is_refused_writes_nothing() {
+fn any_form_is_answered_by_a_page_and_a_refused_one_writes_nothing() {
     holds("forms", 4_000);
 }
 
 #[test]
-fn any_message_is_answered_in_json_rpc_and_what_is_refused_writes_nothing() {
+fn any_message_is_answered_in_json_rpc_and_a_refused_one_writes_nothing() {
     holds("messages", 3_000);
 }
 
 #[test]
-fn any_frames_end_in_well_formed_ones_and_the_server_goes_on() {
+fn any_frames_get_well_formed_answers_and_the_server_continues() {
     holds("frames", 2_000);
 }
 
 #[test]
-fn any_markdown_is_drawn_as_html_that_can_only_be_read() {
+fn any_markdown_becomes_inert_html() {
     holds("markdown", 5_000);
 }
 
@@ -62,7 +62,7 @@ fn every_document_that_any_text_mentions_is_found_once() {
 }
 
 #[test]
-fn any_settings_are_refused_or_mean_the_same_in_other_words() {
+fn any_settings_are_refused_or_mean_the_same_in_another_form() {
     holds("settings", 4_000);
 }
 
@@ -92,7 +92,7 @@ fn the_kit_comes_and_goes_in_any_home() {
 }
 
 #[test]
-fn any_rows_of_the_older_system_are_imported_whole_or_left_as_they_were() {
+fn any_rows_of_the_older_system_are_imported_completely_or_left_unchanged() {
     holds("legacy", 300);
 }
 
@@ -108,7 +108,7 @@ fn every_target_has_seeds_and_words_and_is_known_to_libfuzzer() {
     }
 }
 
-/// Gives a target all its seeds and so many mutations of them.
+/// Runs a target on its seeds and this many mutations of them.
 fn holds(name: &str, mutations: usize) {
     let (_, target) = TARGETS.into_iter().find(|(known, _)| *known == name).unwrap();
     let seeds = seeds(name);
@@ -123,16 +123,16 @@ fn holds(name: &str, mutations: usize) {
     }
 }
 
-/// Gives an input to a target; one that breaks a promise is kept and named.
+/// Runs a target on an input; saves and names an input that breaks a promise.
 fn give(name: &str, target: fn(&[u8]), input: &[u8]) {
     if let Err(why) = catch_unwind(AssertUnwindSafe(|| target(input))) {
         let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-failed"));
         fs::write(&kept, input).unwrap();
         let shown = String::from_utf8_lossy(input).into_owned();
-        let told =
+        let message =
             format!("{name} (seed {SEED}) broke its promise on {}: {shown:?}", kept.display());
         let why = why.downcast::<String>().map_or_else(|_| String::new(), |why| *why);
-        panic!("{told}\n{why}");
+        panic!("{message}\n{why}");
     }
 }
 
@@ -149,8 +149,8 @@ fn seeds(name: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// The words of a target, in the form that libFuzzer reads: one a line, in double quotes, a byte
-/// that cannot be written plainly as `\xff`.
+/// The dictionary of a target in libFuzzer's form: one word a line, in double quotes, special bytes as
+/// `\xff`.
 fn words(name: &str) -> Vec<Vec<u8>> {
     let path = folder().join("words").join(format!("{name}.dict"));
     let text = fs::read_to_string(path).unwrap();

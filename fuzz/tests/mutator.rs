@@ -1,6 +1,6 @@
-//! Changes an input a little, by chance: the same chance every time.
+//! Mutates inputs at random, with a fixed seed.
 
-/// Dice that always fall the same way after the same seed.
+/// Seeded random numbers.
 pub(crate) struct Dice(u64);
 
 impl Dice {
@@ -17,26 +17,26 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this one, or 0.
+    /// A number below `most`, or 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         (self.roll() % most.max(1) as u64) as usize
     }
 
-    /// A number below this one, rather a small one.
+    /// A number below `most`, more often a small one.
     fn few(&mut self, most: usize) -> usize {
         let most = 1 + self.below(most);
         self.below(most)
     }
 }
 
-/// What an input may become.
+/// The sources of mutations.
 pub(crate) struct Mutator<'a> {
     pub(crate) seeds: &'a [Vec<u8>],
-    /// Words that mean something where these inputs are read.
+    /// Words with a meaning in these inputs.
     pub(crate) words: &'a [Vec<u8>],
 }
 
-/// No input becomes longer.
+/// The greatest length of an input.
 const LONGEST: usize = 4_096;
 
 impl Mutator<'_> {
@@ -54,25 +54,25 @@ impl Mutator<'_> {
         let at = dice.below(input.len() + 1);
         let length = dice.few(40).min(input.len() - at);
         match dice.below(8) {
-            // A bit of one byte.
+            // Flip a bit.
             0 if at < input.len() => input[at] ^= 1 << dice.below(8),
-            // Another byte.
+            // Replace a byte.
             1 => input.insert(at, dice.below(256) as u8),
-            // A piece that is gone.
+            // Remove a piece.
             2 => drop(input.drain(at..at + length)),
-            // A piece again, once or many times.
+            // Repeat a piece.
             3 => {
                 let piece = input[at..at + length].repeat(1 + dice.few(60));
                 input.splice(at..at, piece);
             }
-            // A piece of another seed.
+            // Insert a piece of another seed.
             4 => {
                 let other = &self.seeds[dice.below(self.seeds.len())];
                 let from = dice.below(other.len() + 1);
                 let to = (from + dice.below(60)).min(other.len());
                 input.splice(at..at + length, other[from..to].iter().copied());
             }
-            // A word, beside or in place of what stands there.
+            // Insert a word, or replace bytes with it.
             _ if !self.words.is_empty() => {
                 let word = &self.words[dice.below(self.words.len())];
                 let length = if dice.below(2) == 0 { 0 } else { length };

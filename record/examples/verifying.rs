@@ -1,4 +1,4 @@
-//! How fast the record is verified, and what that costs those who write meanwhile.
+//! Measures how fast the record is verified, and how that affects concurrent writes.
 //!
 //! `cargo run --release -p aw-record --example verifying -- [arguments] [debates]`
 #![allow(missing_docs, clippy::print_stdout, clippy::unwrap_used)]
@@ -68,7 +68,7 @@ async fn main() {
     println!("a write takes {meanwhile:?} while somebody verifies");
 }
 
-/// A debate of so many arguments: its id, and its newest argument with whose turn it is.
+/// A debate of this many arguments: its id, its newest argument and the role that is next.
 async fn hold(engine: Engine, arguments: usize) -> (DebateId, (ArgumentId, Role)) {
     let debate: DebateId = Uuid::now_v7().into();
     let ask = Ask::Open {
@@ -102,7 +102,7 @@ async fn write(engine: &Engine, debate: DebateId, ask: Ask) -> ArgumentId {
     engine.execute(request).await.unwrap().argument.id
 }
 
-/// The median time of writes that follow each other.
+/// The median duration of consecutive writes.
 async fn latency(
     engine: &Engine,
     debate: DebateId,

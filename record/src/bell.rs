@@ -1,8 +1,8 @@
-//! The bell: one rope per debate that somebody waits for.
+//! The bell: wakes the listeners of a debate after a commit.
 //!
-//! It says "look", never what to see: it carries no content, so it cannot disagree with the
-//! record. Whoever waits listens first and reads second ([`Bell::until`]), so that nothing can
-//! slip in between. `bell_tests.rs` rings it in every order that shuttle can think of.
+//! A ring carries no content, so it cannot disagree with the record: each listener reads the record
+//! itself. A waiter listens first and reads second ([`Bell::until`]), so that it misses no commit in
+//! between. `bell_tests.rs` runs it in every order that shuttle generates.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use aw_core::DebateId;
 
 use super::sync::{Mutex, MutexGuard, watch};
 
-/// Wakes everybody who listens to a debate.
+/// Wakes the listeners of a debate; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bell {
     ropes: Arc<Mutex<Ropes>>,
@@ -25,12 +25,12 @@ struct Ropes {
     of: HashMap<DebateId, watch::Sender<Rung>>,
 }
 
-/// Which ring it was: each has a greater number than those before it.
+/// The number of a ring; it grows with every ring.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rung(pub(crate) u64);
 
 impl Bell {
-    /// Tells everybody who listens to this debate to look. Call it after the commit.
+    /// Wakes all listeners of this debate. Call it after the commit.
     pub(crate) fn ring(&self, debate: DebateId) {
         let mut ropes = self.ropes();
         ropes.newest.0 += 1;
@@ -39,7 +39,7 @@ impl Bell {
         }
     }
 
-    /// Tells everybody to look, whatever they listen to.
+    /// Wakes the listeners of all debates.
     pub(crate) fn ring_all(&self) {
         let mut ropes = self.ropes();
         ropes.newest.0 += 1;
@@ -48,7 +48,7 @@ impl Bell {
         }
     }
 
-    /// Starts listening: every ring from now on will be heard.
+    /// Starts listening: the listener gets every ring from now on.
     pub(crate) fn listen(&self, debate: DebateId) -> Listening {
         let heard = match self.ropes().of.entry(debate) {
             Entry::Occupied(rope) => rope.get().subscribe(),
@@ -57,11 +57,11 @@ impl Bell {
         Listening { debate, heard: Some(heard), bell: self.clone() }
     }
 
-    /// Asks `read` until it has an answer: once at once, and again after every ring, of which it is
-    /// told.
+    /// Calls `read` until it returns an answer: once immediately, and again after every ring, with the
+    /// number of that ring.
     ///
-    /// It listens before it reads for the first time. The other way round, what is committed
-    /// between the reading and the listening would be slept through.
+    /// It listens before the first read. In the other order, the waiter would sleep through a commit
+    /// between the read and the listening.
     pub(crate) async fn until<T, E, R: Future<Output = Result<Option<T>, E>>>(
         &self,
         debate: DebateId,
@@ -77,7 +77,7 @@ impl Bell {
         }
     }
 
-    /// How many debates somebody listens to.
+    /// How many debates have a listener.
     pub(crate) fn debates_listened_to(&self) -> usize {
         self.ropes().of.len()
     }
@@ -88,28 +88,28 @@ impl Bell {
     }
 }
 
-/// An ear to one debate's bell. Dropping it is enough to be forgotten.
+/// A listener of one debate's bell. Dropping it unregisters it.
 #[derive(Debug)]
 pub struct Listening {
     debate: DebateId,
-    /// There until it is dropped.
+    /// `None` only while it is dropped.
     heard: Option<watch::Receiver<Rung>>,
     bell: Bell,
 }
 
 impl Listening {
-    /// Returns after a ring that was not yet noticed; at once when there was one meanwhile. Of
-    /// several it tells the newest.
+    /// Waits for the next ring; returns immediately if there was one since the last call. Of several
+    /// rings it returns the newest.
     pub async fn next(&mut self) -> Rung {
         let heard = self.heard.as_mut().expect("only dropping takes it");
-        heard.changed().await.expect("a rope stays while somebody listens");
+        heard.changed().await.expect("a rope stays while it has a listener");
         *heard.borrow_and_update()
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Under the lock, so that of two who leave at once the second sees that it is the last.
+        // Under the lock: if two listeners leave at once, the second sees that it is the last.
         let mut ropes = self.bell.ropes();
         self.heard = None;
         if ropes.of.get(&self.debate).is_some_and(|rope| rope.receiver_count() == 0) {

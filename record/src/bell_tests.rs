@@ -1,9 +1,8 @@
-//! The bell, heard: alone, and in every order that shuttle can think of.
+//! Tests of the bell, some of them under shuttle in many thread orders.
 //!
-//! Shuttle decides who runs next wherever somebody takes or leaves a lock, touches a rope or has to
-//! wait, and finds out when nobody can run any more. For it the same source is built once more, with
-//! its locks. As many orders of each story are tried as `AW_SCHEDULES` says, at random and again
-//! with few interruptions (PCT).
+//! Shuttle decides which thread runs next wherever one takes or releases a lock, touches a channel or
+//! waits, and detects deadlocks. For it the source of the bell is built a second time with shuttle's
+//! locks. Each test runs in `AW_SCHEDULES` orders at random, and as many with few preemptions (PCT).
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -21,26 +20,26 @@ fn debate() -> DebateId {
 }
 
 #[tokio::test]
-async fn a_ring_between_reading_and_listening_is_heard() {
+async fn a_ring_during_the_first_read_is_not_missed() {
     let bell = Bell::default();
     let mut reads = 0;
     let answered = bell.until(debate(), |_| {
         reads += 1;
         if reads == 1 {
-            // A commit that lands just after the first read found nothing.
+            // A commit just after the first read found nothing.
             bell.ring(debate());
             return ready(Ok::<_, Infallible>(None));
         }
         ready(Ok(Some("news")))
     });
     let Ok(answer) = timeout(Duration::from_secs(5), answered).await else {
-        panic!("the ring was slept through: somebody reads before listening");
+        panic!("the ring was missed: it reads before it listens");
     };
     assert_eq!(answer, Ok("news"));
 }
 
 #[tokio::test]
-async fn a_ring_wakes_only_those_who_listen_to_its_debate() {
+async fn a_ring_wakes_only_listeners_of_its_debate() {
     let bell = Bell::default();
     let other: DebateId = Uuid::from_u128(8).into();
     let (mut here, mut there) = (bell.listen(debate()), bell.listen(other));
@@ -50,7 +49,7 @@ async fn a_ring_wakes_only_those_who_listen_to_its_debate() {
 }
 
 #[tokio::test]
-async fn a_listener_that_goes_away_is_forgotten_at_once() {
+async fn a_dropped_listener_is_forgotten_at_once() {
     let bell = Bell::default();
     let (first, second) = (bell.listen(debate()), bell.listen(debate()));
     drop(first);
@@ -60,11 +59,12 @@ async fn a_listener_that_goes_away_is_forgotten_at_once() {
     bell.ring(debate());
 }
 
-/// What the bell is made of where shuttle decides who runs.
+/// The primitives of the bell under shuttle.
 mod sync {
     pub(super) use shuttle::sync::{Mutex, MutexGuard};
 
-    /// tokio's own, which is checked elsewhere: each of its steps is one, but others may come first.
+    /// tokio's channel, which is tested elsewhere: each operation is atomic here, but other threads may
+    /// run before it.
     pub(super) mod watch {
         use shuttle::sync::atomic::{AtomicBool, Ordering};
         use tokio::sync::watch;
@@ -117,12 +117,12 @@ mod sync {
     }
 }
 
-/// The same source once more.
+/// The source of the bell with shuttle's primitives.
 #[path = "bell.rs"]
-#[expect(unreachable_pub, clippy::duplicate_mod, reason = "it is twice here, and hidden")]
+#[expect(unreachable_pub, clippy::duplicate_mod, reason = "the bell is built twice")]
 mod shuttled;
 
-/// A debate in which the newest argument is a number, and its bell.
+/// A debate whose newest argument is a number, and its bell.
 #[derive(Clone, Default)]
 struct World {
     committed: Arc<sync::Mutex<u64>>,
@@ -138,31 +138,31 @@ impl World {
         self.bell.ring(debate());
     }
 
-    /// The number, once it is there.
+    /// The newest number, once it has reached `number`.
     fn reads(&self, number: u64) -> Result<Option<u64>, Infallible> {
         let newest = *self.committed.lock().unwrap();
         Ok((newest >= number).then_some(newest))
     }
 
-    /// Comes back when so much is committed.
+    /// Waits until `number` is committed.
     async fn waits_for(&self, number: u64) {
         let Ok(newest) = self.bell.until(debate(), |_| async { self.reads(number) }).await;
         assert!(newest >= number);
     }
 }
 
-/// Runs a story many times: all its people at once, in another order each time. They must all come
-/// to an end, and then nobody may listen any more.
-fn in_every_order<const PEOPLE: usize>(people: [fn(&World); PEOPLE]) {
+/// Runs these threads many times, each time in another order. All must end, and then the bell must
+/// have no listeners.
+fn in_every_order<const THREADS: usize>(threads: [fn(&World); THREADS]) {
     let schedules = std::env::var("AW_SCHEDULES").map_or(10_000, |given| given.parse().unwrap());
     let story = move || {
         let world = World::default();
-        let there = people.map(|person| {
+        let running = threads.map(|thread| {
             let world = world.clone();
-            shuttle::thread::spawn(move || person(&world))
+            shuttle::thread::spawn(move || thread(&world))
         });
-        for person in there {
-            person.join().unwrap();
+        for thread in running {
+            thread.join().unwrap();
         }
         assert_eq!(world.bell.debates_listened_to(), 0, "a rope was left behind");
     };
@@ -179,7 +179,7 @@ fn waits_for_two(world: &World) {
     shuttle::future::block_on(world.waits_for(2));
 }
 
-/// Listens for a moment, perhaps hears something, and leaves.
+/// Listens briefly and leaves.
 fn looks_in(world: &World) {
     let mut listening = world.bell.listen(debate());
     shuttle::future::block_on(async {
@@ -192,17 +192,17 @@ fn looks_in(world: &World) {
 }
 
 #[test]
-fn nobody_sleeps_through_the_last_commit() {
+fn no_waiter_misses_the_last_commit() {
     in_every_order([writes, waits_for_two, writes, waits_for_two]);
 }
 
 #[test]
-fn a_socket_that_gives_up_a_wait_and_waits_again_misses_nothing() {
+fn a_listener_that_cancels_a_wait_and_waits_again_misses_nothing() {
     fn follows(world: &World) {
         let mut listening = world.bell.listen(debate());
         shuttle::future::block_on(async {
             while world.reads(2) == Ok(None) {
-                // As in a select! in which something else was ready first.
+                // As in a select! in which another branch was ready first.
                 tokio::select! {
                     biased;
                     _ = listening.next() => continue,
@@ -216,12 +216,12 @@ fn a_socket_that_gives_up_a_wait_and_waits_again_misses_nothing() {
 }
 
 #[test]
-fn who_comes_and_goes_takes_nobodys_rope_and_leaves_none() {
+fn a_brief_listener_removes_no_other_listeners_rope() {
     in_every_order([looks_in, writes, waits_for_two, looks_in, writes]);
 }
 
 #[test]
-fn who_waits_is_woken_when_everybody_is_told_to_look() {
+fn a_ring_to_all_wakes_every_waiter() {
     fn writes_elsewhere(world: &World) {
         world.commits();
         world.bell.ring_all();
@@ -230,15 +230,15 @@ fn who_waits_is_woken_when_everybody_is_told_to_look() {
 }
 
 #[test]
-fn of_two_who_leave_at_once_the_last_takes_the_rope() {
+fn the_last_of_several_leaving_listeners_removes_the_rope() {
     in_every_order([looks_in, looks_in, looks_in]);
 }
 
-// The stories can fail: these tell them wrongly.
+// These use the bell wrongly, to prove that the tests above can fail.
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn who_reads_before_listening_is_found_asleep() {
+fn reading_before_listening_deadlocks() {
     fn reads_first(world: &World) {
         if world.reads(1) == Ok(None) {
             shuttle::future::block_on(world.bell.listen(debate()).next());
@@ -249,7 +249,7 @@ fn who_reads_before_listening_is_found_asleep() {
 
 #[test]
 #[should_panic(expected = "deadlock")]
-fn a_ring_before_the_commit_is_found_out() {
+fn ringing_before_the_commit_deadlocks() {
     fn rings_first(world: &World) {
         world.rings();
         world.commits();

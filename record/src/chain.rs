@@ -1,14 +1,15 @@
-//! The hash that chains each argument to its predecessor, and the checksums over what that does not
-//! cover: a debate's own words, versions of documents, what an argument cites, what was deleted.
+//! The hash that chains each argument to its predecessor, and the checksums over the rest: a debate's
+//! title and rules, versions of documents, citations, deletions.
 //!
-//! The canonical forms are written down in `docs/record.md`; they use the fields as the API shows
-//! them, so that anybody can check an exported transcript.
+//! `docs/record.md` specifies the canonical forms. They use the fields as the API shows them, so that
+//! an exported transcript can be checked without `aw`.
 
 use aw_core::{Argument, DebateId, DocumentId, Hash, RequestId, Time};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-/// The hash of an argument whose predecessor has this one. The argument's own `hash` is not read.
+/// The hash of an argument after a predecessor with the hash `previous`. It ignores the argument's
+/// own `hash`.
 pub(crate) fn link(previous: Hash, argument: &Argument) -> Hash {
     let mut canonical = Canonical(Sha256::new());
     let event = argument.event;
@@ -27,14 +28,14 @@ pub(crate) fn link(previous: Hash, argument: &Argument) -> Hash {
     canonical.field(word(event.automatic()));
     canonical.field(argument.via.as_str());
     canonical.field(&rfc3339(argument.at));
-    // Not even as an absent field where there is none: older arguments had no seats.
+    // Without a seat the field is left out entirely, because older arguments were hashed without it.
     if let Some(seat) = &argument.seat {
         canonical.field(seat.as_str());
     }
     canonical.hash()
 }
 
-/// A debate's own words, which never change.
+/// The fields of a debate that never change.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) id: DebateId,
@@ -42,12 +43,12 @@ pub(crate) struct Opening {
     pub(crate) debate_type: String,
     pub(crate) policy: String,
     pub(crate) created_at: Time,
-    /// Title, description, and the rules of proposer, opponent and arbitrator.
+    /// The texts of its type: title, description, and the rules of proposer, opponent and arbitrator.
     pub(crate) texts: Option<[String; 5]>,
 }
 
 impl Opening {
-    /// The checksum over them.
+    /// The checksum over these fields.
     pub(crate) fn checksum(&self) -> Hash {
         let mut canonical = Canonical::of("debate");
         canonical.field(&self.id.to_string());
@@ -62,7 +63,7 @@ impl Opening {
     }
 }
 
-/// A version of a document, which never changes.
+/// A version of a document with the fields that its checksum covers.
 #[derive(Debug)]
 pub(crate) struct ChainedVersion {
     pub(crate) document: DocumentId,
@@ -73,12 +74,12 @@ pub(crate) struct ChainedVersion {
     pub(crate) request: RequestId,
     pub(crate) created_at: Time,
     pub(crate) content: String,
-    /// The id of the seat that the document was kept from.
+    /// The id of the seat that created the document.
     pub(crate) seat: Option<String>,
 }
 
 impl ChainedVersion {
-    /// Its hash, after a predecessor with this one.
+    /// The checksum after a predecessor with the checksum `previous`.
     pub(crate) fn link(&self, previous: Hash) -> Hash {
         let mut canonical = Canonical::of("document");
         canonical.field(&previous.to_string());
@@ -95,8 +96,8 @@ impl ChainedVersion {
     }
 }
 
-/// The checksum over when something happened to a debate or a document that has this one: `deleted`,
-/// or `imported` and untouched since.
+/// The checksum over the time of an event, `deleted` or `imported`, of a debate or document whose own
+/// checksum is `previous`.
 pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
     let mut canonical = Canonical::of(what);
     canonical.field(&previous.to_string());
@@ -104,7 +105,7 @@ pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
     canonical.hash()
 }
 
-/// The checksum over the documents that an argument with this hash means, ordered by their ids.
+/// The checksum over the documents that the argument with this hash cites, ordered by id.
 pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
     let mut canonical = Canonical::of("citations");
     canonical.field(&argument.to_string());
@@ -115,12 +116,12 @@ pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
     canonical.hash()
 }
 
-/// A present field is `<length in bytes>:<bytes>,` and an absent one `-,`: no two lists of fields
-/// look the same.
+/// Encodes a present field as `<length in bytes>:<bytes>,` and an absent one as `-,`, so that two
+/// different lists of fields never have the same encoding.
 struct Canonical(Sha256);
 
 impl Canonical {
-    /// Begins with a word, which tells the kinds of checksums apart.
+    /// Begins with a word that separates the kinds of checksums.
     fn of(kind: &str) -> Self {
         let mut canonical = Canonical(Sha256::new());
         canonical.field(kind);
@@ -150,7 +151,7 @@ fn word(value: bool) -> &'static str {
     if value { "true" } else { "false" }
 }
 
-/// UTC with milliseconds and `Z`; or the number itself, should it be no time that we ever wrote.
+/// UTC with milliseconds and `Z`; or the plain number if it is out of range.
 fn rfc3339(at: Time) -> String {
     match Timestamp::from_millisecond(at.0) {
         Ok(time) => format!("{time:.3}"),
@@ -182,9 +183,9 @@ mod tests {
         }
     }
 
-    /// Worked out once with Python's hashlib from the form in `docs/record.md`.
+    /// Computed once with Python's hashlib from the form in `docs/record.md`.
     #[test]
-    fn the_hash_is_the_one_that_the_documents_describe() {
+    fn the_hash_is_the_one_that_the_docs_specify() {
         assert_eq!(
             link(Hash([0xab; 32]), &claim()).to_string(),
             "692539e379421dc9fa22c97e76d2e6a2dabe73bbf620b2d067a59ca1975fe9ad"
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_counts() {
+    fn every_field_changes_the_hash() {
         let original = link(Hash::NONE, &claim());
         let changes: [fn(&mut Argument); 11] = [
             |a| a.id = Uuid::from_u128(9).into(),
@@ -240,9 +241,9 @@ mod tests {
         }
     }
 
-    /// Worked out in the same way.
+    /// Computed in the same way.
     #[test]
-    fn the_seals_are_those_that_the_documents_describe() {
+    fn the_checksums_are_those_that_the_docs_specify() {
         let before = Hash([0xab; 32]);
         let cited = [(Uuid::from_u128(5).into(), 2), (Uuid::from_u128(6).into(), 1)];
         for (checksum, described) in [

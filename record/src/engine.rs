@@ -1,8 +1,7 @@
-//! The one door: execute, wait, read.
+//! The engine: the only way to the record. It executes, waits and reads.
 //!
-//! The engine stamps what comes in with an id and the time, lends the rules to the store, rings
-//! the bell after the commit, holds whoever waits, and notes who is there. It knows nothing of HTTP
-//! and of SQL.
+//! It stamps a request with an id and the time, passes the rules to the store, rings the bell after
+//! the commit, holds waits, and tracks presence. It contains no HTTP and no SQL.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -32,26 +31,26 @@ use crate::{
     Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
-/// How long a commit proves that the next one is likely to work.
+/// How long a successful write counts as proof that writing works.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// How long it takes until a database that is away is looked at again for those who wait.
+/// How long a held wait pauses before it tries an unreachable database again.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// For how long a piece of the record is verified, besides the debate that it ends in.
+/// How long one piece of a verification takes. It then still finishes its current debate.
 const PIECE: Duration = Duration::from_millis(250);
 
-/// Tells the time.
+/// A source of the current time.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
 
 impl Clock {
-    /// The machine's own.
+    /// The machine's clock.
     pub fn system() -> Self {
         Clock::new(|| Time(Timestamp::now().as_millisecond()))
     }
 
-    /// Another one.
+    /// A clock for tests.
     pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Clock(Arc::new(now))
     }
@@ -67,21 +66,21 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Whether the record can be written, and what it is busy with.
+/// Whether the record can be written, and its load.
 #[derive(Debug, Clone)]
 pub struct Health {
-    /// What stands in the way of writing.
+    /// Whether a write succeeds, or why not.
     pub writing: Result<(), Fault>,
-    /// How many debates somebody waits for.
+    /// How many debates have a waiter or a socket.
     pub debates_listened_to: usize,
-    /// How the database is.
+    /// Metrics of the database.
     pub database: Vitals,
 }
 
-/// What a wait asks: in which debate, as whom, and what was seen last.
-type Asked = (DebateId, Role, Option<ArgumentId>);
+/// What a wait asks for: the debate, the role, and the last argument it has seen.
+type WaitQuestion = (DebateId, Role, Option<ArgumentId>);
 
-/// The record and everybody who waits for it; clones share it.
+/// The record and its waiters; clones share it.
 #[derive(Debug, Clone)]
 pub struct Engine {
     store: Store,
@@ -89,16 +88,16 @@ pub struct Engine {
     feed: Feed,
     presence: PresenceTracker,
     clock: Clock,
-    /// What those were told whom a ring has woken.
-    told: Arc<SharedAnswers<Asked, Arc<News>>>,
-    /// Rings when somebody may have lost their way in: says "look", never who.
+    /// Answers shared by waiters that the same ring woke.
+    answers: Arc<SharedAnswers<WaitQuestion, Arc<News>>>,
+    /// Signals that a token was revoked or a session ended, without saying which.
     departures: watch::Sender<()>,
-    /// When a write was last seen to work.
+    /// The time of the last successful write.
     wrote: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Engine {
-    /// An engine on this store.
+    /// Creates the engine of a store.
     pub fn new(store: Store, clock: Clock) -> Self {
         let (bell, feed) = (Bell::default(), Feed::default());
         let presence = PresenceTracker::new(feed.clone());
@@ -109,11 +108,11 @@ impl Engine {
             let departures = departures.clone();
             store.listen(Arc::new(Peers { bell, feed, presence, departures }));
         }
-        let (told, wrote) = (Arc::default(), Arc::default());
-        Engine { store, bell, feed, presence, clock, told, departures, wrote }
+        let (answers, wrote) = (Arc::default(), Arc::default());
+        Engine { store, bell, feed, presence, clock, answers, departures, wrote }
     }
 
-    /// Writes into the record what is asked, if the rules allow it, and tells everybody.
+    /// Writes a request into the record, if the rules allow it, and wakes the waiters.
     pub async fn execute(&self, request: Request) -> Result<Receipt, Failure> {
         let Request { debate, id, author, via, seat, ask } = request;
         let (Ask::Open { motion: content, .. } | Ask::Play { content, .. }) = &ask;
@@ -129,7 +128,7 @@ impl Engine {
             at,
         };
         let engine = self.clone();
-        self.see_through(async move {
+        self.finish_even_if_cancelled(async move {
             let (role, change, written) = match ask {
                 Ask::Open { title, debate_type, texts, policy, motion } => {
                     let opened = Debate { policy, standing: Standing::opened() };
@@ -164,10 +163,10 @@ impl Engine {
         .await
     }
 
-    /// Hides a debate for good, and tells everybody who waits for it.
+    /// Deletes a debate: hides it for good and wakes its waiters.
     pub async fn delete(&self, debate: DebateId) -> Result<(), Failure> {
         let engine = self.clone();
-        self.see_through(async move {
+        self.finish_even_if_cancelled(async move {
             engine.store.delete_debate(debate, engine.clock.now()).await?;
             engine.presence.forget(debate);
             engine.bell.ring(debate);
@@ -177,9 +176,9 @@ impl Engine {
         .await
     }
 
-    /// Does it to the end, also when whoever asked has left meanwhile: what is committed must be
-    /// told, or those who wait would sleep through it. Remembers whether writing works.
-    async fn see_through<T: Send + 'static>(
+    /// Runs the work to its end even if the caller is cancelled: after a commit the waiters must be
+    /// woken. Remembers whether writing works.
+    async fn finish_even_if_cancelled<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Result<T, Failure> {
@@ -189,8 +188,8 @@ impl Engine {
         self.noted(written)
     }
 
-    /// Answers when this role has something to do or to read, when the debate is closed, or with
-    /// nothing once `patience` is over.
+    /// Waits until this role has something to do or to read, or the debate is closed; returns
+    /// [`Poll::Nothing`] after `patience`.
     pub async fn wait(
         &self,
         debate: DebateId,
@@ -203,33 +202,33 @@ impl Engine {
         let look = move || async move {
             let ends = move |standing: &Standing, unseen| standing.ends_wait(role, unseen);
             let look = self.store.look(debate, role, after, ends).await?;
-            // Not before it is known that there is such a debate.
+            // Only now it is certain that the debate exists.
             waits.get_or_init(|| self.presence.arrives(debate, role, self.clock.now()));
             Ok::<_, Failure>(look)
         };
         let mut found = None;
         if !patience.is_zero() {
-            let asked = (debate, role, after);
+            let question = (debate, role, after);
             let look = move |rung: Option<Rung>| async move {
-                if let Some(told) = rung.and_then(|rung| self.told.found(&asked, rung)) {
-                    return Ok(Some(told));
+                if let Some(shared) = rung.and_then(|rung| self.answers.get(&question, rung)) {
+                    return Ok(Some(shared));
                 }
                 let look = loop {
                     match look().await {
-                        // The database is away: who waits already goes on waiting.
+                        // The database is unreachable: a held wait stays held.
                         Err(Failure::Fault(Fault::Busy(_))) if waits.get().is_some() => {
                             sleep(AWAY).await;
                         }
                         look => break look?,
                     }
                 };
-                let told = news(role, &look).map(Arc::new);
-                if let (Some(rung), Some(told)) = (rung, &told) {
-                    self.told.keep(asked, rung, told.clone());
+                let news = news(role, &look).map(Arc::new);
+                if let (Some(rung), Some(news)) = (rung, &news) {
+                    self.answers.keep(question, rung, news.clone());
                 }
-                Ok::<_, Failure>(told)
+                Ok::<_, Failure>(news)
             };
-            // In a box: whoever waits keeps no room for looking.
+            // Boxed, so that a held wait does not reserve memory for the read.
             let news = self.bell.until(debate, |rung| Box::pin(look(rung)));
             found = timeout(patience, news).await.ok().transpose()?;
         }
@@ -255,17 +254,17 @@ impl Engine {
         Ok(poll)
     }
 
-    /// Listens to a debate: first this, then [`Engine::stretch`], and again after every ring.
+    /// Listens to a debate. Call this first, then [`Engine::stretch`], and again after every ring.
     pub fn listen(&self, debate: DebateId) -> Listening {
         self.bell.listen(debate)
     }
 
-    /// Follows all debates: first this, then read what is needed, and look at each that it names.
+    /// Follows all debates. Call this first, then read the debates, and read each again that it names.
     pub fn follow(&self) -> Following {
         self.feed.follow()
     }
 
-    /// Tells when a session has ended or a token was taken back.
+    /// Signals when a session has ended or a token was revoked.
     pub fn departures(&self) -> watch::Receiver<()> {
         self.departures.subscribe()
     }
@@ -275,27 +274,27 @@ impl Engine {
         self.presence.of(debate)
     }
 
-    /// Listens to who begins and ceases to wait: first this, then [`Engine::presence`].
+    /// Listens for roles that begin or stop waiting. Call this first, then [`Engine::presence`].
     pub fn listen_for_presence(&self, debate: DebateId) -> Listening {
         self.presence.listen(debate)
     }
 
-    /// Imports the documents that the older system has written since, if this text may cite one.
+    /// Imports new documents of the older system, if this text may cite one.
     pub async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
         self.store.bring_documents(text).await
     }
 
-    /// The debate that had this id in the older system, if it was imported from there.
+    /// The imported debate that had this id in the older system.
     pub async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
         self.store.debate_once_called(id).await
     }
 
-    /// A debate as a list shows it.
+    /// A debate as an entry of a list.
     pub async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
         self.store.listed(debate).await
     }
 
-    /// At most `limit` arguments after `after`, which may be 0, and no more than make a piece.
+    /// At most `limit` arguments after `after`, which may be 0, and at most one piece of text.
     pub async fn stretch(
         &self,
         debate: DebateId,
@@ -305,14 +304,13 @@ impl Engine {
         self.store.stretch(debate, Seq(after), limit).await
     }
 
-    /// The debate with its `limit` newest arguments, or with all of them. One that is too long to be
-    /// read in one go says so, and is read on with [`Engine::piece`] and [`Engine::cited`].
+    /// The debate with its `limit` newest arguments, or with all. If that is too long for one read,
+    /// `rest` is set, and [`Engine::piece`] and [`Engine::cited`] read the rest.
     pub async fn context(&self, debate: DebateId, limit: Option<u64>) -> Result<Context, Failure> {
         self.store.context(debate, limit).await
     }
 
-    /// Arguments after `after` and up to `until`, in order: as many as make a piece. None when there
-    /// are no more.
+    /// The next piece of the arguments after `after` and up to `until`, in order. Empty at the end.
     pub async fn piece(
         &self,
         debate: DebateId,
@@ -328,8 +326,8 @@ impl Engine {
         self.store.cited(debate, after).await
     }
 
-    /// What a page of a debate is drawn from: at most `limit` arguments before `before`, or the
-    /// newest, besides the MOTION.
+    /// The data of a debate's web page: the MOTION and at most `limit` arguments before `before`, or
+    /// the newest.
     pub async fn page_data(
         &self,
         debate: DebateId,
@@ -339,7 +337,7 @@ impl Engine {
         self.store.page_data(debate, before, limit).await
     }
 
-    /// The place of an argument, if the debate has it.
+    /// The position of an argument, if the debate has it.
     pub async fn place(
         &self,
         debate: DebateId,
@@ -348,7 +346,7 @@ impl Engine {
         self.store.place(debate, argument).await
     }
 
-    /// What arguments of a debate, which are in order, are drawn with.
+    /// What the page shows beside these arguments, which must be in order.
     pub async fn surroundings(
         &self,
         debate: DebateId,
@@ -357,12 +355,12 @@ impl Engine {
         self.store.surroundings(debate, arguments).await
     }
 
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// What kind of debate it is, and the texts of that type, if they were kept with it.
+    /// The debate's type, and the texts of that type, if the creator sent them.
     pub async fn type_texts(
         &self,
         debate: DebateId,
@@ -370,7 +368,7 @@ impl Engine {
         self.store.type_texts(debate).await
     }
 
-    /// The checksum over a debate's own words, which an export can be checked against.
+    /// The checksum over a debate's title, type, policy and rules, for checking an export.
     pub async fn checksum(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
         self.store.checksum(debate).await
     }
@@ -380,13 +378,13 @@ impl Engine {
         self.store.list(filter).await
     }
 
-    /// Keeps a new document.
+    /// Creates a document.
     pub async fn create_document(&self, new: NewDocument) -> Result<KeptVersion, Failure> {
         let (id, at) = (new_id().into(), self.clock.now());
         self.noted(self.store.create_document(id, new, at).await)
     }
 
-    /// Keeps the next version of a document.
+    /// Adds the next version of a document.
     pub async fn add_version(
         &self,
         document: DocumentId,
@@ -397,13 +395,13 @@ impl Engine {
         self.noted(self.store.add_version(document, request, new, at).await)
     }
 
-    /// Hides a document.
+    /// Deletes a document: hides it.
     pub async fn delete_document(&self, document: DocumentId) -> Result<(), Failure> {
         let at = self.clock.now();
         self.noted(self.store.delete_document(document, at).await)
     }
 
-    /// A document in this version, or in its newest.
+    /// A document in this version or its newest.
     pub async fn document(
         &self,
         id: DocumentId,
@@ -413,7 +411,7 @@ impl Engine {
         self.store.document(id, version, include_deleted).await
     }
 
-    /// The same with its text in pieces: no version is too long for that.
+    /// The same with its text in pieces, for versions of any length.
     pub async fn document_in_pieces(
         &self,
         id: DocumentId,
@@ -453,7 +451,7 @@ impl Engine {
         self.store.two_versions(id, from, to).await
     }
 
-    /// A page of a document's versions: at most `limit`, and no more than make a piece.
+    /// A page of a document's versions: at most `limit`, and at most one piece of text.
     pub async fn versions(
         &self,
         id: DocumentId,
@@ -464,7 +462,7 @@ impl Engine {
         self.store.versions(id, include_deleted, limit, offset).await
     }
 
-    /// A page of documents; for a seat of one debate, of those that it may see.
+    /// A page of documents; for a seat of one debate, only of those it may see.
     pub async fn list_documents(
         &self,
         search: Option<&str>,
@@ -476,13 +474,13 @@ impl Engine {
         self.store.list_documents(search, include_deleted, limit, offset, seen_by).await
     }
 
-    /// Makes a seat.
+    /// Creates a seat.
     pub async fn make_seat(&self, new: NewSeat) -> Result<Seat, Failure> {
         let at = self.clock.now();
         self.noted(self.store.make_seat(new_id(), new, at).await)
     }
 
-    /// Takes the token of a seat back, and whatever was given to browsers for it.
+    /// Revokes a seat's token and every session and link made with it.
     pub async fn revoke_seat(&self, id: Uuid) -> Result<Seat, Failure> {
         let at = self.clock.now();
         let revoked = self.noted(self.store.revoke_seat(id, at).await);
@@ -495,24 +493,24 @@ impl Engine {
         self.store.seats().await
     }
 
-    /// The seat of a token with this SHA-256, if the token is good now.
+    /// The seat of the token with this SHA-256, if the token is valid now.
     pub async fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
         let seat = self.store.seat_of(token).await?;
         Ok(seat.filter(|seat| seat.is_open(self.clock.now())))
     }
 
-    /// Gives a browser something to show instead of a token.
+    /// Stores a pass for a browser: a session or a link.
     pub async fn give_pass(&self, pass: Pass) -> Result<(), Failure> {
         let now = self.clock.now();
         self.noted(self.store.give_pass(pass, now).await)
     }
 
-    /// For whose token a session stands, if it is not over.
+    /// The token hash that a session stands for, if the session is valid.
     pub async fn holder(&self, session: Hash) -> Result<Option<Hash>, Failure> {
         self.store.holder(session, self.clock.now()).await
     }
 
-    /// For whose token a link stands, which is used up by this.
+    /// The token hash that a link stands for. This uses the link up.
     pub async fn redeem(&self, link: Hash) -> Result<Option<Hash>, Failure> {
         let now = self.clock.now();
         self.noted(self.store.redeem(link, now).await)
@@ -525,8 +523,8 @@ impl Engine {
         ended
     }
 
-    /// Whether a seat may see a document: one of a single debate sees what that debate cites and
-    /// what it wrote itself.
+    /// Whether a seat may see a document. A seat of one debate sees the documents that this debate
+    /// cites and those it wrote itself.
     pub async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
         match seat.debate {
             Some(_) => self.store.sees(seat, document).await,
@@ -534,12 +532,12 @@ impl Engine {
         }
     }
 
-    /// Whether a debate is as it was written, from its MOTION to its newest argument.
+    /// Verifies a debate from its MOTION to its newest argument.
     pub async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
         self.store.verify(debate).await
     }
 
-    /// Verifies a piece of the whole record, deleted debates included: from the beginning, or from
+    /// Verifies a piece of the whole record, including deleted debates, from the beginning or from
     /// where an earlier piece ended.
     pub async fn verify_on(&self, after: Option<VerifyMark>) -> Result<VerifiedPiece, Failure> {
         let began = Instant::now();
@@ -557,7 +555,7 @@ impl Engine {
         }
     }
 
-    /// Whether writing works: found out by writing, unless a write has just worked.
+    /// Checks whether writing works, with a test write unless a write has just succeeded.
     pub async fn health(&self) -> Health {
         let fresh = self.wrote().is_some_and(|wrote| wrote.elapsed() < FRESH);
         let writing = match self.store.is_whole() {
@@ -575,12 +573,12 @@ impl Engine {
         }
     }
 
-    /// How the database is.
+    /// Metrics of the database.
     pub fn vitals(&self) -> Vitals {
         self.store.vitals()
     }
 
-    /// Finishes what is being written and closes the record.
+    /// Finishes the queued writes and closes the record.
     pub async fn close(&self) {
         self.store.close().await;
     }
@@ -607,8 +605,8 @@ fn receipt(role: Role, written: WriteOutcome) -> Receipt {
     let WriteOutcome { head, argument, replayed, missed, parked_for } = written;
     Receipt {
         action: head.debate.standing.action(role),
-        // Everything after this argument is still unseen. A parked one was written without seeing
-        // the INTERVENTION, so what followed that is unseen too.
+        // Everything after this argument is unseen. The author of a parked argument had not seen the
+        // INTERVENTION, so everything after that is unseen too.
         waits_on: parked_for.unwrap_or(argument.id),
         debate: head,
         argument,
@@ -617,9 +615,9 @@ fn receipt(role: Role, written: WriteOutcome) -> Receipt {
     }
 }
 
-/// What to tell a waiter whose wait is over.
+/// The answer to a wait, if the wait is over.
 fn news(role: Role, look: &Look) -> Option<News> {
-    let found = look.found.as_ref()?;
+    let found = look.answer.as_ref()?;
     let debate = &look.head.debate;
     Some(News {
         action: debate.standing.action(role),

@@ -1,7 +1,7 @@
-//! Why the engine could not do what was asked.
+//! The errors of the engine.
 //!
-//! Three kinds: the rules refuse it, the request names something that is not there or contradicts
-//! an earlier one, or the fault is ours.
+//! Three kinds: the rules refuse the request; the request is wrong, because it names something that
+//! does not exist or contradicts an earlier request; or the server has a fault.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use uuid::Uuid;
 
 use crate::LastArgument;
 
-/// What stood in the way. Nothing was written.
+/// Why a request failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The rules say no.
+    /// The rules refuse the move.
     #[error("{refusal}")]
     Refused {
         /// The debate.
         debate: DebateId,
-        /// Who asked.
+        /// The role that asked.
         role: Role,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
-        /// The newest argument, so that the loser of a race learns who was first.
+        /// The newest argument, so that the loser of a race sees who was first.
         last: LastArgument,
     },
-    /// No such debate, or not any more.
+    /// The debate does not exist or was deleted.
     #[error("there is no debate {id}")]
     DebateNotFound {
         /// The id that was asked for.
@@ -33,13 +33,13 @@ pub enum Failure {
         /// When it was deleted.
         deleted_at: Option<Time>,
     },
-    /// No such argument in this debate.
+    /// The debate has no such argument.
     #[error("there is no argument {id} in this debate")]
     ArgumentNotFound {
         /// The id that was asked for.
         id: ArgumentId,
     },
-    /// No such document, or not any more.
+    /// The document does not exist or was deleted.
     #[error("there is no document {id}")]
     DocumentNotFound {
         /// The id that was asked for.
@@ -47,13 +47,13 @@ pub enum Failure {
         /// When it was deleted.
         deleted_at: Option<Time>,
     },
-    /// No such seat.
+    /// The seat does not exist.
     #[error("there is no token {id}")]
     SeatNotFound {
         /// The id that was asked for.
         id: Uuid,
     },
-    /// As many are kept as were allowed.
+    /// The configured limit is reached.
     #[error("{0}")]
     NoRoom(String),
     /// The document has no such version.
@@ -72,77 +72,77 @@ pub enum Failure {
         /// The id.
         id: DebateId,
     },
-    /// A request id came back with something else to say.
+    /// The request id was used for a different request.
     #[error("this client_request_id was used for a different request")]
     RequestIdReused,
-    /// The fault is ours.
+    /// The server has a fault.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-/// Something failed on this side.
+/// A fault of the server or its database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// No room for another write.
+    /// The disk is full.
     #[error("the disk is full")]
     StorageFull,
-    /// More writes are waiting than the server takes on, or the store is being mended.
+    /// The write queue is full, or the database is unavailable for the moment.
     #[error("{0}")]
     Busy(&'static str),
-    /// One request could not be written; the others of its batch were.
+    /// The database refused this request; the others of its batch were written.
     #[error("the database refused the request: {0}")]
     Refused(String),
     /// The database failed.
     #[error("the database failed: {0}")]
     Storage(String),
-    /// What this request needs of the record contradicts itself; other requests are served.
+    /// The part of the record that this request needs is damaged; other requests are served.
     #[error("the record is damaged: {0}")]
     Damaged(Damage),
-    /// The database itself is damaged: nothing more is written before it was restored.
+    /// The database file is damaged: the server writes nothing more until it is restored.
     #[error("the record is damaged: {0}")]
     Corrupt(String),
 }
 
-/// What contradicts itself in the record, and where, as far as that is known.
+/// Damage in the record, and where it is, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// In this debate.
+    /// The damaged debate.
     pub debate: Option<DebateId>,
-    /// The first of its arguments that is not as it was written.
+    /// Its first damaged argument.
     pub seq: Option<Seq>,
-    /// In this document.
+    /// The damaged document.
     pub document: Option<DocumentId>,
-    /// The first of its versions that is not as it was kept.
+    /// Its first damaged version.
     pub version: Option<u64>,
-    /// What is wrong, without saying where.
+    /// What is wrong.
     pub what: String,
 }
 
 impl Damage {
-    /// Something is wrong.
+    /// Damage at an unknown place.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Damage { what: what.into(), ..Damage::default() }
     }
 
-    /// In this debate.
+    /// The damaged debate.
     pub(crate) fn of_debate(mut self, debate: DebateId) -> Self {
         self.debate = self.debate.or(Some(debate));
         self
     }
 
-    /// At this argument, unless another one was found before.
+    /// Adds the argument, unless one is set.
     pub(crate) fn at_seq(mut self, seq: Seq) -> Self {
         self.seq = self.seq.or(Some(seq));
         self
     }
 
-    /// In this document.
+    /// The damaged document.
     pub(crate) fn of_document(mut self, document: DocumentId) -> Self {
         self.document = self.document.or(Some(document));
         self
     }
 
-    /// At this version, unless another one was found before.
+    /// Adds the version, unless one is set.
     pub(crate) fn at_version(mut self, version: u64) -> Self {
         self.version = self.version.or(Some(version));
         self
@@ -174,7 +174,7 @@ impl From<Damage> for Failure {
 }
 
 impl Failure {
-    /// Says more about where the record is damaged, if that is what it is about.
+    /// Adds a place to the damage, if this failure is about damage.
     pub(crate) fn placed(self, place: impl FnOnce(Damage) -> Damage) -> Self {
         match self {
             Failure::Fault(Fault::Damaged(damage)) => place(damage).into(),
@@ -184,7 +184,7 @@ impl Failure {
 }
 
 impl Fault {
-    /// What SQLite called damage, although the database is whole.
+    /// A read error that SQLite reported as damage although the database is whole.
     pub(crate) fn misread(what: &str) -> Self {
         Fault::Storage(format!(
             "the disk failed to read a page ({what}), but the database is whole"
@@ -201,7 +201,7 @@ impl From<rusqlite::Error> for Fault {
                 Fault::Corrupt(error.to_string())
             }
             Some(_) => Fault::Storage(error.to_string()),
-            // SQLite did its work: a row is missing, or holds what we never wrote.
+            // SQLite itself worked: a row is missing, or holds a value that we never write.
             None => Fault::Damaged(Damage::new(match error {
                 rusqlite::Error::QueryReturnedNoRows => "a row is missing".to_owned(),
                 rusqlite::Error::FromSqlConversionFailure(_, _, why) => why.to_string(),
@@ -222,19 +222,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_says_where_it_is_as_far_as_that_is_known() {
+    fn damage_names_its_place_as_far_as_known() {
         let (debate, document) = (Uuid::from_u128(1).into(), Uuid::from_u128(2).into());
-        let told = |damage: Damage| damage.to_string();
+        let message = |damage: Damage| damage.to_string();
         let missing = || Damage::new("it is missing");
-        assert_eq!(told(missing()), "it is missing");
-        assert_eq!(told(missing().at_seq(Seq(3))), "argument 3: it is missing");
+        assert_eq!(message(missing()), "it is missing");
+        assert_eq!(message(missing().at_seq(Seq(3))), "argument 3: it is missing");
         let there = missing().of_debate(debate);
-        assert_eq!(told(there.clone()), format!("debate {debate}: it is missing"));
+        assert_eq!(message(there.clone()), format!("debate {debate}: it is missing"));
         let named = format!("debate {debate}, argument 3: it is missing");
-        assert_eq!(told(there.at_seq(Seq(3)).at_seq(Seq(9))), named, "the first one counts");
+        assert_eq!(message(there.at_seq(Seq(3)).at_seq(Seq(9))), named, "the first one counts");
         let there = missing().of_document(document);
-        assert_eq!(told(there.clone()), format!("document {document}: it is missing"));
+        assert_eq!(message(there.clone()), format!("document {document}: it is missing"));
         let named = format!("document {document}, version 3: it is missing");
-        assert_eq!(told(there.at_version(3).at_version(9)), named);
+        assert_eq!(message(there.at_version(3).at_version(9)), named);
     }
 }

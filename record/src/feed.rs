@@ -1,10 +1,10 @@
-//! The feed: a second bell, for the whole record.
+//! The feed: announces which debates have changed, to followers of the whole record.
 //!
-//! It says which debates to look at, never what to see there. A follower keeps one number, how far
-//! it has looked; what has changed since is read from one list that all followers share, in which
-//! each debate stands once. So nothing is queued for anybody, several changes of a debate are told
-//! as one to who comes late, and a writer never waits. Who falls further behind than the list
-//! reaches is told so, and must begin anew. While nobody follows, nothing is kept.
+//! It carries no content: a follower reads each named debate itself. All followers share one list of
+//! changed debates, in which each debate stands once; a follower keeps only the number up to which it
+//! has read. So nothing is queued per follower, a slow follower gets several changes of a debate as
+//! one, and a writer never waits. A follower that falls behind the list gets [`TooSlow`] and starts
+//! over. Without followers the list stays empty.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,41 +13,41 @@ use tokio::sync::watch;
 
 use crate::recent::Recent;
 
-/// How many debates may have changed before a follower that has looked at none of them is too slow.
+/// The length of the list: a follower that is more changed debates behind is too slow.
 const REACH: usize = 10_000;
 
-/// How many changes are handed out at a time.
+/// The most changes that one call returns.
 const HANDFUL: usize = 100;
 
 /// What happened to a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// It was opened.
+    /// The debate was opened.
     Opened,
-    /// Something was written into it, or it was deleted.
+    /// It was written to, or deleted.
     Written,
-    /// Somebody came to wait in it, or went.
+    /// A role began or stopped waiting in it.
     Presence,
 }
 
-/// A debate to look at.
+/// A changed debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Changed {
     /// The debate.
     pub debate: DebateId,
-    /// The most that the follower has not seen: who sees an opened debate sees what was written
-    /// into it, and who sees that sees who is there.
+    /// The greatest change that the follower has not seen: `Opened` includes `Written`, and `Written`
+    /// includes `Presence`.
     pub change: ChangeKind,
-    /// Grows with every change of the record; the same for every follower.
+    /// The number of the change. It grows, and is the same for every follower.
     pub number: u64,
 }
 
-/// More has changed than is remembered: read everything anew.
+/// The follower is too far behind the list and must read everything again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("more debates have changed than are remembered")]
 pub struct TooSlow;
 
-/// Tells followers which debates have changed; clones share it.
+/// Announces changed debates to followers; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Feed {
     list: Arc<Mutex<ChangeList>>,
@@ -57,11 +57,11 @@ pub(crate) struct Feed {
 #[derive(Debug, Default)]
 struct ChangeList {
     changes: Recent<LastChanges>,
-    /// The newest number that is no longer remembered.
+    /// The newest number that was dropped from the list.
     forgotten: u64,
 }
 
-/// When each thing last happened to a debate; 0 when it did not.
+/// The number of the last change of each kind; 0 for none.
 #[derive(Debug, Default)]
 struct LastChanges {
     opened: u64,
@@ -70,23 +70,23 @@ struct LastChanges {
 }
 
 impl Feed {
-    /// Tells everybody who follows. Call it after the commit.
+    /// Announces a change to all followers. Call it after the commit.
     pub(crate) fn ring(&self, debate: DebateId, change: ChangeKind) {
         let number = {
             let mut list = self.list();
-            // Under the lock, so that whoever begins to follow is either counted or begins later.
+            // Under the lock: a new follower is either counted here or starts after this change.
             if self.rung.receiver_count() == 0 {
                 list.forget_all();
                 return;
             }
             list.add(debate, change)
         };
-        // Two who ring at once may come here in either order.
+        // Two concurrent rings may arrive here in either order.
         self.rung.send_modify(|newest| *newest = number.max(*newest));
     }
 
-    /// Tells everybody who follows to begin anew: nobody knows what has changed.
-    pub(crate) fn begin_anew(&self) {
+    /// Makes all followers start over, because it is unknown what has changed.
+    pub(crate) fn start_over(&self) {
         let number = {
             let mut list = self.list();
             list.changes.skip();
@@ -96,7 +96,7 @@ impl Feed {
         self.rung.send_modify(|newest| *newest = number.max(*newest));
     }
 
-    /// Starts following: every change from now on will be told.
+    /// Starts following: the follower gets every change from now on.
     pub(crate) fn follow(&self) -> Following {
         let list = self.list();
         let heard = self.rung.subscribe();
@@ -150,22 +150,22 @@ impl ChangeList {
     }
 }
 
-/// Somebody who follows the whole record. Dropping it is enough to be forgotten.
+/// A follower of the whole record. Dropping it unregisters it.
 #[derive(Debug)]
 pub struct Following {
-    /// The last number that was handed out.
+    /// The last number that was returned.
     seen: u64,
     heard: watch::Receiver<u64>,
     feed: Feed,
 }
 
 impl Following {
-    /// What has changed since the last call, in order; waits until something has.
+    /// Returns the changes since the last call, in order; waits for the first one.
     ///
-    /// Nothing is lost when it is dropped before it returns.
+    /// Cancelling it loses no change.
     pub async fn next(&mut self) -> Result<Vec<Changed>, TooSlow> {
         loop {
-            // Marked as heard before the list is read: what is rung in between rings again.
+            // Marked as seen before the list is read, so that a later change wakes it again.
             self.heard.borrow_and_update();
             let changes = self.feed.list().after(self.seen)?;
             if let Some(last) = changes.last() {
@@ -190,57 +190,57 @@ mod tests {
         Uuid::from_u128(number).into()
     }
 
-    /// What a follower is told next, without the numbers.
-    async fn told(following: &mut Following) -> Vec<(DebateId, ChangeKind)> {
+    /// The next changes, without their numbers.
+    async fn next(following: &mut Following) -> Vec<(DebateId, ChangeKind)> {
         let changes = timeout(Duration::from_secs(5), following.next()).await;
-        let changes = changes.expect("a change was slept through").unwrap();
+        let changes = changes.expect("a change was missed").unwrap();
         changes.into_iter().map(|changed| (changed.debate, changed.change)).collect()
     }
 
     #[tokio::test]
-    async fn several_changes_of_a_debate_are_told_as_one_and_the_greatest() {
+    async fn several_changes_of_a_debate_arrive_as_one_the_greatest() {
         let feed = Feed::default();
         let (mut late, mut prompt) = (feed.follow(), feed.follow());
         feed.ring(debate(1), ChangeKind::Opened);
         feed.ring(debate(2), ChangeKind::Presence);
         assert_eq!(
-            told(&mut prompt).await,
+            next(&mut prompt).await,
             [(debate(1), ChangeKind::Opened), (debate(2), ChangeKind::Presence)]
         );
         feed.ring(debate(1), ChangeKind::Written);
         feed.ring(debate(1), ChangeKind::Presence);
-        assert_eq!(told(&mut prompt).await, [(debate(1), ChangeKind::Written)]);
+        assert_eq!(next(&mut prompt).await, [(debate(1), ChangeKind::Written)]);
         feed.ring(debate(1), ChangeKind::Presence);
-        assert_eq!(told(&mut prompt).await, [(debate(1), ChangeKind::Presence)]);
+        assert_eq!(next(&mut prompt).await, [(debate(1), ChangeKind::Presence)]);
         assert_eq!(
-            told(&mut late).await,
+            next(&mut late).await,
             [(debate(2), ChangeKind::Presence), (debate(1), ChangeKind::Opened)]
         );
     }
 
     #[tokio::test]
-    async fn who_begins_to_follow_is_told_what_comes_and_nothing_older() {
+    async fn a_new_follower_gets_later_changes_only() {
         let feed = Feed::default();
         feed.ring(debate(1), ChangeKind::Opened);
         let mut following = feed.follow();
         feed.ring(debate(2), ChangeKind::Opened);
-        assert_eq!(told(&mut following).await, [(debate(2), ChangeKind::Opened)]);
+        assert_eq!(next(&mut following).await, [(debate(2), ChangeKind::Opened)]);
         let mut second = feed.follow();
         assert!(timeout(Duration::from_millis(20), second.next()).await.is_err());
     }
 
     #[tokio::test]
-    async fn a_ring_wakes_who_waits_for_it() {
+    async fn a_change_wakes_a_waiting_follower() {
         let feed = Feed::default();
         let mut following = feed.follow();
-        let waiting = tokio::spawn(async move { told(&mut following).await });
+        let waiting = tokio::spawn(async move { next(&mut following).await });
         tokio::task::yield_now().await;
         feed.ring(debate(3), ChangeKind::Written);
         assert_eq!(waiting.await.unwrap(), [(debate(3), ChangeKind::Written)]);
     }
 
     #[tokio::test]
-    async fn a_long_list_is_handed_out_in_handfuls_and_a_too_long_one_not_at_all() {
+    async fn a_long_list_arrives_in_parts_and_a_follower_beyond_its_end_is_too_slow() {
         let feed = Feed::default();
         let (mut reader, mut sleeper) = (feed.follow(), feed.follow());
         let mut seen = 0;
@@ -248,31 +248,31 @@ mod tests {
             feed.ring(debate(number), ChangeKind::Opened);
             if number % 1_000 == 0 {
                 while seen < number {
-                    seen += told(&mut reader).await.len() as u128;
+                    seen += next(&mut reader).await.len() as u128;
                 }
             }
         }
         assert_eq!(sleeper.next().await, Err(TooSlow));
         assert_eq!(feed.list().changes.len(), REACH);
-        // Whoever begins anew is as good as everybody else.
+        // A follower that starts over gets new changes.
         let mut anew = feed.follow();
         feed.ring(debate(7), ChangeKind::Written);
-        assert_eq!(told(&mut anew).await, [(debate(7), ChangeKind::Written)]);
+        assert_eq!(next(&mut anew).await, [(debate(7), ChangeKind::Written)]);
     }
 
     #[tokio::test]
-    async fn when_nobody_knows_what_has_changed_everybody_begins_anew() {
+    async fn all_followers_start_over_when_it_is_unknown_what_has_changed() {
         let feed = Feed::default();
         let mut following = feed.follow();
-        feed.begin_anew();
+        feed.start_over();
         assert_eq!(following.next().await, Err(TooSlow));
         let mut anew = feed.follow();
         feed.ring(debate(1), ChangeKind::Written);
-        assert_eq!(told(&mut anew).await, [(debate(1), ChangeKind::Written)]);
+        assert_eq!(next(&mut anew).await, [(debate(1), ChangeKind::Written)]);
     }
 
     #[tokio::test]
-    async fn while_nobody_follows_nothing_is_kept() {
+    async fn without_followers_the_list_stays_empty() {
         let feed = Feed::default();
         let following = feed.follow();
         feed.ring(debate(1), ChangeKind::Opened);

@@ -1,9 +1,9 @@
-//! What happened in every debate, kept and told.
+//! The record of every debate: stores arguments and documents, and wakes the waiters.
 //!
-//! The only door is [`Engine`]: it changes ([`Engine::execute`]), waits ([`Engine::wait`]) and
-//! reads. Behind it the store keeps the record, the bell and the feed wake who waits, and presence
-//! knows who that is; none can be reached from outside, so nothing can be written without being
-//! judged, or missed.
+//! [`Engine`] is the only way in: it writes ([`Engine::execute`]), waits ([`Engine::wait`]) and
+//! reads. Behind it the store keeps the record, the bell and the feed wake waiters, and presence
+//! tracks who waits. No other crate can reach those, so every write is judged by the rules and wakes
+//! its waiters.
 
 mod bell;
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod store;
 mod types;
 mod verified;
 
-/// What the bell is made of. Its tests build the same source with what shuttle knows of.
+/// The primitives of the bell. Its tests build the same source with shuttle's versions of them.
 mod sync {
     pub(crate) use std::sync::{Mutex, MutexGuard};
     pub(crate) use tokio::sync::watch;

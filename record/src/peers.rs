@@ -1,4 +1,4 @@
-//! What hears other servers on the same record, where PostgreSQL keeps it for several.
+//! Passes on what other servers on the same record announce. Only PostgreSQL has several servers.
 
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use crate::feed::{ChangeKind, Feed};
 use crate::presence::{PresenceTracker, RoleSign};
 use crate::store::{Notice, PeerListener};
 
-/// What is told here when another server says that something happened there.
+/// The parts of this server that a notice from another server wakes.
 pub(crate) struct Peers {
     pub(crate) bell: Bell,
     pub(crate) feed: Feed,
@@ -17,8 +17,8 @@ pub(crate) struct Peers {
 }
 
 impl PeerListener for Peers {
-    fn hear(&self, news: Notice) {
-        match news {
+    fn notify(&self, notice: Notice) {
+        match notice {
             Notice::Opened(debate) => {
                 self.bell.ring(debate);
                 self.feed.ring(debate, ChangeKind::Opened);
@@ -38,21 +38,21 @@ impl PeerListener for Peers {
             Notice::Anything => {
                 self.bell.ring_all();
                 self.presence.ring_all();
-                self.feed.begin_anew();
+                self.feed.start_over();
                 self.departures.send_replace(());
             }
         }
     }
 
-    fn signs(&self, all: bool) -> Vec<RoleSign> {
+    fn local_signs(&self, all: bool) -> Vec<RoleSign> {
         self.presence.changes(all)
     }
 
-    fn learn(&self, server: Uuid, seen: RoleSign) {
-        self.presence.learn(server, seen);
+    fn learn_sign(&self, server: Uuid, sign: RoleSign) {
+        self.presence.learn(server, sign);
     }
 
-    fn alive(&self, servers: &[Uuid]) {
+    fn set_alive(&self, servers: &[Uuid]) {
         self.presence.alive(servers);
     }
 }

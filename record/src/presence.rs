@@ -1,13 +1,12 @@
-//! PresenceTracker: who waits in which debate right now, and when each role was last seen there.
+//! Presence: which roles wait in which debate now, and when each was last seen there.
 //!
-//! It lives in memory only, and only the engine notes it; where several servers share a record, each
-//! tells the others what changes here ([`PresenceTracker::changes`]) and learns what is so there. A role waits while a wait of its is held,
-//! and for [`LINGER`] after a poll, or after a wait that ended without news: so a wait that is only
-//! renewed is one wait. Its own bell rings when somebody begins or ceases to wait, and never
-//! otherwise.
+//! It lives in memory only, and only the engine updates it. Servers that share a record exchange
+//! their changes ([`PresenceTracker::changes`], [`PresenceTracker::learn`]). A role counts as waiting
+//! while one of its waits is held, and for [`LINGER`] after a poll or after a wait that ended without
+//! news, so that a renewed wait is one wait. A bell rings when a role begins or stops waiting.
 //!
-//! A held wait costs no timer. One task looks at the clock, and only while somebody lingers.
-//! [`PresenceState`] holds all that is decided here and is told what time it is.
+//! A held wait costs no timer. One task watches the clock, and only while a role lingers.
+//! [`PresenceState`] makes all decisions and gets the time as an argument.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -23,16 +22,16 @@ use crate::bell::{Bell, Listening};
 use crate::feed::{ChangeKind, Feed};
 use crate::recent::Recent;
 
-/// How long a poll counts as waiting.
+/// How long a role counts as waiting after a poll.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// A debate without a sign of life for so long is forgotten.
+/// How long an inactive debate is remembered.
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The most debates that are remembered besides those in which somebody waits.
+/// The most debates that are remembered, not counting those in which a role waits.
 const KEPT: usize = 20_000;
 
-/// What is known of a role in a debate since the server started.
+/// The presence of a role in a debate since the server started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sign {
     /// Whether it waits now.
@@ -41,7 +40,7 @@ pub struct Sign {
     pub last_seen: Option<Time>,
 }
 
-/// Who is where, as one server sees it.
+/// The sign of a role in a debate, as one server sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RoleSign {
     pub(crate) debate: DebateId,
@@ -49,7 +48,7 @@ pub(crate) struct RoleSign {
     pub(crate) sign: Sign,
 }
 
-/// Who is where; clones share it.
+/// Tracks the presence of all roles; clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct PresenceTracker {
     state: Arc<Mutex<PresenceState>>,
@@ -58,85 +57,85 @@ pub(crate) struct PresenceTracker {
 }
 
 impl PresenceTracker {
-    /// Nobody yet; who comes and goes is told to this feed.
+    /// An empty tracker that announces changes to this feed.
     pub(crate) fn new(feed: Feed) -> Self {
         PresenceTracker { state: Arc::default(), bell: Bell::default(), feed }
     }
 
-    /// Notes that a role has written into a debate.
+    /// Records that a role has written into a debate.
     pub(crate) fn wrote(&self, debate: DebateId, role: Role, at: Time) {
         self.state().wrote(debate, role, at, Instant::now());
     }
 
-    /// Notes that a role polls or begins to wait in a debate, which must be there.
+    /// Records that a role polls or begins to wait. The debate must exist.
     pub(crate) fn arrives(&self, debate: DebateId, role: Role, at: Time) -> Waiting {
         let began = Instant::now();
         let changed = self.state().arrive(debate, role, at, began);
         if changed {
-            self.tell(debate);
+            self.announce(debate);
         }
         Waiting { debate, role, began, answered: None, presence: self.clone() }
     }
 
-    /// What is known of each role in a debate.
+    /// The sign of each role in a debate.
     pub(crate) fn of(&self, debate: DebateId) -> ByRole<Sign> {
         let state = self.state();
         ByRole::of(|role| state.sign(debate, role))
     }
 
-    /// Begins to note what other servers must be told.
+    /// Starts collecting changes for other servers.
     pub(crate) fn share(&self) {
         self.state().changed = Some(HashSet::new());
     }
 
-    /// What is so here: of the debates that have changed since the last call, or of all.
+    /// The signs of this server: of debates that changed since the last call, or of all.
     pub(crate) fn changes(&self, all: bool) -> Vec<RoleSign> {
         self.state().changes(all)
     }
 
-    /// Learns what is so on another server.
+    /// Takes a sign from another server.
     pub(crate) fn learn(&self, server: Uuid, seen: RoleSign) {
         if self.state().learn(server, seen) {
-            self.tell(seen.debate);
+            self.announce(seen.debate);
         }
     }
 
-    /// Learns which other servers are alive: nobody waits on those that are not.
+    /// Takes the list of living servers: nobody waits on any other.
     pub(crate) fn alive(&self, servers: &[Uuid]) {
         let gone = self.state().alive(servers);
         for debate in gone {
-            self.tell(debate);
+            self.announce(debate);
         }
     }
 
-    /// Tells everybody who listens to look.
+    /// Wakes all listeners.
     pub(crate) fn ring_all(&self) {
         self.bell.ring_all();
     }
 
-    /// Listens to who comes and goes in a debate: first this, then [`PresenceTracker::of`].
+    /// Listens for changes in a debate. Call this first, then [`PresenceTracker::of`].
     pub(crate) fn listen(&self, debate: DebateId) -> Listening {
         self.bell.listen(debate)
     }
 
-    /// Forgets a debate that is no more.
+    /// Removes a deleted debate.
     pub(crate) fn forget(&self, debate: DebateId) {
         let mut state = self.state();
         state.debates.remove(debate);
         state.elsewhere.remove(&debate);
     }
 
-    fn tell(&self, debate: DebateId) {
+    fn announce(&self, debate: DebateId) {
         self.bell.ring(debate);
         self.feed.ring(debate, ChangeKind::Presence);
     }
 
-    /// Runs while somebody lingers.
+    /// Ends lingering roles; runs while any role lingers.
     async fn watch_the_clock(self) {
         loop {
             let (gone, next) = self.state().expire(Instant::now());
             for debate in gone {
-                self.tell(debate);
+                self.announce(debate);
             }
             let Some(next) = next else { return };
             sleep_until(next).await;
@@ -149,7 +148,7 @@ impl PresenceTracker {
     }
 }
 
-/// Somebody who waits. Dropping it unanswered means that whoever waited has left.
+/// A wait. If it is dropped without [`Waiting::answered`], the waiter has left.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     debate: DebateId,
@@ -166,7 +165,7 @@ struct Answered {
 }
 
 impl Waiting {
-    /// Ends it with an answer. Who is given news has something to do and does not wait any more.
+    /// Ends the wait with an answer. A role that gets news has something to do and waits no more.
     pub(crate) fn answered(mut self, with_news: bool, at: Time) {
         self.answered = Some(Answered { with_news, at });
     }
@@ -179,29 +178,29 @@ impl Drop for Waiting {
         let at = self.answered.map(|it| it.at);
         let left = self.presence.state().leave(self.debate, self.role, from + LINGER, at, now);
         if left.changed {
-            self.presence.tell(self.debate);
+            self.presence.announce(self.debate);
         }
         if left.wants_clock {
             match Handle::try_current() {
                 Ok(runtime) => drop(runtime.spawn(self.presence.clone().watch_the_clock())),
-                // Everything ends; nobody is left to be told.
+                // The runtime is shutting down; there are no listeners left.
                 Err(_) => self.presence.state().watched = false,
             }
         }
     }
 }
 
-/// All that is known, and what follows from it.
+/// The presence of all roles, and the decisions about it.
 #[derive(Debug, Default)]
 struct PresenceState {
     debates: Recent<DebatePresence>,
-    /// When to look at whom who lingers, the earliest first: each role of a debate at most once.
+    /// Linger deadlines, earliest first; each role of a debate at most once.
     due: BinaryHeap<Reverse<(Instant, DebateId, Role)>>,
-    /// Whether somebody watches the clock.
+    /// Whether the clock task runs.
     watched: bool,
-    /// What is so on other servers.
+    /// The signs from other servers.
     elsewhere: HashMap<DebateId, Vec<(Uuid, Role, Sign)>>,
-    /// The debates of which other servers must be told, where there are any.
+    /// The debates that changed since the last report to other servers, if there are any servers.
     changed: Option<HashSet<DebateId>>,
 }
 
@@ -211,29 +210,29 @@ struct DebatePresence {
     touched: Option<Instant>,
 }
 
-/// What is known of one role in one debate.
+/// One role in one debate.
 #[derive(Debug, Clone, Copy, Default)]
 struct RolePresence {
     sign: Sign,
     /// How many waits are held.
     held: u32,
-    /// Until when it waits, whether or not a wait is held.
+    /// Until when it counts as waiting without a held wait.
     until: Option<Instant>,
-    /// Whether it is among those that are due.
+    /// Whether it has a linger deadline.
     due: bool,
 }
 
-/// What follows when somebody leaves.
+/// The consequences of the end of a wait.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Departure {
-    /// The role does not wait any more.
+    /// The role has stopped waiting.
     changed: bool,
-    /// Somebody must watch the clock from now on.
+    /// The clock task must start.
     wants_clock: bool,
 }
 
 impl PresenceState {
-    /// What is known of a role, wherever it is.
+    /// The sign of a role, combined over all servers.
     fn sign(&self, debate: DebateId, role: Role) -> Sign {
         let here = self.debates.get(debate).map(|here| here.roles.get(role).sign);
         let there = self.elsewhere.get(&debate).into_iter().flatten();
@@ -260,7 +259,7 @@ impl PresenceState {
         signs.collect()
     }
 
-    /// Whether that makes somebody wait who did not, or the other way round.
+    /// Returns whether this changes who waits.
     fn learn(&mut self, server: Uuid, seen: RoleSign) -> bool {
         let before = self.sign(seen.debate, seen.role).waiting;
         if self.elsewhere.len() > KEPT {
@@ -274,7 +273,7 @@ impl PresenceState {
         self.sign(seen.debate, seen.role).waiting != before
     }
 
-    /// The debates in which somebody has ceased to wait with a server that is no more.
+    /// Removes the waits of dead servers and returns their debates.
     fn alive(&mut self, servers: &[Uuid]) -> Vec<DebateId> {
         let mut gone = Vec::new();
         for (debate, signs) in &mut self.elsewhere {
@@ -292,7 +291,7 @@ impl PresenceState {
         self.touch(debate, now).roles.of_mut(role).sign.last_seen = Some(at);
     }
 
-    /// Whether the role did not wait before.
+    /// Returns whether the role begins to wait with this.
     fn arrive(&mut self, debate: DebateId, role: Role, at: Time, now: Instant) -> bool {
         let known = self.touch(debate, now).roles.of_mut(role);
         known.held += 1;
@@ -300,7 +299,7 @@ impl PresenceState {
         !std::mem::replace(&mut known.sign.waiting, true)
     }
 
-    /// Ends one wait, whose role goes on waiting until then.
+    /// Ends one wait. The role counts as waiting until `until`.
     fn leave(
         &mut self,
         debate: DebateId,
@@ -310,7 +309,7 @@ impl PresenceState {
         now: Instant,
     ) -> Departure {
         if self.debates.get(debate).is_none() {
-            // It was deleted meanwhile.
+            // The debate was deleted meanwhile.
             return Departure::default();
         }
         let known = self.touch(debate, now).roles.of_mut(role);
@@ -332,7 +331,7 @@ impl PresenceState {
         Departure { changed: false, wants_clock: !std::mem::replace(&mut self.watched, true) }
     }
 
-    /// The debates in which somebody has ceased to wait, and when to ask again.
+    /// Ends the roles whose deadline has passed. Returns their debates and the next deadline.
     fn expire(&mut self, now: Instant) -> (Vec<DebateId>, Option<Instant>) {
         let mut gone = Vec::new();
         loop {
@@ -363,7 +362,7 @@ impl PresenceState {
     }
 
     fn touch(&mut self, debate: DebateId, now: Instant) -> &mut DebatePresence {
-        // Two for one that comes, so that it gets smaller again.
+        // Removes up to two old debates for each new one, so that the list can shrink.
         for _ in 0..2 {
             let Some((_, oldest)) = self.debates.oldest() else { break };
             let Some(here) = self.debates.get(oldest) else { break };
@@ -396,7 +395,7 @@ mod tests {
         Uuid::from_u128(number).into()
     }
 
-    /// A state in which time passes as the test says.
+    /// A presence state with a clock that the test moves.
     struct Story {
         state: PresenceState,
         now: Instant,
@@ -407,7 +406,7 @@ mod tests {
             Story { state: PresenceState::default(), now: Instant::now() }
         }
 
-        /// Whether somebody has ceased to wait when so many seconds have passed.
+        /// Lets time pass; returns whether a role stopped waiting.
         fn pass(&mut self, seconds: f64) -> bool {
             self.now += Duration::from_secs_f64(seconds);
             !self.state.expire(self.now).0.is_empty()
@@ -422,7 +421,7 @@ mod tests {
             self.state.leave(debate(1), Role::Opponent, until, Some(AT), self.now)
         }
 
-        /// Leaves with news, so many seconds after it had come.
+        /// Ends a wait with news, so many seconds after it began.
         fn leave_with_news(&mut self, after: f64) -> bool {
             let until = self.now - Duration::from_secs_f64(after) + LINGER;
             self.state.leave(debate(1), Role::Opponent, until, Some(AT), self.now).changed
@@ -434,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_counts_for_five_seconds() {
+    fn a_poll_counts_as_waiting_for_five_seconds() {
         let mut story = Story::begin();
         assert!(story.arrive());
         assert_eq!(story.leave(), Departure { changed: false, wants_clock: true });
@@ -451,16 +450,16 @@ mod tests {
             assert!(!story.pass(60.0));
             assert!(!story.leave().changed);
             assert!(!story.pass(4.9));
-            assert!(!story.arrive(), "it was told as new");
+            assert!(!story.arrive(), "it was announced as new");
         }
-        // A renewal also while the old one is still held.
+        // The same if the new wait begins before the old one ends.
         assert!(!story.arrive());
         assert_eq!(story.leave(), Departure::default());
         assert!(!story.pass(100.0) && story.waits());
     }
 
     #[test]
-    fn who_polls_again_and_again_is_looked_at_once_at_a_time() {
+    fn a_role_that_polls_repeatedly_has_one_deadline() {
         let mut story = Story::begin();
         assert!(story.arrive());
         assert!(story.leave().wants_clock);
@@ -475,13 +474,13 @@ mod tests {
     }
 
     #[test]
-    fn who_is_given_news_does_not_wait_any_more() {
+    fn a_role_that_gets_news_stops_waiting() {
         let mut story = Story::begin();
         assert!(story.arrive());
         assert!(!story.pass(30.0));
         assert!(story.leave_with_news(30.0));
         assert!(!story.waits());
-        // But one that came only just now is a poll of the last five seconds.
+        // But a wait that began less than five seconds ago still counts as a poll.
         assert!(story.arrive());
         story.now += Duration::from_secs(1);
         assert!(!story.leave_with_news(1.0));
@@ -490,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_wait_for_one_role_the_last_one_to_go_counts() {
+    fn a_role_with_two_waits_waits_until_the_last_one_ends() {
         let mut story = Story::begin();
         assert!(story.arrive());
         assert!(!story.arrive());
@@ -501,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debate_that_is_deleted_leaves_nothing_behind() {
+    fn a_deleted_debate_leaves_nothing_behind() {
         let mut story = Story::begin();
         story.arrive();
         story.arrive();
@@ -513,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound_and_who_waits_is_never_forgotten() {
+    fn memory_is_bounded_and_a_waiting_role_is_never_forgotten() {
         let mut story = Story::begin();
         story.arrive();
         for number in 2..3 * KEPT as u128 {
@@ -521,7 +520,7 @@ mod tests {
         }
         assert!(story.state.debates.len() <= KEPT + 1, "{}", story.state.debates.len());
         assert!(story.waits());
-        // After a day they go, as others come.
+        // After a day, new activity removes them.
         story.now += REMEMBERED + Duration::from_secs(1);
         for number in 0..KEPT as u128 {
             story.state.wrote(debate(2 + number % 3), Role::Proposer, AT, story.now);
@@ -531,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debate_without_a_sign_of_life_is_remembered_for_a_day() {
+    fn an_inactive_debate_is_remembered_for_a_day() {
         let mut story = Story::begin();
         story.state.wrote(debate(1), Role::Proposer, AT, story.now);
         story.now += Duration::from_secs(24 * 60 * 60);
@@ -544,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_so_on_other_servers_counts_until_they_are_gone() {
+    fn a_wait_on_another_server_counts_until_that_server_is_gone() {
         let (mut story, other, third) = (Story::begin(), Uuid::from_u128(8), Uuid::from_u128(9));
         let sign = |waiting, at| Sign { waiting, last_seen: Some(Time(at)) };
         let seen = |waiting, at| RoleSign {
@@ -552,7 +551,7 @@ mod tests {
             role: Role::Opponent,
             sign: sign(waiting, at),
         };
-        assert!(story.state.changes(true).is_empty(), "nobody is told");
+        assert!(story.state.changes(true).is_empty(), "there are no other servers");
         story.state.changed = Some(HashSet::new());
         assert!(story.state.learn(other, seen(true, 3)));
         assert!(!story.state.learn(third, seen(true, 9)), "it waits already");
@@ -561,44 +560,44 @@ mod tests {
         assert!(story.state.alive(&[other, third]).is_empty());
         assert_eq!(story.state.alive(&[other]), [debate(1)]);
         assert_eq!(story.state.sign(debate(1), Role::Opponent), sign(false, 9));
-        assert!(story.state.changes(true).is_empty(), "others know that");
+        assert!(story.state.changes(true).is_empty(), "a sign from elsewhere is not reported back");
 
         story.arrive();
-        let told = [seen(true, AT.0)];
-        assert_eq!(story.state.changes(false), told);
+        let waits = [seen(true, AT.0)];
+        assert_eq!(story.state.changes(false), waits);
         assert!(story.state.changes(false).is_empty());
-        assert_eq!(story.state.changes(true), told);
+        assert_eq!(story.state.changes(true), waits);
         story.leave();
         assert!(story.pass(6.0));
         assert_eq!(story.state.changes(false), [seen(false, AT.0)]);
     }
 
     #[tokio::test]
-    async fn who_has_polled_and_does_not_come_back_is_told_to_have_gone() {
+    async fn a_role_that_does_not_poll_again_is_announced_as_gone() {
         let presence = PresenceTracker::new(Feed::default());
-        let mut comes_and_goes = presence.listen(debate(1));
-        let mut heard = async || {
-            let told = tokio::time::timeout(Duration::from_secs(60), comes_and_goes.next());
-            told.await.expect("nobody was told");
+        let mut changes = presence.listen(debate(1));
+        let mut change = async || {
+            let next = tokio::time::timeout(Duration::from_secs(60), changes.next());
+            next.await.expect("no change was announced");
         };
         let waiting = presence.arrives(debate(1), Role::Opponent, AT);
-        heard().await;
+        change().await;
         let later = Time(8);
         waiting.answered(false, later);
         let sign = || presence.of(debate(1)).opponent;
         assert_eq!(sign(), Sign { waiting: true, last_seen: Some(later) });
-        heard().await;
+        change().await;
         assert_eq!(sign(), Sign { waiting: false, last_seen: Some(later) });
     }
 
     #[tokio::test]
-    async fn who_waited_long_and_is_given_news_is_told_to_have_gone_at_once() {
+    async fn a_role_that_gets_news_after_a_long_wait_is_gone_at_once() {
         let presence = PresenceTracker::new(Feed::default());
         let mut waiting = presence.arrives(debate(1), Role::Opponent, AT);
         waiting.began -= LINGER;
         waiting.answered(true, AT);
         assert!(!presence.of(debate(1)).opponent.waiting);
-        // Who leaves without an answer has not been seen since it came.
+        // A wait that ends without an answer does not update when the role was last seen.
         drop(presence.arrives(debate(1), Role::Opponent, AT));
         assert_eq!(presence.of(debate(1)).opponent.last_seen, Some(AT));
         presence.forget(debate(1));

@@ -1,13 +1,13 @@
-//! Debates in the order of their latest change, each with one value and only once.
+//! Debates in the order of their latest change, each once and with one value.
 //!
-//! However often a debate changes, it is kept once, at its newest number: so a list of what has
-//! changed is as long as there are debates in it, not as there were changes.
+//! A debate that changes again moves to the end under a new number. So the list is as long as there
+//! are changed debates, however often each has changed.
 
 use std::collections::{BTreeMap, HashMap};
 
 use aw_core::DebateId;
 
-/// Values of debates, ordered by when [`Recent::touch`] last named them.
+/// Values of debates, ordered by their last [`Recent::touch`].
 #[derive(Debug)]
 pub(crate) struct Recent<T> {
     newest: u64,
@@ -22,7 +22,7 @@ impl<T> Default for Recent<T> {
 }
 
 impl<T: Default> Recent<T> {
-    /// Makes this debate the newest, and gives its number and its value, to change.
+    /// Makes this debate the newest and returns its number and its mutable value.
     pub(crate) fn touch(&mut self, debate: DebateId) -> (u64, &mut T) {
         self.newest += 1;
         let (number, value) = self.kept.entry(debate).or_default();
@@ -34,7 +34,7 @@ impl<T: Default> Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// The newest number that was ever given; 0 before the first.
+    /// The newest number; 0 before the first.
     pub(crate) fn newest(&self) -> u64 {
         self.newest
     }
@@ -52,12 +52,12 @@ impl<T> Recent<T> {
         self.kept.get_mut(&debate).map(|(_, value)| value)
     }
 
-    /// The debate that was not touched for the longest time, with its number.
+    /// The debate whose last touch is the oldest, with its number.
     pub(crate) fn oldest(&self) -> Option<(u64, DebateId)> {
         self.order.first_key_value().map(|(number, debate)| (*number, *debate))
     }
 
-    /// Those whose number is greater than this one, in order.
+    /// The debates with a greater number, in order.
     pub(crate) fn after(&self, number: u64) -> impl Iterator<Item = (u64, DebateId, &T)> {
         let later = self.order.range(number.saturating_add(1)..);
         later.filter_map(|(number, debate)| Some((*number, *debate, self.get(*debate)?)))
@@ -69,12 +69,12 @@ impl<T> Recent<T> {
         }
     }
 
-    /// Leaves a number out, so that who has seen the newest has not seen this.
+    /// Skips a number, so that no follower is up to date any more.
     pub(crate) fn skip(&mut self) {
         self.newest += 1;
     }
 
-    /// Forgets all debates; numbers go on from where they were.
+    /// Removes all debates; numbers continue.
     pub(crate) fn clear(&mut self) {
         self.order.clear();
         self.kept.clear();

@@ -1,4 +1,4 @@
-//! Seats: who may take part, where the server asks.
+//! Seats: what a token allows, on servers that require tokens.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,17 +6,17 @@ use std::str::FromStr;
 use aw_core::{DebateId, Hash, Role, SeatName, Time, UnknownWord};
 use uuid::Uuid;
 
-/// What a seat is for.
+/// The role of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SeatRole {
-    /// To play this role.
+    /// It may play this role.
     Plays(Role),
-    /// To read.
+    /// It may only read.
     Observer,
 }
 
 impl SeatRole {
-    /// All of them.
+    /// All roles of a seat.
     pub const ALL: [SeatRole; 4] = [
         SeatRole::Plays(Role::Proposer),
         SeatRole::Plays(Role::Opponent),
@@ -24,7 +24,7 @@ impl SeatRole {
         SeatRole::Observer,
     ];
 
-    /// Its word.
+    /// Its word in JSON and in the record.
     pub fn as_str(self) -> &'static str {
         match self {
             SeatRole::Plays(role) => role.as_str(),
@@ -49,56 +49,56 @@ impl FromStr for SeatRole {
     }
 }
 
-/// A seat: whoever brings its token may take it.
+/// A seat: the rights that come with a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
-    /// Names it, for whoever keeps the seats.
+    /// Its id, for the administrator.
     pub id: Uuid,
-    /// What it is called, for everybody.
+    /// Its name, which everybody sees.
     pub name: SeatName,
-    /// What it is for.
+    /// Its role.
     pub role: SeatRole,
-    /// The only debate that it is for; without one, any.
+    /// The only debate it is valid for; without one, any debate.
     pub debate: Option<DebateId>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Time,
-    /// When its token ceases to be good.
+    /// When its token expires.
     pub expires_at: Option<Time>,
-    /// When its token was taken back.
+    /// When its token was revoked.
     pub revoked_at: Option<Time>,
 }
 
 impl Seat {
-    /// Whether its token is good at this time.
+    /// Whether its token is valid at this time.
     pub fn is_open(&self, now: Time) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
-/// A seat to be made.
+/// A seat to create.
 #[derive(Debug, Clone)]
 pub struct NewSeat {
-    /// What it is called.
+    /// Its name.
     pub name: SeatName,
-    /// What it is for.
+    /// Its role.
     pub role: SeatRole,
-    /// The only debate that it is for.
+    /// The only debate it is valid for.
     pub debate: Option<DebateId>,
-    /// When its token ceases to be good.
+    /// When its token expires.
     pub expires_at: Option<Time>,
-    /// The SHA-256 of its token, which is kept nowhere.
+    /// The SHA-256 of its token. The token itself is never stored.
     pub token: Hash,
 }
 
-/// What a browser is given instead of a token.
+/// A secret that a browser holds instead of a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
-    /// The SHA-256 of what the browser shows.
+    /// The SHA-256 of the secret.
     pub hash: Hash,
-    /// The SHA-256 of the token it stands for.
+    /// The SHA-256 of the token that it stands for.
     pub holder: Hash,
-    /// Good for one visit only.
+    /// Whether it works only once.
     pub once: bool,
-    /// When it ceases to be good.
+    /// When it expires.
     pub expires_at: Time,
 }

@@ -1,4 +1,4 @@
-//! What goes in and comes out of the engine.
+//! The inputs and outputs of the engine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,33 +10,33 @@ use aw_core::{
 };
 use uuid::Uuid;
 
-/// Something to be written into the record of a debate.
+/// A request to write into a debate.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The debate.
     pub debate: DebateId,
-    /// Makes its retry recognisable.
+    /// The request id, by which a retry is recognized.
     pub id: RequestId,
-    /// Who says so.
+    /// The author's label.
     pub author: Option<Author>,
-    /// The door it came in by.
+    /// The interface it came through.
     pub via: Via,
-    /// The seat it comes from, where the server asks who is calling.
+    /// The seat of the caller, if the server requires tokens.
     pub seat: Option<SeatName>,
-    /// What is asked.
+    /// The requested change.
     pub ask: Ask,
 }
 
-/// What a [`Request`] asks for.
+/// The change that a [`Request`] asks for.
 #[derive(Debug, Clone)]
 pub enum Ask {
     /// Open a debate with its MOTION.
     Open {
-        /// What it is called.
+        /// Its title.
         title: Title,
         /// Its type.
         debate_type: DebateType,
-        /// What its roles go by, unless that is built in.
+        /// The texts of its type, unless the type is built in.
         texts: Option<Box<TypeTexts>>,
         /// Who approves a RESOLUTION.
         policy: ResolutionPolicy,
@@ -45,58 +45,58 @@ pub enum Ask {
     },
     /// Make a move in it.
     Play {
-        /// Who moves.
+        /// The role that moves.
         role: Role,
         /// The move.
         play: Move<ArgumentId>,
-        /// What is said with it.
+        /// Its text.
         content: Content,
     },
 }
 
-/// What the roles of a debate go by: the texts of its type.
+/// The texts of a debate's type: the rules that each role follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeTexts {
-    /// What the type is called.
+    /// The title of the type.
     pub title: Title,
-    /// What it is for.
+    /// Its purpose.
     pub description: Summary,
     /// The rules of each role.
     pub rules: ByRole<Content>,
 }
 
 impl TypeTexts {
-    /// The most bytes that the rules of all roles may have together.
+    /// The most bytes that the rules of all roles may have in total.
     pub const MAX_BYTES: usize = 64 * 1024;
 }
 
-/// What became of a [`Request`].
+/// The result of a [`Request`].
 #[derive(Debug, Clone)]
 pub struct Receipt {
-    /// The debate as it is now.
+    /// The debate in its current state.
     pub debate: DebateHead,
-    /// The argument that the request wrote, now or when it was first sent.
+    /// The argument that the request wrote, now or at its first arrival.
     pub argument: Argument,
-    /// Whether it had been written before.
+    /// Whether this was a retry.
     pub replayed: bool,
-    /// What others wrote between the target and this argument.
+    /// The arguments of others between the target and this one.
     pub missed: Vec<Argument>,
     /// What the role should do now.
     pub action: Action,
-    /// What to wait on next.
+    /// The argument to wait on next.
     pub waits_on: ArgumentId,
 }
 
 /// A debate without its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebateHead {
-    /// Its name.
+    /// Its id.
     pub id: DebateId,
-    /// What it is called.
+    /// Its title.
     pub title: Title,
     /// Its type.
     pub debate_type: DebateType,
-    /// How the rules see it.
+    /// Its policy and standing.
     pub debate: Debate,
     /// When it was opened.
     pub created_at: Time,
@@ -105,7 +105,7 @@ pub struct DebateHead {
 }
 
 impl DebateHead {
-    /// Whom it waits for.
+    /// The role that the debate waits for.
     pub fn state(&self) -> State {
         self.debate.standing.state
     }
@@ -114,36 +114,36 @@ impl DebateHead {
 /// The newest argument of a debate, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastArgument {
-    /// Its name.
+    /// Its id.
     pub id: ArgumentId,
-    /// Its place.
+    /// Its position.
     pub seq: Seq,
-    /// Whose it is.
+    /// The role that wrote it.
     pub role: Role,
     /// Its kind.
     pub kind: Kind,
     /// Whether it was parked.
     pub parked: bool,
-    /// Who says so.
+    /// The author's label.
     pub author: Option<Author>,
     /// When it was written.
     pub at: Time,
 }
 
-/// What a wait found out.
+/// The result of a wait.
 #[derive(Debug, Clone)]
 pub enum Poll {
-    /// There is something to do or to read.
+    /// The role has something to do or to read.
     News(Arc<News>),
     /// Nothing yet.
     Nothing {
         /// The debate.
         debate: DebateId,
-        /// Whom it waits for.
+        /// The role that the debate waits for.
         state: State,
-        /// The place of the argument that the waiter had seen, or 0.
+        /// The position of the argument that the waiter has seen, or 0.
         seen: u64,
-        /// What the role should do now: wait.
+        /// The role's action: some form of waiting.
         action: Action,
         /// When the newest argument was written.
         since: Time,
@@ -155,109 +155,108 @@ pub enum Poll {
 pub struct News {
     /// What the role should do now.
     pub action: Action,
-    /// Whom the debate waits for.
+    /// The role that the debate waits for.
     pub state: State,
-    /// The newest unseen argument, or the newest of the others.
+    /// The newest unseen argument, or the newest of other roles.
     pub argument: Argument,
-    /// The unseen ones: at most the newest 20, and every RULING.
+    /// The unseen arguments: at most the newest 20, and every RULING.
     pub arguments: Vec<Argument>,
-    /// When the RULINGs before `arguments` are too long to be read in one go: they are those after the
-    /// first of these places and up to the second, for [`crate::Engine::piece`].
+    /// Set when the RULINGs before `arguments` are too long for one read: they lie after the first of
+    /// these positions and up to the second, for [`crate::Engine::piece`].
     pub earlier: Option<(Seq, Seq)>,
-    /// How many unseen ones are not among them.
+    /// How many unseen arguments are left out.
     pub omitted: u64,
     /// The newest argument of the debate.
     pub waits_on: ArgumentId,
-    /// What a RULING is owed to.
+    /// The argument that awaits a RULING.
     pub pending: Option<ArgumentId>,
-    /// The moves that are open to the role.
+    /// The moves that the role may make.
     pub available: Vec<Available>,
 }
 
-/// A debate for somebody who comes or comes back to it, as far as it is read in one go.
+/// A debate as an agent reads it when it joins or returns.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The debate.
     pub debate: DebateHead,
     /// Its MOTION.
     pub motion: Argument,
-    /// The newest others, in order.
+    /// The newest other arguments, in order.
     pub arguments: Vec<Argument>,
-    /// The RULINGs that are older than those.
+    /// The RULINGs before them.
     pub rulings: Vec<Argument>,
     /// The documents it cites.
     pub documents: Vec<CitedDocument>,
-    /// Whether texts of its type were kept with it.
+    /// Whether its creator sent the texts of its type.
     pub own_rules: bool,
-    /// When all that was asked for is too long to be read in one go: the place of the first of
-    /// `arguments`. Then the three lists are empty, and [`crate::Engine::piece`] and
-    /// [`crate::Engine::cited`] read them.
+    /// Set when the answer is too long for one read: the position of the first of `arguments`. Then
+    /// the three lists are empty, and [`crate::Engine::piece`] and [`crate::Engine::cited`] read them.
     pub rest: Option<Seq>,
 }
 
-/// Which arguments of a debate are read piece by piece.
+/// Which arguments of a debate to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
     /// All of them.
     All,
-    /// Its RULINGs only.
+    /// Only its RULINGs.
     Rulings,
 }
 
-/// Where a page of cited documents ended; by default before the first of them.
+/// The end of a page of cited documents; the default is the beginning of the first page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CitedMark {
     pub(crate) seq: u64,
     pub(crate) document: i64,
 }
 
-/// Some of the documents that a debate cites.
+/// A page of the documents that a debate cites.
 #[derive(Debug, Clone)]
 pub struct CitedPage {
-    /// The documents, in the order in which they were cited.
+    /// The documents, in the order of their citation.
     pub documents: Vec<CitedDocument>,
-    /// Where the next page begins, if there may be more.
+    /// The beginning of the next page, if there may be more.
     pub next: Option<CitedMark>,
 }
 
-/// What a page of a debate is drawn from.
+/// The data of a debate's web page.
 #[derive(Debug, Clone)]
 pub struct PageData {
     /// The debate.
     pub debate: DebateHead,
     /// Its MOTION.
     pub motion: Argument,
-    /// A stretch of the others, in order.
+    /// A stretch of the other arguments, in order.
     pub arguments: Vec<Argument>,
-    /// How many there are between the MOTION and that stretch.
+    /// How many arguments lie between the MOTION and the stretch.
     pub earlier: u64,
-    /// Who spoke when, from the first to the last.
+    /// The outline of all arguments, in order.
     pub moments: Vec<Moment>,
-    /// What the MOTION and the stretch mean by the documents they name.
+    /// The citations of the MOTION and the stretch.
     pub citations: Vec<Citation>,
-    /// The documents of the debate.
+    /// The documents that the debate cites.
     pub documents: Vec<CitedDocument>,
-    /// What a RULING is owed to.
+    /// The argument that awaits a RULING.
     pub pending: Option<Argument>,
-    /// Whether its creator sent rules along.
+    /// Whether its creator sent the texts of its type.
     pub own_rules: bool,
 }
 
-/// An argument without its words.
+/// An argument without its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    /// Its place.
+    /// Its position.
     pub seq: Seq,
     /// What happened.
     pub event: Event,
-    /// When.
+    /// When it was written.
     pub at: Time,
 }
 
-/// Which version of a document an argument means.
+/// The version of a document that an argument cites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Citation {
-    /// The argument's place.
+    /// The argument's position.
     pub seq: Seq,
     /// The document.
     pub document: DocumentId,
@@ -265,12 +264,12 @@ pub struct Citation {
     pub version: u64,
 }
 
-/// What arguments are drawn with.
+/// What the page shows beside arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The places of what they answer.
+    /// The positions of the arguments they answer.
     pub places: HashMap<ArgumentId, Seq>,
-    /// What they mean by the documents they name.
+    /// The documents they cite.
     pub citations: Vec<Citation>,
 }
 
@@ -287,8 +286,8 @@ pub struct CitedDocument {
     pub deleted_at: Option<Time>,
 }
 
-/// A long text in pieces. Memory that is asked for in pieces is given back when one of them has been sent;
-/// a text of megabytes would leave a gap that few others fit into.
+/// Splits a long text into pieces. Each piece's memory is freed once it is sent; one allocation of
+/// megabytes would fragment the heap.
 pub fn pieces(mut text: &str) -> Vec<String> {
     let mut pieces = Vec::with_capacity(text.len() / PIECE + 1);
     while !text.is_empty() {
@@ -301,10 +300,10 @@ pub fn pieces(mut text: &str) -> Vec<String> {
     pieces
 }
 
-/// How much text is read on a thread that serves everybody, and in each piece of a long answer.
+/// The most text that one read on a serving thread takes, and the size of a piece of a long answer.
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// A stretch of a debate's record, with the debate as it was when it was read.
+/// Consecutive arguments of a debate, and the debate from the same snapshot.
 #[derive(Debug, Clone)]
 pub struct Stretch {
     /// The debate.
@@ -320,19 +319,19 @@ pub struct Filter {
     pub state: Option<State>,
     /// Only those of this type.
     pub debate_type: Option<DebateType>,
-    /// Only those that wait for an opponent who has not spoken yet.
+    /// Only those that wait for the opponent's first argument.
     pub pending_first_opponent: bool,
-    /// Only those to which a RULING is owed.
+    /// Only those that wait for a RULING.
     pub needs_arbitrator: bool,
     /// Only those whose title contains this.
     pub search: Option<String>,
     /// Only this one.
     pub only: Option<DebateId>,
-    /// At most so many.
+    /// The size of the page.
     pub limit: u64,
-    /// After leaving out so many.
+    /// How many to skip.
     pub offset: u64,
-    /// Only those updated before this moment; at the same moment, those with a greater id.
+    /// Only those updated before this time; of those at this time, only those with a greater id.
     pub before: Option<(Time, Option<DebateId>)>,
 }
 
@@ -341,9 +340,9 @@ pub struct Filter {
 pub struct DebateList {
     /// The page.
     pub debates: Vec<DebateListed>,
-    /// How many there are in all.
+    /// How many there are in total.
     pub total: u64,
-    /// Whether `total` counted to the end.
+    /// Whether `total` is exact, or the count stopped at a limit.
     pub total_is_exact: bool,
 }
 
@@ -356,42 +355,42 @@ pub struct DebateListed {
     pub last: LastArgument,
 }
 
-/// A document to be kept.
+/// A document to create.
 #[derive(Debug, Clone)]
 pub struct NewDocument {
-    /// Makes its retry recognisable.
+    /// The request id, by which a retry is recognized.
     pub request: RequestId,
-    /// The seat that it is kept from.
+    /// The seat that creates it.
     pub seat: Option<Uuid>,
     /// Its first version.
     pub version: NewVersion,
 }
 
-/// A version to be kept.
+/// A version to add.
 #[derive(Debug, Clone)]
 pub struct NewVersion {
-    /// What it is, or what it changes.
+    /// Its content or its changes in one line.
     pub summary: Summary,
     /// Its text.
     pub content: Content,
-    /// Who wrote it.
+    /// The author's label.
     pub author: Option<Author>,
-    /// Whatever the author keeps with it: a JSON object.
+    /// The author's own data: a JSON object.
     pub metadata: String,
 }
 
-/// A version as it was kept.
+/// The result of creating a document or adding a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptVersion {
     /// The version, without its text.
     pub version: VersionListed,
     /// The document.
     pub document: DocumentId,
-    /// Whether it had been kept before.
+    /// Whether this was a retry.
     pub replayed: bool,
 }
 
-/// A version of a document, whole.
+/// A version of a document with its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentVersion {
     /// The version, without its text.
@@ -400,12 +399,12 @@ pub struct DocumentVersion {
     pub content: Content,
 }
 
-/// A document in the version that was asked for.
+/// A document in the requested version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// The document.
     pub id: DocumentId,
-    /// The newest version it has.
+    /// The number of its newest version.
     pub newest: u64,
     /// When it was deleted.
     pub deleted_at: Option<Time>,
@@ -418,13 +417,13 @@ pub struct Document {
 pub struct VersionListed {
     /// 1, 2, 3 …
     pub number: u64,
-    /// What it changes.
+    /// Its changes in one line.
     pub summary: Summary,
-    /// Who wrote it.
+    /// The author's label.
     pub author: Option<Author>,
     /// A JSON object.
     pub metadata: String,
-    /// When it was kept.
+    /// When it was written.
     pub at: Time,
 }
 
@@ -433,7 +432,7 @@ pub struct VersionListed {
 pub struct VersionList {
     /// The page.
     pub versions: Vec<VersionListed>,
-    /// How many there are in all.
+    /// How many there are in total.
     pub total: u64,
     /// When the document was deleted.
     pub deleted_at: Option<Time>,
@@ -444,9 +443,9 @@ pub struct VersionList {
 pub struct DocumentList {
     /// The page.
     pub documents: Vec<DocumentListed>,
-    /// How many there are in all.
+    /// How many there are in total.
     pub total: u64,
-    /// Whether `total` counted to the end.
+    /// Whether `total` is exact, or the count stopped at a limit.
     pub total_is_exact: bool,
 }
 
@@ -459,7 +458,7 @@ pub struct DocumentListed {
     pub version: u64,
     /// That version's summary.
     pub summary: Summary,
-    /// When that version was kept.
+    /// When that version was written.
     pub updated_at: Time,
     /// When it was deleted.
     pub deleted_at: Option<Time>,

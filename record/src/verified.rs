@@ -1,4 +1,4 @@
-//! What verifying the record finds out.
+//! The results of verifying the record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use aw_core::{DebateId, Hash, UnknownWord};
 
 use crate::Damage;
 
-/// A debate that is as it was written.
+/// A debate that passed verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
     /// The debate.
@@ -16,38 +16,38 @@ pub struct Verified {
     pub arguments: u64,
     /// The hash of its MOTION.
     pub first: Hash,
-    /// The hash of its newest argument, which stands for all of them.
+    /// The hash of its newest argument, which covers all arguments before it.
     pub head: Hash,
-    /// The checksum over its own words: title, type, policy, rules.
+    /// The checksum over its title, type, policy and rules.
     pub checksum: Hash,
 }
 
-/// A piece of the whole record that was verified.
+/// The result of verifying a piece of the whole record.
 #[derive(Debug, Clone, Default)]
 pub struct VerifiedPiece {
-    /// So many debates were looked at.
+    /// How many debates were checked.
     pub debates: u64,
-    /// So many of their arguments.
+    /// How many of their arguments.
     pub arguments: u64,
-    /// So many documents.
+    /// How many documents.
     pub documents: u64,
-    /// So many of their versions.
+    /// How many of their versions.
     pub versions: u64,
-    /// What is not as it was written: of each debate and document the first.
+    /// The damage that was found: the first of each debate and document.
     pub damages: Vec<Damage>,
-    /// So many debates and documents are still to be looked at.
+    /// How many debates and documents are left.
     pub left: u64,
-    /// Where to go on, unless this was the last piece.
+    /// Where the next piece begins, unless this was the last one.
     pub next: Option<VerifyMark>,
 }
 
-/// How far a walk over the record has come. It goes from the newest debate to the oldest, then
-/// through the documents in the same way.
+/// The position of a verification. It goes from the newest debate to the oldest, then through the
+/// documents in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VerifyMark {
-    /// To the debates that were opened before this one.
+    /// The debates opened before this one are left, and all documents.
     Debates(u64),
-    /// To the documents that were kept before this one.
+    /// The documents created before this one are left.
     Documents(u64),
 }
 

@@ -1,4 +1,4 @@
-//! Backups taken while everybody writes, each restored in the place of another record and verified.
+//! Takes backups under load, restores each over another record, and verifies it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
-use aw_trials::talk::Kept;
+use aw_trials::talk::RecordedArgument;
 
 use crate::Trial;
 use crate::crowd::Crowd;
@@ -25,13 +25,13 @@ pub async fn run(trial: &Trial) -> String {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy.db");
         on_record(trial, home.path(), "backup", &copy);
-        // What had been acknowledged before is in it; what came meanwhile may be.
-        let kept: HashMap<String, Kept> =
+        // Everything acknowledged before the backup is in it; later arguments may be.
+        let kept: HashMap<String, RecordedArgument> =
             record::sound(&copy).into_iter().map(|kept| (kept.id.clone(), kept)).collect();
         for promised in &before {
             assert_eq!(kept.get(&promised.id), Some(promised), "the backup lacks it");
         }
-        // In the place of a record whose server was killed, so that its log is still there.
+        // Over a record whose server was killed, so that its log is still there.
         let other = folder.path().join("home");
         fs::create_dir(&other).unwrap();
         let killed = Server::start(&trial.binary, &other);
@@ -44,11 +44,11 @@ pub async fn run(trial: &Trial) -> String {
         let again = Server::start(&trial.binary, &other);
         restored += verified(&again).await;
         assert_eq!(again.stop().code(), Some(0));
-        let now: HashMap<String, Kept> = record::sound(&database_in(&other))
+        let now: HashMap<String, RecordedArgument> = record::sound(&database_in(&other))
             .into_iter()
             .map(|kept| (kept.id.clone(), kept))
             .collect();
-        assert_eq!(now, kept, "what was restored is another record");
+        assert_eq!(now, kept, "the restored record differs from the backup");
     }
     crowd.leaves().await;
     assert_eq!(server.stop().code(), Some(0));
@@ -56,7 +56,7 @@ pub async fn run(trial: &Trial) -> String {
     format!("{backups} backups under load, {restored} arguments restored and verified; {account}")
 }
 
-/// `aw server backup` or `restore`, of the record in this data folder.
+/// Runs `aw server backup` or `restore` on the record in this data folder.
 fn on_record(trial: &Trial, home: &Path, command: &str, copy: &Path) {
     let ran = Command::new(&trial.binary)
         .args(["server", command])
@@ -67,7 +67,7 @@ fn on_record(trial: &Trial, home: &Path, command: &str, copy: &Path) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
 }
 
-/// Has the server verify everything it has; how many arguments that is.
+/// Makes the server verify its whole record, and returns the number of arguments.
 async fn verified(server: &Server) -> u64 {
     let (mut line, mut path, mut arguments) = (server.line(), "/verify".to_owned(), 0);
     loop {

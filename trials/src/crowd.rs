@@ -1,5 +1,5 @@
-//! Those who go on debating whatever happens to the server: they wait, answer, and say again what was
-//! not acknowledged. Afterwards the record is compared with what they were told.
+//! Clients that continue to debate whatever happens to the server: they wait, answer, and send again
+//! what was not acknowledged. Afterwards the record is compared with the acknowledged writes.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::SocketAddr;
@@ -9,41 +9,41 @@ use std::time::{Duration, Instant};
 
 use aw_trials::dice::Dice;
 use aw_trials::line::{CEILING, Line};
-use aw_trials::talk::{Kept, Saying, Talk};
+use aw_trials::talk::{RecordedArgument, Saying, Talk};
 use hyper::StatusCode;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// Where the servers are now.
+/// The addresses of the servers now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum ServerPlace {
     Away,
-    /// At each of these, as good as any other.
+    /// Any of these.
     At(Vec<SocketAddr>),
-    /// There will be no other.
+    /// The trial ends.
     Over,
 }
 
-/// What everybody was promised.
+/// The acknowledgements of all clients.
 #[derive(Debug, Default)]
 struct Promises {
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<RecordedArgument>>,
     made: AtomicU64,
-    /// Answers to a retry of what had been written and not acknowledged.
+    /// Replays of writes whose first answer was lost.
     replays: AtomicU64,
-    /// Answers that said no, because the server could not.
+    /// Refusals because of a fault of the server.
     refused: AtomicU64,
-    /// Waits that were answered.
+    /// Answered waits.
     heard: AtomicU64,
-    /// Those of them that had been cut off before.
+    /// Answered waits that had been cut off before.
     resumed: AtomicU64,
 }
 
-/// Debates that are held at the same time: in each, one side writes and the other waits.
+/// The clients of concurrent debates: in each, one side writes and the other waits.
 pub struct Crowd {
-    place: watch::Sender<Place>,
+    place: watch::Sender<ServerPlace>,
     promises: Arc<Promises>,
     people: JoinSet<()>,
     checked: usize,
@@ -51,7 +51,7 @@ pub struct Crowd {
 
 impl Crowd {
     pub fn gather(debates: usize, dice: &mut Dice) -> Self {
-        let (place, _) = watch::channel(Place::Away);
+        let (place, _) = watch::channel(ServerPlace::Away);
         let (promises, mut people) = (Arc::new(Promises::default()), JoinSet::new());
         for _ in 0..debates {
             let (opened, open) = mpsc::unbounded_channel();
@@ -67,38 +67,38 @@ impl Crowd {
         Crowd { place, promises, people, checked: 0 }
     }
 
-    /// Tells everybody where the server is.
+    /// Sets the address of the server.
     pub fn at(&self, server: SocketAddr) {
         self.at_any(vec![server]);
     }
 
-    /// Tells everybody where the servers are, of which each call may go to another.
+    /// Sets the addresses of the servers; each call goes to any of them.
     pub fn at_any(&self, servers: Vec<SocketAddr>) {
-        self.place.send_replace(Place::At(servers));
+        self.place.send_replace(ServerPlace::At(servers));
     }
 
-    /// Tells everybody that there is no server for a while.
+    /// Announces that there is no server for a while.
     pub fn away(&self) {
-        self.place.send_replace(Place::Away);
+        self.place.send_replace(ServerPlace::Away);
     }
 
-    /// Returns when so much more was acknowledged.
+    /// Waits until `more` writes were acknowledged.
     pub async fn goes_on(&mut self, more: u64) {
         let promises = self.promises.clone();
         let made = || promises.made.load(Ordering::SeqCst);
         let (enough, began) = (made() + more, Instant::now());
         while made() < enough {
-            assert!(began.elapsed() < CEILING, "nobody goes on: {} acknowledged", made());
+            assert!(began.elapsed() < CEILING, "the clients are stuck: {} acknowledged", made());
             if let Some(left) = self.people.try_join_next() {
                 left.unwrap();
-                panic!("somebody left early");
+                panic!("a client ended early");
             }
             sleep(Duration::from_millis(1)).await;
         }
     }
 
-    /// Everything that was acknowledged so far.
-    pub fn promised(&self) -> Vec<Kept> {
+    /// All acknowledged arguments.
+    pub fn promised(&self) -> Vec<RecordedArgument> {
         self.promises.kept.lock().unwrap().clone()
     }
 
@@ -106,11 +106,12 @@ impl Crowd {
         self.promises.refused.load(Ordering::SeqCst)
     }
 
-    /// Checks over HTTP what was promised since this was last asked.
+    /// Checks over HTTP the arguments acknowledged since the last call.
     pub async fn finds_everything(&mut self, line: &mut Line) {
-        let new: Vec<Kept> = self.promises.kept.lock().unwrap()[self.checked..].to_vec();
+        let new: Vec<RecordedArgument> =
+            self.promises.kept.lock().unwrap()[self.checked..].to_vec();
         self.checked += new.len();
-        let mut debates: BTreeMap<&str, Vec<&Kept>> = BTreeMap::new();
+        let mut debates: BTreeMap<&str, Vec<&RecordedArgument>> = BTreeMap::new();
         for kept in &new {
             debates.entry(&kept.debate).or_default().push(kept);
         }
@@ -122,40 +123,44 @@ impl Crowd {
                 assert_eq!(
                     argument["seq"],
                     place + 1,
-                    "{debate}: a place is missing or taken twice"
+                    "{debate}: a position is missing or doubled"
                 );
             }
             for kept in promised {
                 let there = all.get(usize::try_from(kept.seq).unwrap() - 1);
                 let there = there.unwrap_or_else(|| panic!("{debate}: {} is lost", kept.seq));
-                assert_eq!(there["id"], kept.id.as_str(), "{debate}: {} is another", kept.seq);
+                assert_eq!(there["id"], kept.id.as_str(), "{debate}: {} differs", kept.seq);
                 assert_eq!(there["content"], kept.content.as_str());
             }
         }
     }
 
-    /// Lets everybody finish what they are about to say, to a server that works.
+    /// Lets all clients finish on a working server.
     pub async fn leaves(&mut self) {
         self.goes_on(4 * self.people.len() as u64).await;
-        self.place.send_replace(Place::Over);
+        self.place.send_replace(ServerPlace::Over);
         while let Some(one) = self.people.join_next().await {
             one.unwrap();
         }
     }
 
-    /// Compares what lies in the file with what everybody was told.
-    pub fn account(&self, kept: &[Kept]) -> String {
-        let found: HashMap<&str, &Kept> =
+    /// Compares the file with the acknowledged arguments.
+    pub fn account(&self, kept: &[RecordedArgument]) -> String {
+        let found: HashMap<&str, &RecordedArgument> =
             kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
         let promised = self.promises.kept.lock().unwrap();
         let lost = promised.iter().filter(|one| found.get(one.id.as_str()) != Some(one)).count();
         assert_eq!(lost, 0, "of {} acknowledged arguments", promised.len());
-        // Every word was said once, so a word that is there twice was doubled.
+        // Every text was sent once, so a text that is there twice was doubled.
         let said = kept.iter().filter(|kept| kept.content != aw_core::AUTOMATIC_RULING);
         let words: Vec<&str> = said.map(|kept| kept.content.as_str()).collect();
         let doubled = words.len() - words.iter().collect::<HashSet<_>>().len();
         assert_eq!(doubled, 0, "of {} words", words.len());
-        assert_eq!(words.len(), promised.len(), "something was written that nobody knows of");
+        assert_eq!(
+            words.len(),
+            promised.len(),
+            "the record has arguments that were not acknowledged"
+        );
         let count = |count: &AtomicU64| count.load(Ordering::SeqCst);
         format!(
             "{} acknowledged writes ({} of them by a retry, {} refusals), lost {lost}, doubled \
@@ -169,11 +174,11 @@ impl Crowd {
     }
 }
 
-/// One side of debates, one after the other, until there is no server any more: it waits for the
-/// other side, then answers.
+/// One side of one debate after the other, until the trial ends: it waits for the other side, then
+/// answers.
 struct Side {
     role: &'static str,
-    place: watch::Receiver<Place>,
+    place: watch::Receiver<ServerPlace>,
     promises: Arc<Promises>,
     dice: Dice,
 }
@@ -201,27 +206,27 @@ impl Side {
         }
     }
 
-    /// Says what comes next; whether there will be an answer to it.
+    /// Sends the next argument; returns whether the debate goes on.
     async fn say(&mut self, talk: &mut Talk) -> bool {
         let saying = talk.next();
         let Some(written) = self.insist(&saying).await else { return false };
-        let kept = talk.heard(&saying, &written);
+        let kept = talk.acknowledge(&saying, &written);
         self.promises.kept.lock().unwrap().push(kept);
         self.promises.made.fetch_add(1, Ordering::SeqCst);
-        // A retry is told how the debate stands now, and the other side may have closed it.
+        // A replay shows the current state, and the other side may have closed the debate since.
         if written["replayed"] == false {
             assert_eq!(written["debate"]["state"] == "CLOSED", saying.last, "{written}");
         }
         !saying.last
     }
 
-    /// Says this until a server has acknowledged it; nothing once there is none any more.
+    /// Sends an argument until a server acknowledges it; `None` if the trial ends first.
     async fn insist(&mut self, saying: &Saying) -> Option<Value> {
         let mut sent_before = false;
         loop {
             let Some(address) = self.server().await else {
-                // What was sent and never acknowledged may have been written: it must be known.
-                assert!(!sent_before, "the server went without an answer");
+                // An unacknowledged argument may have been written, so the trial must not end here.
+                assert!(!sent_before, "the trial ended before the answer");
                 return None;
             };
             match Line::to(address).post(&saying.path, &saying.body).await {
@@ -248,7 +253,7 @@ impl Side {
         }
     }
 
-    /// Waits for what the other side says; whether it is to be answered.
+    /// Waits for the other side; returns whether the debate goes on.
     async fn hear(&mut self, talk: &mut Talk) -> bool {
         let mut cut = false;
         loop {
@@ -256,14 +261,14 @@ impl Side {
             let (mut line, path) = (Line::to(address), talk.wait(self.role));
             let answer = tokio::select! {
                 answer = line.get(&path) => answer,
-                _ = self.place.wait_for(|place| *place == Place::Over) => return false,
+                _ = self.place.wait_for(|place| *place == ServerPlace::Over) => return false,
             };
             if let Ok(answer) = answer
                 && answer.status.is_success()
             {
                 self.promises.resumed.fetch_add(u64::from(cut), Ordering::SeqCst);
                 self.promises.heard.fetch_add(1, Ordering::SeqCst);
-                return talk.told(&answer.data());
+                return talk.receive(&answer.data());
             }
             cut = true;
             sleep(Duration::from_millis(2)).await;
@@ -271,10 +276,10 @@ impl Side {
     }
 
     async fn server(&mut self) -> Option<SocketAddr> {
-        let place = self.place.wait_for(|place| *place != Place::Away).await.unwrap().clone();
+        let place = self.place.wait_for(|place| *place != ServerPlace::Away).await.unwrap().clone();
         match place {
-            Place::At(addresses) => Some(addresses[self.dice.index(addresses.len())]),
-            Place::Away | Place::Over => None,
+            ServerPlace::At(addresses) => Some(addresses[self.dice.index(addresses.len())]),
+            ServerPlace::Away | ServerPlace::Over => None,
         }
     }
 }

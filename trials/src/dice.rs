@@ -1,31 +1,31 @@
-//! Chance that can be repeated: the same seed, the same throws.
+//! A random number generator with a seed, so that a trial can be repeated.
 
-/// Dice with a seed.
+/// Seeded random numbers.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that fall as this seed says.
+    /// A generator with this seed.
     pub fn of(seed: u64) -> Self {
         Dice(seed)
     }
 
-    /// Dice of somebody's own, which fall independently of these.
+    /// Another, independent generator.
     pub fn another(&mut self) -> Self {
         Dice(self.roll())
     }
 
-    /// A number below this one.
+    /// A number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.roll() % bound
     }
 
-    /// An index into something of this length.
+    /// An index into a list of this length.
     pub fn index(&mut self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).expect("an index fits")
     }
 
-    /// Whether one of so many cases came up.
+    /// True in one of `cases` cases.
     pub fn one_in(&mut self, cases: u64) -> bool {
         self.below(cases) == 0
     }

@@ -1,5 +1,5 @@
-//! A disk that fails, fills up, or takes only half of what it is given; no file handles; no memory.
-//! The faults are made by libfiu in the real server while eight debates are held.
+//! Failing, full and short writes, failing reads, no file handles, no memory. libfiu makes these faults
+//! in the real server while eight debates are held.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,23 +15,23 @@ use tokio::time::{sleep, timeout};
 use crate::crowd::Crowd;
 use crate::{Trial, full, works};
 
-/// What fails, and how.
+/// A fault.
 struct Fault {
     what: &'static str,
-    /// As libfiu calls it.
+    /// Its name in libfiu.
     point: &'static str,
     errno: u32,
-    /// How often, of a million, when it fails by chance.
+    /// How often it fails, in a million calls, when it fails at random.
     chance: u32,
-    /// What happens when it always fails.
+    /// The effect when it always fails.
     effect: Effect,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Nothing is acknowledged, `/health` says so, and everything can be read.
+    /// Nothing is acknowledged, `/health` reports it, and everything can be read.
     NoWrites,
-    /// It can be lived with.
+    /// The server continues.
     None,
     /// The server may end.
     Death,
@@ -74,7 +74,7 @@ pub async fn run(trial: &Trial) -> String {
             struggle(&mut crowd, &mut server).await;
             let died = !server.process.runs();
             if fault.effect == Effect::Death {
-                // Whatever is left of it is not what anybody would go on with.
+                // After a failed allocation the server is always restarted.
                 crowd.away();
                 deaths += u64::from(died);
                 drop(server);
@@ -96,8 +96,8 @@ pub async fn run(trial: &Trial) -> String {
         crowd.at(server.address());
         crowd.leaves().await;
         assert_eq!(server.process.stop().code(), Some(0), "{}", fault.what);
-        let told = crowd.account(&record::sound(&database_in(home.path())));
-        println!("faults: {}: {told}, {deaths} deaths", fault.what);
+        let account = crowd.account(&record::sound(&database_in(home.path())));
+        println!("faults: {}: {account}, {deaths} deaths", fault.what);
         figures.push(fault.what);
     }
     println!("faults: few file handles: {}", few_handles(trial, rounds).await);
@@ -111,7 +111,7 @@ pub async fn run(trial: &Trial) -> String {
     )
 }
 
-/// A server that may open 64 files, and three hundred who connect and say nothing.
+/// A server that may open 64 files, and three hundred clients that connect and send nothing.
 async fn few_handles(trial: &Trial, rounds: u64) -> String {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start_as(&trial.binary, home.path(), |command| {
@@ -121,7 +121,7 @@ async fn few_handles(trial: &Trial, rounds: u64) -> String {
     crowd.at(server.address);
     for _ in 0..rounds {
         crowd.goes_on(50).await;
-        // Those for whom there is no room in the queue either are not let in, and give up.
+        // Those beyond the accept queue time out.
         let knock = || timeout(Duration::from_millis(500), TcpStream::connect(server.address));
         let silent = join_all((0..300).map(|_| knock())).await;
         assert!(server.handles() >= 64, "it has handles left");
@@ -135,7 +135,7 @@ async fn few_handles(trial: &Trial, rounds: u64) -> String {
     crowd.account(&record::sound(&database_in(home.path())))
 }
 
-/// Lets it fail by chance for a while: until much was acknowledged all the same, or refused.
+/// Waits while the fault occurs at random, until enough requests were refused or time is up.
 async fn struggle(crowd: &mut Crowd, server: &mut Faulty) {
     let (before, began) = (crowd.refused(), Instant::now());
     while began.elapsed() < Duration::from_millis(400)
@@ -146,7 +146,7 @@ async fn struggle(crowd: &mut Crowd, server: &mut Faulty) {
     }
 }
 
-/// What a server does and does not do that cannot write at all.
+/// Checks a server that cannot write: `/health` reports it, writes are refused, reads work.
 pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     let mut line = server.line();
     let began = Instant::now();
@@ -161,7 +161,7 @@ pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     }
     let refused = crowd.refused();
     while crowd.refused() < refused + 8 {
-        assert!(began.elapsed() < CEILING, "nobody is told");
+        assert!(began.elapsed() < CEILING, "no write is refused");
         sleep(Duration::from_millis(5)).await;
     }
     let list = line.get("/debates?limit=500").await.unwrap().data();
@@ -171,7 +171,7 @@ pub(crate) async fn no_writes(crowd: &Crowd, server: &Server, code: &str) {
     }
 }
 
-/// Returns when the server says that it can write: by itself, nobody restarts it.
+/// Waits until the server reports, without a restart, that it can write.
 pub(crate) async fn healthy(line: &mut Line) {
     let began = Instant::now();
     loop {
@@ -185,7 +185,7 @@ pub(crate) async fn healthy(line: &mut Line) {
     }
 }
 
-/// A server in which things can be made to fail.
+/// A server in which faults can be switched on.
 struct Faulty {
     process: Server,
     control: PathBuf,
@@ -208,7 +208,7 @@ impl Faulty {
         self.process.said()
     }
 
-    /// From now on this fails, by chance or always.
+    /// Switches a fault on, at random or always.
     fn fail(&self, fault: &Fault, chance: Option<u32>) {
         let (point, errno) = (fault.point, fault.errno);
         let command = match chance {
@@ -233,7 +233,7 @@ impl Faulty {
             .stdout(Stdio::null())
             .status()
             .expect("fiu-ctrl is there");
-        // A server that is just dying has no ears.
+        // A dying server does not answer.
         let _ = done.success();
     }
 }

@@ -1,4 +1,4 @@
-//! A disk that is full, and has room again: a real one, of a few megabytes.
+//! Fills a real disk of a few megabytes, and frees it again.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::Trial;
 use crate::crowd::Crowd;
 use crate::faults::{healthy, no_writes};
 
-/// Tried as often as asked; what came of it.
+/// Runs this many rounds and returns the result.
 pub(crate) async fn disk(trial: &Trial, rounds: u64) -> String {
     let disk = match SmallDisk::mount() {
         Ok(disk) => disk,
@@ -45,11 +45,11 @@ pub(crate) async fn disk(trial: &Trial, rounds: u64) -> String {
     crowd.account(&record::sound(&database))
 }
 
-/// A file system of a few megabytes, gone when dropped.
+/// A file system of a few megabytes, unmounted on drop.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
-    /// Only root may mount one.
+    /// Mounts it, which only root may do.
     fn mount() -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -69,7 +69,7 @@ impl SmallDisk {
         self.0.path().join(name)
     }
 
-    /// Takes all the room there is, to the last byte.
+    /// Fills the disk to the last byte.
     fn fill(&self) {
         let mut file = File::create(self.path("big")).unwrap();
         for size in [64 * 1024, 4096, 1] {
@@ -85,7 +85,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily, so that it goes even while a server that failed still ends.
+        // Lazily, so that it works while a failing server is still ending.
         let unmounted = Command::new("umount").arg("-l").arg(self.0.path()).status();
         assert!(std::thread::panicking() || unmounted.unwrap().success());
     }

@@ -1,4 +1,4 @@
-//! Where a trial takes place: on a SQLite file, or in the PostgreSQL that `scripts/postgres` starts.
+//! The database of a trial: a SQLite file, or the PostgreSQL that `scripts/postgres` starts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +14,10 @@ use tokio_postgres::{Client, NoTls};
 
 use crate::Trial;
 
-/// A record that nobody else uses, and homes for the servers on it.
+/// A new record and the data folders of its servers.
 pub struct Ground {
     folder: TempDir,
-    /// The database, where it is one of PostgreSQL.
+    /// The PostgreSQL database, if there is one.
     url: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl Ground {
         Ground { folder, url }
     }
 
-    /// A server on it; each of several has a number.
+    /// Starts server number `number` on it.
     pub fn start(&self, trial: &Trial, number: usize) -> Server {
         let home = self.home(number);
         std::fs::create_dir_all(&home).unwrap();
@@ -40,7 +40,7 @@ impl Ground {
         })
     }
 
-    /// The record in a SQLite file, to be looked at from outside. From PostgreSQL it is moved into one.
+    /// The record as a SQLite file, for checks. A record in PostgreSQL is moved into one.
     pub async fn file(&self) -> PathBuf {
         let Some(url) = &self.url else { return database_in(&self.home(0)) };
         let file = self.folder.path().join("moved.db");
@@ -50,9 +50,9 @@ impl Ground {
         file
     }
 
-    /// Says something to the database, past all servers.
+    /// Runs a statement in the database, without a server.
     pub async fn command(&self, sql: &str) {
-        let url = self.url.as_deref().expect("it is in PostgreSQL");
+        let url = self.url.as_deref().expect("the record is in PostgreSQL");
         connected(url).await.batch_execute(sql).await.unwrap();
     }
 
@@ -61,7 +61,7 @@ impl Ground {
     }
 }
 
-/// `kill -9` for PostgreSQL itself.
+/// Kills PostgreSQL with `kill -9`.
 pub async fn kill_postgres() {
     let pid = std::fs::read_to_string(data().join("postmaster.pid")).unwrap();
     let pid = Pid::from_raw(pid.lines().next().unwrap().trim().parse().unwrap());
@@ -71,9 +71,9 @@ pub async fn kill_postgres() {
     }
 }
 
-/// Starts it again, as it was.
+/// Starts PostgreSQL again.
 pub async fn start_postgres() {
-    // Its children end by themselves, and until then nobody else is let in.
+    // It refuses to start until the children of the killed process have ended.
     for _ in 0..100 {
         let mut command = match Uid::effective().is_root() {
             true => {

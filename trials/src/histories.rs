@@ -1,8 +1,8 @@
-//! Linearizability: many call at once on one debate, and there is an order in which all of it could
-//! have happened one after the other, each at some moment between its question and its answer.
+//! Linearizability: for many concurrent calls on one debate there must be an order in which they could
+//! have happened one after the other, each at some moment between its request and its answer.
 //!
-//! What was cut off may have happened or not. Each debate is a history of its own; stateright's
-//! tester looks for the order.
+//! A call that was cut off may have happened or not. Each debate is a history of its own; stateright's
+//! tester searches for the order.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -20,13 +20,13 @@ use tokio::time::timeout;
 use crate::Trial;
 use crate::ground::Ground;
 
-/// How much each caller does in one debate.
+/// The number of calls of each caller in one debate.
 const EACH: u64 = 12;
 
-/// What a caller asks for.
+/// A call.
 #[derive(Debug, Clone)]
 enum Op {
-    /// The word is its content and its request id: asked again, it is the same.
+    /// The word is its content and its request id, so a repeated call is a retry.
     Say {
         word: u64,
         role: Role,
@@ -35,20 +35,20 @@ enum Op {
     Read,
 }
 
-/// What it is told.
+/// An answer.
 #[derive(Debug, Clone, PartialEq)]
 enum Ret {
     At(u64),
     Refused(State),
-    /// The words in order, and where the debate stands.
+    /// The words in order, and the state.
     All(Vec<u64>, State),
 }
 
-/// A debate in which one thing happens after the other.
+/// The sequential specification of a debate.
 #[derive(Debug, Clone)]
 struct OneAtATime {
     debate: Debate,
-    /// The automatic ruling is 0.
+    /// The word of the automatic ruling is 0.
     words: Vec<u64>,
 }
 
@@ -74,13 +74,13 @@ impl SequentialSpec for OneAtATime {
     }
 }
 
-/// A step of a history: what was asked, or what was told.
+/// A step of a history: a call or its answer.
 enum Step {
-    Asked(usize, Op),
-    Told(usize, Ret),
+    Call(usize, Op),
+    Return(usize, Ret),
 }
 
-/// How it went.
+/// The counts of a history.
 #[derive(Debug, Default)]
 struct Count {
     operations: u64,
@@ -109,7 +109,7 @@ pub async fn run(trial: &Trial) -> String {
         }
     }
     assert_eq!(server.stop().code(), Some(0));
-    // A record that forgets, or tells what is not so, must be seen.
+    // The tester must detect a wrong history.
     assert!(is_seen(), "the tester is blind");
     format!(
         "{} operations in {debates} debates ({} refused, {} of unknown outcome): all linearizable",
@@ -117,7 +117,7 @@ pub async fn run(trial: &Trial) -> String {
     )
 }
 
-/// Six callers at once on a debate of their own; then the search for an order.
+/// Runs six concurrent callers on a new debate, then searches for an order.
 async fn history(server: SocketAddr, mut dice: Dice) -> Count {
     let debate = new_id();
     let motion = json!({
@@ -146,21 +146,21 @@ async fn history(server: SocketAddr, mut dice: Dice) -> Count {
 fn judge(debate: &str, steps: Vec<Step>) -> Count {
     let mut count = Count::default();
     let mut tester = LinearizabilityTester::new(opened());
-    let mut told = 0;
+    let mut answered = 0;
     for step in steps {
         match step {
-            Step::Asked(caller, op) => {
+            Step::Call(caller, op) => {
                 count.operations += 1;
                 tester.on_invoke(caller, op).unwrap();
             }
-            Step::Told(caller, ret) => {
-                told += 1;
+            Step::Return(caller, ret) => {
+                answered += 1;
                 count.refused += u64::from(matches!(ret, Ret::Refused(_)));
                 tester.on_return(caller, ret).unwrap();
             }
         }
     }
-    count.unknown = count.operations - told;
+    count.unknown = count.operations - answered;
     assert!(tester.is_consistent(), "{debate}: there is no order for {tester:#?}");
     count
 }
@@ -170,7 +170,7 @@ fn opened() -> OneAtATime {
     OneAtATime { debate, words: vec![1] }
 }
 
-/// Whether two who were both told that they came second are found out.
+/// Whether the tester detects two callers that both got the second position.
 fn is_seen() -> bool {
     let mut tester = LinearizabilityTester::new(opened());
     let say = |word| Op::Say {
@@ -191,7 +191,7 @@ struct Caller {
     number: usize,
     debate: String,
     line: Line,
-    /// The id of each argument that was seen, by its place.
+    /// The id of each seen argument, by its position.
     ids: Arc<Mutex<Vec<String>>>,
     steps: Arc<Mutex<Vec<Step>>>,
 }
@@ -200,7 +200,7 @@ impl Caller {
     async fn call(mut self, mut dice: Dice) {
         let role = [Role::Proposer, Role::Opponent, Role::Arbitrator][self.number % 3];
         let mut again = None;
-        // Who was cut off is somebody else from then on, as far as the order is concerned.
+        // After a cut-off call the caller counts as a new one.
         let mut lives = 0;
         for turn in 0..EACH {
             let name = self.number + 10 * lives;
@@ -209,14 +209,14 @@ impl Caller {
                 None if dice.one_in(3) => Op::Read,
                 None => self.say(role, 1000 * (self.number as u64 + 1) + turn, &mut dice),
             };
-            self.steps.lock().unwrap().push(Step::Asked(name, op.clone()));
+            self.steps.lock().unwrap().push(Step::Call(name, op.clone()));
             let impatient = lives == 0 && dice.one_in(30);
             let patience =
                 Duration::from_micros(if impatient { dice.below(1500) } else { 60_000_000 });
             match timeout(patience, self.ask(&op)).await {
                 Ok(answer) => {
                     let ret = self.understand(&op, answer.unwrap());
-                    self.steps.lock().unwrap().push(Step::Told(name, ret));
+                    self.steps.lock().unwrap().push(Step::Return(name, ret));
                 }
                 Err(_) => {
                     lives += 1;
@@ -228,7 +228,7 @@ impl Caller {
 
     fn say(&self, role: Role, word: u64, dice: &mut Dice) -> Op {
         let known = self.ids.lock().unwrap().len() as u64;
-        // Mostly the newest; what is older is no worse for most moves.
+        // Mostly the newest; an older target works for most moves too.
         let target = Target::at(Seq(if dice.one_in(4) { 1 + dice.below(known) } else { known }));
         let play = match (role, dice.below(10)) {
             (Role::Proposer, 0) => Move::Appeal { target },

@@ -1,5 +1,5 @@
-//! Clients that mean harm, all at once: slow ones, silent ones, greedy ones, liars. Meanwhile others
-//! debate: their submits stay quick, and the server's memory stays bounded.
+//! Hostile clients, all at once: slow, silent, greedy and lying ones. Meanwhile other clients debate:
+//! their submits must stay quick, and the server's memory bounded.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use aw_trials::dice::Dice;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
-use aw_trials::talk::{Kept, Talk};
+use aw_trials::talk::{RecordedArgument, Talk};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,47 +21,47 @@ use tokio_tungstenite::connect_async;
 
 use crate::{Trial, readers};
 
-/// What hostile clients may cost: what docs/reliability.md promises.
+/// The limits that docs/reliability.md promises.
 pub struct Bounds {
-    /// How slow a submit may become, at the 99th of a hundred.
+    /// The limit of a submit's p99.
     pub slow: Duration,
-    /// How much memory the server may take.
+    /// The limit of the server's memory.
     pub memory: u64,
 }
 
 impl Bounds {
-    /// The promise is made for a release build. In the short form a debug build is tried, on a machine that
-    /// builds and tests besides: there a submit may take eight times as long.
+    /// The promise is for a release build. The short form runs a debug build on a busy machine, where a
+    /// submit may take eight times as long.
     fn of(trial: &Trial) -> Self {
         let times = if trial.long { 1 } else { 8 };
         Bounds { slow: times * Duration::from_millis(250), memory: 283 << 20 }
     }
 }
 
-/// What an attacker does with a connection, and how many do it at the same time.
+/// What an attacker does with a connection.
 #[derive(Debug, Clone, Copy)]
 enum Attack {
-    /// Connects and says nothing.
+    /// Connects and sends nothing.
     Silence,
-    /// A head, a byte at a time.
+    /// Sends a head byte by byte.
     SlowHead,
-    /// A body, a byte at a time.
+    /// Sends a body byte by byte.
     SlowBody,
-    /// A head that does not end.
+    /// Sends an endless head.
     HugeHead,
-    /// A body that is announced as ten gigabytes, and sent as fast as can be.
+    /// Announces a body of ten gigabytes and sends it as fast as possible.
     HugeBody,
-    /// A body that is small until it is unpacked.
+    /// Sends a compression bomb.
     Bomb,
-    /// JSON a hundred thousand levels deep.
+    /// Sends JSON a hundred thousand levels deep.
     DeepJson,
-    /// Not HTTP.
+    /// Sends random bytes.
     Noise,
-    /// A wait for a debate in which nothing happens.
+    /// Waits for a debate in which nothing happens.
     Wait,
-    /// A socket on the busiest debate, which is never read.
+    /// Opens a socket on the busiest debate and never reads it.
     DeafSocket,
-    /// A whole long answer is asked for, and not read.
+    /// Requests long answers and never reads them.
     DeafReader,
 }
 
@@ -79,10 +79,10 @@ const ATTACKS: [(Attack, usize); 11] = [
     (Attack::DeafReader, 100),
 ];
 
-/// What attackers know and share.
-struct Target {
+/// The state that attackers share.
+struct AttackTarget {
     address: SocketAddr,
-    /// A debate in which much is said.
+    /// A busy debate.
     busy: String,
     until: Instant,
     tries: AtomicU64,
@@ -110,7 +110,7 @@ async fn besieged(trial: &Trial, bounds: &Bounds) -> String {
 
     let until = Instant::now() + siege;
     let bomb = bomb();
-    let target = Arc::new(Target {
+    let target = Arc::new(AttackTarget {
         address: server.address,
         busy: busy.debate.clone(),
         until,
@@ -175,14 +175,14 @@ async fn besieged(trial: &Trial, bounds: &Bounds) -> String {
     )
 }
 
-pub async fn say(line: &mut Line, talk: &mut Talk) -> Kept {
+pub async fn say(line: &mut Line, talk: &mut Talk) -> RecordedArgument {
     let saying = talk.next();
     let written = line.post(&saying.path, &saying.body).await.unwrap().data();
-    talk.heard(&saying, &written)
+    talk.acknowledge(&saying, &written)
 }
 
-/// Debates until then; how long each submit took, and what was acknowledged.
-async fn submits(server: SocketAddr, until: Instant) -> (Vec<Duration>, Vec<Kept>) {
+/// Debates until then; returns the duration of each submit and the acknowledged arguments.
+async fn submits(server: SocketAddr, until: Instant) -> (Vec<Duration>, Vec<RecordedArgument>) {
     let (mut line, mut talk) = (Line::to(server), Talk::new(u64::MAX, 500));
     let (mut times, mut kept) = (Vec::new(), Vec::new());
     while Instant::now() < until {
@@ -200,17 +200,17 @@ pub fn at(times: &[Duration], part: f64) -> Duration {
     times[((times.len() - 1) as f64 * part) as usize]
 }
 
-/// Attacks again as soon as it is thrown out.
-async fn besiege(attack: Attack, target: Arc<Target>, mut dice: Dice) {
+/// Attacks again whenever the server ends the connection.
+async fn besiege(attack: Attack, target: Arc<AttackTarget>, mut dice: Dice) {
     while Instant::now() < target.until {
         target.tries.fetch_add(1, Ordering::Relaxed);
-        // What comes of it, and how the server ends it, is its own affair.
+        // Any outcome of the attack itself is fine.
         let _ = attempt(attack, &target, &mut dice).await;
         sleep(Duration::from_millis(20 + dice.below(200))).await;
     }
 }
 
-async fn attempt(attack: Attack, target: &Target, dice: &mut Dice) -> std::io::Result<()> {
+async fn attempt(attack: Attack, target: &AttackTarget, dice: &mut Dice) -> std::io::Result<()> {
     let busy = &target.busy;
     if let Attack::DeafSocket = attack {
         let url = format!("ws://{}/ws?debate_id={busy}&html=1", target.address);
@@ -290,7 +290,7 @@ async fn attempt(attack: Attack, target: &Target, dice: &mut Dice) -> std::io::R
         }
         Attack::DeafSocket => {}
     }
-    // Whatever it says, until it hangs up.
+    // Read until the server hangs up.
     let mut heard = [0; 4096];
     let left = target.until.saturating_duration_since(Instant::now());
     let _ =
@@ -299,7 +299,7 @@ async fn attempt(attack: Attack, target: &Target, dice: &mut Dice) -> std::io::R
     Ok(())
 }
 
-/// Fifty kilobytes that would become fifty megabytes.
+/// Fifty kilobytes that unpack to fifty megabytes.
 fn bomb() -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     let piece = vec![b' '; 1 << 20];

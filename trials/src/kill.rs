@@ -1,5 +1,4 @@
-//! `kill -9` in the middle of writing, again and again, while in eight debates one side writes and
-//! the other waits.
+//! Kills the server again and again while, in eight debates, one side writes and the other waits.
 
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ pub async fn run(trial: &Trial) -> String {
         crowd.finds_everything(&mut server.line()).await;
         crowd.at(server.address);
         crowd.goes_on(1 + dice.below(60)).await;
-        // At any moment between two answers, or two steps of a commit.
+        // A random moment, between two answers or two steps of a commit.
         tokio::time::sleep(Duration::from_micros(dice.below(3_000))).await;
         server.kill();
         crowd.away();
@@ -27,7 +26,7 @@ pub async fn run(trial: &Trial) -> String {
             println!("kill: {} kills", killed + 1);
         }
     }
-    // Once more everybody says what it could not say, and the server may leave in peace.
+    // Finally every client sends its unacknowledged write again, and the server stops normally.
     let server = ground.start(trial, 0);
     crowd.finds_everything(&mut server.line()).await;
     crowd.at(server.address);

@@ -1,6 +1,6 @@
-//! What trials are made of: a real server as a process, a line to it, debates to hold, and a file
-//! checked from outside.
-#![allow(missing_docs, clippy::unwrap_used, reason = "this is a rig: a surprise ends it")]
+//! The building blocks of trials: a server process, an HTTP connection to it, a debate to hold, and a
+//! check of its database file.
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test program: an unexpected error ends it")]
 
 pub mod dice;
 pub mod line;

@@ -1,5 +1,5 @@
-//! A long life: debaters, readers, pages, documents and people who watch come and go for hours.
-//! What the server holds meanwhile (memory, file handles, the log) must not grow.
+//! Hours of mixed load: debaters, readers, pages, documents and sockets come and go. The server's
+//! memory, file handles and log must not grow.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -19,13 +19,12 @@ use aw_trials::dice::Dice;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
-use aw_trials::talk::{Kept, Talk, new_id, text};
+use aw_trials::talk::{RecordedArgument, Talk, new_id, text};
 
-/// What the log may grow to between two checkpoints, with room for a checkpoint that had to wait for
-/// a reader.
+/// The most that the log may grow between two checkpoints, including one that waited for a reader.
 const LOG: u64 = 96 << 20;
 
-/// The server, measured from outside.
+/// One measurement of the server.
 #[derive(Debug, Clone, Copy)]
 struct Sample {
     memory: u64,
@@ -33,11 +32,11 @@ struct Sample {
     log: u64,
 }
 
-/// What everybody shares.
+/// The state that all clients share.
 struct Crowd {
     address: SocketAddr,
     until: Instant,
-    /// How long each rests between two requests, at most.
+    /// The longest pause between two requests.
     rest: Duration,
     requests: AtomicU64,
 }
@@ -80,18 +79,18 @@ pub async fn run(trial: &Trial) -> String {
         let log = log.map_or(0, |log| log.len());
         samples.push(Sample { memory: server.memory(), handles: server.handles(), log });
     }
-    let kept: Vec<Kept> = people.join_all().await.into_iter().flatten().collect();
+    let kept: Vec<RecordedArgument> = people.join_all().await.into_iter().flatten().collect();
     assert_eq!(server.stop().code(), Some(0));
     complete(&database_in(home.path()), &kept);
 
-    // The first quarter warms it up.
+    // The first quarter is warm-up.
     let (settled, last) =
         (&samples[samples.len() / 4..samples.len() / 2], &samples[samples.len() * 3 / 4..]);
     let memory = [settled, last].map(|part| median(part.iter().map(|sample| sample.memory)));
     let handles = [settled, last].map(|part| median(part.iter().map(|s| s.handles as u64)));
     let log = samples.iter().map(|sample| sample.log).max().unwrap();
-    // A tenth, and what the presence of twenty thousand debates takes at most; a short life is all
-    // warming up.
+    // A tenth, and the most that the presence of twenty thousand debates takes; a short run is all
+    // warm-up.
     let grown = memory[0] / 10 + if trial.long { 8 << 20 } else { 64 << 20 };
     assert!(memory[1] <= memory[0] + grown, "memory grew: {memory:?}");
     assert!(handles[1] <= handles[0] + 8, "file handles grew: {handles:?}");
@@ -110,24 +109,24 @@ pub async fn run(trial: &Trial) -> String {
     )
 }
 
-/// Everything acknowledged is in the file.
-fn complete(database: &Path, acknowledged: &[Kept]) {
-    let found: std::collections::HashMap<String, Kept> =
+/// Checks that everything acknowledged is in the file.
+fn complete(database: &Path, acknowledged: &[RecordedArgument]) {
+    let found: std::collections::HashMap<String, RecordedArgument> =
         record::sound(database).into_iter().map(|kept| (kept.id.clone(), kept)).collect();
     for kept in acknowledged {
         assert_eq!(found.get(&kept.id), Some(kept), "lost");
     }
 }
 
-/// Both sides of a debate: each waits for the other, then answers.
-async fn debate(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
+/// Plays both sides of debates: each waits for the other, then answers.
+async fn debate(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<RecordedArgument> {
     let (mut kept, mut line) = (Vec::new(), Line::to(crowd.address));
     while !crowd.is_over() {
         let mut talk = Talk::new(3 + dice.below(60), dice.index(6000));
         loop {
             let saying = talk.next();
             let written = line.post(&saying.path, &saying.body).await.unwrap().data();
-            kept.push(talk.heard(&saying, &written));
+            kept.push(talk.acknowledge(&saying, &written));
             crowd.rest(&mut dice).await;
             if saying.last || crowd.is_over() {
                 break;
@@ -140,8 +139,8 @@ async fn debate(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
     kept
 }
 
-/// Lists, pages, transcripts, polls, and waits that nobody answers.
-async fn read(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
+/// Reads lists, pages, transcripts and polls, and waits that time out.
+async fn read(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<RecordedArgument> {
     let mut line = Line::to(crowd.address);
     while !crowd.is_over() {
         let list = line.get("/debates?limit=50").await.unwrap().data();
@@ -166,8 +165,8 @@ async fn read(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
     Vec::new()
 }
 
-/// A person who opens a page, watches for a while, and closes it without a word.
-async fn watch(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
+/// Opens sockets, reads for a while, and drops them.
+async fn watch(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<RecordedArgument> {
     let mut line = Line::to(crowd.address);
     while !crowd.is_over() {
         let list = line.get("/debates?limit=10").await.unwrap().data();
@@ -189,8 +188,8 @@ async fn watch(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
     Vec::new()
 }
 
-/// Documents in many versions, and what changed between two.
-async fn keep_documents(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<Kept> {
+/// Writes documents in many versions and reads their diffs.
+async fn keep_documents(crowd: Arc<Crowd>, mut dice: Dice) -> Vec<RecordedArgument> {
     let mut line = Line::to(crowd.address);
     while !crowd.is_over() {
         let content = "A line of a plan.\n".repeat(dice.index(400) + 1);

@@ -1,4 +1,4 @@
-//! A line to a server: one HTTP connection at a time, which may break.
+//! An HTTP client with one connection at a time, which may break.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// Longer than anything takes that is not stuck.
+/// The longest that an answer may take.
 pub const CEILING: Duration = Duration::from_secs(100);
 
-/// The answer did not arrive: whether the server has heard the question is not known.
+/// The answer did not arrive; the server may or may not have handled the request.
 #[derive(Debug)]
 pub struct Lost;
 
-/// What a server answered.
+/// An answer of a server.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The data of a success.
+    /// The data of a successful answer.
     #[track_caller]
     pub fn data(mut self) -> Value {
         assert!(self.status.is_success(), "{}: {}", self.status, self.body);
@@ -40,11 +40,11 @@ impl Answer {
     }
 }
 
-/// One caller's connection, made anew when it has broken.
+/// A client's connection, opened again after it broke.
 #[derive(Debug)]
 pub struct Line {
     address: SocketAddr,
-    /// Sent with every request, where the server asks for one.
+    /// Sent with every request, if the server requires tokens.
     token: Option<String>,
     open: Option<SendRequest<Full<Bytes>>>,
 }
@@ -67,7 +67,7 @@ impl Line {
         self.ask(Method::POST, path, Some(body)).await
     }
 
-    /// The bytes of a page, which must be there.
+    /// The bytes of a page, which must exist.
     pub async fn look(&mut self, path: &str) -> Result<Bytes, Lost> {
         let (status, bytes) = self.exchange(Method::GET, path, None).await?;
         assert!(status.is_success(), "{path}: {status}");
@@ -86,7 +86,7 @@ impl Line {
         Ok(Answer { status, body })
     }
 
-    /// Reads an answer to its end and keeps nothing of it: its status, and how long it was.
+    /// Reads an answer to its end and discards it. Returns its status and length.
     pub async fn drain(
         &mut self,
         method: Method,
@@ -127,7 +127,7 @@ impl Line {
         path: &str,
         body: Option<&Value>,
     ) -> Result<(SendRequest<Full<Bytes>>, Response<Incoming>), Lost> {
-        // Taken: if this is given up half way, nobody reads its answer as that to something else.
+        // Taken out: if this request is cancelled, its answer must not be read as that of the next one.
         let mut open = match self.open.take() {
             Some(open) if open.is_ready() => open,
             _ => connect(self.address).await?,

@@ -1,13 +1,13 @@
-//! Trials of a real server: what is promised is tried until it would show.
+//! Trials of a real server: each tests one promise of `docs/reliability.md`.
 //!
-//! Each has a short form, which takes seconds, and a long one; each prints its figure last, or ends
-//! with what it found. `scripts/trial` builds the server and calls this.
+//! Each has a short form, which takes seconds, and a long form. It prints its result as the last line,
+//! or panics with the broken promise. `scripts/trial` builds the server and calls this.
 #![allow(
     missing_docs,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "this is a rig: a surprise ends it, and what it finds is for whoever runs it"
+    reason = "a test program: an unexpected error ends it, and it prints its result"
 )]
 
 mod backups;
@@ -32,59 +32,64 @@ use std::time::{Duration, Instant};
 use aw_trials::dice::Dice;
 use clap::{Parser, ValueEnum};
 
-/// Which promise is tried.
+/// The promise to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Promise {
-    /// The server is killed while eight write and eight wait: nothing is lost, doubled or missed
+enum TrialKind {
+    /// The server is killed while eight clients write and eight wait: nothing is lost, doubled or missed
     Kill,
-    /// The disk fails or is full, no file handles, no memory: it says so and loses nothing
+    /// The disk fails or is full, file handles or memory run out: the server reports it and loses nothing
     Faults,
-    /// The power goes at any moment: everything acknowledged by then is on the disk
+    /// The power fails at any moment: everything acknowledged by then is on the disk
     Power,
-    /// Each write is sent three to five times at once: it is there once
+    /// Each write is sent three to five times at once: it is recorded once
     Retries,
-    /// A submit wakes who waits for it: none is slept through, none told twice
+    /// A submit wakes its waiter exactly once
     Wakes,
-    /// Many call at once: what they are told could have happened one after the other
+    /// The answers to concurrent callers are linearizable
     Histories,
     /// Slow, silent, greedy and lying clients: submits stay quick and memory bounded
     Hostile,
-    /// Backups taken under load are whole
+    /// Backups taken under load are complete
     Backups,
-    /// Three servers on one PostgreSQL, which die and come back: nobody who debates notices
+    /// Three servers on one PostgreSQL die and come back: no debate is disturbed
     Servers,
-    /// Mixed load for hours: memory, file handles and the log stay as they are
+    /// Mixed load for hours: memory, file handles and the log do not grow
     Life,
 }
 
-impl Promise {
-    /// Those that are tried in PostgreSQL too.
-    const IN_POSTGRES: &[Promise] =
-        &[Promise::Kill, Promise::Retries, Promise::Wakes, Promise::Histories, Promise::Servers];
+impl TrialKind {
+    /// The trials that also run on PostgreSQL.
+    const IN_POSTGRES: &[TrialKind] = &[
+        TrialKind::Kill,
+        TrialKind::Retries,
+        TrialKind::Wakes,
+        TrialKind::Histories,
+        TrialKind::Servers,
+    ];
 }
 
-/// How a promise is tried.
+/// The arguments of a trial.
 #[derive(Debug, Parser)]
-#[command(about = "Tries what aw promises on a real server")]
+#[command(about = "Tests the promises of aw on a real server")]
 pub struct Trial {
-    /// What is tried; without it everything, in the short form
-    promise: Option<Promise>,
-    /// For as long as it takes to be sure
+    /// The promise to test; without it all of them
+    kind: Option<TrialKind>,
+    /// Run the long form
     #[arg(long)]
     long: bool,
-    /// How often (or how long, in seconds) instead of what the form says
+    /// How often (or how long, in seconds), instead of the form's default
     #[arg(long)]
     times: Option<u64>,
-    /// Repeats a trial as it was
+    /// Repeat a trial with its seed
     #[arg(long)]
     seed: Option<u64>,
-    /// In the PostgreSQL that scripts/postgres starts: kill, retries, wakes, histories and servers
+    /// Use the PostgreSQL that scripts/postgres starts: kill, retries, wakes, histories and servers
     #[arg(long)]
     postgres: bool,
-    /// Of the readers of hostile only those whose name has this in it
+    /// Of hostile's readers, run only those whose name contains this
     #[arg(long)]
     only: Option<String>,
-    /// Only measure hostile's readers: no limit ends it
+    /// Only measure hostile's readers, without limits
     #[arg(long)]
     measure: bool,
     /// The server's program
@@ -102,11 +107,11 @@ impl Trial {
     }
 
     fn dice(&self) -> Dice {
-        Dice::of(self.seed.expect("it is settled at the start"))
+        Dice::of(self.seed.expect("main sets it"))
     }
 }
 
-/// Whether a program that a trial needs is there, and can do its work here.
+/// Whether a program that a trial needs runs here.
 fn works(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     let quiet = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
@@ -117,27 +122,27 @@ fn works(program: &str, arguments: &[&str]) -> bool {
 async fn main() {
     let mut trial = Trial::parse();
     trial.seed.get_or_insert_with(|| uuid::Uuid::new_v4().as_u64_pair().0);
-    let promises = match trial.promise {
-        Some(promise) => vec![promise],
-        None if trial.postgres => Promise::IN_POSTGRES.to_vec(),
-        None => Promise::value_variants().to_vec(),
+    let kinds = match trial.kind {
+        Some(kind) => vec![kind],
+        None if trial.postgres => TrialKind::IN_POSTGRES.to_vec(),
+        None => TrialKind::value_variants().to_vec(),
     };
     let mut figures = Vec::new();
-    for promise in promises {
-        let name = promise.to_possible_value().expect("each has a name").get_name().to_owned();
-        println!("{name}: seed {}", trial.seed.expect("it is settled"));
+    for kind in kinds {
+        let name = kind.to_possible_value().expect("each has a name").get_name().to_owned();
+        println!("{name}: seed {}", trial.seed.expect("main sets it"));
         let began = Instant::now();
-        let figure = match promise {
-            Promise::Kill => kill::run(&trial).await,
-            Promise::Power => power::run(&trial).await,
-            Promise::Faults => faults::run(&trial).await,
-            Promise::Retries => retries::run(&trial).await,
-            Promise::Wakes => wakes::run(&trial).await,
-            Promise::Histories => histories::run(&trial).await,
-            Promise::Backups => backups::run(&trial).await,
-            Promise::Hostile => hostile::run(&trial).await,
-            Promise::Servers => servers::run(&trial).await,
-            Promise::Life => life::run(&trial).await,
+        let figure = match kind {
+            TrialKind::Kill => kill::run(&trial).await,
+            TrialKind::Power => power::run(&trial).await,
+            TrialKind::Faults => faults::run(&trial).await,
+            TrialKind::Retries => retries::run(&trial).await,
+            TrialKind::Wakes => wakes::run(&trial).await,
+            TrialKind::Histories => histories::run(&trial).await,
+            TrialKind::Backups => backups::run(&trial).await,
+            TrialKind::Hostile => hostile::run(&trial).await,
+            TrialKind::Servers => servers::run(&trial).await,
+            TrialKind::Life => life::run(&trial).await,
         };
         figures.push(format!("{name}: {figure} ({:.0} s)", began.elapsed().as_secs_f64()));
     }

@@ -1,7 +1,7 @@
-//! Readers that ask for the longest answers there are, many of them at once: whole debates, exports,
-//! documents, diffs, pages, searches. One kind after the other, first at a server without tokens, then
-//! with the token of an observer. Meanwhile others debate, whose submits must stay quick, and the
-//! server's memory must stay below what docs/reliability.md says.
+//! Many concurrent readers of the longest answers: whole debates, exports, documents, diffs, pages,
+//! searches. One kind runs after the other, first on a server without tokens, then with an observer's
+//! token. Meanwhile other clients debate: their submits must stay quick, and the server's memory below
+//! the limit in docs/reliability.md.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -26,56 +26,56 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use crate::Trial;
 use crate::hostile::{Bounds, at, say};
 
-/// How long an argument of the long debate is, in bytes: as long as a server takes.
+/// The length of an argument of the long debate in bytes: the most that a server accepts.
 const ARGUMENT: usize = 10_200;
 
-/// What a reader asks for.
+/// What a reader requests.
 #[derive(Debug, Clone, Copy)]
-enum Ask {
+enum ReaderKind {
     /// `GET` this path, in which `{debate}`, `{ruled}` and `{document}` stand for ids.
     Get(&'static str),
-    /// A search for so many letters.
+    /// A search for a text of this length.
     Search(&'static str, usize),
-    /// A tool over `/mcp`.
-    Tool(&'static str, fn(&Target) -> Value),
+    /// A tool call over `/mcp`.
+    Tool(&'static str, fn(&ReadTarget) -> Value),
     /// A socket on the long debate, whose first message is read.
     Socket(&'static str),
-    /// A document that is sent but for its last bytes.
+    /// A document that is sent without its last bytes.
     Upload,
 }
 
-/// All kinds, and how many readers of each there are.
-const READERS: [(&str, usize, Ask); 22] = [
-    ("whole debates", 60, Ask::Get("/debates/{debate}")),
-    ("exports as HTML", 30, Ask::Get("/debates/{debate}/export?format=html")),
-    ("exports as Markdown", 30, Ask::Get("/debates/{debate}/export?format=markdown")),
-    ("exports as JSON", 30, Ask::Get("/debates/{debate}/export?format=json")),
-    ("500 arguments", 60, Ask::Get("/debates/{debate}?limit=500")),
-    ("every ruling", 60, Ask::Get("/debates/{ruled}?limit=1")),
-    ("polls with every ruling unseen", 60, Ask::Get("/debates/{ruled}/poll?role=opponent")),
-    ("polls with much unseen", 64, Ask::Get("/debates/{debate}/poll?role=opponent")),
-    ("searches for 62,000 letters", 64, Ask::Search("/debates", 62_000)),
-    ("searches for 200 letters", 64, Ask::Search("/debates", 200)),
-    ("searches for 2 letters", 64, Ask::Search("/debates", 2)),
-    ("searches of documents", 64, Ask::Search("/documents", 500)),
-    ("lists of 500", 64, Ask::Get("/debates?limit=500")),
-    ("documents", 16, Ask::Get("/documents/{document}")),
-    ("diffs", 16, Ask::Get("/documents/{document}/diff")),
-    ("pages of a debate", 30, Ask::Get("/debate/{debate}")),
-    ("pages of a document", 16, Ask::Get("/doc/{document}")),
-    ("pages of a diff", 16, Ask::Get("/doc/{document}?from=1&to=2")),
-    ("sockets", 30, Ask::Socket("")),
-    ("sockets with HTML", 30, Ask::Socket("&html=1")),
-    ("tools that read 100 arguments", 16, Ask::Tool("debate_get_context", context)),
-    ("half a document each", 60, Ask::Upload),
+/// All kinds, with the number of readers of each.
+const READERS: [(&str, usize, ReaderKind); 22] = [
+    ("whole debates", 60, ReaderKind::Get("/debates/{debate}")),
+    ("exports as HTML", 30, ReaderKind::Get("/debates/{debate}/export?format=html")),
+    ("exports as Markdown", 30, ReaderKind::Get("/debates/{debate}/export?format=markdown")),
+    ("exports as JSON", 30, ReaderKind::Get("/debates/{debate}/export?format=json")),
+    ("500 arguments", 60, ReaderKind::Get("/debates/{debate}?limit=500")),
+    ("every ruling", 60, ReaderKind::Get("/debates/{ruled}?limit=1")),
+    ("polls with every ruling unseen", 60, ReaderKind::Get("/debates/{ruled}/poll?role=opponent")),
+    ("polls with much unseen", 64, ReaderKind::Get("/debates/{debate}/poll?role=opponent")),
+    ("searches for 62,000 letters", 64, ReaderKind::Search("/debates", 62_000)),
+    ("searches for 200 letters", 64, ReaderKind::Search("/debates", 200)),
+    ("searches for 2 letters", 64, ReaderKind::Search("/debates", 2)),
+    ("searches of documents", 64, ReaderKind::Search("/documents", 500)),
+    ("lists of 500", 64, ReaderKind::Get("/debates?limit=500")),
+    ("documents", 16, ReaderKind::Get("/documents/{document}")),
+    ("diffs", 16, ReaderKind::Get("/documents/{document}/diff")),
+    ("pages of a debate", 30, ReaderKind::Get("/debate/{debate}")),
+    ("pages of a document", 16, ReaderKind::Get("/doc/{document}")),
+    ("pages of a diff", 16, ReaderKind::Get("/doc/{document}?from=1&to=2")),
+    ("sockets", 30, ReaderKind::Socket("")),
+    ("sockets with HTML", 30, ReaderKind::Socket("&html=1")),
+    ("tools that read 100 arguments", 16, ReaderKind::Tool("debate_get_context", context)),
+    ("half a document each", 60, ReaderKind::Upload),
 ];
 
-fn context(target: &Target) -> Value {
+fn context(target: &ReadTarget) -> Value {
     json!({"debate_id": target.debate, "limit": 100})
 }
 
-/// What readers know and share.
-struct Target {
+/// The state that readers share.
+struct ReadTarget {
     address: SocketAddr,
     token: Option<String>,
     debate: String,
@@ -88,7 +88,7 @@ struct Target {
     bytes: AtomicU64,
 }
 
-impl Target {
+impl ReadTarget {
     fn line(&self) -> Line {
         Line::to(self.address).with(self.token.clone())
     }
@@ -105,7 +105,7 @@ impl Target {
     }
 }
 
-/// Tries each kind of reader; the worst of them, in a line.
+/// Runs each kind of reader and returns the worst result.
 pub async fn run(trial: &Trial, bounds: &Bounds) -> String {
     let mut worst = (Duration::ZERO, 0);
     for with_tokens in [false, true] {
@@ -141,15 +141,15 @@ pub async fn run(trial: &Trial, bounds: &Bounds) -> String {
     )
 }
 
-/// One kind of reader for a while: the p99 of a submit, and the most memory. A machine that does much
-/// besides may hold up anybody once, so a short try counts when it fails three times.
+/// Runs one kind of reader; returns the p99 of a submit and the most memory. On a busy machine a short
+/// try may fail by chance, so it fails only after three tries.
 async fn besiege(
     trial: &Trial,
     bounds: &Bounds,
     server: &Server,
-    target: &Arc<Target>,
+    target: &Arc<ReadTarget>,
     own: Option<&String>,
-    (what, many, ask): (&str, usize, Ask),
+    (what, many, ask): (&str, usize, ReaderKind),
     who: &str,
 ) -> (Duration, u64) {
     let tries = if trial.long { 1 } else { 3 };
@@ -180,17 +180,17 @@ async fn besiege(
     unreachable!("the last try passes or ends the trial")
 }
 
-/// How long each submit took meanwhile, and the most memory.
+/// One try: the duration of each submit, and the most memory.
 async fn try_once(
     trial: &Trial,
     server: &Server,
-    target: &Arc<Target>,
+    target: &Arc<ReadTarget>,
     own: Option<&String>,
-    (many, ask): (usize, Ask),
+    (many, ask): (usize, ReaderKind),
 ) -> (Vec<Duration>, u64) {
     let lasts = trial.times.map_or(Duration::from_millis(600), Duration::from_secs);
     let until = Instant::now() + if trial.long { trial.seconds(10, 10) } else { lasts };
-    // On threads of their own, so that readers in this process do not slow them down.
+    // On their own threads, so that readers in this process do not slow them down.
     let debaters: Vec<_> = (0..2)
         .map(|_| {
             let (address, own) = (server.address, own.cloned());
@@ -214,10 +214,10 @@ async fn try_once(
     (times, memory)
 }
 
-/// Debates until then; how long each submit took.
+/// Debates until then; returns the duration of each submit.
 fn submits(server: SocketAddr, token: Option<String>, until: Instant) -> Vec<Duration> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    // One token may be used a hundred times a second.
+    // The rate limit of a token is a hundred requests a second.
     let pause = Duration::from_millis(if token.is_some() { 25 } else { 5 });
     runtime.block_on(async {
         let (mut line, mut talk) = (Line::to(server).with(token), Talk::new(u64::MAX, 500));
@@ -232,23 +232,23 @@ fn submits(server: SocketAddr, token: Option<String>, until: Instant) -> Vec<Dur
     })
 }
 
-async fn read(ask: Ask, target: Arc<Target>, until: Instant) {
+async fn read(ask: ReaderKind, target: Arc<ReadTarget>, until: Instant) {
     let mut line = target.line();
     while Instant::now() < until {
         let outcome = match ask {
-            Ask::Get(form) => line.drain(Method::GET, &target.path(form), None).await.ok(),
-            Ask::Search(path, letters) => {
+            ReaderKind::Get(form) => line.drain(Method::GET, &target.path(form), None).await.ok(),
+            ReaderKind::Search(path, letters) => {
                 let path = format!("{path}?limit=5&q={}", "a".repeat(letters));
                 line.drain(Method::GET, &path, None).await.ok()
             }
-            Ask::Tool(tool, arguments) => {
+            ReaderKind::Tool(tool, arguments) => {
                 let params = json!({"name": tool, "arguments": arguments(&target)});
                 let call =
                     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
                 line.drain(Method::POST, "/mcp", Some(&call)).await.ok()
             }
-            Ask::Socket(form) => socket(&target, form).await,
-            Ask::Upload => upload(&target, until).await,
+            ReaderKind::Socket(form) => socket(&target, form).await,
+            ReaderKind::Upload => upload(&target, until).await,
         };
         let count = match outcome {
             Some((status, length)) => {
@@ -262,7 +262,7 @@ async fn read(ask: Ask, target: Arc<Target>, until: Instant) {
 }
 
 /// Opens a socket on the long debate and reads its first message.
-async fn socket(target: &Target, form: &str) -> Option<(hyper::StatusCode, usize)> {
+async fn socket(target: &ReadTarget, form: &str) -> Option<(hyper::StatusCode, usize)> {
     let url = format!("ws://{}/ws?debate_id={}{form}", target.address, target.debate);
     let mut request = url.into_client_request().ok()?;
     if let Some(token) = &target.token {
@@ -278,8 +278,8 @@ async fn socket(target: &Target, form: &str) -> Option<(hyper::StatusCode, usize
     Some((answer.status(), first.len()))
 }
 
-/// Sends most of a document, and no more.
-async fn upload(target: &Target, until: Instant) -> Option<(hyper::StatusCode, usize)> {
+/// Sends most of a document and then waits.
+async fn upload(target: &ReadTarget, until: Instant) -> Option<(hyper::StatusCode, usize)> {
     let mut stream = TcpStream::connect(target.address).await.ok()?;
     let token = target.token.as_ref().map(|token| format!("authorization: Bearer {token}\r\n"));
     let head = format!(
@@ -297,8 +297,8 @@ async fn upload(target: &Target, until: Instant) -> Option<(hyper::StatusCode, u
     None
 }
 
-/// A long debate, one with many rulings, many titles to search, and a document in two long versions.
-async fn prepare(trial: &Trial, address: SocketAddr, own: Option<String>) -> Arc<Target> {
+/// Writes a long debate, one with many rulings, many titles, and a document in two long versions.
+async fn prepare(trial: &Trial, address: SocketAddr, own: Option<String>) -> Arc<ReadTarget> {
     let mut line = Line::to(address).with(own.clone());
     let wait = own.is_some().then_some(Duration::from_millis(11));
     let arguments = if trial.long || trial.measure { 2_560 } else { 400 };
@@ -345,7 +345,7 @@ async fn prepare(trial: &Trial, address: SocketAddr, own: Option<String>) -> Arc
         }
         None => None,
     };
-    Arc::new(Target {
+    Arc::new(ReadTarget {
         address,
         token,
         debate: long.debate.clone(),
@@ -358,14 +358,14 @@ async fn prepare(trial: &Trial, address: SocketAddr, own: Option<String>) -> Arc
     })
 }
 
-/// Stays below what one token may ask for.
+/// Stays below the rate limit of a token.
 async fn pause(wait: Option<Duration>) {
     if let Some(wait) = wait {
         sleep(wait).await;
     }
 }
 
-/// The token of whoever runs the server.
+/// The administrator's token.
 fn admin_token(home: &Path) -> String {
     std::fs::read_to_string(home.join("admin_token")).unwrap().trim().to_owned()
 }

@@ -1,4 +1,4 @@
-//! A database file, checked from outside against everything that it promises.
+//! Checks a database file with SQL of its own.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use aw_core::{ByRole, Event, Seq, Standing, State};
 use rusqlite::{Connection, OpenFlags, Row};
 
-use crate::talk::Kept;
+use crate::talk::RecordedArgument;
 
-/// Reads every argument. Fails when the file is damaged, a place is missing or taken twice, a hash
-/// does not link, or what is cached beside the arguments does not follow from them.
-pub fn sound(path: &Path) -> Vec<Kept> {
+/// Reads every argument. Panics if the file is damaged, a position is missing or doubled, a hash does
+/// not link, or a cached value does not follow from the arguments.
+pub fn sound(path: &Path) -> Vec<RecordedArgument> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
     let verdict: String = db.query_row("pragma integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(verdict, "ok");
     let mut broken = db.prepare("pragma foreign_key_check").unwrap();
-    assert!(!broken.exists([]).unwrap(), "a row refers to nothing");
+    assert!(!broken.exists([]).unwrap(), "a row refers to a missing row");
 
     let mut kept = Vec::new();
     let mut counts: BTreeMap<String, [i64; 5]> = BTreeMap::new();
@@ -33,7 +33,11 @@ pub fn sound(path: &Path) -> Vec<Kept> {
         let (key, id): (i64, String) = (row.get(0).unwrap(), row.get(1).unwrap());
         let (arguments, events, times) = chained(&db, key, &id);
         let cached = standing(row);
-        assert_eq!(Standing::fold(events), Some(cached), "{id}: the cached standing is another");
+        assert_eq!(
+            Standing::fold(events),
+            Some(cached),
+            "{id}: the cached standing differs from the fold"
+        );
         let (created, updated): (i64, i64) = (row.get(13).unwrap(), row.get(14).unwrap());
         assert_eq!((times.first(), times.last()), (Some(&created), Some(&updated)), "{id}");
         assert!(times.is_sorted(), "{id}: time ran backwards");
@@ -63,15 +67,19 @@ pub fn sound(path: &Path) -> Vec<Kept> {
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap();
-    assert_eq!(cached, counts, "the counts are not those of a recount");
+    assert_eq!(cached, counts, "the counts differ from a recount");
 
     let ids: HashSet<_> = kept.iter().map(|argument| &argument.id).collect();
     assert_eq!(ids.len(), kept.len());
     kept
 }
 
-/// The arguments of one debate in order, with what the rules and the clock make of them.
-fn chained(db: &Connection, key: i64, debate: &str) -> (Vec<Kept>, Vec<Event>, Vec<i64>) {
+/// The arguments of one debate in order, with their events and times.
+fn chained(
+    db: &Connection,
+    key: i64,
+    debate: &str,
+) -> (Vec<RecordedArgument>, Vec<Event>, Vec<i64>) {
     let mut arguments = db
         .prepare_cached(
             "select seq, lower(hex(id)), content, type, role, parked_for is not null, close,
@@ -84,7 +92,7 @@ fn chained(db: &Connection, key: i64, debate: &str) -> (Vec<Kept>, Vec<Event>, V
     let mut rows = arguments.query([key]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let seq: u64 = row.get(0).unwrap();
-        assert_eq!(seq, kept.len() as u64 + 1, "{debate}: a place is missing or taken twice");
+        assert_eq!(seq, kept.len() as u64 + 1, "{debate}: a position is missing or doubled");
         assert_eq!(row.get::<_, Vec<u8>>(8).unwrap(), previous, "{debate}: {seq} does not link");
         previous = row.get(9).unwrap();
         let word = |column| row.get::<_, String>(column).unwrap();
@@ -97,7 +105,12 @@ fn chained(db: &Connection, key: i64, debate: &str) -> (Vec<Kept>, Vec<Event>, V
         );
         events.push(event.unwrap_or_else(|| panic!("{debate}: {seq} is no event")));
         times.push(row.get(10).unwrap());
-        kept.push(Kept { debate: uuid(debate), seq, id: uuid(&word(1)), content: word(2) });
+        kept.push(RecordedArgument {
+            debate: uuid(debate),
+            seq,
+            id: uuid(&word(1)),
+            content: word(2),
+        });
     }
     (kept, events, times)
 }

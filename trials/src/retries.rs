@@ -1,4 +1,4 @@
-//! A storm of retries: each write is sent three to five times at once, and is there once.
+//! Sends each write three to five times at once; it must be recorded once.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use tokio::task::JoinSet;
 use crate::Trial;
 use crate::ground::Ground;
 
-/// Those who write at the same time.
+/// The number of concurrent writers.
 const WRITERS: u64 = 16;
 
-/// What was sent and answered.
+/// Counts of sent and answered writes.
 #[derive(Debug, Default)]
 struct Storm {
     sent: AtomicU64,
@@ -57,7 +57,7 @@ pub async fn run(trial: &Trial) -> String {
     )
 }
 
-/// Writes its share, in one debate after the other, and now and then a document.
+/// Writes its share: one debate after the other, and sometimes a document.
 async fn write(server: SocketAddr, share: u64, storm: Arc<Storm>, mut dice: Dice) {
     let mut lines: Vec<Line> = (0..5).map(|_| Line::to(server)).collect();
     let mut talk = Talk::new(31, 0);
@@ -71,7 +71,7 @@ async fn write(server: SocketAddr, share: u64, storm: Arc<Storm>, mut dice: Dice
         } else {
             let saying = talk.next();
             let written = once(&mut lines[..copies], &saying.path, &saying.body, "argument").await;
-            talk.heard(&saying, &written);
+            talk.acknowledge(&saying, &written);
             storm.arguments.fetch_add(1, Ordering::SeqCst);
             if saying.last {
                 talk = Talk::new(31, 0);
@@ -81,7 +81,7 @@ async fn write(server: SocketAddr, share: u64, storm: Arc<Storm>, mut dice: Dice
     }
 }
 
-/// Sends this on all the lines at once. One of them writes it, and all are told the same.
+/// Sends a request on all connections at once. One answer is the write; the others are its replays.
 async fn once(lines: &mut [Line], path: &str, body: &Value, what: &str) -> Value {
     let answers = join_all(lines.iter_mut().map(|line| line.post(path, body))).await;
     let (mut first, mut ids) = (Vec::new(), Vec::new());

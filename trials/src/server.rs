@@ -1,4 +1,4 @@
-//! The real binary as a server of its own, to be stopped, killed and watched.
+//! The real binary as a server process that can be stopped, killed and watched.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -13,10 +13,10 @@ use nix::unistd::Pid;
 
 use crate::line::{CEILING, Line};
 
-/// `aw serve` as a process. It dies with this.
+/// `aw serve` as a process, killed on drop.
 pub struct Server {
     pub address: SocketAddr,
-    /// The server, or the program that runs it and ends with it.
+    /// The server, or the program that runs it.
     child: Child,
     pub pid: Pid,
     log: PathBuf,
@@ -28,7 +28,7 @@ impl Server {
         Self::start_as(binary, home, |command| command)
     }
 
-    /// The same, run by another program or with more settings.
+    /// The same, with a changed command.
     pub fn start_as(binary: &Path, home: &Path, dress: impl Fn(Command) -> Command) -> Self {
         for _ in 0..20 {
             if let Some(server) = Self::try_start(binary, home, &dress) {
@@ -38,7 +38,7 @@ impl Server {
         panic!("the server did not start: {}", last_words(&home.join("trial.log")));
     }
 
-    /// Nothing when it ends without listening.
+    /// Starts it once; `None` if it ends without listening.
     pub fn try_start(
         binary: &Path,
         home: &Path,
@@ -57,7 +57,7 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(&log).expect("a log"))
             .spawn()
-            .expect("the server's program is there");
+            .expect("the binary is built");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it is piped"))
             .read_line(&mut line)
@@ -85,13 +85,13 @@ impl Server {
         signal::kill(self.pid, what).expect("it runs");
     }
 
-    /// Asks it to leave; how it did.
+    /// Stops it with SIGTERM and returns how it ended.
     pub fn stop(mut self) -> ExitStatus {
         self.signal(Signal::SIGTERM);
         self.ended()
     }
 
-    /// How it ended, by itself.
+    /// Waits until it ends, and returns how.
     pub fn ended(&mut self) -> ExitStatus {
         let began = Instant::now();
         loop {
@@ -108,12 +108,12 @@ impl Server {
         self.child.try_wait().expect("it can be waited for").is_none()
     }
 
-    /// The end of what it wrote to its log.
+    /// The end of its log.
     pub fn said(&self) -> String {
         last_words(&self.log)
     }
 
-    /// How much memory it has in use, in bytes.
+    /// Its resident memory in bytes.
     pub fn memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).expect("it runs");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a size");
@@ -136,7 +136,7 @@ impl Drop for Server {
     }
 }
 
-/// A command that another program runs.
+/// A command wrapped in another program.
 pub fn inside(command: &Command, runner: &Command) -> Command {
     let mut both = Command::new(runner.get_program());
     both.args(runner.get_args()).arg(command.get_program()).args(command.get_args());
@@ -149,7 +149,7 @@ pub fn inside(command: &Command, runner: &Command) -> Command {
     both
 }
 
-/// Where a server keeps its record.
+/// The path of a server's database.
 pub fn database_in(home: &Path) -> PathBuf {
     home.join("db").join("debate.db")
 }
@@ -163,7 +163,7 @@ fn last_words(log: &Path) -> String {
     String::from_utf8_lossy(&words[words.len().saturating_sub(2000)..]).into_owned()
 }
 
-/// An address on this machine that nobody listens on, its port below 30000.
+/// A free address on this machine with a port below 30000.
 fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id().wrapping_mul(131);

@@ -1,5 +1,5 @@
-//! Three servers on one PostgreSQL, while servers, the database and the connections on which they
-//! hear each other die: whoever debates asks any of them, and notices nothing.
+//! Three servers on one PostgreSQL. The trial kills servers, the database and the connections for
+//! notices, while clients call any of the servers.
 
 use std::collections::HashSet;
 
@@ -12,21 +12,20 @@ use crate::ground::{Ground, kill_postgres, start_postgres};
 
 const SERVERS: usize = 3;
 
-/// Takes away the connections on which servers listen.
+/// Ends the connections on which servers listen.
 const DEAFEN: &str = "select pg_terminate_backend(pid) from pg_stat_activity
      where pid <> pg_backend_pid() and datname = current_database() and query ilike 'listen%'";
 
 pub async fn run(trial: &Trial) -> String {
     if !trial.postgres {
-        return "skipped: it takes PostgreSQL (scripts/postgres scripts/trial --postgres)"
-            .to_owned();
+        return "skipped: needs PostgreSQL (scripts/postgres scripts/trial --postgres)".to_owned();
     }
     let blows = trial.times(12, 300);
     let ground = Ground::new(trial).await;
     let mut dice = trial.dice();
     let mut servers: Vec<Option<Server>> =
         (0..SERVERS).map(|number| Some(ground.start(trial, number))).collect();
-    // Eight who write, and as many who wait.
+    // Eight clients write and eight wait.
     let mut crowd = Crowd::gather(8, &mut dice);
     let everybody = |servers: &[Option<Server>]| -> Vec<_> {
         servers.iter().flatten().map(|server| server.address).collect()
@@ -59,7 +58,7 @@ pub async fn run(trial: &Trial) -> String {
         let any = servers.iter().flatten().next().expect("one is there");
         crowd.finds_everything(&mut any.line()).await;
     }
-    // Until two hundred debates were held.
+    // Continue until two hundred debates were held.
     while crowd.promised().iter().map(|kept| &kept.debate).collect::<HashSet<_>>().len() < 200 {
         crowd.goes_on(100).await;
     }

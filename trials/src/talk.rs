@@ -1,42 +1,42 @@
-//! A debate as it is held: what is said next, and what was acknowledged.
+//! A debate that a trial holds: its next argument, and the acknowledged ones.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// An argument that was acknowledged, or lies in a file.
+/// An argument that was acknowledged, or read from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct RecordedArgument {
     pub debate: String,
     pub seq: u64,
     pub id: String,
     pub content: String,
 }
 
-/// What is said next.
+/// The next argument to send.
 #[derive(Debug, Clone)]
 pub struct Saying {
     pub path: String,
     pub body: Value,
     pub content: String,
     pub seq: u64,
-    /// Nothing can be said after it.
+    /// Whether it ends the debate.
     pub last: bool,
 }
 
-/// One debate whose two sides take turns, until the proposer asks to complete it.
+/// A debate whose two sides take turns until the proposer completes it.
 #[derive(Debug)]
 pub struct Talk {
     pub debate: String,
-    /// How many arguments it has before it ends.
+    /// The number of arguments at which it ends.
     length: u64,
-    /// How long each is, in bytes, at least.
+    /// The least length of an argument in bytes.
     weight: usize,
     said: u64,
     newest: String,
 }
 
 impl Talk {
-    /// A debate that ends with the first proposer's turn at or after `length`.
+    /// A debate that ends with the proposer's first turn at or after `length`.
     pub fn new(length: u64, weight: usize) -> Self {
         Talk { debate: new_id(), length, weight, said: 0, newest: String::new() }
     }
@@ -46,26 +46,27 @@ impl Talk {
         Talk { debate: self.debate.clone(), newest: String::new(), said: 0, ..*self }
     }
 
-    /// Where a side waits for what the other says next.
+    /// The path of a side's wait for the next argument.
     pub fn wait(&self, role: &str) -> String {
         format!("/debates/{}/wait?role={role}&argument_id={}&wait=60", self.debate, self.newest)
     }
 
-    /// Takes what a wait has brought: exactly what comes next. Whether there is more to say.
+    /// Takes the answer to a wait, which must hold exactly the next arguments. Returns whether the debate
+    /// goes on.
     #[track_caller]
-    pub fn told(&mut self, news: &Value) -> bool {
+    pub fn receive(&mut self, news: &Value) -> bool {
         assert_eq!(news["has_new_argument"], true, "{news}");
         assert_eq!(news["omitted"], 0, "{news}");
         for argument in news["arguments"].as_array().expect("arguments") {
             self.said += 1;
-            assert_eq!(argument["seq"], self.said, "told twice, or one missed: {news}");
+            assert_eq!(argument["seq"], self.said, "an argument came twice or is missing: {news}");
             self.newest = text(&argument["id"]);
         }
         assert_eq!(news["next_argument_id_to_wait"], self.newest.as_str(), "{news}");
         news["debate_state"] != "CLOSED"
     }
 
-    /// What comes now. Each text is said once in the world.
+    /// The next argument. Each text is unique.
     pub fn next(&self) -> Saying {
         let (debate, seq) = (&self.debate, self.said + 1);
         let mut content = format!("Word {seq} in {debate}.");
@@ -97,15 +98,20 @@ impl Talk {
         Saying { path, body, content, seq, last }
     }
 
-    /// Takes the acknowledgement of what was said.
+    /// Takes the acknowledgement of a sent argument.
     #[track_caller]
-    pub fn heard(&mut self, saying: &Saying, data: &Value) -> Kept {
+    pub fn acknowledge(&mut self, saying: &Saying, data: &Value) -> RecordedArgument {
         let argument = &data["argument"];
         assert_eq!(argument["seq"], saying.seq, "{}: {data}", self.debate);
         assert_eq!(argument["content"], saying.content.as_str());
         let id = text(&argument["id"]);
         (self.said, self.newest) = (saying.seq, id.clone());
-        Kept { debate: self.debate.clone(), seq: saying.seq, id, content: saying.content.clone() }
+        RecordedArgument {
+            debate: self.debate.clone(),
+            seq: saying.seq,
+            id,
+            content: saying.content.clone(),
+        }
     }
 }
 

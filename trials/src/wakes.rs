@@ -1,5 +1,5 @@
-//! A soak of wakes: one side says something, the other, which waits, is told; a million times. None
-//! is lost, and none is told twice.
+//! A soak test of wakes: one side writes and the other side's wait is answered, a million times. No
+//! wake is lost, and none comes twice.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 use crate::Trial;
 use crate::ground::Ground;
 
-/// Debates that are held at the same time.
+/// The number of concurrent debates.
 const DEBATES: u64 = 32;
 
-/// A wait that was slept through would be answered by the look at its end, after a minute.
+/// A missed wake takes longer than this: the wait is then answered only at its end, after a minute.
 const LOST: Duration = Duration::from_secs(20);
 
 pub async fn run(trial: &Trial) -> String {
@@ -26,7 +26,7 @@ pub async fn run(trial: &Trial) -> String {
         let mut talk = Talk::new(pairs / DEBATES + 2, 0);
         let (motion, other) = (talk.next(), talk.other_side());
         let written = server.line().post(&motion.path, &motion.body).await.unwrap().data();
-        talk.heard(&motion, &written);
+        talk.acknowledge(&motion, &written);
         let said = Arc::new(Mutex::new(Instant::now()));
         let side = |role, talk| Side { role, talk, line: server.line(), said: said.clone() };
         sides.spawn(side("opponent", other).debate());
@@ -37,8 +37,8 @@ pub async fn run(trial: &Trial) -> String {
     times.sort_unstable();
     let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
     format!(
-        "{} submits, each told to who waited for it: lost 0, double 0; from the submit being sent to \
-         the wait being answered p50 {:.2} ms, p99 {:.2} ms, at most {:.0} ms",
+        "{} submits, each delivered to its waiter: lost 0, double 0; from sending the submit to \
+         the answer of the wait p50 {:.2} ms, p99 {:.2} ms, at most {:.0} ms",
         times.len(),
         at(0.5),
         at(0.99),
@@ -51,26 +51,26 @@ struct Side {
     role: &'static str,
     talk: Talk,
     line: Line,
-    /// When the newest word of the debate was sent.
+    /// When the newest argument was sent.
     said: Arc<Mutex<Instant>>,
 }
 
 impl Side {
-    /// How long each wake took.
+    /// Debates, and returns the duration of each wake.
     async fn debate(mut self) -> Vec<Duration> {
         let mut times = Vec::new();
         loop {
             let news = self.line.get(&self.talk.wait(self.role)).await.unwrap().data();
             let took = self.said.lock().unwrap().elapsed();
-            assert!(took < LOST, "slept through: {}", self.talk.debate);
+            assert!(took < LOST, "a wake was missed: {}", self.talk.debate);
             times.push(took);
-            if !self.talk.told(&news) {
+            if !self.talk.receive(&news) {
                 return times;
             }
             let saying = self.talk.next();
             *self.said.lock().unwrap() = Instant::now();
             let written = self.line.post(&saying.path, &saying.body).await.unwrap().data();
-            self.talk.heard(&saying, &written);
+            self.talk.acknowledge(&saying, &written);
             if saying.last {
                 return times;
             }

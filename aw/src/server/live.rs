@@ -219,7 +219,7 @@ impl Follower<'_> {
         welcome(&self.access).await?;
         loop {
             let asked = (self.debate.id(), self.seen, self.html);
-            let news = match self.access.app.told_in_debates.found(&asked, rung) {
+            let news = match self.access.app.told_in_debates.get(&asked, rung) {
                 Some(news) => news,
                 None => {
                     let news = Arc::new(self.news().await?);

@@ -282,7 +282,7 @@ async fn a_debate_too_many_is_refused_and_what_was_written_can_be_sent_again() {
         world.post("/debates", third.clone()).await.refused(507, "STORAGE_FULL"),
         json!({
             "code": "STORAGE_FULL",
-            "message": "as many debates are kept as this server takes on: 2",
+            "message": "the server's limit on debates is reached: 2",
             "suggestion": "Delete what is no longer needed, or start the server with a higher \
                 limit (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",
         })
@@ -314,7 +314,7 @@ async fn a_document_too_many_is_refused_and_what_was_written_can_be_sent_again()
     let kept = world.post("/documents", first.clone()).await.created();
     let before = world.written();
     let full = world.post("/documents", second.clone()).await.refused(507, "STORAGE_FULL");
-    assert_eq!(full["message"], "as many documents are kept as this server takes on: 1");
+    assert_eq!(full["message"], "the server's limit on documents is reached: 1");
     let again = world.post("/documents", first).await.ok();
     assert_eq!(again["document_id"], kept["document_id"]);
     assert_eq!(world.written(), before);

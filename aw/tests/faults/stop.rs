@@ -19,7 +19,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use super::{Caller, ended, new_claim, new_debate, signal};
 use crate::world::{ServerProcess, database_in, eventually, in_time, new_id, text};
 use aw_trials::record;
-use aw_trials::talk::Kept;
+use aw_trials::talk::RecordedArgument;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -75,7 +75,8 @@ async fn stops_well_on(by: Signal) {
     let log = database_in(&home).with_extension("db-wal");
     assert!(fs::metadata(&log).map_or(0, |log| log.len()) == 0, "a log was left behind");
     let kept = record::sound(&database_in(&home));
-    let found: HashMap<&str, &Kept> = kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
+    let found: HashMap<&str, &RecordedArgument> =
+        kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
     let mut promised = 0;
     for writer in writers {
         for one in in_time("every writer knows where it is", writer).await.unwrap() {
@@ -123,9 +124,9 @@ async fn goodbye(mut socket: Socket) -> Option<CloseCode> {
 }
 
 /// Writes until it is turned away or nobody is there; what it was promised.
-async fn write(caller: Caller, made: Arc<AtomicUsize>) -> Vec<Kept> {
+async fn write(caller: Caller, made: Arc<AtomicUsize>) -> Vec<RecordedArgument> {
     let debate = new_id();
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<RecordedArgument> = Vec::new();
     loop {
         let seq = kept.len() as u64 + 1;
         let content = format!("Word {seq}.");
@@ -141,7 +142,7 @@ async fn write(caller: Caller, made: Arc<AtomicUsize>) -> Vec<Kept> {
             Some((StatusCode::CREATED, written)) => {
                 let argument: &Value = &written["data"]["argument"];
                 let id = text(&argument["id"]);
-                kept.push(Kept { debate: debate.clone(), seq, id, content });
+                kept.push(RecordedArgument { debate: debate.clone(), seq, id, content });
                 made.fetch_add(1, Ordering::SeqCst);
             }
             Some((status, refused)) => {

@@ -1,4 +1,4 @@
-//! A copy of the database, taken while a server writes to it.
+//! Copies the database while a server writes to it.
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,7 +15,7 @@ const PAGES: i32 = 2_000;
 
 /// Copies the database to a file that does not exist yet, checks the copy, and returns its size.
 ///
-/// The copy is of one moment: a single transaction reads all of it.
+/// One transaction reads all of it, so the copy is one snapshot.
 pub fn backup(
     database: &Path,
     copy: &Path,
@@ -30,7 +30,7 @@ pub fn backup(
     private.write(true).create_new(true).mode(0o600).open(copy).map_err(io)?;
     let mut copied = || -> rusqlite::Result<String> {
         let from = connection::reader(database)?;
-        // Holding a snapshot keeps the copy from starting over whenever somebody writes.
+        // With a snapshot, the copy does not start over after each write.
         let snapshot = from.unchecked_transaction()?;
         snapshot.query_row("select count(*) from meta", [], |row| row.get::<_, i64>(0))?;
         let mut to = Connection::open_with_flags(copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -1,7 +1,7 @@
-//! Seals: the hashes over what the chain of arguments does not cover.
+//! Checksums: the hashes over everything that the chain of arguments does not cover.
 //!
-//! They are worked out from the rows as they lie in the file, by the same functions when they are
-//! kept and when they are verified, so that what is sealed is what was written.
+//! The same functions compute them from the stored rows, both when they are written and when they are
+//! verified. The table and its rows are called `seals`.
 
 use std::ops::ControlFlow;
 
@@ -12,20 +12,20 @@ use super::db::{Db, Row, values};
 use crate::chain::{self, ChainedVersion, Opening};
 use crate::{Failure, Fault};
 
-/// One seal, by its place in the file.
+/// One checksum, by its row.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Checksum {
-    /// Over a debate's own words.
+    /// Over a debate's title, type, policy and rules.
     Opening(i64),
-    /// Over when an imported debate was last touched, which may be after its newest argument.
+    /// Over the last update of an imported debate, which may be later than its newest argument.
     Imported(i64),
-    /// Over when a debate was deleted.
+    /// Over the time of a debate's deletion.
     DebateDeleted(i64),
-    /// Over the documents that an argument means.
+    /// Over the documents that an argument cites.
     Citations(i64, Seq),
     /// Over a version of a document.
     Version(i64, u64),
-    /// Over when a document was deleted.
+    /// Over the time of a document's deletion.
     DocumentDeleted(i64),
 }
 
@@ -41,15 +41,15 @@ impl Checksum {
         }
     }
 
-    /// As it was kept.
+    /// The stored checksum.
     pub(super) fn kept(self, db: &Db<'_>) -> Result<Option<Hash>, Failure> {
         let sql = "select hash from seals where thing = ?1 and key = ?2 and number = ?3";
         let (thing, key, number) = self.place();
         db.optional(sql, values![thing, key, number], |row| row.get(0).map(Hash))
     }
 
-    /// As it was kept, for the next one to follow. Where it is missing, verifying says so, and
-    /// nobody is kept from writing.
+    /// The stored checksum, as the predecessor of the next one. A missing one does not prevent the
+    /// write; verification reports it.
     pub(super) fn before(self, db: &Db<'_>) -> Result<Hash, Failure> {
         Ok(self.kept(db)?.unwrap_or(Hash::NONE))
     }
@@ -61,7 +61,7 @@ impl Checksum {
     }
 }
 
-/// Seals a debate that has just been opened or imported, once its arguments are there.
+/// Writes the checksum of a new or imported debate, after its arguments.
 pub(super) fn keep_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
     let opening = opening(db, key)?.checksum();
     Checksum::Opening(key).keep(db, opening)?;
@@ -74,13 +74,13 @@ pub(super) fn keep_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
     }
 }
 
-/// Seals that a debate was deleted, and when.
+/// Writes the checksum of a debate's deletion.
 pub(super) fn keep_debate_deleted(db: &Db<'_>, key: i64, at: Time) -> Result<(), Failure> {
     let opening = Checksum::Opening(key).before(db)?;
     Checksum::DebateDeleted(key).keep(db, deleted_at(opening, at))
 }
 
-/// Seals which documents an argument means, if it means any.
+/// Writes the checksum of an argument's citations, if it has any.
 pub(super) fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Failure> {
     let cited = cited(db, key, seq)?;
     if cited.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Fail
     Checksum::Citations(key, seq).keep(db, chain::citations(hash, &cited))
 }
 
-/// Seals a version of a document.
+/// Writes the checksum of a version.
 pub(super) fn keep_version(db: &Db<'_>, key: i64, number: u64) -> Result<(), Failure> {
     let previous = match number {
         1 => Hash::NONE,
@@ -101,7 +101,7 @@ pub(super) fn keep_version(db: &Db<'_>, key: i64, number: u64) -> Result<(), Fai
     Checksum::Version(key, number).keep(db, version.link(previous))
 }
 
-/// Seals that a document was deleted, and when.
+/// Writes the checksum of a document's deletion.
 pub(super) fn keep_document_deleted(
     db: &Db<'_>,
     key: i64,
@@ -112,7 +112,7 @@ pub(super) fn keep_document_deleted(
     Checksum::DocumentDeleted(key).keep(db, deleted_at(newest, at))
 }
 
-/// A debate's own words.
+/// Reads the fields of a debate that never change.
 pub(super) fn opening(db: &Db<'_>, key: i64) -> Result<Opening, Failure> {
     let sql = "select id, debates.title, debate_type, resolution_policy, created_at,
              texts.title, description, proposer, opponent, arbitrator
@@ -133,7 +133,7 @@ pub(super) fn opening(db: &Db<'_>, key: i64) -> Result<Opening, Failure> {
     })
 }
 
-/// The documents that an argument means, ordered by their ids.
+/// The documents that an argument cites, ordered by id.
 fn cited(db: &Db<'_>, key: i64, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Failure> {
     let sql = "select documents.id, citations.version
          from citations join documents on documents.key = document_key
@@ -141,7 +141,7 @@ fn cited(db: &Db<'_>, key: i64, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Fail
     db.all(sql, values![key, seq.0], |row| Ok((row.get::<Uuid>(0)?.into(), row.get(1)?)))
 }
 
-/// The columns that [`version`] reads, and where they are.
+/// The columns that [`version`] reads, and their tables.
 pub(super) const VERSION: &str = "documents.id, v.version, v.summary, v.author, v.metadata, \
      v.client_request_id, v.created_at, v.content, seats.id
      from document_versions as v
@@ -162,18 +162,18 @@ pub(super) fn version(row: &Row<'_>) -> Result<ChainedVersion, Failure> {
     })
 }
 
-/// The seal over when something with this one was deleted.
+/// The checksum of a deletion.
 pub(super) fn deleted_at(previous: Hash, at: Time) -> Hash {
     chain::moment("deleted", previous, at)
 }
 
-/// The seal over when a debate with this one was last touched before its import.
+/// The checksum of an imported debate's last update.
 pub(super) fn imported_at(previous: Hash, at: Time) -> Hash {
     chain::moment("imported", previous, at)
 }
 
-/// Seals everything that was written before there were seals. What cannot be read stays without
-/// one: a record that is damaged already must open all the same, and verifying it says so.
+/// Writes the checksums of everything older than checksums. Damaged rows get none: a damaged record
+/// must still open, and verification reports the damage.
 pub(super) fn keep_all(db: &Db<'_>) -> Result<(), Failure> {
     for (key, deleted) in keys(db, "debates")? {
         tolerate(keep_debate(db, key))?;
@@ -197,7 +197,7 @@ pub(super) fn keep_all(db: &Db<'_>) -> Result<(), Failure> {
     })
 }
 
-/// Every key of a table, with when what it stands for was deleted.
+/// Every key of a table, with the time of its deletion.
 fn keys(db: &Db<'_>, table: &str) -> Result<Vec<(i64, Option<Time>)>, Failure> {
     let sql = format!("select key, deleted_at from {table} order by key");
     db.all(&sql, values![], |row| Ok((row.get(0)?, row.get::<Option<i64>>(1)?.map(Time))))
@@ -219,7 +219,7 @@ mod tests {
     use crate::Damage;
 
     #[test]
-    fn what_is_damaged_stays_without_a_seal_and_nothing_else_does() {
+    fn only_a_damaged_row_gets_no_checksum() {
         let damaged = Damage::new("it is missing").into();
         assert!(tolerate(Err(damaged)).is_ok());
         let full = tolerate(Err(Fault::StorageFull.into()));

@@ -1,4 +1,4 @@
-//! Whether the database was found to be damaged.
+//! Whether the database was found damaged.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -10,8 +10,8 @@ use std::sync::{Arc, OnceLock};
 use super::{beside, connection};
 use crate::{Failure, Fault};
 
-/// The first damage that any read or write has found; clones share it. It stays until the database
-/// is opened again: what one page has lost, others may have lost as well.
+/// The first damage that a read or write found; clones share it. It stays until the database is
+/// opened again, because other pages may be damaged as well.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Condition(Arc<Shared>);
 
@@ -22,7 +22,7 @@ struct Shared {
 }
 
 impl Condition {
-    /// One that was found damaged already, or not.
+    /// Starts with the damage that was found at opening, if any.
     pub(super) fn found(damage: Option<String>) -> Self {
         let condition = Condition::default();
         if let Some(what) = damage {
@@ -31,7 +31,7 @@ impl Condition {
         condition
     }
 
-    /// Fails once the database was found to be damaged.
+    /// Fails once the database was found damaged.
     pub(super) fn check(&self) -> Result<(), Fault> {
         match self.0.damage.get() {
             Some(what) => Err(Fault::Corrupt(what.clone())),
@@ -49,12 +49,12 @@ impl Condition {
         done
     }
 
-    /// Asks the writer to examine the database before it writes again.
+    /// Makes the writer examine the database before its next write.
     pub(super) fn suspect(&self) {
         self.0.suspected.store(true, Ordering::Release);
     }
 
-    /// Whether the writer must examine the database. Answers once for each suspicion.
+    /// Whether the writer must examine the database. Returns true once for each suspicion.
     pub(super) fn take_suspicion(&self) -> bool {
         self.0.suspected.swap(false, Ordering::AcqRel)
     }
@@ -78,10 +78,10 @@ pub(super) enum Depth {
 }
 
 /// Examines a SQLite database, and fails with [`Fault::Corrupt`] if it is damaged. Takes an open handle
-/// on its file, which must outlive all connections: closing it would take away SQLite's locks.
+/// on its file, which must outlive all connections: closing it would drop SQLite's locks.
 ///
-/// SQLite calls a page malformed too when the disk failed to read it. Therefore damage counts only if
-/// both files can be read whole and a second look still finds it; otherwise the disk is at fault.
+/// SQLite also calls a page malformed if the disk failed to read it. So damage counts only if both
+/// files can be read completely and a second examination still finds it; otherwise the disk failed.
 pub(super) fn examine(path: &Path, file: &File, depth: Depth) -> Result<(), Fault> {
     let first = look(path, depth);
     if !matches!(first, Err(Fault::Corrupt(_))) {
@@ -106,7 +106,7 @@ fn look(path: &Path, depth: Depth) -> Result<(), Fault> {
     if verdict == "ok" { Ok(()) } else { Err(Fault::Corrupt(verdict)) }
 }
 
-/// Reads a file to its end, in pieces of the size in which SQLite reads it.
+/// Reads a file to its end, in pieces of SQLite's page size.
 fn read_whole(file: &File) -> io::Result<()> {
     let (mut piece, mut at) = ([0; 4096], 0);
     loop {
@@ -117,7 +117,7 @@ fn read_whole(file: &File) -> io::Result<()> {
     }
 }
 
-/// What may be a fault.
+/// An error that may be a fault.
 pub(super) trait AsFault {
     fn as_fault(&self) -> Option<&Fault>;
 }

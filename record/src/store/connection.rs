@@ -1,4 +1,4 @@
-//! How a connection is set up.
+//! Opens connections to SQLite.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let db = Connection::open_with_flags(path, flags)?;
     prepare(&db)?;
-    // FULL: in WAL mode anything less loses acknowledged writes when the power goes.
+    // In WAL mode anything less than FULL loses acknowledged writes in a power cut.
     db.pragma_update(None, "journal_mode", "wal")?;
     db.pragma_update(None, "synchronous", "full")?;
     db.pragma_update(None, "foreign_keys", true)?;
@@ -22,7 +22,7 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// Keeps SQLite from folding the log into the database when this connection is closed.
+/// Keeps SQLite from checkpointing the log when this connection closes.
 pub(super) fn keep_log(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
@@ -35,8 +35,8 @@ pub(super) fn reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// A connection that checks the database and leaves it and its log as they are. It may write, because
-/// SQLite ignores `check` constraints on a connection that can only read.
+/// A connection that checks the database and changes neither it nor its log. It is opened for writing,
+/// because SQLite ignores `check` constraints on a read-only connection.
 pub(super) fn examiner(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let db = Connection::open_with_flags(path, flags)?;
@@ -48,7 +48,7 @@ pub(super) fn examiner(path: &Path) -> rusqlite::Result<Connection> {
 
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_secs(5))?;
-    // Without this SQLite compiles a statement again whenever a range parameter is bound.
+    // Otherwise SQLite recompiles a statement whenever a range parameter is bound.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);
     // SQLite's own lower() knows ASCII only.
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_acknowledged_is_on_disk_and_the_log_and_the_memory_are_bounded() {
+    fn a_writer_syncs_commits_and_bounds_its_log_and_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();
@@ -73,7 +73,7 @@ mod tests {
         let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!((mode.as_str(), pragma("synchronous")), ("wal", 2), "2 is FULL");
         assert_eq!(pragma("foreign_keys"), 1);
-        // In pages, in bytes and in KiB, the last of which SQLite tells by a minus.
+        // In pages, in bytes, and in KiB, which SQLite marks with a minus.
         assert_eq!(pragma("wal_autocheckpoint"), 10_000);
         assert_eq!(pragma("journal_size_limit"), 67_108_864);
         assert_eq!(pragma("cache_size"), -8_000);

@@ -1,7 +1,6 @@
-//! No request scans: each costs the same in a full file as in an almost empty one.
+//! Proves that no request scans: each costs the same in a full file as in an almost empty one.
 //!
-//! Cost is what SQLite counts itself, the steps of its virtual machine, so the result is the same
-//! on every machine.
+//! The cost is the number of steps of SQLite's virtual machine, so it is the same on every machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +18,10 @@ use super::debates::{self, NewArgument, NewDebate, NewMove};
 use super::{connection, documents, list, migrate, read};
 use crate::{Failure, Filter, NewDocument, NewVersion};
 
-/// So many debates, the oldest, are of a rare type.
+/// How many debates, the oldest, have a rare type.
 const RARE: u64 = 12;
 
-/// A file with debates and documents in it, and a counter of the machine's steps.
+/// A file with debates and documents, and a counter of SQLite's steps.
 struct MeasuredFile {
     db: Connection,
     steps: Arc<AtomicU64>,
@@ -33,7 +32,7 @@ struct MeasuredFile {
 }
 
 impl MeasuredFile {
-    /// So many debates, so many documents with as many versions, and one debate that is `long`.
+    /// Creates debates, documents, as many versions of one document, and one debate of `long` arguments.
     fn with(debates: u64, documents: u64, long: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
@@ -81,7 +80,7 @@ impl MeasuredFile {
     }
 
     fn cost<T>(&self, request: impl Fn(&Db<'_>, &Self) -> Result<T, Failure>) -> u64 {
-        // Once to compile its statements, which is not what is measured.
+        // The first call compiles the statements, which is not measured.
         request(&Db::Sqlite(&self.db), self).unwrap();
         self.steps.store(0, Ordering::Relaxed);
         request(&Db::Sqlite(&self.db), self).unwrap();
@@ -155,7 +154,7 @@ fn no_request_scans() {
                         before,
                     };
                     if pending_first_opponent {
-                        // Its total is counted, up to a limit; only the page must be cheap.
+                        // This filter counts its total row by row, up to a limit.
                         continue;
                     }
                     if list::debates(&Db::Sqlite(&small.db), &filter).unwrap().debates.is_empty() {
@@ -265,9 +264,8 @@ fn new_version(number: u64) -> NewVersion {
     }
 }
 
-/// A verdict is not needed to measure, but a file with rulings in it should cost the same.
 #[test]
-fn a_search_longer_than_any_title_looks_at_nothing() {
+fn a_search_longer_than_any_title_reads_nothing() {
     let file = MeasuredFile::with(30, 3, 2);
     for letters in [201, 62_000] {
         let steps = file.cost(|db: &Db<'_>, _: &MeasuredFile| {
@@ -283,7 +281,7 @@ fn a_search_longer_than_any_title_looks_at_nothing() {
 }
 
 #[test]
-fn a_debate_with_a_ruling_is_found_by_who_must_rule() {
+fn needs_arbitrator_lists_only_debates_that_await_a_ruling() {
     let file = MeasuredFile::with(3, 1, 2);
     let db = &Db::Sqlite(&file.db);
     let appeal = Move::Appeal { target: file.newest };

@@ -1,7 +1,7 @@
-//! How many debates and documents there are: counted when they are written, so that nobody has to.
+//! The counts of debates and documents, updated with every write.
 //!
-//! In PostgreSQL each writing session counts in rows of its own (a slot), so that two of them never
-//! wait for each other; the sum of all slots counts.
+//! In PostgreSQL each writer counts in rows of its own (a slot), so that writers never wait for each
+//! other; the total is the sum over all slots.
 
 use aw_core::{DebateType, State};
 
@@ -13,7 +13,7 @@ pub(super) fn debates(db: &Db<'_>) -> Result<u64, Failure> {
     debates_of(db, State::ALL, "")
 }
 
-/// How many debates of these states there are, of this type or, without a name, of any.
+/// How many debates are in these states, of this type or, if it is empty, of any.
 pub(super) fn debates_of(db: &Db<'_>, states: &[State], debate_type: &str) -> Result<u64, Failure> {
     let columns: Vec<String> = states.iter().map(|state| state.as_str().to_lowercase()).collect();
     let sql = format!(
@@ -23,7 +23,7 @@ pub(super) fn debates_of(db: &Db<'_>, states: &[State], debate_type: &str) -> Re
     db.one(&sql, values![debate_type], |row| row.get(0))
 }
 
-/// How many documents there are, and how many were deleted.
+/// How many documents exist, and how many were deleted.
 pub(super) fn documents(db: &Db<'_>) -> Result<(u64, u64), Failure> {
     let sql = match db {
         Db::Sqlite(_) => "select live, deleted from document_counts",
@@ -35,7 +35,7 @@ pub(super) fn documents(db: &Db<'_>) -> Result<(u64, u64), Failure> {
     db.one(sql, values![], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Moves a debate from one state's count to another's, under its own type and under all of them.
+/// Moves a debate from one state's count to another's, for its own type and for all types.
 pub(super) fn move_debate(
     db: &Db<'_>,
     debate_type: &DebateType,
@@ -86,7 +86,7 @@ pub(super) fn move_debate(
     }
 }
 
-/// Adds to how many documents there are, and to how many were deleted.
+/// Adds to the counts of existing and deleted documents.
 pub(super) fn add_documents(db: &Db<'_>, live: i64, deleted: i64) -> Result<(), Failure> {
     match db {
         Db::Sqlite(_) => {

@@ -1,8 +1,8 @@
-//! One language for the statements of the store, whichever database it is kept in.
+//! Runs the store's statements in SQLite or PostgreSQL.
 //!
-//! A [`Db`] runs a statement with numbered parameters (`?1`) and hands out what it finds row by
-//! row. What is missing or unreadable in a row is damage: the statements say what must be there.
-//! The few statements that cannot be the same for both databases are in `counts.rs` and `search.rs`.
+//! A [`Db`] runs a statement with numbered parameters (`?1`) and returns its rows one by one. A missing
+//! row or an unreadable column is damage. The few statements that differ between the databases are in
+//! `counts.rs` and `search.rs`.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -16,17 +16,17 @@ use uuid::Uuid;
 use super::postgres::PostgresSession;
 use crate::{Damage, Failure};
 
-/// A transaction, or whatever else statements run in.
+/// A connection, usually inside a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Db<'a> {
-    /// In a SQLite file.
+    /// A SQLite file.
     Sqlite(&'a Connection),
-    /// In PostgreSQL.
+    /// A PostgreSQL session.
     Postgres(&'a PostgresSession),
 }
 
 impl Db<'_> {
-    /// Runs a statement for what it does.
+    /// Runs a statement without a result.
     pub(super) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<(), Failure> {
         match self {
             Db::Sqlite(db) => {
@@ -37,7 +37,7 @@ impl Db<'_> {
         }
     }
 
-    /// Returns when what was run has been done: until then, PostgreSQL may still refuse it.
+    /// Waits until all statements are done: until then PostgreSQL may still refuse one.
     pub(super) fn settle(&self) -> Result<(), Failure> {
         match self {
             Db::Sqlite(_) => Ok(()),
@@ -45,8 +45,7 @@ impl Db<'_> {
         }
     }
 
-    /// Whether what is written now may be in the record already, written by this very request: a
-    /// commit was lost sight of.
+    /// Whether this same attempt may be in the record already, by a commit whose answer was lost.
     pub(super) fn is_unsure(&self) -> bool {
         match self {
             Db::Sqlite(_) => false,
@@ -54,7 +53,7 @@ impl Db<'_> {
         }
     }
 
-    /// Hands each row to `read`, until it has seen enough.
+    /// Passes each row to `read` until it returns `Break`.
     pub(super) fn each(
         &self,
         sql: &str,
@@ -126,13 +125,13 @@ impl Db<'_> {
         self.optional(sql, values, read)?.ok_or_else(|| Damage::new("a row is missing").into())
     }
 
-    /// Whether there is a row.
+    /// Whether the query has a row.
     pub(super) fn exists(&self, sql: &str, values: &[Value<'_>]) -> Result<bool, Failure> {
         Ok(self.optional(sql, values, |_| Ok(()))?.is_some())
     }
 }
 
-/// What a statement is given.
+/// A parameter of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value<'a> {
     /// Nothing.
@@ -150,7 +149,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The same, borrowing nothing.
+    /// An owned copy.
     pub(super) fn kept(&self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -163,7 +162,7 @@ impl Value<'_> {
     }
 }
 
-/// What a statement is given, in order.
+/// The parameters of a statement, in order.
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$($crate::store::db::Value::from($value)),*] };
 }
@@ -176,7 +175,7 @@ impl From<i64> for Value<'_> {
 }
 
 impl From<u64> for Value<'_> {
-    /// Nothing is numbered or counted beyond the greatest number that a database knows.
+    /// Saturates at the greatest number of the databases, which no count reaches.
     fn from(number: u64) -> Self {
         Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -248,7 +247,7 @@ impl postgres::ToSql for Value<'_> {
     }
 
     fn accepts(_: &postgres::Type) -> bool {
-        // The kinds of value are known here only, and each has its own check.
+        // `to_sql_checked` checks each kind.
         true
     }
 
@@ -272,7 +271,7 @@ impl postgres::ToSql for Value<'_> {
     }
 }
 
-/// A row that a statement found.
+/// A row of a result.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
@@ -280,7 +279,7 @@ pub(super) enum Row<'a> {
 }
 
 impl Row<'_> {
-    /// What stands in a column, of which the first is 0.
+    /// The value of a column; the first is 0.
     pub(super) fn get<T: Cell>(&self, column: usize) -> Result<T, Failure> {
         match self {
             Row::Sqlite(row) => Ok(row.get(column)?),
@@ -296,7 +295,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whether a column holds true, false or nothing: SQLite takes any other number for true.
+    /// Whether a column holds true, false or null: SQLite takes any other number for true.
     pub(super) fn is_flag(&self, column: usize) -> Result<bool, Failure> {
         match self {
             Row::Sqlite(row) => {
@@ -307,7 +306,7 @@ impl Row<'_> {
     }
 }
 
-/// What PostgreSQL keeps in a column.
+/// The value as PostgreSQL stores it.
 fn raw<'r, T: postgres::FromSql<'r>>(
     row: &'r tokio_postgres::Row,
     column: usize,
@@ -315,15 +314,15 @@ fn raw<'r, T: postgres::FromSql<'r>>(
     row.try_get(column).map_err(|error| Damage::new(error.to_string()).into())
 }
 
-/// What can stand in a column.
+/// A type that a column can hold.
 pub(super) trait Cell: FromSql {
-    /// What PostgreSQL keeps it as.
+    /// How PostgreSQL stores it.
     type Raw<'r>: postgres::FromSql<'r>;
 
     fn made_of(raw: Self::Raw<'_>) -> Result<Self, Damage>;
 }
 
-/// What PostgreSQL keeps as it is.
+/// Types that PostgreSQL stores unchanged.
 macro_rules! kept {
     ($($kind:ty),*) => { $(
         impl Cell for $kind {

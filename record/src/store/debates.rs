@@ -1,4 +1,4 @@
-//! Writing into debates: the statements behind a move.
+//! Writes into debates: the statements of a move.
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
@@ -15,7 +15,7 @@ use crate::{DebateHead, Failure, TypeTexts, chain};
 /// The most arguments that a write reports as missed.
 const MISSED_SHOWN: u64 = 500;
 
-/// An argument to be written, but for what the rules make of it.
+/// An argument to write, before the rules have judged it.
 #[derive(Debug, Clone)]
 pub(crate) struct NewArgument {
     pub(crate) id: ArgumentId,
@@ -28,7 +28,7 @@ pub(crate) struct NewArgument {
 }
 
 impl NewArgument {
-    /// The whole argument, still without its hash.
+    /// The complete argument, without its hash.
     pub(super) fn placed(
         self,
         debate: DebateId,
@@ -43,7 +43,7 @@ impl NewArgument {
     }
 }
 
-/// A debate to be opened.
+/// A debate to open.
 #[derive(Debug, Clone)]
 pub(crate) struct NewDebate {
     pub(crate) id: DebateId,
@@ -54,25 +54,25 @@ pub(crate) struct NewDebate {
     pub(crate) motion: NewArgument,
 }
 
-/// A move to be made.
+/// A move to make.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMove {
     pub(crate) debate: DebateId,
     pub(crate) role: Role,
     pub(crate) play: Move<ArgumentId>,
     pub(crate) argument: NewArgument,
-    /// The server's own line, should the decision add one.
+    /// The text of the automatic RULING, if the decision adds one.
     pub(crate) automatic: NewArgument,
 }
 
-/// What a write left behind.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) struct WriteOutcome {
     pub(crate) head: DebateHead,
     pub(crate) argument: Argument,
     pub(crate) replayed: bool,
     pub(crate) missed: Vec<Argument>,
-    /// The INTERVENTION for which the argument was parked.
+    /// The INTERVENTION that parked the argument.
     pub(crate) parked_for: Option<ArgumentId>,
 }
 
@@ -81,9 +81,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
         return replay_opening(db, new, known);
     }
     if counts::debates(db)? >= most {
-        return Err(Failure::NoRoom(format!(
-            "as many debates are kept as this server takes on: {most}"
-        )));
+        return Err(Failure::NoRoom(format!("the server's limit on debates is reached: {most}")));
     }
     let motion = &new.motion;
     let head = DebateHead {
@@ -143,7 +141,7 @@ pub(super) fn play(
 
     let before = known.head.debate.standing;
     let asked = play.target().map(|target| target.seq);
-    // What is answered; for a RULING that names nothing, whatever is pending.
+    // The argument that is answered; for a RULING without a target, the pending one.
     let target = entries.first().and_then(|entry| entry.parent);
     let mut previous = hash_at(db, known.key, before.last)?;
     let mut written = None;
@@ -171,13 +169,13 @@ pub(super) fn play(
     update_standing(db, &known)?;
     counts::move_debate(db, &known.head.debate_type, Some(before.state), Some(known.head.state()))?;
 
-    let (argument, parked_for) = written.ok_or_else(|| damaged("a decision wrote nothing"))?;
+    let (argument, parked_for) = written.ok_or_else(|| damaged("a decision has no entries"))?;
     let missed = missed(db, &known, &argument, target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
     Ok(WriteOutcome { head: known.head, argument, replayed: false, missed, parked_for })
 }
 
-/// The first argument once more, if the request is the same one.
+/// Returns the argument of the first request, if this is a retry of it.
 fn replay(
     db: &Db<'_>,
     known: DebateRow,
@@ -186,7 +184,7 @@ fn replay(
 ) -> Result<WriteOutcome, Failure> {
     let event = argument.event;
     let asked = new.play.target();
-    // A RULING may leave its target out; then whatever was pending is meant.
+    // A RULING without a target means the argument that was pending.
     let same_target = match new.play.kind() {
         Kind::Ruling => asked.is_none() || asked == argument.parent.as_ref(),
         _ => asked == argument.parent.as_ref(),
@@ -205,12 +203,12 @@ fn replay(
     };
     let missed = missed(db, &known, &argument, target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
-    // Its id was made for this very request: then its commit was lost sight of, and found again.
+    // The same argument id means the same attempt, whose commit succeeded but whose answer was lost.
     let replayed = argument.id != new.argument.id;
     Ok(WriteOutcome { head: known.head, argument, replayed, missed, parked_for })
 }
 
-/// What others wrote between the target and this argument.
+/// The arguments of others between the target and this one.
 fn missed(
     db: &Db<'_>,
     known: &DebateRow,
@@ -258,8 +256,8 @@ fn of_request(
     })
 }
 
-/// Finds a move's target, and for a RULING whether it was ruled on: the next RULING settles what
-/// asked for one.
+/// Finds a move's target, and for a RULING also the RULING that settled it: the next one after an
+/// argument that asks for one.
 fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
     let seq = seq_of(db, known, id)?.ok_or(Failure::ArgumentNotFound { id })?;
     if kind != Kind::Ruling {
@@ -273,7 +271,7 @@ fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<
     Ok(Target { seq, ruled: ruled.filter(|_| asked) })
 }
 
-/// Writes the debate's row, with its title for the search and its place in the counts.
+/// Writes the debate's row, its search text and its count.
 pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failure> {
     let standing = &head.debate.standing;
     let sql = "insert into debates (id, title, debate_type, resolution_policy, created_at,
@@ -343,8 +341,7 @@ fn update_standing(db: &Db<'_>, known: &DebateRow) -> Result<(), Failure> {
     db.run(sql, row)
 }
 
-/// Adds an argument, chained to its predecessor, with the documents it cites. The standing already
-/// counts it.
+/// Adds an argument, chained to its predecessor, with its citations. `standing` already includes it.
 pub(super) fn append(
     db: &Db<'_>,
     key: i64,
@@ -387,16 +384,16 @@ pub(super) fn append(
     Ok(argument)
 }
 
-/// Which versions of a document an argument may mean when it names none.
+/// Which version of a document a citation without a version means.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum KnownVersions {
-    /// All that there are.
+    /// The newest.
     Now,
-    /// Those that were there when it was written, for what is imported afterwards.
+    /// The newest when the argument was written, for imported arguments.
     Then,
 }
 
-/// Notes which documents an argument means, and in which version.
+/// Writes the citations of an argument.
 fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Result<(), Failure> {
     let mut cites = false;
     for mention in mentions(argument.content.as_str()) {

@@ -15,7 +15,7 @@ use crate::{
     VersionListed, pieces,
 };
 
-/// Where the text of a version stands among the columns that are read of it.
+/// The column of a version's text.
 const CONTENT: usize = 5;
 
 /// A document's row.
@@ -38,13 +38,11 @@ pub(super) fn create(
     let known = db.optional(sql, values![new.request.uuid()], |row| row.get::<Uuid>(0))?;
     if let Some(first) = known {
         let known = live(db, first.into())?;
-        // Its id was made for this very request: then its commit was lost sight of, and found again.
+        // The same document id means the same attempt, whose commit succeeded but whose answer was lost.
         return replay(db, &known, new.request, &new.version, known.id != id);
     }
     if counts::documents(db)?.0 >= most {
-        return Err(Failure::NoRoom(format!(
-            "as many documents are kept as this server takes on: {most}"
-        )));
+        return Err(Failure::NoRoom(format!("the server's limit on documents is reached: {most}")));
     }
     let key = insert(db, id, new.request, &new.version, 1, at, None)?;
     if let Some(seat) = new.seat {
@@ -67,7 +65,7 @@ pub(super) fn add_version(
     let sql = "select 1 from document_versions where document_key = ?1 and client_request_id = ?2";
     if db.exists(sql, values![known.key, request.uuid()])? {
         let kept = replay(db, &known, request, new, true)?;
-        // Written no earlier than this very request was made, whose commit was lost sight of.
+        // A version no older than this request was written by a lost commit of the same attempt.
         let replayed = !(db.is_unsure() && kept.version.at >= at);
         return Ok(KeptVersion { replayed, ..kept });
     }
@@ -79,7 +77,7 @@ pub(super) fn add_version(
     Ok(KeptVersion { version, document, replayed: false })
 }
 
-/// The first version that this request made once more, if it is the same request.
+/// Returns the version of the first request, if this is a retry of it.
 fn replay(
     db: &Db<'_>,
     known: &DocumentRow,
@@ -141,7 +139,7 @@ pub(super) fn get_in_pieces(
     Ok((document, text))
 }
 
-/// The two versions that were asked for: by default the newest and the one before it.
+/// The requested two versions; by default the newest and its predecessor.
 pub(super) fn two_versions(
     db: &Db<'_>,
     id: DocumentId,
@@ -158,7 +156,7 @@ fn pair(known: &DocumentRow, from: Option<u64>, to: Option<u64>) -> (u64, u64) {
     (from.unwrap_or_else(|| to.saturating_sub(1).max(1)), to)
 }
 
-/// How many bytes [`get`] would read; 0 of what is not there.
+/// How many bytes [`get`] would read; 0 for a missing version.
 pub(super) fn size(
     db: &Db<'_>,
     id: DocumentId,
@@ -182,13 +180,13 @@ pub(super) fn size_of_two(
 }
 
 fn size_of(db: &Db<'_>, known: &DocumentRow, number: u64) -> Result<u64, Failure> {
-    // Neither database reads a text to tell how long it is.
+    // Neither database reads the text for this.
     let sql = "select cast(octet_length(content) + octet_length(metadata) as bigint)
          from document_versions where document_key = ?1 and version = ?2";
     Ok(db.optional(sql, values![known.key, number], |row| row.get(0))?.unwrap_or(0))
 }
 
-/// Versions, the newest first: at most `limit`, and no more than make a piece.
+/// Versions, the newest first: at most `limit`, and at most one piece of text.
 pub(super) fn versions(
     db: &Db<'_>,
     id: DocumentId,
@@ -258,7 +256,7 @@ fn live(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
     }
 }
 
-/// Writes the document's row, with its summary for the search and its place in the counts.
+/// Writes the document's row, its search text and its count.
 pub(super) fn insert(
     db: &Db<'_>,
     id: DocumentId,

@@ -1,4 +1,4 @@
-//! Finding a debate and its arguments.
+//! Finds a debate and its arguments.
 
 use aw_core::{Argument, ArgumentId, DebateId, Hash, Seq};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ pub(super) fn once_called(db: &Db<'_>, id: &str) -> Result<Option<DebateId>, Fai
     db.optional(sql, values![id], |row| row.get::<Uuid>(0).map(Into::into))
 }
 
-/// The same by its key.
+/// The key of the debate that had this id in the older system.
 pub(super) fn key_once_called(db: &Db<'_>, id: &str) -> Result<Option<i64>, Failure> {
     let sql = "select debate_key from former_ids where id = ?1";
     db.optional(sql, values![id], |row| row.get(0))

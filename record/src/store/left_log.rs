@@ -1,8 +1,8 @@
 //! The log (`-wal`) that a killed server left beside its database.
 //!
-//! SQLite applies it to whatever file has the database's name, so a file that was put there meanwhile
-//! would be ruined. Therefore a database has a number of its own, which the lock file repeats: a log is
-//! left by the file with that number. A copy made by `backup` has none.
+//! SQLite applies the log to any file with the database's name, so it would ruin a file that replaced
+//! the database meanwhile. Therefore each database has a number, which the lock file repeats: the log
+//! belongs to the file with that number. A copy made by `backup` has none.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ use super::condition::{Depth, examine};
 use super::{beside, connection};
 use crate::Fault;
 
-/// What is wrong with a database beside which a log was left. Changes neither of them.
+/// Checks a database with a left log and returns the damage, if any. Changes neither file.
 pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
     let left = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
     if !left {
@@ -27,7 +27,7 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
         && of_file != Some(of_log)
     {
         return Some(
-            "another file was put in its place, but the log (-wal) of the one before was left beside it"
+            "another file has replaced it, but the log (-wal) of the old file is still beside it"
                 .to_owned(),
         );
     }
@@ -36,22 +36,22 @@ pub(super) fn damage(path: &Path, lock: &fs::File) -> Option<String> {
     let Ok(file) = fs::File::open(path) else { return None };
     match examine(path, &file, Depth::Pages) {
         Err(Fault::Corrupt(what)) => Some(what),
-        // Any other trouble shows when the database is opened.
+        // Any other error shows when the database is opened.
         Ok(()) | Err(_) => None,
     }
 }
 
-/// Gives the database a number, if it has none, and notes it in the lock file.
+/// Gives the database a number, if it has none, and writes it to the lock file.
 pub(super) fn note(path: &Path, lock: &fs::File) -> Result<(), rusqlite::Error> {
-    // A file that was cut off while its log was folded into it cannot be read without its log.
+    // A file that was cut off during a checkpoint cannot be read without its log.
     if !matches!(number_without_log(path), Ok(Some(_))) {
         let db = connection::writer(path)?;
         let number = Uuid::now_v7().as_u64_pair().1.cast_signed();
         db.execute("insert or ignore into meta (name, value) values ('file', ?1)", [number])?;
-        // Into the file itself: without its log it is recognised by that.
+        // Into the file itself, where it is readable without the log.
         db.query_row("pragma wal_checkpoint(truncate)", [], |_| Ok(()))?;
     }
-    // A reader may have kept the log from being folded; then the next start notes it.
+    // A reader may have prevented the checkpoint; then the next start writes it.
     let number = number_without_log(path).ok().flatten();
     if number != noted(lock) {
         let text = number.map_or_else(String::new, |number| number.to_string());
@@ -62,7 +62,7 @@ pub(super) fn note(path: &Path, lock: &fs::File) -> Result<(), rusqlite::Error> 
     Ok(())
 }
 
-/// Takes its number from a copy, which is another file.
+/// Removes the number from a copy.
 pub(super) fn forget(copy: &Connection) -> rusqlite::Result<()> {
     copy.execute("delete from meta where name = 'file'", []).map(drop)
 }
@@ -73,7 +73,7 @@ pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
-/// The number in the file itself, whatever its log says.
+/// The number in the file itself, ignoring the log.
 fn number_without_log(path: &Path) -> rusqlite::Result<Option<i64>> {
     let mut uri = b"file:".to_vec();
     for byte in path.as_os_str().as_bytes() {

@@ -1,11 +1,10 @@
-//! The import of what the older system left behind.
+//! Imports the files of the older system.
 //!
-//! Its users have `debate.db` (tables `debates` and `arguments`, `user_version` 0) where ours goes,
+//! Its users have `debate.db` (tables `debates` and `arguments`, `user_version` 0) where our file goes,
 //! and `docstore.db` (table `document_versions`) near it. Debates are imported once ([`take_over`]):
-//! all of them are read and checked before anything is written, under a lock that nobody else can
-//! write past. A file that cannot be read to the end is left as it was, and what stood in the way is
-//! named. Ids, order, times and texts are kept, also where today's limits would not allow them.
-//! Documents are imported whenever there are new ones ([`documents`]).
+//! all are read and checked under an exclusive lock before anything is written. A file that cannot be
+//! read completely is left unchanged, and the error names the problems. Ids, order, times and texts are
+//! kept, even beyond today's limits. New documents are imported whenever they appear ([`documents`]).
 
 mod debates;
 mod documents;
@@ -31,13 +30,13 @@ use crate::Failure;
 use debates::OldDebate;
 pub(super) use documents::{Docstore, keep as keep_documents};
 
-/// Problems beyond this many are not listed.
+/// The most problems that an error lists.
 const PROBLEMS_NAMED: usize = 20;
 
-/// How long a file may be locked that is only looked at.
+/// How long a read waits for another program's lock.
 const BRIEFLY: Duration = Duration::from_millis(500);
 
-/// How long somebody may read the file before it counts as in use.
+/// How long an import waits for another program's lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether this database has the older system's tables.
@@ -50,11 +49,11 @@ pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {
     )
 }
 
-/// Turns a database of the older system into ours, after copying it aside. On an error it is as it was,
-/// and no copy is left.
+/// Converts a database of the older system into ours, after copying it. An error leaves it unchanged
+/// and removes the copy.
 pub(super) fn take_over(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
-    // From here to the end nobody else can write: what its server acknowledges is either read here or
-    // not written at all.
+    // From here to the end no other program can write, so the import misses nothing that the older
+    // server acknowledges.
     let mut db = exclusively(path)?;
     let debates = read(path, &db)?;
     let copy = Copy::of(&db, path)?;
@@ -67,7 +66,7 @@ pub(super) fn take_over(path: &Path, docstores: &[Docstore]) -> Result<(), OpenE
     Ok(())
 }
 
-/// The documents of the older system, imported as far as they are new.
+/// Imports new documents of the older system.
 pub(super) fn catch_up(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
     let work = || -> Result<(), Failure> {
         let reader = connection::reader(path)?;
@@ -88,21 +87,20 @@ pub(super) fn catch_up(path: &Path, docstores: &[Docstore]) -> Result<(), OpenEr
         .map_err(|source| OpenError::Unfinished { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// What an import would bring, and what stands in its way.
+/// The result that an import would have.
 #[derive(Debug, Default)]
 pub struct Rehearsal {
-    /// How many debates the older system's database holds; none when there is no such database.
+    /// How many debates the older system's database holds; `None` without such a database.
     pub debates: Option<usize>,
-    /// Which other processes have that database open.
+    /// The other processes that have the database open.
     pub open_in: Vec<String>,
-    /// How many versions of documents are not in the record yet.
+    /// How many versions of documents are new.
     pub versions: usize,
-    /// Which documents would be left out, and why.
+    /// The documents that would be left out, and why.
     pub left_out: Vec<String>,
 }
 
-/// Tries the import on a copy that nobody sees, and leaves nothing behind. Only reads `database` and
-/// `docstores`.
+/// Tries the import in a temporary database. Only reads `database` and `docstores`.
 pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, OpenError> {
     let sqlite = |source| OpenError::Sqlite { path: database.to_owned(), source };
     let unfinished = |source: Failure| OpenError::Unfinished {
@@ -119,7 +117,7 @@ pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, Ope
         }
         _ => None,
     };
-    // SQLite removes a database without a name when it is closed.
+    // A database without a name is temporary: SQLite removes it when it is closed.
     let mut copy = Connection::open("").map_err(sqlite)?;
     let files: Vec<Docstore> = docstores.iter().cloned().map(Docstore::at).collect();
     let mut rehearsal = Rehearsal {
@@ -150,8 +148,8 @@ pub fn rehearse(database: &Path, docstores: &[PathBuf]) -> Result<Rehearsal, Ope
     Ok(rehearsal)
 }
 
-/// Opens a file of the older system to read it, and so that it has no more files beside it afterwards
-/// than before: who may only read leaves a log behind.
+/// Opens a file of the older system for reading, without leaving new files beside it: a read-only
+/// connection would leave a log.
 fn looking_at(path: &Path) -> rusqlite::Result<Connection> {
     let flags = match beside(path, "-wal").exists() {
         true => OpenFlags::SQLITE_OPEN_READ_ONLY,
@@ -163,8 +161,8 @@ fn looking_at(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-/// Opens the file so that nobody else can read or write it, also between transactions; and nobody has
-/// it open who could write later.
+/// Opens the file with an exclusive lock that lasts between transactions, and checks that no other
+/// process has it open.
 fn exclusively(path: &Path) -> Result<Connection, OpenError> {
     let sqlite = |source| OpenError::Sqlite { path: path.to_owned(), source };
     let in_use = || {
@@ -177,7 +175,7 @@ fn exclusively(path: &Path) -> Result<Connection, OpenError> {
     let lock = || -> rusqlite::Result<()> {
         db.busy_timeout(PATIENCE)?;
         db.pragma_update(None, "synchronous", "full")?;
-        // The older tables refer to each other, and go in any order.
+        // The older tables refer to each other and are dropped in any order.
         db.pragma_update(None, "foreign_keys", false)?;
         db.pragma_update(None, "locking_mode", "exclusive")?;
         db.execute_batch("begin exclusive; commit")
@@ -185,7 +183,7 @@ fn exclusively(path: &Path) -> Result<Connection, OpenError> {
     match lock() {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Err(in_use()),
         Err(error) => Err(sqlite(error)),
-        // A server that writes rarely may hold no lock now.
+        // An idle server may hold no lock now.
         Ok(()) if !holders::of(path).is_empty() => Err(in_use()),
         Ok(()) => Ok(db),
     }
@@ -212,7 +210,7 @@ fn refuse_with(path: &Path, mut problems: Vec<String>) -> Result<(), OpenError> 
     Err(OpenError::Unreadable { path: path.to_owned(), problems })
 }
 
-/// Puts our tables with what was read in the place of the older ones, in one transaction.
+/// Replaces the older tables with ours and writes the debates, in one transaction.
 fn import(
     db: &mut Connection,
     debates: &[OldDebate],
@@ -228,7 +226,7 @@ fn import(
     Ok(())
 }
 
-/// Documents first, so that the arguments find what they cite.
+/// Writes the documents first, so that arguments find those they cite.
 fn write(db: &Db<'_>, debates: &[OldDebate], docstores: &[Docstore]) -> Result<(), Failure> {
     for file in docstores {
         keep_documents(db, &file.new_in(db))?;
@@ -236,7 +234,7 @@ fn write(db: &Db<'_>, debates: &[OldDebate], docstores: &[Docstore]) -> Result<(
     debates.iter().try_for_each(|debate| debate.write(db))
 }
 
-/// The copy that is made before an import. It goes when the import fails.
+/// The copy that is made before an import. It is removed if the import fails.
 struct Copy {
     path: PathBuf,
     is_kept: bool,
@@ -245,7 +243,7 @@ struct Copy {
 impl Copy {
     /// Copies the database to `debate.db.before-aw`, or to the next free name of that kind.
     fn of(db: &Connection, path: &Path) -> Result<Self, OpenError> {
-        // Half a copy must not have the name of a whole one.
+        // An incomplete copy must not have the name of a complete one.
         let mut draft = Copy { path: beside(path, ".before-aw.part"), is_kept: false };
         let mut private = fs::OpenOptions::new();
         private.write(true).mode(0o600);
@@ -290,8 +288,8 @@ impl Drop for Copy {
     }
 }
 
-/// The older system took any text as a request id, and none from the page. Each gets a UUID that
-/// the same text always leads to.
+/// A UUID for an old request id. The older system accepted any text, and none from its page; the same
+/// text always gives the same UUID.
 fn request_id(text: Option<&str>, argument: Uuid) -> RequestId {
     match text {
         Some(text) => text
@@ -314,7 +312,7 @@ fn not_read(column: &str, text: &str) -> String {
     format!("{column} is {text:?}, which cannot be read")
 }
 
-/// `2026-01-31 10:30:00`, which is UTC, or a time with its own zone.
+/// Parses `2026-01-31 10:30:00` as UTC, or a time with its own zone.
 fn time(row: &Row<'_>, column: &str) -> Result<Time, String> {
     let text: String = field(row, column)?;
     let at = text
@@ -344,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_cannot_be_made_is_told_at_once() {
+    fn a_copy_that_cannot_be_created_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let db = Connection::open_in_memory().unwrap();
         let copied = Copy::of(&db, &folder.path().join("gone/debate.db")).map(Copy::keep);

@@ -1,7 +1,7 @@
-//! Lists: a page costs the same however many debates there are.
+//! Lists of debates and documents. The cost of a page does not depend on the number of debates.
 //!
-//! A page without a search is a merge of a few sorted runs, one for each state, each read from an
-//! index. A search looks at the newest titles that the trigram index finds, up to a limit.
+//! A page without a search merges a few sorted runs, one for each state, each read from an index. A
+//! search checks the newest matches of the trigram index, up to a limit.
 
 use aw_core::{State, Summary, Time, Title};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
 use super::search::{SearchIndex, is_beyond, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
-/// A search looks at so many matches; beyond that it stops counting.
+/// The most matches that a search checks and counts.
 const SEARCHED: u64 = 2_000;
 
 pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
     Ok(DebateList { debates, total, total_is_exact })
 }
 
-/// The states that a filter leaves.
+/// The states that a filter allows.
 fn states(filter: &Filter) -> Vec<State> {
     let owed = |state| matches!(state, State::AwaitingArbitrator | State::InterventionPending);
     let mut states = State::ALL.to_vec();
@@ -60,19 +60,19 @@ fn states(filter: &Filter) -> Vec<State> {
     states
 }
 
-/// How many debates of these states there are, from the counts.
+/// How many debates are in these states, from the stored counts.
 fn counted(db: &Db<'_>, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
     let debate_type = filter.debate_type.as_ref().map_or("", |name| name.as_str());
     counts::debates_of(db, states, debate_type)
 }
 
-/// How many matches an index has, up to a limit.
+/// How many matches the index has, up to the limit.
 fn looked_at(db: &Db<'_>, words: SearchIndex, search: &str) -> Result<u64, Failure> {
     let (found, param) = words.found(db, search, SEARCHED);
     Chosen { sql: found, params: vec![param] }.count(db)
 }
 
-/// A query that chooses debates, by their `key`, `updated_at` and `id`, or documents.
+/// A query that selects documents, or the `key`, `updated_at` and `id` of debates.
 struct Chosen<'a> {
     sql: String,
     params: Vec<Value<'a>>,
@@ -123,7 +123,8 @@ fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
     Chosen { sql: runs.join(" union all "), params }
 }
 
-/// The debates whose title contains this, among those looked at, and the one that was once called so.
+/// The debates whose title contains the text, among the checked matches, and the debate that had this
+/// id in the older system.
 fn searched<'a>(
     db: &Db<'_>,
     filter: &'a Filter,
@@ -141,7 +142,7 @@ fn searched<'a>(
     Chosen { sql, params }
 }
 
-/// The debates whose title contains this, among those looked at.
+/// The debates whose title contains the text, among the checked matches.
 fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
     let join = join_in_order(db);
     if is_short(search) {
@@ -164,7 +165,7 @@ fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str
     Chosen { sql, params }
 }
 
-/// The conditions of a filter, written so that the partial indexes apply.
+/// The conditions of a filter, in a form that matches the partial indexes.
 fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>) -> String {
     let states: Vec<String> = states.iter().map(|state| format!("'{state}'")).collect();
     let mut sql = match states.as_slice() {
@@ -196,7 +197,7 @@ fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>)
     sql
 }
 
-/// A page of documents; for a seat of one debate, of those that it may see.
+/// A page of documents; for a seat of one debate, only of those it may see.
 pub(super) fn documents(
     db: &Db<'_>,
     search: Option<&str>,
@@ -274,7 +275,7 @@ mod tests {
     use super::super::{connection, migrate};
     use super::*;
 
-    /// A file with so many debates and documents, all of one name.
+    /// A file with this many debates and documents, all with the same name.
     fn with(many: u64) -> (TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_whether_its_total_was_counted_to_the_end() {
+    fn a_list_says_whether_its_total_is_exact() {
         for (many, exact) in [(SEARCHED - 1, true), (SEARCHED, false)] {
             let (_folder, db) = with(many);
             let search =
@@ -313,7 +314,7 @@ mod tests {
                 assert_eq!((list.total, list.total_is_exact), (many, exact), "{filter:?}");
             }
             let all = debates(&Db::Sqlite(&db), &Filter::default()).unwrap();
-            assert_eq!((all.total, all.total_is_exact), (many, true), "the counts know");
+            assert_eq!((all.total, all.total_is_exact), (many, true), "from the stored counts");
             for words in ["Plan", "Pl"] {
                 let list = documents(&Db::Sqlite(&db), Some(words), false, 5, 0, None).unwrap();
                 assert_eq!(list.total_is_exact, exact, "{words}");
@@ -322,9 +323,9 @@ mod tests {
     }
 
     #[test]
-    fn a_search_of_three_characters_asks_the_index_and_a_shorter_one_cannot() {
+    fn a_search_of_three_characters_uses_the_index_and_a_shorter_one_scans() {
         let (_folder, db) = with(0);
-        // In the index there is nothing of this one.
+        // This one is missing in the index.
         db.execute(
             "insert into documents (id, client_request_id, version, summary, updated_at)
              values (randomblob(16), randomblob(16), 1, 'Plan', 1)",

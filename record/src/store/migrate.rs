@@ -1,6 +1,6 @@
-//! Bringing a database up to date: numbered migrations, which run at start.
+//! Migrations of a SQLite file, which run at start.
 //!
-//! A released migration is history: add the next one, and say in it why.
+//! A released migration never changes: add the next one, with the reason in a comment.
 
 use std::cmp::Ordering;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::legacy::{self, Docstore};
 use super::{OpenError, checksums, connection};
 use crate::Failure;
 
-/// "awdb": tells our files from others'.
+/// "awdb": marks a file as ours.
 const APPLICATION_ID: i64 = 0x6177_6462;
 
-/// The nth one leads to schema n.
+/// The nth migration leads to schema n.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_record.sql"),
     include_str!("migrations/0002_type_texts.sql"),
@@ -29,7 +29,7 @@ const MIGRATIONS: &[&str] = &[
 /// The schema that added checksums: older rows get theirs in the same migration.
 const CHECKSUMS: i64 = 4;
 
-/// What lies at the path.
+/// The kind of file at a path.
 enum FileKind {
     Empty,
     Ours { schema: i64 },
@@ -37,8 +37,8 @@ enum FileKind {
     Foreign,
 }
 
-/// Makes, migrates or imports the database at this path, with the documents of the older system. On an
-/// error it is as it was.
+/// Creates, migrates or imports the database at this path, and imports documents of the older system.
+/// An error leaves it unchanged.
 pub(super) fn bring_up_to_date(path: &Path, docstores: &[Docstore]) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
@@ -56,7 +56,7 @@ pub(super) fn bring_up_to_date(path: &Path, docstores: &[Docstore]) -> Result<()
     legacy::catch_up(path, docstores)
 }
 
-/// Refuses what would have to be changed before it can be read.
+/// Refuses a file that needs a migration or an import.
 pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     match inspect(path)? {
@@ -71,7 +71,7 @@ pub(super) fn must_be_up_to_date(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Refuses what is not a record of this or an earlier version.
+/// Refuses a file that is not a record of this or an earlier version.
 pub(super) fn must_be_ours(path: &Path) -> Result<(), OpenError> {
     match must_be_up_to_date(path) {
         Err(OpenError::Older { .. }) if !matches!(inspect(path)?, FileKind::Legacy) => Ok(()),
@@ -96,8 +96,8 @@ fn inspect(path: &Path) -> Result<FileKind, OpenError> {
         })
     };
     let looked = look().or_else(|source| match source.sqlite_error_code() {
-        // Somebody died in the middle of a change outside of the log, such as the first migration.
-        // Who may write takes it back before it reads anything.
+        // A process died in the middle of a change without a log, such as the first migration. A
+        // connection that may write rolls it back.
         Some(ErrorCode::ReadOnly) => {
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?
                 .pragma_query_value(None, "user_version", |_| Ok(()))?;
@@ -111,7 +111,7 @@ fn inspect(path: &Path) -> Result<FileKind, OpenError> {
     })
 }
 
-/// Whose a database is, and of which schema: both 0 unless somebody has said so.
+/// The application id and the schema of a database; 0 if unset.
 pub(super) fn marks(db: &Connection) -> rusqlite::Result<(i64, i64)> {
     let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     Ok((pragma("application_id")?, pragma("user_version")?))
@@ -135,7 +135,7 @@ fn migrate(path: &Path, schema: i64) -> Result<(), OpenError> {
         .map_err(|source| OpenError::Unfinished { path: path.to_owned(), source: Box::new(source) })
 }
 
-/// Runs the migrations after `schema` in a transaction that somebody else has begun.
+/// Runs the migrations after `schema` in the caller's transaction.
 pub(super) fn apply(changes: &Connection, schema: i64) -> Result<(), Failure> {
     for (number, sql) in (1i64..).zip(MIGRATIONS) {
         if number > schema {

@@ -1,10 +1,10 @@
 //! The store: the record in a SQLite file or in PostgreSQL.
 //!
-//! It knows no rules: it is lent one ([`Store::play`]). It has no clock and tells nobody but other
-//! servers on the same record. A thread writes ([`writer`]), any number of connections read. SQL lives
-//! in this folder and nowhere else: [`debates`], [`read`], [`list`] and [`documents`] hold the
-//! statements, which [`db`] runs in either database; [`migrate`] holds SQLite's schema, [`postgres`]
-//! all that is PostgreSQL's own, [`legacy`] the import of what an older system left behind.
+//! It contains no rules: [`Store::play`] gets the rule as an argument. It reads no clock, and notifies
+//! only other servers on the same record. Threads write ([`writer`]), any number of connections read.
+//! All SQL is in this folder: [`debates`], [`read`], [`list`] and [`documents`] hold the statements,
+//! and [`db`] runs them in either database. [`migrate`] holds SQLite's schema, [`postgres`] everything
+//! specific to PostgreSQL, [`legacy`] the import from the older system.
 
 mod backup;
 mod checksums;
@@ -69,12 +69,12 @@ use postgres::Postgres;
 use verify::{Budget, DebateWalk};
 use writer::{LockKey, Writer};
 
-/// Where a record is kept.
+/// The location of a record.
 #[derive(Debug, Clone)]
 pub enum Place {
-    /// In this SQLite file; made, with its folder, when it is not there.
+    /// This SQLite file. It is created, with its folder, if it does not exist.
     File(PathBuf),
-    /// In PostgreSQL, which may serve several servers.
+    /// A PostgreSQL database, which several servers may share.
     Postgres(PostgresUrl),
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = String;
 
-    /// A `postgres://` URL, or otherwise the path of a file.
+    /// Parses a `postgres://` URL; any other text is the path of a file.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return text.parse().map(Place::Postgres);
@@ -106,25 +106,25 @@ impl<P: Into<PathBuf>> From<P> for Place {
     }
 }
 
-/// How to open a [`Store`].
+/// Options for opening a [`Store`].
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Where it is.
+    /// The location.
     pub place: Place,
-    /// How many writes may wait before the next one is turned away.
+    /// How many writes may be queued before the next one is refused.
     pub queue: usize,
-    /// How many debates are kept, besides deleted ones.
+    /// The most debates, not counting deleted ones.
     pub most_debates: u64,
-    /// How many documents are kept, besides deleted ones.
+    /// The most documents, not counting deleted ones.
     pub most_documents: u64,
-    /// Whether one that was only half moved here may be opened: by whoever moves the rest.
+    /// Whether a half-moved record may be opened: only to move the rest.
     pub half_moved: bool,
-    /// Where the older system keeps documents, which a SQLite file takes over as they come.
+    /// The document files of the older system, which a SQLite record keeps importing.
     pub docstores: Vec<PathBuf>,
 }
 
 impl StoreOptions {
-    /// The usual settings for this place.
+    /// The default options for this location.
     pub fn at(place: impl Into<Place>) -> Self {
         let most = i64::MAX as u64;
         let place = place.into();
@@ -143,18 +143,18 @@ impl StoreOptions {
     }
 }
 
-/// Why a database was not opened. It is left as it was.
+/// Why a database was not opened. The database is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Somebody else has it open.
+    /// Another server has it open.
     #[error("{path} is in use by another aw server")]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// A newer version of aw wrote it.
+    /// A newer `aw` wrote it.
     #[error(
-        "{path} was written by a newer aw (schema {found}, this one knows {known}): \
+        "{path} was written by a newer aw (schema {found}, this one supports up to {known}): \
          install that version or a later one; the file was left untouched"
     )]
     Newer {
@@ -162,16 +162,16 @@ pub enum OpenError {
         path: PathBuf,
         /// Its schema.
         found: i64,
-        /// The newest schema that is known here.
+        /// The newest schema that this version supports.
         known: i64,
     },
-    /// It is a database, but not one of ours.
+    /// It is not a database of `aw`.
     #[error("{path} is not a database of aw: choose another file; this one was left untouched")]
     Foreign {
         /// The file.
         path: PathBuf,
     },
-    /// A database of the older system that somebody has open.
+    /// It is a database of the older system, and another program has it open.
     #[error(
         "{path} is a database of the older system, and {by} has it open: stop the older server, then \
          run this again; the file was left untouched"
@@ -179,10 +179,10 @@ pub enum OpenError {
     OlderServer {
         /// The file.
         path: PathBuf,
-        /// Who has it open, as far as that is known.
+        /// The program that has it open, if known.
         by: String,
     },
-    /// It is damaged beyond being read.
+    /// It is too damaged to be read.
     #[error(
         "{path} is damaged: {what}; restore the newest backup with aw server restore PATH; this file was \
          left untouched"
@@ -190,24 +190,24 @@ pub enum OpenError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's message.
         what: String,
     },
-    /// Restoring a backup was interrupted.
+    /// A restore was interrupted.
     #[error("restoring a backup to {path} was interrupted: aw server start finishes it")]
     HalfRestored {
         /// The file.
         path: PathBuf,
     },
-    /// A database of the older system that cannot be read to the end.
+    /// It is a database of the older system that cannot be read completely.
     #[error("{path} cannot be imported and was left untouched: {}", .problems.join("; "))]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What could not be read.
+        /// The rows that could not be read.
         problems: Vec<String>,
     },
-    /// It was moved here, but not to the end.
+    /// Moving the record here was interrupted.
     #[error(
         "{place} holds only a part of a record, because moving it there was interrupted: run the same \
          aw server migrate again"
@@ -216,7 +216,7 @@ pub enum OpenError {
         /// The database, without a password.
         place: String,
     },
-    /// An older version of aw wrote it, and it may not be changed now.
+    /// An older `aw` wrote it, and this command may not migrate it.
     #[error(
         "{place} is of an older version: start a server on it once, which brings it up to date"
     )]
@@ -224,7 +224,7 @@ pub enum OpenError {
         /// The database, without a password.
         place: String,
     },
-    /// The migration or the import failed half way.
+    /// The migration or the import failed.
     #[error("{path} could not be brought up to date and is as it was: {source}")]
     Unfinished {
         /// The file.
@@ -240,7 +240,7 @@ pub enum OpenError {
         /// Why.
         source: std::io::Error,
     },
-    /// PostgreSQL could not be reached, or refused.
+    /// PostgreSQL is unreachable or refused the connection.
     #[error("{place}: {why}")]
     Postgres {
         /// The database, without its password.
@@ -277,45 +277,45 @@ pub struct Store {
 #[derive(Debug)]
 struct Inner {
     backend: Backend,
-    /// Reads that may take long are few at a time, and off the threads that serve everybody.
+    /// Limits long reads, which run on their own threads.
     long_reads: Arc<Semaphore>,
-    /// One search at a time, and one list from far down: they look at many rows.
+    /// Allows one search or deep list page at a time, because they scan many rows.
     searching: Arc<Semaphore>,
-    /// However many ask for it, one at a time verifies.
+    /// Allows one verification step at a time.
     verifying: Arc<Semaphore>,
     condition: Condition,
     most_debates: u64,
     most_documents: u64,
 }
 
-/// Where the record is kept.
+/// The database behind a store.
 #[derive(Debug)]
 enum Backend {
     Sqlite(SqliteFile),
     Postgres(Postgres),
 }
 
-/// A SQLite file that is open.
+/// An open SQLite file.
 #[derive(Debug)]
 struct SqliteFile {
     path: PathBuf,
     docstores: Vec<Docstore>,
     readers: Mutex<Vec<Connection>>,
     writer: Writer,
-    /// Held for as long as the store is open: two writers would not hear each other's bell.
+    /// Held while the store is open: a second server would not hear this one's bell.
     _lock: fs::File,
 }
 
-/// How a store is, for whoever watches it.
+/// Metrics of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Vitals {
     /// The kind of database.
     pub kind: &'static str,
-    /// Of a pool of sessions: how many are at work, and how many could be.
+    /// Of the session pool: how many sessions are in use, and the limit.
     pub sessions: Option<(usize, usize)>,
-    /// Whether other servers are heard, where there may be others.
+    /// Whether notifications from other servers arrive, if there may be other servers.
     pub listening: Option<bool>,
-    /// How many times the listening connection was made anew.
+    /// How often the listening connection was opened again.
     pub reconnects: u64,
     /// How many batches were committed.
     pub batches: u64,
@@ -329,13 +329,13 @@ const READERS: usize = 8;
 /// How many long reads run at once.
 const LONG_READS: usize = 2;
 
-/// How far down a list goes that is read in passing.
+/// How deep a list page may be to count as a short read.
 const QUICK_ROWS: u64 = 200;
 
 impl Store {
-    /// Opens the database, migrating or importing it first where needed.
+    /// Opens the database, and migrates or imports it first if needed.
     ///
-    /// This may take a while: half a minute where a PostgreSQL is not up yet.
+    /// This may take half a minute if PostgreSQL is not up yet.
     pub fn open(options: &StoreOptions) -> Result<Self, OpenError> {
         let (backend, condition) = match &options.place {
             Place::File(path) => {
@@ -359,7 +359,7 @@ impl Store {
         })
     }
 
-    /// Lends the store somebody who hears what other servers write, where there may be others.
+    /// Sets the receiver of notices from other servers, if there may be other servers.
     pub(crate) fn listen(&self, peers: Arc<dyn PeerListener>) {
         match &self.inner.backend {
             Backend::Sqlite(_) => {}
@@ -372,7 +372,7 @@ impl Store {
         matches!(self.inner.backend, Backend::Postgres(_))
     }
 
-    /// How it is.
+    /// Metrics of the store.
     pub(crate) fn vitals(&self) -> Vitals {
         match &self.inner.backend {
             Backend::Sqlite(file) => Vitals { kind: "sqlite", ..file.writer.vitals() },
@@ -380,22 +380,22 @@ impl Store {
         }
     }
 
-    /// Whether it can write, found out by writing.
+    /// Checks with a test write whether writing works.
     pub(crate) async fn pulse(&self) -> Result<(), Fault> {
         self.is_whole()?;
         self.inner.condition.noted(self.writer().pulse().await)
     }
 
-    /// Fails once the database was found to be damaged: then nothing more is written.
+    /// Fails once the database was found damaged: then nothing more is written.
     pub(crate) fn is_whole(&self) -> Result<(), Fault> {
         self.inner.condition.check()
     }
 
-    /// Ends the writer after everything that is queued, and folds the log into the file.
+    /// Finishes the queued writes, ends the writer, and checkpoints the log.
     pub(crate) async fn close(&self) {
         match &self.inner.backend {
             Backend::Sqlite(file) => {
-                // SQLite removes its log when the last connection goes, which should be the writer's.
+                // SQLite removes its log when the last connection closes, which should be the writer's.
                 file.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 file.writer.close().await;
             }
@@ -418,7 +418,7 @@ impl Store {
         .await
     }
 
-    /// Makes a move: finds the debate and the target, asks the rule, and writes what it says.
+    /// Makes a move: finds the debate and the target, calls the rule, and writes its entries.
     pub(crate) async fn play(
         &self,
         new: NewMove,
@@ -430,7 +430,7 @@ impl Store {
         .await
     }
 
-    /// Imports the documents that the older system has written since, if this text may cite one.
+    /// Imports new documents of the older system, if this text may cite one.
     pub(crate) async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
         let Backend::Sqlite(file) = &self.inner.backend else { return Ok(()) };
         if !file.docstores.iter().any(Docstore::has_changed) || mentions(text.as_str()).is_empty() {
@@ -448,12 +448,12 @@ impl Store {
         if new.is_empty() {
             return Ok(());
         }
-        self.write(LockKey::Nothing, untold, move |db| legacy::keep_documents(db, &new)).await
+        self.write(LockKey::Nothing, unannounced, move |db| legacy::keep_documents(db, &new)).await
     }
 
-    /// The debate that had this id in the older system, if it was imported from there.
+    /// The imported debate that had this id in the older system.
     pub(crate) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
-        // PostgreSQL takes no text with this character, so no id has it.
+        // PostgreSQL cannot store this character, so no id contains it.
         if id.contains('\0') {
             return Ok(None);
         }
@@ -475,8 +475,10 @@ impl Store {
         at: Time,
     ) -> Result<KeptVersion, Failure> {
         let most = self.inner.most_documents;
-        self.write(LockKey::Nothing, untold, move |db| documents::create(db, id, &new, at, most))
-            .await
+        self.write(LockKey::Nothing, unannounced, move |db| {
+            documents::create(db, id, &new, at, most)
+        })
+        .await
     }
 
     pub(crate) async fn add_version(
@@ -486,7 +488,7 @@ impl Store {
         new: NewVersion,
         at: Time,
     ) -> Result<KeptVersion, Failure> {
-        self.write(LockKey::Document(document), untold, move |db| {
+        self.write(LockKey::Document(document), unannounced, move |db| {
             about_document(document, documents::add_version(db, document, request, &new, at))
         })
         .await
@@ -497,14 +499,14 @@ impl Store {
         document: DocumentId,
         at: Time,
     ) -> Result<(), Failure> {
-        self.write(LockKey::Document(document), untold, move |db| {
+        self.write(LockKey::Document(document), unannounced, move |db| {
             about_document(document, documents::delete(db, document, at))
         })
         .await
     }
 
-    /// What a waiter would learn now. `ends` says whether its wait is over, given the standing and
-    /// whether anything is unseen.
+    /// What a waiter sees now. `ends` decides whether its wait is over, from the standing and whether
+    /// anything is unseen.
     pub(crate) async fn look(
         &self,
         debate: DebateId,
@@ -515,7 +517,7 @@ impl Store {
         self.read(move |db| about(debate, read::look(db, debate, role, after, ends))).await
     }
 
-    /// The debate with its newest arguments, or with all, as far as that can be read in passing.
+    /// The debate with its newest arguments, or with all, as far as a short read allows.
     pub(crate) async fn context(
         &self,
         debate: DebateId,
@@ -524,7 +526,7 @@ impl Store {
         self.read(move |db| about(debate, read::context(db, debate, limit))).await
     }
 
-    /// A piece of what is too long to be read in passing.
+    /// A piece of an answer that is too long for a short read.
     pub(crate) async fn piece(
         &self,
         debate: DebateId,
@@ -548,7 +550,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` arguments after `after`, and no more than can be read in passing.
+    /// At most `limit` arguments after `after`, and at most one piece of text.
     pub(crate) async fn stretch(
         &self,
         debate: DebateId,
@@ -558,7 +560,7 @@ impl Store {
         self.read(move |db| about(debate, read::stretch(db, debate, after, limit))).await
     }
 
-    /// What a page of a debate is drawn from.
+    /// The data of a debate's web page.
     pub(crate) async fn page_data(
         &self,
         debate: DebateId,
@@ -577,7 +579,7 @@ impl Store {
             .await
     }
 
-    /// What these arguments are drawn with.
+    /// What the page shows beside these arguments.
     pub(crate) async fn surroundings(
         &self,
         debate: DebateId,
@@ -690,7 +692,7 @@ impl Store {
         offset: u64,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        // For a seat of one debate all that it may see is counted.
+        // For a seat of one debate, the total is counted row by row.
         let is_quick = is_quick(search, limit, offset) && seen_by.is_none();
         let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
         let work = move |db: &Db<'_>| {
@@ -709,7 +711,7 @@ impl Store {
         new: NewSeat,
         at: Time,
     ) -> Result<Seat, Failure> {
-        self.write(LockKey::Nothing, untold, move |db| seats::make(db, id, &new, at)).await
+        self.write(LockKey::Nothing, unannounced, move |db| seats::make(db, id, &new, at)).await
     }
 
     pub(crate) async fn revoke_seat(&self, id: Uuid, at: Time) -> Result<Seat, Failure> {
@@ -725,7 +727,7 @@ impl Store {
     }
 
     pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
-        self.write(LockKey::Nothing, untold, move |db| seats::give(db, pass, now)).await
+        self.write(LockKey::Nothing, unannounced, move |db| seats::give(db, pass, now)).await
     }
 
     pub(crate) async fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
@@ -733,7 +735,7 @@ impl Store {
     }
 
     pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
-        self.write(LockKey::Nothing, untold, move |db| seats::redeem(db, link, now)).await
+        self.write(LockKey::Nothing, unannounced, move |db| seats::redeem(db, link, now)).await
     }
 
     pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
@@ -762,7 +764,7 @@ impl Store {
         }
     }
 
-    /// Goes a step on a walk over the whole record.
+    /// Takes one step of a verification of the whole record.
     pub(crate) async fn walk(
         &self,
         mut walk: VerifyWalk,
@@ -781,26 +783,26 @@ impl Store {
         verified
     }
 
-    /// Writes in the next batch. The work may be done more than once, of which the last time counts.
+    /// Writes in the next batch. The work may run more than once; the last run counts.
     async fn write<T: Send + 'static>(
         &self,
         about: LockKey,
-        tells: fn(&T, LockKey) -> Option<Notice>,
+        notice: fn(&T, LockKey) -> Option<Notice>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         self.is_whole()?;
-        self.inner.condition.noted(self.writer().write(about, tells, work).await)
+        self.inner.condition.noted(self.writer().write(about, notice, work).await)
     }
 
-    /// Reads, all from one snapshot. For reads that take microseconds: SQLite is read on the calling
-    /// thread without a pause, because handing them to another one would cost more than they do.
+    /// Reads from one snapshot. For reads of microseconds: SQLite is read on the calling thread,
+    /// because handing the work to another thread would cost more than the read.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let read = match &self.inner.backend {
             Backend::Sqlite(file) => file.read(work),
-            // In a box of its own: whoever waits for SQLite keeps no room for it.
+            // Boxed, so that a future that reads SQLite does not reserve memory for this one.
             Backend::Postgres(postgres) => Box::pin(postgres.pool.clone().read(work)).await,
         };
         match read {
@@ -809,8 +811,7 @@ impl Store {
         }
     }
 
-    /// Finds out whether the database is damaged, after a read that says so, and returns the fault of
-    /// that read.
+    /// Checks a report of damage from a read, and returns the fault of that read.
     async fn confirm(&self, what: String) -> Failure {
         match &self.inner.backend {
             Backend::Sqlite(file) => {
@@ -820,7 +821,7 @@ impl Store {
                     Err(fault) => fault.into(),
                 }
             }
-            // PostgreSQL tells damage from a read that failed.
+            // PostgreSQL distinguishes damage from a failed read.
             Backend::Postgres(_) => {
                 self.inner.condition.note(&what);
                 Fault::Corrupt(what).into()
@@ -835,7 +836,7 @@ impl Store {
         self.read_in_turn(&self.inner.long_reads, work).await
     }
 
-    /// Reads on a thread that may be busy for long, once it is this one's turn.
+    /// Reads on a blocking thread, once a permit is free.
     async fn read_in_turn<T: Send + 'static>(
         &self,
         turns: &Arc<Semaphore>,
@@ -844,12 +845,12 @@ impl Store {
         let turn = turns.clone().acquire_owned().await.expect("it is never closed");
         let store = self.clone();
         let read = match &self.inner.backend {
-            // The turn lasts as long as the reading, also when whoever asked has left.
+            // The permit is held until the read ends, even if the caller is cancelled.
             Backend::Sqlite(_) => tokio::task::spawn_blocking(move || {
                 let _turn = turn;
                 match &store.inner.backend {
                     Backend::Sqlite(file) => file.read(work),
-                    Backend::Postgres(_) => unreachable!("it is kept where it was kept"),
+                    Backend::Postgres(_) => unreachable!("the backend never changes"),
                 }
             })
             .await
@@ -870,8 +871,8 @@ impl Store {
 }
 
 impl SqliteFile {
-    /// Opens the file. One that is damaged is opened too, as far as it can be read: nobody writes to
-    /// it, but somebody without a backup can still take the rest away.
+    /// Opens the file. A damaged file is opened read-only, so that a user without a backup can still
+    /// export the readable rest.
     fn open(path: &Path, options: &StoreOptions) -> Result<(Self, Condition), OpenError> {
         let io = |source| OpenError::Io { path: path.to_owned(), source };
         let sqlite = |source| OpenError::of_sqlite(path, source);
@@ -885,7 +886,7 @@ impl SqliteFile {
             options.docstores.iter().cloned().map(Docstore::at).collect();
         match condition.check() {
             Ok(()) => migrate::bring_up_to_date(path, &docstores)?,
-            // One that would have to be changed first stays as it is.
+            // A damaged file that needs a migration is not opened.
             Err(damage) => migrate::must_be_up_to_date(path).map_err(|error| match error {
                 OpenError::Older { .. } => {
                     OpenError::Damaged { path: path.to_owned(), what: damage.to_string() }
@@ -930,7 +931,7 @@ impl SqliteFile {
     }
 }
 
-/// What other servers are told of an opening.
+/// The notice of a new debate.
 fn opened(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     match about {
         LockKey::Debate(debate) if !written.replayed => Some(Notice::Opened(debate)),
@@ -938,7 +939,7 @@ fn opened(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     }
 }
 
-/// Of a move.
+/// The notice of a move.
 fn played(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     match about {
         LockKey::Debate(debate) if !written.replayed => Some(Notice::Written(debate)),
@@ -946,7 +947,7 @@ fn played(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
     }
 }
 
-/// Of the deletion of a debate.
+/// The notice of a deleted debate.
 fn deleted((): &(), about: LockKey) -> Option<Notice> {
     match about {
         LockKey::Debate(debate) => Some(Notice::Deleted(debate)),
@@ -954,18 +955,18 @@ fn deleted((): &(), about: LockKey) -> Option<Notice> {
     }
 }
 
-/// Of a token that was taken back, or a session that ended.
+/// The notice of a revoked token or an ended session.
 fn ended<T>(_: &T, _: LockKey) -> Option<Notice> {
     Some(Notice::Seats)
 }
 
-/// Of what nobody waits for.
-fn untold<T>(_: &T, _: LockKey) -> Option<Notice> {
+/// No notice, for writes that no waiter waits for.
+fn unannounced<T>(_: &T, _: LockKey) -> Option<Notice> {
     None
 }
 
-/// Makes the folder, the database and its lock file, as far as they are not there, readable by
-/// their owner alone.
+/// Creates the folder, the database and its lock file if they are missing, readable only by their
+/// owner. Returns the lock file.
 fn make(path: &Path) -> std::io::Result<fs::File> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -974,8 +975,8 @@ fn make(path: &Path) -> std::io::Result<fs::File> {
     private.read(true).write(true).create(true).truncate(false).mode(0o600);
     if !path.try_exists()? {
         private.open(path)?;
-        // What is synced in a folder is of no use when a power cut takes the folder. Some file
-        // systems cannot sync one, and some folders above are not ours to open.
+        // A synced file is lost if a power cut loses its folder, so the folders are synced too. Some
+        // file systems cannot do that, and some parent folders cannot be opened.
         for folder in std::path::absolute(path)?.ancestors().skip(1) {
             let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
         }
@@ -983,13 +984,13 @@ fn make(path: &Path) -> std::io::Result<fs::File> {
     private.open(beside(path, ".lock"))
 }
 
-/// Whether a page of a list is read in passing: without a search, and not from far down.
+/// Whether a list page is a short read: without a search, and not deep.
 fn is_quick(search: Option<&str>, limit: u64, offset: u64) -> bool {
     search.is_none() && offset.saturating_add(limit) <= QUICK_ROWS
 }
 
-/// Closes a database that is ours, and SQLite's files beside it, which take its mode when they are
-/// made.
+/// Removes the access of other users to the database and to SQLite's files beside it, which inherit
+/// its mode.
 fn close_to_others(path: &Path) -> std::io::Result<()> {
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
         let open_to_others = |file: &fs::Metadata| file.permissions().mode() & 0o077 != 0;
@@ -1006,22 +1007,22 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Says which debate it is about, should it turn out to be damaged.
+/// Adds the debate to a report of damage.
 fn about<T>(debate: DebateId, outcome: Result<T, Failure>) -> Result<T, Failure> {
     outcome.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
 }
 
-/// The same of a document.
+/// Adds the document to a report of damage.
 fn about_document<T>(document: DocumentId, outcome: Result<T, Failure>) -> Result<T, Failure> {
     outcome.map_err(|failure| failure.placed(|damage| damage.of_document(document)))
 }
 
-/// A missing argument where the record promises one.
+/// A report of damage.
 fn damaged(what: &str) -> Failure {
     Damage::new(what).into()
 }
 
-/// Puts what was read newest first into the record's order.
+/// Reverses arguments that were read newest first.
 fn in_order(mut newest_first: Vec<Argument>) -> Vec<Argument> {
     newest_first.reverse();
     newest_first
@@ -1032,12 +1033,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_kept_for_the_next_read_but_not_all_of_them() {
+    fn a_bounded_number_of_idle_connections_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         let (file, _) = SqliteFile::open(&path, &StoreOptions::at(&path)).unwrap();
         let idle = || file.readers.lock().unwrap().len();
-        assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only one is at work");
+        assert_eq!(file.read(|_| Ok(idle())).unwrap(), 0, "the only connection is in use");
         assert_eq!(idle(), 1);
 
         fn at_once(file: &SqliteFile, reads: usize) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! What a page of a debate is drawn from: a window of its arguments, and the outline of all.
+//! Reads the data of a debate's web page: a window of its arguments, and the outline of all.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::read::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
 use crate::{Citation, Failure, Moment, PageData, Surroundings};
 
-/// The debate with at most `limit` arguments before `before`, or the newest.
+/// Reads the debate with at most `limit` arguments before `before`, or the newest.
 pub(super) fn read(
     db: &Db<'_>,
     debate: DebateId,
@@ -44,7 +44,7 @@ pub(super) fn read(
     })
 }
 
-/// Which documents the MOTION and the arguments of a window mean.
+/// The citations of the MOTION and of the arguments in a window.
 pub(super) fn citations(
     db: &Db<'_>,
     key: i64,
@@ -64,7 +64,7 @@ pub(super) fn citations(
     })
 }
 
-/// What these arguments are drawn with, which are in order.
+/// What the page shows beside these arguments, which must be in order.
 pub(super) fn surroundings(
     db: &Db<'_>,
     debate: DebateId,
@@ -85,7 +85,7 @@ pub(super) fn surroundings(
     Ok(Surroundings { places, citations: cited })
 }
 
-/// Who spoke when, of the whole debate.
+/// The outline of the whole debate.
 fn moments(db: &Db<'_>, key: i64) -> Result<Vec<Moment>, Failure> {
     let sql = "select seq, type, role, parked_for, close, automatic, created_at
          from arguments where debate_key = ?1 order by seq";
@@ -102,7 +102,7 @@ fn moment(row: &Row<'_>, seq: Seq) -> Result<Moment, Failure> {
     let event = Event::recorded(kind, role, parked, row.get(4)?, row.get(5)?);
     Ok(Moment {
         seq,
-        // What the rules do not know was refused when it was read whole.
+        // Reading the whole argument reports an unknown event as damage.
         event: event.unwrap_or(Event::Motion),
         at: Time(row.get(6)?),
     })

@@ -1,4 +1,4 @@
-//! Reading debates: what a waiter learns, what a newcomer reads, what a socket follows.
+//! Reads debates for waiters, for `get-context` and for sockets.
 
 use aw_core::{
     Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, State,
@@ -17,33 +17,33 @@ use crate::{
     Selection, Stretch, TypeTexts,
 };
 
-/// How many rows, at most: PostgreSQL hands out all of them at once.
+/// The most rows of one piece: PostgreSQL returns all rows of a query at once.
 pub(super) const PIECE_ROWS: u64 = 200;
 
-/// A wait shows so many unseen arguments, besides the RULINGs.
+/// The most unseen arguments that a wait shows, not counting RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
 
-/// What a waiter would learn now.
+/// What a waiter sees now.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) head: DebateHead,
-    /// The place of the argument that the waiter has seen.
+    /// The position of the argument that the waiter has seen.
     pub(crate) seen: Option<Seq>,
-    /// There when its wait is over.
-    pub(crate) found: Option<WaitAnswer>,
+    /// The answer, if the wait is over.
+    pub(crate) answer: Option<WaitAnswer>,
 }
 
-/// What there is to show to a waiter.
+/// The answer to a wait.
 #[derive(Debug)]
 pub(crate) struct WaitAnswer {
     pub(crate) argument: Argument,
     pub(crate) unseen: Vec<Argument>,
-    /// The RULINGs after the first and up to the second place go before `unseen`, and are too long to
-    /// be read in one go.
+    /// Set when the RULINGs before `unseen` are too long for one read: they lie after the first of
+    /// these positions and up to the second.
     pub(crate) earlier: Option<(Seq, Seq)>,
     pub(crate) omitted: u64,
     pub(crate) newest: ArgumentId,
-    /// What a RULING is owed to.
+    /// The argument that awaits a RULING.
     pub(crate) pending: Option<ArgumentId>,
 }
 
@@ -65,13 +65,13 @@ pub(super) fn look(
         None => seen_without_id(db, &known, role)?,
     };
     let unseen = unseen_count(db, &known, role, from)?;
-    let found =
+    let answer =
         if ends(standing, unseen > 0) { Some(show(db, &known, role, from, unseen)?) } else { None };
-    Ok(Look { head: known.head, seen, found })
+    Ok(Look { head: known.head, seen, answer })
 }
 
-/// Where a wait that names no argument begins. An automatic RULING bears the arbitrator's role, but
-/// the arbitrator has not written it: its wait begins after the RULING before that.
+/// The argument after which a wait without an id looks. An automatic RULING has the arbitrator's role,
+/// but the arbitrator did not write it, so its wait looks after the RULING before.
 fn seen_without_id(db: &Db<'_>, known: &DebateRow, role: Role) -> Result<Option<Seq>, Failure> {
     let standing = &known.head.debate.standing;
     let newest = standing.seen_without_id(role);
@@ -87,7 +87,7 @@ fn seen_without_id(db: &Db<'_>, known: &DebateRow, role: Role) -> Result<Option<
     db.optional(sql, values![known.key, seq.0], |row| row.get(0).map(Seq))
 }
 
-/// How many arguments after `from` the role did not write, counted without reading them.
+/// How many arguments after `from` other roles wrote, computed from the stored counts.
 fn unseen_count(
     db: &Db<'_>,
     known: &DebateRow,
@@ -113,7 +113,9 @@ fn unseen_count(
         let all = standing.last.0.checked_sub(from.0)?;
         all.checked_sub(standing.count.get(role).checked_sub(own)?)
     };
-    after().ok_or_else(|| Damage::new("the counts beside it are not its own").at_seq(from).into())
+    after().ok_or_else(|| {
+        Damage::new("its counts do not match the arguments before it").at_seq(from).into()
+    })
 }
 
 fn show(
@@ -159,7 +161,7 @@ fn show(
         Some(newest) => newest.clone(),
         None => {
             let newest = standing.newest_of_others(role);
-            argument_at(db, known, newest.ok_or_else(|| damaged("nobody else has spoken"))?)?
+            argument_at(db, known, newest.ok_or_else(|| damaged("no other role has written"))?)?
         }
     };
     Ok(WaitAnswer {
@@ -172,7 +174,7 @@ fn show(
     })
 }
 
-/// The debate with its newest arguments, or with all of them, as far as that is a short read.
+/// The debate with its newest arguments, or with all, as far as a short read allows.
 pub(super) fn context(
     db: &Db<'_>,
     debate: DebateId,
@@ -203,12 +205,12 @@ pub(super) fn context(
     Ok(context)
 }
 
-/// Whether the creator of a debate sent rules along.
+/// Whether the creator of a debate sent the texts of its type.
 pub(super) fn has_own_rules(db: &Db<'_>, key: i64) -> Result<bool, Failure> {
     db.exists("select 1 from type_texts where debate_key = ?1", values![key])
 }
 
-/// Arguments after `after` and up to `until`, in order: as many as make a piece.
+/// The next piece of the arguments after `after` and up to `until`, in order.
 pub(super) fn piece(
     db: &Db<'_>,
     debate: DebateId,
@@ -219,7 +221,7 @@ pub(super) fn piece(
     run(db, &live(db, debate)?, which, after, until, &mut { PIECE })
 }
 
-/// The same, as long as there is room.
+/// The same, within `room`, which it reduces.
 fn run(
     db: &Db<'_>,
     known: &DebateRow,
@@ -247,7 +249,7 @@ fn run(
     Ok(read)
 }
 
-/// At most `limit` arguments after `after`, and no more than make a piece.
+/// At most `limit` arguments after `after`, and at most one piece of text.
 pub(super) fn stretch(
     db: &Db<'_>,
     debate: DebateId,
@@ -263,14 +265,14 @@ pub(super) fn stretch(
     Ok(Stretch { debate: known.head, arguments })
 }
 
-/// A debate as a list shows it.
+/// A debate as an entry of a list.
 pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Failure> {
     let known = live(db, debate)?;
     let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
     Ok(DebateListed { debate: known.head, last })
 }
 
-/// The documents that a debate cites, in the order in which it did.
+/// The documents that a debate cites, in the order of citation.
 pub(super) fn cited(db: &Db<'_>, key: i64) -> Result<Vec<CitedDocument>, Failure> {
     let mut all = Vec::new();
     let mut next = Some(CitedMark::default());
@@ -282,7 +284,7 @@ pub(super) fn cited(db: &Db<'_>, key: i64) -> Result<Vec<CitedDocument>, Failure
     Ok(all)
 }
 
-/// The same, a page at a time.
+/// A page of them.
 pub(super) fn cited_after(
     db: &Db<'_>,
     key: i64,
@@ -314,7 +316,7 @@ pub(super) fn cited_after(
     Ok(CitedPage { documents, next })
 }
 
-/// The type of a debate, and the texts of that type, if they were kept with it.
+/// The type of a debate, and the texts of that type, if the creator sent them.
 pub(super) fn type_texts(
     db: &Db<'_>,
     debate: DebateId,

@@ -1,9 +1,9 @@
-//! Putting a backup in the place of the record.
+//! Replaces the record with a backup.
 //!
-//! The backup is copied, and the copy is checked and verified beside the record. Then a plan is
-//! written, the files of the old record are renamed, and the copy takes their place. [`finish`]
-//! does what a plan says; everybody who opens the database calls it first. So a kill at any moment
-//! leaves the old record or the new one, and never one's file with the other's log.
+//! The backup is copied beside the record, and the copy is checked and verified. Then a plan is
+//! written, the files of the old record are renamed, and the copy gets the record's name. [`finish`]
+//! carries out a plan; every opening of the database calls it first. So a kill at any moment leaves
+//! the old record or the new one, and never the file of one with the log of the other.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -19,19 +19,19 @@ use crate::{Clock, Damage, Engine, Failure};
 /// The copy that is being checked.
 const DRAFT: &str = ".restoring";
 
-/// Names the file as which the old record is kept, once the copy is to take its place.
+/// The plan: holds the name under which the old record is kept.
 const PLAN: &str = ".restore-plan";
 
-/// The same while it is being written.
+/// The plan while it is written.
 const NEW_PLAN: &str = ".restore-plan.new";
 
 /// How many bytes are copied at a time.
 const PIECE: usize = 1024 * 1024;
 
-/// Why a backup was not restored. The record is as it was, and so is the backup.
+/// Why a backup was not restored. The record and the backup are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// The record cannot be replaced now, or the backup is no record of ours.
+    /// The record cannot be replaced now, or the backup is not a record of `aw`.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The backup cannot be used.
@@ -42,46 +42,46 @@ pub enum RestoreError {
         /// Why.
         why: String,
     },
-    /// Something in the backup is not as it was written.
+    /// The backup is damaged.
     #[error("{path} is damaged: {}", .damages[0])]
     Damaged {
         /// The backup.
         path: PathBuf,
-        /// All that was found.
+        /// All damage that was found.
         damages: Vec<Damage>,
     },
-    /// Looking at the copy failed.
+    /// Verifying the copy failed.
     #[error("the backup could not be verified: {0}")]
     Failed(#[from] Failure),
 }
 
-/// What was restored.
+/// The result of a restore.
 #[derive(Debug, Clone)]
 pub struct Restored {
-    /// The size of the record now.
+    /// The size of the new record.
     pub bytes: u64,
-    /// The old record, if there was one; its log has the same name and `-wal`.
+    /// The kept old record, if there was one; its log has the same name and `-wal`.
     pub kept: Option<PathBuf>,
-    /// The old record that an earlier restore, which was interrupted, had set aside.
+    /// The old record of an earlier restore that was interrupted and is now finished.
     pub finished: Option<PathBuf>,
-    /// How many debates the record has, deleted ones included.
+    /// How many debates the record has, including deleted ones.
     pub debates: u64,
     /// How many arguments.
     pub arguments: u64,
-    /// What is damaged in it, where that was accepted.
+    /// Its damage, if damage was accepted.
     pub damages: Vec<Damage>,
 }
 
-/// Puts a copy of the backup in the place of the database, whose files are kept under a name that
-/// ends like this. A backup in which something is damaged is refused, unless that is accepted.
+/// Replaces the database with a copy of the backup, and keeps the old files under a name with this
+/// ending. A damaged backup is refused unless `accept_damage` is set.
 ///
-/// It waits for a verification, so it must not be called where nobody may wait.
+/// It blocks, so it must not be called on an async thread.
 pub fn restore(
     database: &Path,
     backup: &Path,
     ending: &str,
     accept_damage: bool,
-    tell: impl FnMut(u64, u64),
+    progress: impl FnMut(u64, u64),
 ) -> Result<Restored, RestoreError> {
     let io = |source| OpenError::Io { path: database.to_owned(), source };
     let unusable = |why: String| RestoreError::Unusable { path: backup.to_owned(), why };
@@ -102,7 +102,7 @@ pub fn restore(
     }
     let finished = finish(database).map_err(io)?;
     let draft = beside(database, DRAFT);
-    let checked = copy(backup, &draft, tell)
+    let checked = copy(backup, &draft, progress)
         .map_err(|error| unusable(error.to_string()))
         .and_then(|()| check(backup, &draft))
         .and_then(|found| match found.damages.is_empty() || accept_damage {
@@ -117,20 +117,22 @@ pub fn restore(
     Ok(Restored { bytes, kept, finished, ..found })
 }
 
-/// Whether the files of the record are being replaced: its name may be another file's than its log's.
+/// Whether a restore was interrupted, so that the file and the log may belong to different records.
 pub(super) fn is_unfinished(database: &Path) -> bool {
     beside(database, PLAN).exists()
 }
 
-/// Finishes a restore that has a plan, and clears away one that has none. Returns where the old
-/// record is. Only for whoever holds the lock of the database.
+/// Finishes a restore that has a plan, and removes the copy of one that has none. Returns the path of
+/// the old record. The caller must hold the lock of the database.
 pub(super) fn finish(database: &Path) -> io::Result<Option<PathBuf>> {
     let (draft, plan) = (beside(database, DRAFT), beside(database, PLAN));
     let old = match fs::read_to_string(&plan) {
         Ok(name) => database.with_file_name(name),
         Err(none) if none.kind() == ErrorKind::NotFound => {
             if draft.try_exists()? {
-                tracing::warn!("a restore was interrupted before it changed anything");
+                tracing::warn!(
+                    "removed the copy of an interrupted restore; the record is unchanged"
+                );
                 discard(&draft);
                 if_there(fs::remove_file(beside(database, NEW_PLAN)))?;
             }
@@ -139,7 +141,7 @@ pub(super) fn finish(database: &Path) -> io::Result<Option<PathBuf>> {
         Err(error) => return Err(error),
     };
     if draft.try_exists()? {
-        // The log first: once the copy has the name of the database it would be taken for its own.
+        // The log first: SQLite would apply it to the copy once the copy has the database's name.
         for suffix in ["-wal", "-shm", "-journal"] {
             if_there(fs::rename(beside(database, suffix), beside(&old, suffix)))?;
         }
@@ -156,12 +158,12 @@ pub(super) fn finish(database: &Path) -> io::Result<Option<PathBuf>> {
     discard(&draft);
     fs::remove_file(&plan)?;
     sync_folder_of(database)?;
-    tracing::info!(old = %old.display(), "a backup was restored; the files before it were kept");
+    tracing::info!(old = %old.display(), "restored a backup and kept the old files");
     Ok(Some(old))
 }
 
-/// Copies the backup, and the log beside it if it has one.
-fn copy(backup: &Path, draft: &Path, mut tell: impl FnMut(u64, u64)) -> io::Result<()> {
+/// Copies the backup and its log, if it has one.
+fn copy(backup: &Path, draft: &Path, mut progress: impl FnMut(u64, u64)) -> io::Result<()> {
     for suffix in ["", "-wal", "-journal"] {
         let mut from = match fs::File::open(beside(backup, suffix)) {
             Err(none) if none.kind() == ErrorKind::NotFound && !suffix.is_empty() => continue,
@@ -179,14 +181,14 @@ fn copy(backup: &Path, draft: &Path, mut tell: impl FnMut(u64, u64)) -> io::Resu
             }
             to.write_all(&piece[..read])?;
             done += read as u64;
-            tell(done, all.max(done));
+            progress(done, all.max(done));
         }
         to.sync_all()?;
     }
     Ok(())
 }
 
-/// Whether the copy is a whole record, brought up to date: one file, on the disk.
+/// Checks, migrates and verifies the copy, and syncs it as a single file.
 fn check(backup: &Path, draft: &Path) -> Result<Restored, RestoreError> {
     let unusable = |why: String| RestoreError::Unusable { path: backup.to_owned(), why };
     let of_backup = |error: OpenError| match error {
@@ -229,7 +231,7 @@ fn open(draft: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
-/// Verifies everything.
+/// Verifies the whole record.
 async fn verify(engine: &Engine) -> Result<Restored, Failure> {
     let mut found = Restored {
         bytes: 0,
@@ -252,7 +254,7 @@ async fn verify(engine: &Engine) -> Result<Restored, Failure> {
     }
 }
 
-/// Decides that the copy takes the place of the database: from here on it does, whatever happens.
+/// Writes the plan. From here on the copy replaces the database, even after a kill.
 fn plan(database: &Path, ending: &str) -> io::Result<()> {
     let name = database.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let names = (1..).map(|number: u32| match number {
@@ -282,7 +284,7 @@ fn discard(draft: &Path) {
     }
 }
 
-/// Whether there is anything to keep: taking the lock makes an empty file.
+/// Whether there is an old record: taking the lock creates an empty file.
 fn is_something(database: &Path) -> bool {
     fs::metadata(database).is_ok_and(|old| old.len() > 0)
 }
@@ -306,7 +308,7 @@ fn sync_folder_of(file: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What a kill may leave behind, step by step: names and contents in the database's folder.
+    /// The files that a kill may leave, step by step: names and contents in the database's folder.
     const STEPS: [&[(&str, &str)]; 7] = [
         &[("d", "old"), ("d-wal", "log"), ("d.restoring", "ne")],
         &[("d", "old"), ("d-wal", "log"), ("d.restoring", "new"), ("d.restore-plan.new", "d.k")],
@@ -329,7 +331,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_restore_that_was_killed_at_any_step_leaves_the_old_record_or_becomes_the_new_one() {
+    fn a_restore_killed_at_any_step_ends_with_the_old_or_the_new_record() {
         for (number, step) in STEPS.iter().enumerate() {
             let folder = tempfile::tempdir().unwrap();
             for (name, text) in *step {
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_under_a_name_that_is_taken() {
+    fn the_old_record_is_kept_under_a_free_name() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("d");
         for name in ["d.before-restore-now", "d.before-restore-now-2-wal"] {

@@ -1,4 +1,4 @@
-//! Rows, read back into the core's types.
+//! Reads rows into the core's types.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -36,7 +36,8 @@ pub(super) fn known(row: &Row<'_>) -> Result<DebateRow, Failure> {
     let last = Seq(row.get(6)?);
     let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);
     let others = proposer.checked_add(opponent).and_then(|others| last.0.checked_sub(others));
-    let arbitrator = others.ok_or_else(|| Damage::new("its roles wrote more than there is"))?;
+    let arbitrator =
+        others.ok_or_else(|| Damage::new("its counts are greater than its number of arguments"))?;
     let standing = Standing {
         state: word(row, 5)?,
         last,
@@ -65,7 +66,7 @@ pub(super) const ARGUMENT: &str = "seq, id, parent_id, type, role, parked_for, c
 /// How many columns [`ARGUMENT`] has.
 pub(super) const ARGUMENT_COLUMNS: usize = 15;
 
-/// Where [`ARGUMENT`] says whether a RULING closes, and whether the server wrote it by itself.
+/// The columns of [`ARGUMENT`] for the verdict and for an automatic RULING.
 pub(super) const CLOSE: usize = 6;
 pub(super) const AUTOMATIC: usize = 7;
 
@@ -93,7 +94,7 @@ pub(super) fn argument(row: &Row<'_>, debate: DebateId) -> Result<Argument, Fail
     })
 }
 
-/// The same, and where it is when it cannot be read.
+/// The same; a report of damage names the argument.
 pub(super) fn placed_argument(row: &Row<'_>, debate: DebateId) -> Result<Argument, Failure> {
     argument(row, debate).map_err(|error| {
         let failure = match row.get(0).map(Seq) {
@@ -104,7 +105,7 @@ pub(super) fn placed_argument(row: &Row<'_>, debate: DebateId) -> Result<Argumen
     })
 }
 
-/// The INTERVENTION for which an argument was parked.
+/// The INTERVENTION that parked an argument.
 pub(super) fn parked_for(row: &Row<'_>) -> Result<Option<Seq>, Failure> {
     row.get::<Option<u64>>(5).map(|seq| seq.map(Seq))
 }
@@ -118,11 +119,10 @@ pub(super) fn arguments(
     db.all(sql, values, |row| placed_argument(row, debate))
 }
 
-/// What an argument takes besides its text, about.
+/// The approximate size of an argument without its text.
 const BESIDES: usize = 512;
 
-/// Arguments in the order of the query, until there is no more `room` for them. The one that fills it
-/// is the last.
+/// Reads arguments until `room` is used up; the one that fills it is the last.
 pub(super) fn arguments_within(
     db: &Db<'_>,
     debate: DebateId,
@@ -144,7 +144,7 @@ pub(super) fn arguments_within(
 pub(super) const LAST: &str =
     "arguments.id, seq, role, type, parked_for, author, arguments.created_at";
 
-/// Reads [`LAST`], which begins at this column.
+/// Reads [`LAST`] from this column on.
 pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure> {
     Ok(LastArgument {
         id: row.get::<Uuid>(first)?.into(),
@@ -162,7 +162,7 @@ pub(super) fn last_argument(db: &Db<'_>, key: i64, seq: Seq) -> Result<LastArgum
     db.one(&sql, values![key, seq.0], |row| last(row, 0)).map_err(at_seq(seq))
 }
 
-/// Says which debate it is about, of a row that begins like [`HEAD`].
+/// Adds the debate to a report of damage, from a row that begins like [`HEAD`].
 pub(super) fn in_debate(row: &Row<'_>, failure: Failure) -> Failure {
     failure.placed(|damage| match row.get::<Uuid>(1) {
         Ok(debate) => damage.of_debate(debate.into()),
@@ -170,12 +170,12 @@ pub(super) fn in_debate(row: &Row<'_>, failure: Failure) -> Failure {
     })
 }
 
-/// Says which argument it is about, should it turn out to be damaged.
+/// Adds the argument to a report of damage.
 pub(super) fn at_seq(seq: Seq) -> impl FnOnce(Failure) -> Failure {
     move |failure| failure.placed(|damage| damage.at_seq(seq))
 }
 
-/// Reads one of the protocol's words.
+/// Parses one of the protocol's words.
 pub(super) fn word<T>(row: &Row<'_>, column: usize) -> Result<T, Failure>
 where
     T: FromStr<Err: Error>,

@@ -1,9 +1,8 @@
-//! What debates and documents are found by: their titles, and the summaries of their newest versions.
+//! The search texts: titles of debates, and summaries of the newest versions of documents.
 //!
-//! SQLite has an index of trigrams for it, which knows neither case nor marks on letters. For
-//! PostgreSQL the same words are written down as that index would fold them, so that both find the
-//! same; a trigram index makes it quick there. Texts too short for an index are looked for in the
-//! newest titles, lower case.
+//! SQLite has a trigram index that ignores case and diacritics. For PostgreSQL the texts are stored as
+//! that index folds them, with a trigram index on top, so that both databases find the same. A search
+//! that is too short for trigrams scans the newest titles in lower case.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -13,13 +12,13 @@ use rusqlite::Connection;
 use super::db::{Db, Value, values};
 use crate::Failure;
 
-/// The shortest text that an index of trigrams can find.
+/// The shortest text that a trigram index can find.
 const TRIGRAM: usize = 3;
 
-/// The most characters that a letter with its marks is written as.
+/// The most characters of a letter with its diacritics.
 const MARKS: usize = 4;
 
-/// What is looked in.
+/// The texts that a search looks in.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SearchIndex {
     /// The titles of debates.
@@ -36,7 +35,7 @@ impl SearchIndex {
         }
     }
 
-    /// Lets something be found by this.
+    /// Adds a text.
     pub(super) fn keep(self, db: &Db<'_>, key: i64, text: &str) -> Result<(), Failure> {
         let (table, column) = self.table();
         match db {
@@ -54,7 +53,7 @@ impl SearchIndex {
         }
     }
 
-    /// Lets it be found by something else from now on.
+    /// Replaces a text.
     pub(super) fn change(self, db: &Db<'_>, key: i64, text: &str) -> Result<(), Failure> {
         let (table, column) = self.table();
         match db {
@@ -71,7 +70,7 @@ impl SearchIndex {
         }
     }
 
-    /// What something is found by, if it is found at all.
+    /// The stored text, if its folded forms match it.
     pub(super) fn kept(self, db: &Db<'_>, key: i64) -> Result<Option<String>, Failure> {
         let (table, column) = self.table();
         match db {
@@ -92,7 +91,7 @@ impl SearchIndex {
         }
     }
 
-    /// A query for the newest keys (`found`) that an index finds by a text, with its parameter.
+    /// A query for the newest keys (`found`) that the index finds, with its parameter.
     pub(super) fn found(self, db: &Db<'_>, text: &str, most: u64) -> (String, Value<'static>) {
         let (table, _) = self.table();
         match db {
@@ -113,7 +112,7 @@ impl SearchIndex {
         }
     }
 
-    /// A condition that a text stands in what something of this key is found by, with its parameter.
+    /// A condition that the search text of this key contains a text, with its parameter.
     pub(super) fn contains<'a>(self, db: &Db<'_>, key: &str, text: &'a str) -> (String, Value<'a>) {
         let (table, column) = self.table();
         match db {
@@ -123,15 +122,15 @@ impl SearchIndex {
                     "exists (select 1 from {table} as words
                              where words.rowid = {key} and strpos(words.lowered, ?) > 0)"
                 ),
-                // U+0000 is in no text, and PostgreSQL takes none that has one.
+                // No stored text has U+0000, and PostgreSQL refuses it as a parameter.
                 text.to_lowercase().replace('\0', "\u{1}").into(),
             ),
         }
     }
 }
 
-/// A join that is made in the order in which it is written: SQLite's planner would sometimes think
-/// better of it, and PostgreSQL's knows how many rows there are.
+/// A join in the written order: SQLite's planner sometimes chooses a worse one; PostgreSQL's has
+/// statistics and needs no hint.
 pub(super) fn join_in_order(db: &Db<'_>) -> &'static str {
     match db {
         Db::Sqlite(_) => "cross join",
@@ -139,35 +138,35 @@ pub(super) fn join_in_order(db: &Db<'_>) -> &'static str {
     }
 }
 
-/// Whether no text of so many characters can contain this one. Marks on letters do not count: an index
-/// does not see them, and some write each letter and its mark as two characters.
+/// Whether a text is too long to be contained in `most` characters. Diacritics do not count: the index
+/// ignores them, and some systems write a letter and its mark as two characters.
 pub(super) fn is_beyond(text: &str, most: usize) -> bool {
     let letters = || text.chars().filter(|letter| !('\u{300}'..='\u{36f}').contains(letter));
     text.chars().nth(most * MARKS).is_some() || letters().nth(most).is_some()
 }
 
-/// Whether it takes reading to find this.
+/// Whether a text is too short for the index.
 pub(super) fn is_short(text: &str) -> bool {
     text.chars().count() < TRIGRAM
 }
 
-/// The text as one phrase of the index's query language, in which nothing is an operator.
+/// The text as a quoted phrase of FTS5, without operators.
 fn phrase(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// The text as a pattern, in which nothing stands for anything else.
+/// The text as a `like` pattern without wildcards of its own.
 fn pattern(text: &str) -> String {
     let folded = folded(text);
     if is_short(&folded) {
-        // Nothing was left to look for: SQLite's index finds nothing by it, so neither do we.
+        // Folding left too little: SQLite's index finds nothing, so this pattern must not either.
         return "\u{1}".to_owned();
     }
     let escaped = folded.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     format!("%{}%", escaped.replace('\0', "\u{1}"))
 }
 
-/// The text as SQLite's index of trigrams sees it.
+/// The text as SQLite's trigram index folds it.
 fn folded(text: &str) -> String {
     text.chars().filter_map(folded_char).collect()
 }
@@ -180,8 +179,8 @@ fn folded_char(letter: char) -> Option<char> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).fold(letter)
 }
 
-/// Letters as they were folded before, and an index to ask about others. Which letters are the same
-/// to it stands in SQLite's source and nowhere else.
+/// A cache of folded letters, and an index that folds new ones. Only SQLite's source defines how it
+/// folds letters, so SQLite itself is asked.
 #[derive(Default)]
 struct Folding {
     known: HashMap<char, Option<char>>,
@@ -193,7 +192,7 @@ impl Folding {
         if let Some(known) = self.known.get(&letter) {
             return *known;
         }
-        // Where SQLite cannot be asked the letter stays as it is.
+        // If SQLite fails, the letter stays unchanged.
         let folded = self.ask(letter).unwrap_or(Some(letter));
         self.known.insert(letter, folded);
         folded
@@ -234,13 +233,13 @@ mod tests {
     #[test]
     fn letters_are_folded_as_the_index_folds_them() {
         assert_eq!(folded("Đã trả LỜI"), "đa tra loi");
-        assert_eq!(folded("e\u{301}A"), "ea", "a mark of its own is no letter");
+        assert_eq!(folded("e\u{301}A"), "ea", "a separate mark is dropped");
         assert_eq!(pattern("50%_\\"), "%50\\%\\_\\\\%");
         assert_eq!(pattern("a\u{301}\u{301}"), "\u{1}");
     }
 
     #[test]
-    fn a_search_is_too_long_by_its_letters_and_not_by_their_marks() {
+    fn the_length_of_a_search_counts_letters_without_marks() {
         assert!(!is_beyond(&"a".repeat(200), 200));
         assert!(is_beyond(&"a".repeat(201), 200));
         assert!(
@@ -250,9 +249,9 @@ mod tests {
         assert!(is_beyond(&"\u{301}".repeat(801), 200), "nothing but marks");
     }
 
-    /// Whatever is folded alike is found, and nothing else.
+    /// Compares the index with a search in the folded texts.
     #[test]
-    fn what_the_index_finds_is_what_contains_the_folded_text() {
+    fn the_index_finds_exactly_the_texts_that_contain_the_folded_search() {
         let index = Connection::open_in_memory().unwrap();
         index
             .execute_batch(

@@ -1,4 +1,4 @@
-//! Seats, and the passes that browsers hold.
+//! Seats, and the passes of browsers.
 
 use aw_core::{DebateId, DocumentId, Hash, SeatName, Time};
 use uuid::Uuid;
@@ -8,8 +8,8 @@ use super::find::live;
 use super::rows;
 use crate::{Failure, Fault, NewSeat, Pass, Seat, SeatRole};
 
-/// How many sessions, and how many links, one token may have at once: whoever has a token can ask
-/// for them without end.
+/// The most sessions, and the most links, of one token. Without a limit a token's owner could create
+/// them endlessly.
 const PASSES: u64 = 500;
 
 /// The columns that [`seat`] reads.
@@ -61,12 +61,12 @@ pub(super) fn all(db: &Db<'_>) -> Result<Vec<Seat>, Failure> {
     db.all(&format!("select {SEAT} order by seats.key desc"), values![], seat)
 }
 
-/// The seat of this token, however it stands with it.
+/// The seat of this token, even if it is expired or revoked.
 pub(super) fn of_token(db: &Db<'_>, token: Hash) -> Result<Option<Seat>, Failure> {
     db.optional(&format!("select {SEAT} where token_hash = ?1"), values![token.0], seat)
 }
 
-/// Takes a seat's token back, and every pass that was given for it.
+/// Revokes a seat's token and deletes its passes.
 pub(super) fn revoke(db: &Db<'_>, id: Uuid, at: Time) -> Result<Seat, Failure> {
     let sql = "update seats set revoked_at = ?2 where id = ?1 and revoked_at is null";
     db.run(sql, values![id, at.0])?;
@@ -75,7 +75,7 @@ pub(super) fn revoke(db: &Db<'_>, id: Uuid, at: Time) -> Result<Seat, Failure> {
     get(db, id)
 }
 
-/// Keeps a pass, and forgets those that are over, or too many for one token: of those the oldest.
+/// Stores a pass; deletes expired passes, and the oldest beyond a token's limit.
 pub(super) fn give(db: &Db<'_>, pass: Pass, now: Time) -> Result<(), Failure> {
     db.run("delete from passes where expires_at <= ?1", values![now.0])?;
     let sql = "delete from passes where hash in (
@@ -87,19 +87,19 @@ pub(super) fn give(db: &Db<'_>, pass: Pass, now: Time) -> Result<(), Failure> {
     db.run(sql, values![pass.hash.0, pass.holder.0, pass.once, pass.expires_at.0])
 }
 
-/// Whom a session is for.
+/// The token hash that a session stands for.
 pub(super) fn holder(db: &Db<'_>, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
     let sql = "select holder from passes where hash = ?1 and not once and expires_at > ?2";
     db.optional(sql, values![session.0, now.0], |row| row.get(0).map(Hash))
 }
 
-/// Whom a link was for, which is used up by this.
+/// The token hash that a link stands for. Uses the link up.
 pub(super) fn redeem(db: &Db<'_>, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
     let sql = "delete from passes where hash = ?1 and once returning holder, expires_at";
     let found =
         db.optional(sql, values![link.0], |row| Ok((Hash(row.get(0)?), row.get::<i64>(1)?)))?;
     if found.is_none() && db.is_unsure() {
-        // Used up, but whether by this very request nobody can tell.
+        // The link is used up, perhaps by an earlier attempt of this same request.
         return Err(Fault::Busy("the database was away while the link was used").into());
     }
     Ok(found.filter(|(_, end)| now.0 < *end).map(|(holder, _)| holder))
@@ -110,7 +110,7 @@ pub(super) fn end(db: &Db<'_>, session: Hash) -> Result<(), Failure> {
     db.run("delete from passes where hash = ?1", values![session.0])
 }
 
-/// Whether a seat that is for one debate may see a document: its debate cites it, or it wrote it.
+/// Whether a seat of one debate may see a document: its debate cites it, or the seat wrote it.
 pub(super) fn sees(db: &Db<'_>, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
     let sql = "select 1 from documents where id = ?1 and (
              seat_key = (select key from seats where id = ?2)

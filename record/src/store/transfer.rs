@@ -1,10 +1,10 @@
-//! Moving a record from one database to another, SQLite or PostgreSQL, either way.
+//! Moves a record from one database to another, between SQLite and PostgreSQL in either direction.
 //!
-//! The source is only read, all of it from one moment. Debates, documents and seats keep their order and
-//! are numbered anew without gaps, which PostgreSQL leaves and SQLite does not know. They are written
-//! piece by piece, each in one transaction: whoever is interrupted finds by the greatest number how far
-//! it came, and goes on there. Until it is whole the target is marked, and no server opens it.
-//! In the end both are counted and compared, and the target's chain and checksums are verified.
+//! The source is only read, from one snapshot. Debates, documents and seats keep their order and get
+//! new keys without gaps, because PostgreSQL leaves gaps and SQLite has none. They are written in
+//! batches, each in one transaction. An interrupted move continues after the greatest key in the
+//! target. Until the move is complete the target is marked, and no server opens it. At the end the
+//! rows of both are counted and compared, and the target is verified.
 
 mod tables;
 
@@ -20,7 +20,7 @@ use super::postgres::{Postgres, PostgresSource};
 use super::search::SearchIndex;
 use super::{
     LockKey, OpenError, Place, Store, StoreOptions, beside, connection, counts, left_log, migrate,
-    restore, untold,
+    restore, unannounced,
 };
 use crate::{Clock, Damage, Engine, Failure};
 use tables::ColumnKind::{self, Debate, Document, Flag, Hash, Id, Number, Seat, Text};
@@ -29,31 +29,31 @@ use tables::{FAMILIES, Family, Table};
 /// LockKey how many rows are written in one transaction.
 const PIECE: u64 = 2_000;
 
-/// Why a record was not moved. The source is as it was.
+/// Why a record was not moved. The source is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// One of the two could not be opened.
+    /// The source or the target could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// There is something in the target that is not the beginning of this record.
-    #[error("{place} is not empty, and holds no half of this record that could be completed")]
+    /// The target is not empty and does not hold the beginning of this record.
+    #[error("{place} is not empty and does not hold the beginning of this record")]
     Taken {
         /// The target, without a password.
         place: String,
     },
-    /// Both are the same.
+    /// The source and the target are the same.
     #[error("source and target are the same: {place}")]
     Same {
-        /// Where that is.
+        /// The location.
         place: String,
     },
-    /// What was moved is not what was there.
-    #[error("the target is not like the source: {what}")]
+    /// The target differs from the source.
+    #[error("the target differs from the source: {what}")]
     Differs {
-        /// In what.
+        /// The difference.
         what: String,
     },
-    /// A database failed on the way.
+    /// A database failed.
     #[error("{0}")]
     Failed(Failure),
 }
@@ -64,14 +64,14 @@ impl From<Failure> for TransferError {
     }
 }
 
-/// What was moved.
+/// The counts of moved rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Transferred {
-    /// Debates, deleted ones included.
+    /// Debates, including deleted ones.
     pub debates: u64,
     /// Their arguments.
     pub arguments: u64,
-    /// Documents, deleted ones included.
+    /// Documents, including deleted ones.
     pub documents: u64,
     /// Their versions.
     pub versions: u64,
@@ -79,13 +79,13 @@ pub struct Transferred {
     pub seats: u64,
 }
 
-/// Moves a record, and verifies what came of it. `tell` hears how many rows are there, of how many.
+/// Moves a record and verifies the result. Calls `progress` with the rows done and their total.
 ///
-/// It waits for both databases, so it must not be called where nobody may wait.
+/// It blocks, so it must not be called on an async thread.
 pub fn transfer(
     from: &Place,
     to: &Place,
-    mut tell: impl FnMut(u64, u64),
+    mut progress: impl FnMut(u64, u64),
 ) -> Result<Transferred, TransferError> {
     if from.to_string() == to.to_string() {
         return Err(TransferError::Same { place: to.to_string() });
@@ -103,14 +103,14 @@ pub fn transfer(
     let numbers = KeyMap::of(&source)?;
     let all = rows(&source)?;
     let mut done = rows(&target)?;
-    tell(done, all);
+    progress(done, all);
     for family in FAMILIES {
         let mut after = numbers.here(family, target.newest(family)?);
         while let Some((until, piece)) = RowBatch::read(&source, &numbers, family, after)? {
             after = until;
             done += piece.len();
             target.write(family, piece)?;
-            tell(done.min(all), all);
+            progress(done.min(all), all);
         }
     }
     compare(&source, &target)?;
@@ -125,7 +125,7 @@ pub fn transfer(
     Ok(transferred)
 }
 
-/// The numbers of everything in the source, in order: the place of each is its number in the target.
+/// The keys in the source, in order. The index of a key plus one is its key in the target.
 struct KeyMap {
     debates: Vec<i64>,
     documents: Vec<i64>,
@@ -153,15 +153,16 @@ impl KeyMap {
         }
     }
 
-    /// The number there of what has this one here.
+    /// The key in the target for this key in the source.
     fn there(&self, kind: ColumnKind, old: i64) -> Result<i64, Failure> {
-        let place = self.of_kind(kind).binary_search(&old).map_err(|_| {
-            Damage::new(format!("something refers to number {old}, which is not there"))
-        })?;
+        let place = self
+            .of_kind(kind)
+            .binary_search(&old)
+            .map_err(|_| Damage::new(format!("a row refers to key {old}, which does not exist")))?;
         Ok(i64::try_from(place).unwrap_or(i64::MAX - 1) + 1)
     }
 
-    /// The number here of what has this one there, or 0 before the first.
+    /// The key in the source for this key in the target; 0 before the first.
     fn here(&self, family: &Family, new: i64) -> i64 {
         let keys = self.of_kind(family.tables[0].columns[0].1);
         let place = usize::try_from(new - 1).ok();
@@ -173,16 +174,16 @@ impl KeyMap {
     }
 }
 
-/// Some rows of a family, by table.
+/// Rows of a family, by table.
 #[derive(Clone)]
 struct RowBatch {
-    /// The greatest number in it.
+    /// The greatest key in it.
     until: i64,
     rows: Vec<Vec<Vec<Value<'static>>>>,
 }
 
 impl RowBatch {
-    /// What comes after a number of the source, and its last one; nothing at the end.
+    /// The next batch after a key of the source, with its last key; `None` at the end.
     fn read(
         source: &Db<'_>,
         numbers: &KeyMap,
@@ -197,7 +198,7 @@ impl RowBatch {
         let (mut until, mut weight) = (None, 0);
         let heavy = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<i64>(1)?));
         for (key, rows) in source.all(&sql, values![after], heavy)? {
-            // What has one key is not torn apart.
+            // Rows of one key stay in one batch.
             if until.is_some_and(|until| until != key) && weight >= PIECE {
                 break;
             }
@@ -230,10 +231,10 @@ impl RowBatch {
         self.rows.iter().map(|rows| rows.len() as u64).sum()
     }
 
-    /// Writes what of it is not there yet.
+    /// Writes the batch, unless it is in the target already.
     fn write(&self, db: &Db<'_>, family: &Family) -> Result<(), Failure> {
         if newest(db, family)? >= self.until {
-            // A commit was lost sight of, and found again.
+            // An earlier attempt was committed, but its answer was lost.
             return Ok(());
         }
         for (table, rows) in family.tables.iter().zip(&self.rows) {
@@ -254,7 +255,7 @@ impl RowBatch {
     }
 }
 
-/// What debates and documents are found and counted by, which each database keeps in its own way.
+/// Writes the search texts and counts, which the databases store differently.
 fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
     let text = |column: usize| match &row[column] {
         Value::Text(text) => text.as_ref(),
@@ -294,19 +295,19 @@ fn cell(
     })
 }
 
-/// The greatest key that is there.
+/// The greatest key of a family.
 fn newest(db: &Db<'_>, family: &Family) -> Result<i64, Failure> {
     let first = &family.tables[0];
     let sql = format!("select coalesce(max({}), 0) from {}", first.key, first.name);
     db.one(&sql, values![], |row| row.get(0))
 }
 
-/// Whether it was moved here only in part.
+/// Whether a move to this database was interrupted.
 pub(super) fn is_half_moved(db: &Db<'_>) -> Result<bool, Failure> {
     db.exists("select 1 from meta where name = 'half_moved'", values![])
 }
 
-/// What a record is known by, for whoever goes on: its first debate.
+/// Identifies a record by its first debate, so that an interrupted move continues with the same one.
 fn fingerprint(db: &Db<'_>) -> Result<i64, Failure> {
     let sql = "select id from debates order by key limit 1";
     let first = db.optional(sql, values![], |row| row.get::<uuid::Uuid>(0))?;
@@ -318,7 +319,7 @@ fn count(db: &Db<'_>, table: &str) -> Result<u64, Failure> {
     db.one(&format!("select count(*) from {table}"), values![], |row| row.get(0))
 }
 
-/// How many rows are to be moved.
+/// How many rows a move has.
 fn rows(read: &impl Reads) -> Result<u64, Failure> {
     let mut all = 0;
     for table in FAMILIES.iter().flat_map(|family| family.tables) {
@@ -328,11 +329,11 @@ fn rows(read: &impl Reads) -> Result<u64, Failure> {
     Ok(all)
 }
 
-/// Both sides, for what is asked of both.
+/// Queries that run on the source and on the target.
 trait Reads {
     fn number(&self, sql: String) -> Result<u64, Failure>;
 
-    /// The names and newest hashes of some things after a key: what the chain and the checksums hang on.
+    /// The ids and last hashes of rows after a key.
     fn tips(&self, sql: &'static str, after: i64) -> Result<Vec<Tip>, Failure>;
 }
 
@@ -352,7 +353,7 @@ impl Reads for Db<'_> {
     }
 }
 
-/// Where the record is moved to.
+/// The database that the record is moved to.
 struct TargetStore {
     store: Store,
     runtime: Handle,
@@ -380,10 +381,10 @@ impl TargetStore {
         &self,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        self.runtime.block_on(self.store.write(LockKey::Nothing, untold, work))
+        self.runtime.block_on(self.store.write(LockKey::Nothing, unannounced, work))
     }
 
-    /// Marks it as half moved, if it is empty; or finds that mark.
+    /// Marks an empty target as half moved, or checks the mark of an earlier attempt.
     fn begin(&self, place: &Place, fingerprint: i64) -> Result<(), TransferError> {
         let is_ours = self.change(move |db| {
             let sql = "select value from meta where name = 'half_moved'";
@@ -410,7 +411,7 @@ impl TargetStore {
         self.change(move |db| piece.write(db, family))
     }
 
-    /// Verifies everything, and takes the mark away.
+    /// Verifies the target and removes the mark.
     fn finish(&self) -> Result<(), Failure> {
         let engine = Engine::new(self.store.clone(), Clock::system());
         self.runtime.block_on(async {
@@ -443,7 +444,7 @@ impl TargetStore {
     }
 }
 
-/// Whether the target has as many of everything, and ends everywhere as the source does.
+/// Compares the counts and the last hashes of source and target.
 fn compare(source: &Db<'_>, target: &TargetStore) -> Result<(), TransferError> {
     for table in FAMILIES.iter().flat_map(|family| family.tables) {
         let sql = format!("select count(*) from {} where {}", table.name, table.only);
@@ -470,7 +471,8 @@ fn compare(source: &Db<'_>, target: &TargetStore) -> Result<(), TransferError> {
                 (id, end) != (id_here, end_here)
             };
             if let Some(((number, id, _), _)) = there.iter().zip(&here).find(differs) {
-                let what = format!("number {number} ({}) ends differently", id.unwrap_or_default());
+                let what =
+                    format!("key {number} ({}) has another last hash", id.unwrap_or_default());
                 return Err(TransferError::Differs { what });
             }
             match (there.last(), here.last()) {
@@ -479,7 +481,7 @@ fn compare(source: &Db<'_>, target: &TargetStore) -> Result<(), TransferError> {
                 }
                 (None, None) => break,
                 _ => {
-                    let what = "the one ends before the other".to_owned();
+                    let what = "one has fewer rows than the other".to_owned();
                     return Err(TransferError::Differs { what });
                 }
             }
@@ -488,11 +490,11 @@ fn compare(source: &Db<'_>, target: &TargetStore) -> Result<(), TransferError> {
     Ok(())
 }
 
-/// Where the record is read from.
+/// The database that the record is read from.
 enum SourceDatabase {
     Sqlite {
         db: Connection,
-        /// No server may begin to write there meanwhile.
+        /// Held so that no server starts on the source.
         _lock: Option<fs::File>,
     },
     Postgres(PostgresSource),
@@ -502,7 +504,7 @@ impl SourceDatabase {
     fn open(place: &Place) -> Result<Self, OpenError> {
         match place {
             Place::File(path) => Self::open_file(path),
-            Place::Postgres(url) => Ok(SourceDatabase::Postgres(Postgres::look_at(url)?)),
+            Place::Postgres(url) => Ok(SourceDatabase::Postgres(Postgres::open_source(url)?)),
         }
     }
 
@@ -522,7 +524,7 @@ impl SourceDatabase {
         }
         migrate::must_be_up_to_date(path)?;
         let db = connection::reader(path).map_err(sqlite)?;
-        // One moment for everything that is read.
+        // One snapshot for all reads.
         db.execute_batch("begin").map_err(sqlite)?;
         Ok(SourceDatabase::Sqlite { db, _lock: lock })
     }

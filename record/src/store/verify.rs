@@ -1,8 +1,8 @@
-//! Verifying: is the record as it was written?
+//! Verifies that the record is as it was written.
 //!
-//! A [`VerifyWalk`] goes over the whole record in steps that are each a short read of their own, so that
-//! a million arguments are verified while everybody else is served. [`debate`] and [`document`]
-//! hold what must be so of each, [`whole`] what must be so of all of them together.
+//! A [`VerifyWalk`] goes over the whole record in steps. Each step is a short read, so that other
+//! requests are served while a million arguments are verified. [`debate`] and [`document`] check each
+//! debate and document, [`whole`] checks all of them together.
 
 mod debate;
 mod document;
@@ -14,7 +14,7 @@ use document::DocumentWalk;
 use super::db::{Db, values};
 use crate::{Damage, Failure, Fault, VerifiedPiece, VerifyMark};
 
-/// How much a step reads before it lets others have a turn.
+/// How much one step may read.
 #[derive(Debug)]
 pub(super) struct Budget {
     rows: usize,
@@ -26,7 +26,7 @@ impl Budget {
         Budget { rows: 2_000, bytes: 8 * 1024 * 1024 }
     }
 
-    /// Pays for a row with a text of this length.
+    /// Takes a row with a text of this length from the budget.
     fn pay(&mut self, text: usize) {
         self.rows = self.rows.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(text);
@@ -37,12 +37,12 @@ impl Budget {
     }
 }
 
-/// A walk over the whole record.
+/// A verification of the whole record.
 #[derive(Debug)]
 pub(crate) struct VerifyWalk {
-    /// Where it goes on; before the first step it is nowhere yet.
+    /// Where the next step begins.
     at: Position,
-    /// What it is in the middle of.
+    /// The debate or document that it is in the middle of.
     inside: Option<Current>,
     found: VerifiedPiece,
 }
@@ -61,13 +61,13 @@ enum Current {
 }
 
 impl VerifyWalk {
-    /// A walk from the beginning, or from where an earlier one ended.
+    /// A walk from the beginning, or from this mark.
     pub(crate) fn from(mark: Option<VerifyMark>) -> Self {
         let at = mark.map_or(Position::Beginning, Position::At);
         VerifyWalk { at, inside: None, found: VerifiedPiece::default() }
     }
 
-    /// What was found, unless it is in the middle of something.
+    /// The result, unless the walk is in the middle of a debate or document.
     pub(crate) fn rest(self) -> Result<VerifiedPiece, Box<Self>> {
         match self.inside {
             Some(_) => Err(Box::new(self)),
@@ -75,12 +75,12 @@ impl VerifyWalk {
         }
     }
 
-    /// Whether there is nothing left to look at.
+    /// Whether nothing is left.
     pub(crate) fn is_over(&self) -> bool {
         matches!((&self.inside, self.at), (None, Position::End))
     }
 
-    /// Goes on for a step; one that is to be the last ends with what it is in the middle of.
+    /// Takes a step. The `last` one only finishes the current debate or document.
     pub(super) fn step(&mut self, db: &Db<'_>, last: bool) -> Result<(), Failure> {
         let mut budget = Budget::of_a_step();
         while !budget.is_spent() && !self.is_over() {
@@ -137,7 +137,7 @@ impl VerifyWalk {
         Ok(())
     }
 
-    /// What came of it; nothing when it is damaged, which is noted.
+    /// Returns the result of `verify`; on damage it notes the damage and returns `None`.
     fn noting<T>(
         &mut self,
         verify: impl FnOnce() -> Result<T, Failure>,
@@ -186,11 +186,10 @@ impl VerifyWalk {
         Ok(())
     }
 
-    /// The newest key below this one. SQLite gives them without gaps, and rows are never removed: so
-    /// one that is missing was. PostgreSQL leaves out those of transactions that came to nothing, and
-    /// what was removed there is missed in the counts.
+    /// The newest key below this one. SQLite assigns keys without gaps, so a gap means a removed row.
+    /// PostgreSQL skips the keys of aborted transactions; there the counts reveal a removed row.
     fn next(&mut self, db: &Db<'_>, table: &str, before: u64) -> Result<Option<u64>, Failure> {
-        // Somebody may ask to go on from anywhere.
+        // The caller may send any mark.
         let before = before.clamp(1, newest(db, table)? + 1);
         let sql = format!("select max(key) from {table} where key >= 1 and key < ?1");
         let key: Option<u64> = db.one(&sql, values![before], |row| row.get(0))?;
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_what_lies_before_the_mark() {
+    fn left_counts_everything_before_the_mark() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
         std::fs::File::create(&path).unwrap();

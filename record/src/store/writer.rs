@@ -1,13 +1,12 @@
-//! The thread that writes, and its group commit.
+//! The writer threads and their group commit.
 //!
-//! This is SQLite's, which has one; PostgreSQL's, of which there are several, are in
-//! `postgres/writer.rs`.
+//! SQLite has one writer thread, [`SqliteWriter`]; PostgreSQL has several, in `postgres/writer.rs`.
 //!
-//! It takes every request that is waiting, does each inside one transaction, commits once, and
-//! only then answers them all, refusals included: a refusal may rest on a write of the same batch.
-//! When a commit fails nothing of its batch is acknowledged, and nothing more is accepted until
-//! the database has been opened again and has taken a write. Once the database was found to be
-//! damaged nothing is accepted at all.
+//! A writer takes all queued requests, runs them in one transaction, commits once, and only then
+//! answers them all. That includes refusals, because a refusal may depend on a write of the same
+//! batch. If a commit fails, none of its batch is acknowledged, and the writer accepts nothing more
+//! until it has opened the database again and a test write succeeded. Once the database was found
+//! damaged, it accepts nothing at all.
 
 use std::fmt;
 use std::fs::File;
@@ -30,7 +29,7 @@ use crate::{Failure, Fault};
 /// The most requests that share a commit.
 const BATCH: usize = 512;
 
-/// The handle on the threads that write.
+/// The handle on the writer threads and their queue.
 pub(super) struct Writer {
     jobs: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -44,7 +43,7 @@ impl fmt::Debug for Writer {
     }
 }
 
-/// How much was written.
+/// How many batches and requests were committed.
 #[derive(Debug, Default)]
 struct Counts {
     batches: AtomicU64,
@@ -58,7 +57,7 @@ impl Counts {
     }
 }
 
-/// What a request is about, so that it can be locked.
+/// The debate or document that a request locks.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum LockKey {
     Debate(DebateId),
@@ -67,7 +66,7 @@ pub(super) enum LockKey {
 }
 
 impl Writer {
-    /// Starts the thread on a database that is up to date. A damaged one is not opened for writing.
+    /// Starts the thread of an up-to-date database. A damaged one is not opened for writing.
     pub(super) fn start(
         path: &Path,
         file: File,
@@ -91,7 +90,7 @@ impl Writer {
         })
     }
 
-    /// Starts a thread for each of these writers, which share one queue.
+    /// Starts a thread for each of these writers. They share one queue.
     pub(super) fn of_postgres(writers: Vec<PostgresWriter>, queue: usize) -> Self {
         let (jobs, waiting) = mpsc::channel(queue);
         let waiting = Arc::new(Mutex::new(waiting));
@@ -105,12 +104,12 @@ impl Writer {
         Writer { jobs: Mutex::new(Some(jobs)), threads, written, peers }
     }
 
-    /// Says who is to look, should something be committed that nobody was told of.
+    /// Sets the receiver to notify when a commit may have gone unannounced.
     pub(super) fn set_peers(&self, peers: &Arc<dyn PeerListener>) {
         self.peers.get_or_init(|| peers.clone());
     }
 
-    /// How much was written.
+    /// The counts of committed batches and requests.
     pub(super) fn vitals(&self) -> Vitals {
         Vitals {
             batches: self.written.batches.load(Ordering::Relaxed),
@@ -119,15 +118,15 @@ impl Writer {
         }
     }
 
-    /// Does this work in the next batch and returns what came of it once that is committed.
+    /// Runs this work in the next batch and returns its result after the commit.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         about: LockKey,
-        tells: fn(&T, LockKey) -> Option<Notice>,
+        notice: fn(&T, LockKey) -> Option<Notice>,
         work: impl FnMut(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(WriteJob { about, tells, work, result: None, reply });
+        let job = Box::new(WriteJob { about, notice, work, result: None, reply });
         let Some(jobs) = unpoisoned(&self.jobs).clone() else {
             return Err(Fault::Busy("the server is stopping").into());
         };
@@ -136,7 +135,7 @@ impl Writer {
         answer.await.map_err(|_| Fault::Storage("the writer died".to_owned()))?
     }
 
-    /// Finds out whether writing works, by writing.
+    /// Checks with a test write whether writing works.
     pub(super) async fn pulse(&self) -> Result<(), Fault> {
         match self.write(LockKey::Nothing, |(), _| None, pulse).await {
             Ok(()) => Ok(()),
@@ -145,13 +144,13 @@ impl Writer {
         }
     }
 
-    /// Lets the thread finish what is queued, and waits for it.
+    /// Waits until the threads have finished the queue.
     pub(super) async fn close(&self) {
         drop(unpoisoned(&self.jobs).take());
         let threads = std::mem::take(&mut *unpoisoned(&self.threads));
         for thread in threads {
             if !matches!(tokio::task::spawn_blocking(|| thread.join()).await, Ok(Ok(()))) {
-                tracing::error!("the writer did not end well");
+                tracing::error!("a writer thread panicked");
             }
         }
     }
@@ -164,7 +163,7 @@ fn start(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         .expect("a thread can be started while the program starts")
 }
 
-/// Takes whatever is waiting, and while it is written lets the next writer take what comes.
+/// Takes all queued requests and writes them. Meanwhile the next writer may take newer ones.
 fn work_in_turn(
     mut writer: PostgresWriter,
     waiting: &Mutex<mpsc::Receiver<Box<dyn Job>>>,
@@ -179,7 +178,7 @@ fn work_in_turn(
             Ok(()) => {
                 written.add(batch.len());
                 if trouble.take().is_some() {
-                    tracing::info!("the database takes writes again");
+                    tracing::info!("writing to the database works again");
                 }
             }
             Err(fault) if trouble.as_ref() != Some(fault) => {
@@ -198,31 +197,31 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Changes nothing but itself.
+/// A write that changes only its own counter.
 const PULSE: &str = "update meta set value = value + 1 where name = 'pulse'";
 
 fn pulse(db: &Db<'_>) -> Result<(), Failure> {
     db.run(PULSE, values![])
 }
 
-/// A request, whatever its answer is made of.
+/// A queued request with its result type erased.
 pub(super) trait Job: Send {
-    /// What it is about.
+    /// What it locks.
     fn about(&self) -> LockKey;
 
-    /// What other servers are to be told of it.
-    fn news(&self) -> Option<Notice>;
+    /// The notice for other servers.
+    fn notice(&self) -> Option<Notice>;
 
-    /// Does the work. A fault is the database's; everything else is an answer.
+    /// Runs the work. Returns a fault of the database; any other failure is an answer.
     fn run(&mut self, db: &Db<'_>) -> Result<(), Fault>;
 
-    /// Sends the answer, now that it is known whether the batch is on disk.
+    /// Sends the answer, once it is known whether the batch was committed.
     fn answer(self: Box<Self>, committed: &Result<(), Fault>);
 }
 
 struct WriteJob<T, F> {
     about: LockKey,
-    tells: fn(&T, LockKey) -> Option<Notice>,
+    notice: fn(&T, LockKey) -> Option<Notice>,
     work: F,
     result: Option<Result<T, Failure>>,
     reply: oneshot::Sender<Result<T, Failure>>,
@@ -237,9 +236,9 @@ where
         self.about
     }
 
-    fn news(&self) -> Option<Notice> {
+    fn notice(&self) -> Option<Notice> {
         let done = self.result.as_ref()?.as_ref().ok()?;
-        (self.tells)(done, self.about)
+        (self.notice)(done, self.about)
     }
 
     fn run(&mut self, db: &Db<'_>) -> Result<(), Fault> {
@@ -249,7 +248,7 @@ where
             Ok(done)
         };
         let result = catch_unwind(AssertUnwindSafe(work))
-            .unwrap_or_else(|_| Err(Fault::Refused("the request died".to_owned()).into()));
+            .unwrap_or_else(|_| Err(Fault::Refused("the request panicked".to_owned()).into()));
         let fault = match &result {
             Err(Failure::Fault(fault)) => Err(fault.clone()),
             Ok(_) | Err(_) => Ok(()),
@@ -265,19 +264,19 @@ where
             (Ok(()), None) => Err(Fault::Storage("the request was not run".to_owned()).into()),
         };
         if self.reply.send(answer).is_err() {
-            tracing::debug!("nobody waits for this answer any more");
+            tracing::debug!("the caller has left before the answer");
         }
     }
 }
 
-/// The thread's side.
+/// The writer thread of a SQLite file.
 struct SqliteWriter {
     path: PathBuf,
     db: Option<Connection>,
-    /// The handle that examinations read the file by.
+    /// The handle with which examinations read the file.
     file: File,
     condition: Condition,
-    /// Why the last batch failed, until the database has been mended.
+    /// Why the last batch failed, until the database works again.
     trouble: Option<Fault>,
 }
 
@@ -301,23 +300,23 @@ impl SqliteWriter {
         let Some(db) = self.db else { return };
         let folded = match self.condition.check() {
             Ok(()) => checkpoint(&db),
-            // A damaged database keeps its log, so that it stays as it was found.
+            // A damaged database keeps its log, so that both stay as they were found.
             Err(_) => connection::keep_log(&db).map_err(Fault::from),
         };
         if let Err(error) = folded {
-            tracing::warn!(%error, "the log could not be folded into the database");
+            tracing::warn!(%error, "the log could not be checkpointed");
         }
     }
 
-    /// Does the whole batch in one transaction. After an error nothing of it is in the record.
+    /// Runs the batch in one transaction. After an error nothing of it is in the record.
     fn commit(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         self.condition.check()?;
         if self.condition.take_suspicion() {
             self.condition.noted(examine(&self.path, &self.file, Depth::Indexes))?;
         }
         if self.trouble.is_some() {
-            let mended = self.mend();
-            self.condition.noted(mended)?;
+            let reopened = self.reopen();
+            self.condition.noted(reopened)?;
         }
         let Some(db) = &self.db else { return Err(Fault::Busy("the database is closed")) };
         let done = run_all(db, batch);
@@ -334,18 +333,18 @@ impl SqliteWriter {
         }
     }
 
-    /// Opens the database again and accepts it only once it has taken a write.
-    fn mend(&mut self) -> Result<(), Fault> {
+    /// Opens the database again, and accepts it only after a test write.
+    fn reopen(&mut self) -> Result<(), Fault> {
         self.db = None;
         if self.trouble != Some(Fault::StorageFull) {
             examine(&self.path, &self.file, Depth::Pages)?;
         }
         let db = connection::writer(&self.path)?;
-        // After a failed sync, pages may look written that never reached the disk. Folding the
-        // whole log into the file writes and syncs them anew, and starts an empty log.
+        // After a failed sync, pages may seem written that never reached the disk. A checkpoint
+        // writes and syncs them again, and starts an empty log.
         checkpoint(&db)?;
         db.execute(PULSE, [])?;
-        tracing::info!("the database takes writes again");
+        tracing::info!("writing to the database works again");
         self.db = Some(db);
         self.trouble = None;
         Ok(())
@@ -358,7 +357,7 @@ fn run_all(db: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         db.prepare_cached("savepoint request")?.execute([])?;
         match job.run(&Db::Sqlite(db)) {
             Ok(()) => {}
-            // The fault is this request's alone: the others of the batch must not pay for it.
+            // Only this request is at fault; the others of the batch are written.
             Err(Fault::Refused(_) | Fault::Damaged(_)) => {
                 db.prepare_cached("rollback to request")?.execute([])?;
             }
@@ -387,7 +386,7 @@ mod tests {
 
     type Answer = oneshot::Receiver<Result<(), Failure>>;
 
-    /// A writer on a database of its own, in which there is room for notes.
+    /// A writer on a new database with a table of notes.
     fn writer(trouble: Option<Fault>) -> (TempDir, SqliteWriter) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
@@ -402,7 +401,7 @@ mod tests {
         )
     }
 
-    /// A request that notes something and ends like this.
+    /// A request that writes a note and then returns the result of `end`.
     fn noting(
         text: &'static str,
         mut end: impl FnMut(&Db<'_>) -> Result<(), Failure> + Send + 'static,
@@ -412,16 +411,16 @@ mod tests {
             db.run("insert into notes values (?1)", values![text])?;
             end(db)
         };
-        let (about, tells) =
+        let (about, notice) =
             (LockKey::Nothing, (|(), _| None) as fn(&(), LockKey) -> Option<Notice>);
-        (Box::new(WriteJob { about, tells, work, result: None, reply }), answer)
+        (Box::new(WriteJob { about, notice, work, result: None, reply }), answer)
     }
 
     fn lost() -> Failure {
         Fault::Storage("the disk went away".to_owned()).into()
     }
 
-    /// Does all of these in one batch, and says what each was told.
+    /// Runs these requests in one batch and returns their answers.
     fn in_one_batch(
         writer: SqliteWriter,
         requests: Vec<(Box<dyn Job>, Answer)>,
@@ -434,12 +433,12 @@ mod tests {
         }
         drop(jobs);
         writer.work(waiting, &Counts::default());
-        let told = |mut answer: Answer| match answer.try_recv().expect("it was not answered") {
+        let received = |mut answer: Answer| match answer.try_recv().expect("an answer was sent") {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(Some(fault)),
             Err(_) => Err(None),
         };
-        answers.into_iter().map(told).collect()
+        answers.into_iter().map(received).collect()
     }
 
     fn notes(path: &Path) -> Vec<String> {
@@ -449,13 +448,13 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_fails_by_itself_does_not_take_its_batch_with_it() {
+    fn a_refused_or_panicking_request_does_not_fail_its_batch() {
         let (_folder, writer) = writer(None);
         let path = writer.path.clone();
         let refused = Fault::Refused("not so".to_owned());
         let damaged = Fault::Damaged(Damage::new("not so"));
         let (one, other) = (refused.clone(), damaged.clone());
-        let told = in_one_batch(
+        let answers = in_one_batch(
             writer,
             vec![
                 noting("first", |_| Ok(())),
@@ -466,19 +465,19 @@ mod tests {
                 noting("last", |_| Ok(())),
             ],
         );
-        let died = Fault::Refused("the request died".to_owned());
+        let died = Fault::Refused("the request panicked".to_owned());
         let expected =
             [Ok(()), Err(Some(refused)), Err(Some(damaged)), Err(Some(died)), Err(None), Ok(())];
-        assert_eq!(told, expected);
-        // An answer that says no is no fault; whatever gives it has written nothing, as this one.
+        assert_eq!(answers, expected);
+        // A refusal is an answer, not a fault, so its note stays; real refusals write nothing.
         assert_eq!(notes(&path), ["first", "answered", "last"]);
     }
 
     #[test]
-    fn a_batch_that_fails_is_not_written_and_nobody_is_told_that_it_was() {
+    fn a_failed_batch_is_neither_written_nor_acknowledged() {
         let (_folder, writer) = writer(None);
         let path = writer.path.clone();
-        let told = in_one_batch(
+        let answers = in_one_batch(
             writer,
             vec![
                 noting("first", |_| Ok(())),
@@ -487,17 +486,17 @@ mod tests {
             ],
         );
         let Failure::Fault(fault) = lost() else { unreachable!("it is one") };
-        assert_eq!(told, vec![Err(Some(fault)); 3]);
+        assert_eq!(answers, vec![Err(Some(fault)); 3]);
         assert_eq!(notes(&path), [""; 0]);
     }
 
     #[test]
-    fn a_batch_that_fails_holds_the_database_no_longer() {
+    fn a_failed_batch_leaves_no_open_transaction() {
         let (_folder, mut writer) = writer(None);
         let (job, _answer) = noting("lost", |_| Err(lost()));
         assert!(writer.commit(&mut [job]).is_err());
         assert!(writer.db.as_ref().unwrap().is_autocommit());
-        // SQLite ends a transaction by itself on some errors. What is told is what went wrong.
+        // On some errors SQLite ends the transaction by itself. The answer is still the first fault.
         let (job, _answer) = noting("lost", |db| {
             db.run("rollback", values![])?;
             Err(lost())
@@ -507,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_nothing_is_accepted_before_the_database_took_a_write() {
+    fn after_a_failure_a_test_write_comes_before_the_next_batch() {
         let (_folder, mut writer) = writer(Some(Fault::Storage("it failed".to_owned())));
         let path = writer.path.clone();
         let other = Connection::open(&path).unwrap();
@@ -521,29 +520,29 @@ mod tests {
         assert_eq!(
             (pulse(), writer.trouble.is_none()),
             (before + 1, true),
-            "it took a write first"
+            "there was a test write"
         );
         assert_eq!(notes(&path), ["next"]);
     }
 
     #[test]
-    fn a_database_that_was_found_damaged_takes_no_more_writes() {
+    fn a_damaged_database_is_never_written_again() {
         let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
         let (_folder, mut writer) = writer(Some(Fault::Storage("it failed".to_owned())));
         let other = Connection::open(&writer.path).unwrap();
         other.execute_batch(wrong).unwrap();
         for _ in 0..2 {
             let (job, _answer) = noting("next", |_| Ok(()));
-            let told = writer.commit(&mut [job]);
-            assert!(matches!(told, Err(Fault::Corrupt(_))), "{told:?}");
-            // Also when what was found is gone: something else may be wrong that was not found.
+            let committed = writer.commit(&mut [job]);
+            assert!(matches!(committed, Err(Fault::Corrupt(_))), "{committed:?}");
+            // Also after the damage is gone: there may be more that was not found.
             other.execute("delete from notes", []).unwrap();
         }
         assert_eq!(notes(&writer.path), [""; 0]);
     }
 
     #[test]
-    fn a_disk_that_was_full_is_no_reason_to_look_at_everything() {
+    fn after_a_full_disk_the_database_is_not_examined() {
         let wrong = "pragma ignore_check_constraints = on; insert into notes values ('wrong')";
         let (_folder, mut writer) = writer(Some(Fault::StorageFull));
         Connection::open(&writer.path).unwrap().execute_batch(wrong).unwrap();
@@ -553,9 +552,9 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_folded_into_the_database_when_the_writing_ends() {
+    fn the_log_is_checkpointed_when_the_writer_ends() {
         let (folder, writer) = writer(None);
-        // Somebody else has it open, so SQLite does not fold it by itself.
+        // Another connection is open, so SQLite does not checkpoint by itself.
         let other = Connection::open(&writer.path).unwrap();
         other.query_row("select count(*) from notes", [], |_| Ok(())).unwrap();
         assert_eq!(in_one_batch(writer, vec![noting("first", |_| Ok(()))]), [Ok(())]);
@@ -565,7 +564,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_write_after_a_failed_one_is_accepted_once_writing_works_again() {
+    async fn a_write_after_a_failed_one_succeeds_once_writing_works_again() {
         let (_folder, writer) = writer(None);
         let path = writer.path.clone();
         drop(writer);

@@ -1,35 +1,35 @@
-//! What a disk has after a power cut.
+//! The contents of a disk after a power cut.
 //!
-//! What was synced is there. Of what was not, each write may be there, missing, or there in part,
-//! sector by sector; of the changes to a folder, some first ones are there.
+//! Synced writes are there. Each other write may be there, missing, or there in part, sector by sector.
+//! Of the changes to a folder, a first part is there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aw_trials::dice::Dice;
 
-use super::trace::Event;
+use super::trace::DiskEvent;
 
-/// No disk tears less than this.
+/// The unit in which writes are torn.
 const SECTOR: usize = 512;
 
-/// A file's contents, whatever it is called.
+/// The contents of a file, independent of its name.
 #[derive(Debug, Default)]
-struct Content {
+struct FileContent {
     synced: Vec<u8>,
-    /// How long it is for the one who writes.
+    /// Its length for the writing process.
     length: u64,
-    /// What the disk need not have, with when it happened.
-    loose: Vec<(usize, Change)>,
+    /// The changes that were not synced, with their times.
+    loose: Vec<(usize, ContentChange)>,
 }
 
 #[derive(Debug, Clone)]
-enum Change {
+enum ContentChange {
     Write { at: u64, bytes: Vec<u8> },
     Cut { length: u64 },
 }
 
-/// A change to a folder: what a name in it stands for from now on, if anything.
+/// A change to a folder: the file that a name means from now on, if any.
 #[derive(Debug)]
 struct Naming {
     at: usize,
@@ -37,15 +37,15 @@ struct Naming {
     means: Option<usize>,
 }
 
-/// What is left of the things that were not synced.
+/// How unsynced changes are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loss {
     All,
-    /// Some first ones stay.
+    /// A first part stays.
     Tail,
-    /// Each goes its own way.
+    /// Each is kept or lost at random.
     Some,
-    /// The same, sector by sector.
+    /// Each sector is kept or lost at random.
     Torn,
     Nothing,
 }
@@ -55,55 +55,55 @@ impl Loss {
         [Loss::All, Loss::Tail, Loss::Some, Loss::Torn, Loss::Nothing];
 }
 
-/// A disk on which things happen.
+/// A disk that replays events.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
     happened: usize,
-    contents: Vec<Content>,
-    /// What each name stands for now.
+    contents: Vec<FileContent>,
+    /// The file of each name now.
     now: BTreeMap<PathBuf, usize>,
     synced: BTreeMap<PathBuf, usize>,
     loose: Vec<Naming>,
 }
 
 impl Disk {
-    pub(super) fn happens(&mut self, event: &Event) {
+    pub(super) fn happens(&mut self, event: &DiskEvent) {
         let at = self.happened;
         self.happened += 1;
         match event {
-            Event::Make { path, empties } => match self.now.get(path).copied() {
+            DiskEvent::Make { path, empties } => match self.now.get(path).copied() {
                 None => self.make(path.clone()),
-                Some(content) if *empties => self.change(content, Change::Cut { length: 0 }),
+                Some(content) if *empties => self.change(content, ContentChange::Cut { length: 0 }),
                 Some(_) => {}
             },
-            Event::MakeFolder { path } => self.make(path.clone()),
-            Event::Remove { path } => self.name(path.clone(), None),
-            Event::Link { from, to } => {
+            DiskEvent::MakeFolder { path } => self.make(path.clone()),
+            DiskEvent::Remove { path } => self.name(path.clone(), None),
+            DiskEvent::Link { from, to } => {
                 let means = self.now.get(from).copied();
                 self.name(to.clone(), means);
             }
-            Event::Rename { from, to } => {
+            DiskEvent::Rename { from, to } => {
                 let means = self.now.get(from).copied();
                 self.name(to.clone(), means);
                 self.name(from.clone(), None);
             }
-            Event::Write { path, at, bytes } => {
-                // A file outside of what is watched, such as the log.
+            DiskEvent::Write { path, at, bytes } => {
+                // A file outside the data folder.
                 let Some(content) = self.now.get(path).copied() else { return };
                 let at = at.unwrap_or(self.contents[content].length);
-                self.change(content, Change::Write { at, bytes: bytes.clone() });
+                self.change(content, ContentChange::Write { at, bytes: bytes.clone() });
             }
-            Event::Cut { path, length } => {
+            DiskEvent::Cut { path, length } => {
                 let Some(content) = self.now.get(path).copied() else { return };
-                self.change(content, Change::Cut { length: *length });
+                self.change(content, ContentChange::Cut { length: *length });
             }
-            Event::Sync { path, since } => self.sync(path, *since),
-            Event::Acknowledge { .. } => {}
+            DiskEvent::Sync { path, since } => self.sync(path, *since),
+            DiskEvent::Acknowledge { .. } => {}
         }
         debug_assert_eq!(self.happened, at + 1);
     }
 
-    /// What lies below a folder if the power goes now: each file with its bytes.
+    /// The files below a folder, with their bytes, if the power fails now.
     pub(super) fn after_a_cut(
         &self,
         folder: &Path,
@@ -121,7 +121,7 @@ impl Disk {
                 .all(|above| names.contains_key(above))
         };
         let inside = |path: &Path| path.starts_with(folder) && whole(path);
-        // A folder is a name like any other, and has no bytes.
+        // A folder is a name without bytes.
         names
             .iter()
             .filter(|(path, _)| inside(path) && !self.is_folder(path))
@@ -134,7 +134,7 @@ impl Disk {
     }
 
     fn make(&mut self, path: PathBuf) {
-        self.contents.push(Content::default());
+        self.contents.push(FileContent::default());
         self.name(path, Some(self.contents.len() - 1));
     }
 
@@ -143,12 +143,12 @@ impl Disk {
         self.loose.push(Naming { at: self.happened, name, means });
     }
 
-    fn change(&mut self, content: usize, change: Change) {
+    fn change(&mut self, content: usize, change: ContentChange) {
         let at = self.happened;
         let content = &mut self.contents[content];
         content.length = match &change {
-            Change::Write { at, bytes } => content.length.max(at + bytes.len() as u64),
-            Change::Cut { length } => *length,
+            ContentChange::Write { at, bytes } => content.length.max(at + bytes.len() as u64),
+            ContentChange::Cut { length } => *length,
         };
         content.loose.push((at, change));
     }
@@ -170,21 +170,22 @@ impl Disk {
     }
 }
 
-impl Content {
+impl FileContent {
     fn after_a_cut(&self, loss: Loss, dice: &mut Dice) -> Vec<u8> {
         let mut bytes = self.synced.clone();
         for (_, change) in &self.loose[..first(self.loose.len(), loss, dice)] {
             match (loss, change) {
                 (Loss::Some, _) if dice.one_in(2) => {}
-                (Loss::Torn, Change::Write { at, bytes: written }) => {
+                (Loss::Torn, ContentChange::Write { at, bytes: written }) => {
                     let mut from = 0;
                     while from < written.len() {
-                        // Sectors of the disk, not of the write.
+                        // Sectors are aligned to the file, not to the write.
                         let place = (*at as usize + from) % SECTOR;
                         let to = written.len().min(from + SECTOR - place);
                         if !dice.one_in(3) {
                             let piece = written[from..to].to_vec();
-                            Change::Write { at: at + from as u64, bytes: piece }.apply(&mut bytes);
+                            ContentChange::Write { at: at + from as u64, bytes: piece }
+                                .apply(&mut bytes);
                         }
                         from = to;
                     }
@@ -196,10 +197,10 @@ impl Content {
     }
 }
 
-impl Change {
+impl ContentChange {
     fn apply(&self, content: &mut Vec<u8>) {
         match self {
-            Change::Write { at, bytes } => {
+            ContentChange::Write { at, bytes } => {
                 let from = usize::try_from(*at).expect("a small file");
                 let to = from + bytes.len();
                 if content.len() < to {
@@ -207,14 +208,14 @@ impl Change {
                 }
                 content[from..to].copy_from_slice(bytes);
             }
-            Change::Cut { length } => {
+            ContentChange::Cut { length } => {
                 content.resize(usize::try_from(*length).expect("a small file"), 0);
             }
         }
     }
 }
 
-/// How many of so many loose things are looked at.
+/// How many of the unsynced changes are considered.
 fn first(all: usize, loss: Loss, dice: &mut Dice) -> usize {
     match loss {
         Loss::All => 0,

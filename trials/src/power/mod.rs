@@ -1,6 +1,5 @@
-//! Power cuts: what a real server writes and syncs is recorded, and thousands of disks are made on
-//! which the power went at some moment. On each of them everything that had been acknowledged by then
-//! is there, and nothing is broken.
+//! Power cuts: records the writes and syncs of a real server, and builds thousands of disks that a power
+//! cut could leave. Each must hold everything acknowledged by then, and nothing may be corrupt.
 
 mod disk;
 mod trace;
@@ -23,9 +22,9 @@ use tokio::task::JoinSet;
 
 use crate::{Trial, works};
 use disk::{Disk, Loss};
-use trace::Event;
+use trace::DiskEvent;
 
-/// What was on the disk of a machine when it lost its power, and what had been acknowledged.
+/// A disk after a power cut, and how much had been acknowledged.
 struct Image {
     files: BTreeMap<PathBuf, Vec<u8>>,
     acknowledged: usize,
@@ -41,43 +40,43 @@ pub async fn run(trial: &Trial) -> String {
     let images = usize::try_from(trial.times(300, 20_000)).unwrap();
     let home = tempfile::tempdir().unwrap();
     let events = live(trial, home.path()).await;
-    let acknowledged = events.iter().filter(|event| matches!(event, Event::Acknowledge { .. }));
-    let syncs = events.iter().filter(|event| matches!(event, Event::Sync { .. })).count();
-    let told: Vec<(String, String)> = acknowledged
+    let acknowledged = events.iter().filter(|event| matches!(event, DiskEvent::Acknowledge { .. }));
+    let syncs = events.iter().filter(|event| matches!(event, DiskEvent::Sync { .. })).count();
+    let promised: Vec<(String, String)> = acknowledged
         .filter_map(|event| match event {
-            Event::Acknowledge { id, content } => Some((id.clone(), content.clone())),
+            DiskEvent::Acknowledge { id, content } => Some((id.clone(), content.clone())),
             _ => None,
         })
         .collect();
     let mut dice = trial.dice();
-    let broken = cut(&events, home.path(), &told, images, &mut dice);
+    let broken = cut(&events, home.path(), &promised, images, &mut dice);
     if let Some(first) = broken.first() {
         panic!("{} of {images} disks broke the promise; the first: {first}", broken.len());
     }
 
-    // The rig must be able to see a loss: the same run with the syncs left out that
-    // `synchronous=NORMAL` would leave out.
-    let fewer: Vec<Event> = without_commit_syncs(&events);
+    // The trial must be able to find a loss: the same run without the syncs that
+    // `synchronous=NORMAL` leaves out.
+    let fewer: Vec<DiskEvent> = without_commit_syncs(&events);
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let checks = images.min(100);
-    let seen = cut(&fewer, home.path(), &told, checks, &mut dice).len();
+    let seen = cut(&fewer, home.path(), &promised, checks, &mut dice).len();
     panic::set_hook(hook);
-    assert!(seen > checks / 4, "the rig is blind: without syncs it saw only {seen} losses");
+    assert!(seen > checks / 4, "the trial is blind: without syncs it found only {seen} losses");
     format!(
         "{images} disks after a power cut ({} writes and syncs seen, {syncs} of them syncs, {} \
          acknowledged arguments): lost 0, corrupt 0; without the syncs of commits {seen} of \
          {checks} lose something",
-        events.len() - told.len(),
-        told.len(),
+        events.len() - promised.len(),
+        promised.len(),
     )
 }
 
-/// A server's life under strace: new, stopped, started again, killed, started again.
-async fn live(trial: &Trial, home: &Path) -> Vec<Event> {
+/// Runs a server under strace: started, stopped, started again, killed, started again.
+async fn live(trial: &Trial, home: &Path) -> Vec<DiskEvent> {
     let traces = tempfile::tempdir().unwrap();
     let words = if trial.long { 400 } else { 60 };
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<DiskEvent> = Vec::new();
     for (life, killed) in [false, true, false].into_iter().enumerate() {
         let trace = traces.path().join(life.to_string());
         let server =
@@ -94,14 +93,14 @@ async fn live(trial: &Trial, home: &Path) -> Vec<Event> {
         }
         let before = events.len();
         events.extend(trace::read(&trace).into_iter().map(|event| match event {
-            Event::Sync { path, since } => Event::Sync { path, since: since + before },
+            DiskEvent::Sync { path, since } => DiskEvent::Sync { path, since: since + before },
             other => other,
         }));
     }
     events
 }
 
-/// Says so many words, in one debate after the other.
+/// Writes this many arguments, in one debate after the other.
 async fn talk(server: SocketAddr, words: u64, weight: usize) {
     let mut line = Line::to(server);
     let mut said = 0;
@@ -110,7 +109,7 @@ async fn talk(server: SocketAddr, words: u64, weight: usize) {
         loop {
             let saying = talk.next();
             let written = line.post(&saying.path, &saying.body).await.unwrap().data();
-            talk.heard(&saying, &written);
+            talk.acknowledge(&saying, &written);
             said += 1;
             if saying.last {
                 break;
@@ -119,11 +118,11 @@ async fn talk(server: SocketAddr, words: u64, weight: usize) {
     }
 }
 
-/// Cuts the power at so many moments; what was wrong afterwards.
+/// Cuts the power at this many moments; returns the broken promises.
 fn cut(
-    events: &[Event],
+    events: &[DiskEvent],
     home: &Path,
-    told: &[(String, String)],
+    promised: &[(String, String)],
     images: usize,
     dice: &mut Dice,
 ) -> Vec<String> {
@@ -141,7 +140,7 @@ fn cut(
                     loop {
                         let next = queue.lock().unwrap().recv();
                         let Ok(image) = next else { return wrong };
-                        wrong.extend(check(&image, home, told).err());
+                        wrong.extend(check(&image, home, promised).err());
                         if done.fetch_add(1, Ordering::Relaxed) % 1000 == 999 {
                             println!("power: {} disks", done.load(Ordering::Relaxed));
                         }
@@ -153,7 +152,7 @@ fn cut(
         for moment in moments {
             for event in &events[happened..moment] {
                 disk.happens(event);
-                acknowledged += usize::from(matches!(event, Event::Acknowledge { .. }));
+                acknowledged += usize::from(matches!(event, DiskEvent::Acknowledge { .. }));
             }
             happened = moment;
             let loss = Loss::KINDS[dice.index(Loss::KINDS.len())];
@@ -165,8 +164,8 @@ fn cut(
     })
 }
 
-/// Starts on such a disk, as the server would after the machine is up again.
-fn check(image: &Image, home: &Path, told: &[(String, String)]) -> Result<(), String> {
+/// Opens such a disk as the server would after a reboot, and checks it.
+fn check(image: &Image, home: &Path, promised: &[(String, String)]) -> Result<(), String> {
     let Image { files, acknowledged, loss, moment } = image;
     let folder = tempfile::tempdir_in(memory()).unwrap();
     for (path, bytes) in files {
@@ -183,7 +182,7 @@ fn check(image: &Image, home: &Path, told: &[(String, String)]) -> Result<(), St
     .map_err(|broken| format!("at event {moment}, {loss:?} lost: {}", said(&*broken)))?;
     let found: HashMap<&str, &str> =
         found.iter().map(|kept| (kept.id.as_str(), kept.content.as_str())).collect();
-    let (before, _) = told.split_at(*acknowledged);
+    let (before, _) = promised.split_at(*acknowledged);
     let lost =
         before.iter().filter(|(id, content)| found.get(id.as_str()) != Some(&content.as_str()));
     let lost = lost.count();
@@ -195,25 +194,25 @@ fn check(image: &Image, home: &Path, told: &[(String, String)]) -> Result<(), St
     Ok(())
 }
 
-/// A file system in memory, where there is one: disks are made and thrown away.
+/// A folder in memory, if there is one, for the many short-lived disks.
 fn memory() -> PathBuf {
     let shm = PathBuf::from("/dev/shm");
     if shm.is_dir() { shm } else { std::env::temp_dir() }
 }
 
-/// With `synchronous=NORMAL` the log is synced before a checkpoint, and not at a commit.
-fn without_commit_syncs(events: &[Event]) -> Vec<Event> {
+/// Removes the syncs of commits: with `synchronous=NORMAL` the log is synced only before a checkpoint.
+fn without_commit_syncs(events: &[DiskEvent]) -> Vec<DiskEvent> {
     let is_log = |path: &Path| path.extension().is_some_and(|end| end == "db-wal");
     let mut kept = Vec::new();
     for (place, event) in events.iter().enumerate() {
-        if let Event::Sync { path, .. } = event {
+        if let DiskEvent::Sync { path, .. } = event {
             let next = events[place + 1..].iter().find_map(|event| match event {
-                Event::Write { path, .. } | Event::Sync { path, .. } => Some(path),
+                DiskEvent::Write { path, .. } | DiskEvent::Sync { path, .. } => Some(path),
                 _ => None,
             });
             if is_log(path) && next.is_none_or(|next| is_log(next)) {
-                // Something happens, so that the count of events stays.
-                kept.push(Event::Sync { path: PathBuf::new(), since: 0 });
+                // A dummy event keeps the number of events.
+                kept.push(DiskEvent::Sync { path: PathBuf::new(), since: 0 });
                 continue;
             }
         }

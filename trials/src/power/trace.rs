@@ -1,7 +1,7 @@
-//! What a server did to its files and told its callers, in order, as strace saw it.
+//! Reads from strace, in order, what a server did to its files and acknowledged to its callers.
 //!
-//! What is written counts from the moment of the call: the disk may have it. What is synced counts
-//! from the moment of the return, for everything that was written before the call.
+//! A write counts from its call: the disk may have it. A sync counts from its return, for everything
+//! that was written before its call.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use std::process::Command;
 use aw_trials::server::inside;
 use serde_json::Value;
 
-/// The calls by which files and sockets are changed.
+/// The system calls that change files and sockets.
 const CALLS: &str = "trace=openat,creat,write,writev,pwrite64,pwritev,pwritev2,sendto,sendmsg,\
     ftruncate,truncate,fallocate,fsync,fdatasync,sync_file_range,msync,rename,renameat,renameat2,\
     unlink,unlinkat,rmdir,link,linkat,symlink,symlinkat,mkdir,mkdirat";
 
-/// Something that happened.
+/// An event of a server's run.
 #[derive(Debug, Clone)]
-pub(super) enum Event {
-    /// A file was opened in a way that makes it when it is not there.
+pub(super) enum DiskEvent {
+    /// A file was opened with `O_CREAT`.
     Make {
         path: PathBuf,
         empties: bool,
@@ -37,7 +37,7 @@ pub(super) enum Event {
         from: PathBuf,
         to: PathBuf,
     },
-    /// Without a place: at the end.
+    /// The position; `None` is the end.
     Write {
         path: PathBuf,
         at: Option<u64>,
@@ -47,28 +47,28 @@ pub(super) enum Event {
         path: PathBuf,
         length: u64,
     },
-    /// A file or a folder is on the disk as it was when this many events had happened.
+    /// A file or folder was synced as of this many events.
     Sync {
         path: PathBuf,
         since: usize,
     },
-    /// A caller was told that this argument is in the record.
+    /// The server acknowledged an argument.
     Acknowledge {
         id: String,
         content: String,
     },
 }
 
-/// Has strace run this command, and write what it sees to a file.
+/// Wraps a command in strace, which writes to a file.
 pub(super) fn traced(command: &Command, into: &Path) -> Command {
     let mut strace = Command::new("strace");
-    // All text as bytes, all of it.
+    // Print all strings completely and as bytes.
     strace.args(["-f", "-y", "-xx", "-s", "100000000", "-e", "signal=none", "-e", CALLS]);
     inside(command, strace.arg("-o").arg(into))
 }
 
-/// Reads what strace wrote, once it has ended.
-pub(super) fn read(file: &Path) -> Vec<Event> {
+/// Parses strace's output.
+pub(super) fn read(file: &Path) -> Vec<DiskEvent> {
     let text = std::fs::read_to_string(file).expect("strace has written");
     let mut reader = Reader::default();
     for line in text.lines() {
@@ -79,10 +79,10 @@ pub(super) fn read(file: &Path) -> Vec<Event> {
 
 #[derive(Default)]
 struct Reader<'a> {
-    events: Vec<Event>,
-    /// The calls that have not returned yet: by thread, their text and how much had happened.
+    events: Vec<DiskEvent>,
+    /// The unfinished calls by thread, with their text and the number of events before them.
     open: HashMap<&'a str, (&'a str, usize)>,
-    /// What was sent on each socket and is not a whole answer yet.
+    /// The bytes of each socket that are not a complete answer yet.
     sent: HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What counts from the moment of the call.
+    /// Handles the call of a write.
     fn called(&mut self, entry: &str) {
         let (name, arguments) = entry.split_once('(').expect("a call");
         let bytes = || texts(arguments).concat();
@@ -118,13 +118,13 @@ impl<'a> Reader<'a> {
                 self.send(file(), &bytes());
             }
             "write" | "writev" if file().starts_with(b"/") => {
-                self.events.push(Event::Write { path: path(file()), at: None, bytes: bytes() });
+                self.events.push(DiskEvent::Write { path: path(file()), at: None, bytes: bytes() });
             }
             "pwrite64" | "pwritev" => {
                 let at = Some(last());
-                self.events.push(Event::Write { path: path(file()), at, bytes: bytes() });
+                self.events.push(DiskEvent::Write { path: path(file()), at, bytes: bytes() });
             }
-            "ftruncate" => self.events.push(Event::Cut { path: path(file()), length: last() }),
+            "ftruncate" => self.events.push(DiskEvent::Cut { path: path(file()), length: last() }),
             "pwritev2" | "fallocate" | "truncate" | "msync" | "sync_file_range" | "symlink"
             | "symlinkat" | "creat" | "sendmsg" => {
                 panic!("strace saw a new way to write: {entry:.300}")
@@ -133,30 +133,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What counts from the moment of the return.
+    /// Handles the return of a call.
     fn returned(&mut self, entry: &str, result: &str, since: usize) {
         if result.starts_with('-') {
             return;
         }
         let (name, arguments) = entry.split_once('(').expect("a call");
         let event = match name {
-            "fsync" | "fdatasync" => Event::Sync { path: path(described(arguments)), since },
+            "fsync" | "fdatasync" => DiskEvent::Sync { path: path(described(arguments)), since },
             "openat" if arguments.contains("O_CREAT") => {
                 let empties = arguments.contains("O_TRUNC");
-                Event::Make { path: named(arguments, 0), empties }
+                DiskEvent::Make { path: named(arguments, 0), empties }
             }
-            "mkdir" | "mkdirat" => Event::MakeFolder { path: named(arguments, 0) },
-            "unlink" | "unlinkat" | "rmdir" => Event::Remove { path: named(arguments, 0) },
-            "link" | "linkat" => Event::Link { from: named(arguments, 0), to: named(arguments, 1) },
+            "mkdir" | "mkdirat" => DiskEvent::MakeFolder { path: named(arguments, 0) },
+            "unlink" | "unlinkat" | "rmdir" => DiskEvent::Remove { path: named(arguments, 0) },
+            "link" | "linkat" => {
+                DiskEvent::Link { from: named(arguments, 0), to: named(arguments, 1) }
+            }
             "rename" | "renameat" | "renameat2" => {
-                Event::Rename { from: named(arguments, 0), to: named(arguments, 1) }
+                DiskEvent::Rename { from: named(arguments, 0), to: named(arguments, 1) }
             }
             _ => return,
         };
         self.events.push(event);
     }
 
-    /// Finds whole answers in what is sent, and in them what is acknowledged.
+    /// Finds complete answers, and the acknowledged arguments in them.
     fn send(&mut self, socket: Vec<u8>, bytes: &[u8]) {
         let sent = self.sent.entry(socket).or_default();
         sent.extend_from_slice(bytes);
@@ -175,25 +177,25 @@ impl<'a> Reader<'a> {
                 (argument["id"].as_str(), argument["content"].as_str())
             {
                 let (id, content) = (id.to_owned(), content.to_owned());
-                self.events.push(Event::Acknowledge { id, content });
+                self.events.push(DiskEvent::Acknowledge { id, content });
             }
         }
     }
 }
 
-/// Every text among the arguments of a call.
+/// Every string among the arguments of a call.
 fn texts(arguments: &str) -> Vec<Vec<u8>> {
     arguments.split('"').skip(1).step_by(2).map(bytes).collect()
 }
 
-/// The file that stands behind the first descriptor: 7<this>.
+/// The file of the first descriptor: 7<this>.
 fn described(arguments: &str) -> Vec<u8> {
     let from = arguments.find('<').map_or(0, |at| at + 1);
     let to = arguments[from..].find('>').map_or(from, |at| from + at);
     bytes(&arguments[from..to])
 }
 
-/// The nth text, which is a path.
+/// The nth string, a path.
 fn named(arguments: &str, nth: usize) -> PathBuf {
     path(texts(arguments).swap_remove(nth))
 }
@@ -202,7 +204,7 @@ fn path(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(String::from_utf8(bytes).expect("a path in UTF-8"))
 }
 
-/// Bytes that strace has written as \x61\x77.
+/// Decodes strace's \x61\x77.
 fn bytes(hex: &str) -> Vec<u8> {
     let digit = |digit: u8| (digit as char).to_digit(16).expect("a hex digit") as u8;
     hex.as_bytes().chunks_exact(4).map(|four| digit(four[2]) << 4 | digit(four[3])).collect()

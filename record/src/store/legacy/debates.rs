@@ -1,4 +1,4 @@
-//! The debates of the older system.
+//! Reads the debates of the older system.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::store::db::{Db, values};
 use crate::store::{checksums, debates};
 use crate::{DebateHead, Failure};
 
-/// A debate that was read, ready to be written.
+/// A debate that was read and checked.
 pub(super) struct OldDebate {
     head: DebateHead,
-    /// Each with the standing after it.
+    /// Each argument with the standing after it.
     arguments: Vec<(Argument, Standing)>,
-    /// The id that it had there, where that was no UUID.
+    /// Its old id, if that was not a UUID.
     former_id: Option<String>,
 }
 
@@ -47,8 +47,8 @@ impl OldDebate {
     }
 }
 
-/// The id of a debate here, and its former one where that was no UUID, or the UUID of another debate
-/// in other letters.
+/// The new id of a debate, and its old id if that was not a UUID or only differs in case from that of
+/// another debate.
 fn named(text: String, taken: &mut BTreeSet<DebateId>) -> (DebateId, Option<String>) {
     if let Ok(id) = text.parse()
         && taken.insert(id)
@@ -58,7 +58,7 @@ fn named(text: String, taken: &mut BTreeSet<DebateId>) -> (DebateId, Option<Stri
     (DebateId::once_called(&text), Some(text))
 }
 
-/// Reads all debates, and names what cannot be read.
+/// Reads all debates and collects the problems.
 pub(super) fn read(
     db: &Connection,
     problems: &mut Vec<String>,
@@ -83,7 +83,8 @@ pub(super) fn read(
     )?;
     let mut heads = heads.query([])?;
     while let Some(row) = heads.next()? {
-        let id: String = row.get(0).unwrap_or_else(|_| "a debate whose id is no text".to_owned());
+        let id: String =
+            row.get(0).unwrap_or_else(|_| "a debate whose id is not a text".to_owned());
         let own = arguments.remove(&id).unwrap_or_default();
         match read_debate(row, own, &mut taken) {
             Ok(debate) => debates.push(debate),
@@ -91,7 +92,7 @@ pub(super) fn read(
         }
     }
     problems.extend(
-        arguments.keys().map(|id| format!("arguments of a debate that is not there: {id}")),
+        arguments.keys().map(|id| format!("arguments of a debate that does not exist: {id}")),
     );
     Ok(debates)
 }
@@ -108,7 +109,7 @@ struct OldArgument {
 }
 
 impl OldArgument {
-    /// With the debate's id as it stands in the file.
+    /// Reads an argument and the old id of its debate.
     fn read(row: &Row<'_>) -> Result<(String, Self), String> {
         let debate: String = field(row, "debate_id")?;
         let named = |problem: String| {
@@ -153,14 +154,14 @@ fn read_debate(
         if old.seq != seq {
             return Err(format!("argument {seq} is missing, {} comes next", old.seq));
         }
-        // The record would not verify.
+        // Such a record would not pass verification.
         let parent: Option<ArgumentId> = old.parent.map(Into::into);
         if parent.is_some_and(|parent| !earlier.contains(&parent)) {
             return Err(format!("argument {seq} does not answer an earlier one of its debate"));
         }
         earlier.insert(old.id.into());
         let previous = arguments.last().map(|(argument, standing)| (argument, *standing));
-        // The older system did not record that a RULING closed the debate, nor that it was its own.
+        // The older system did not record whether a RULING closed the debate or was automatic.
         let closes = old.kind == Kind::Ruling && seq == count && state == State::Closed;
         let close = (old.kind == Kind::Ruling).then_some(closes);
         let automatic = closes

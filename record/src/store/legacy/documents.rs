@@ -1,9 +1,9 @@
-//! The documents of the older system.
+//! Imports the documents of the older system.
 //!
-//! Its command line writes `docstore.db` by itself, also while our server runs. So the file is looked
-//! at when the record is opened, and again when an argument cites a document and the file has changed.
-//! It is only read. A version is known by the UUIDv5 of its row's id: what is here already is passed
-//! over, and what cannot be read is named in the log and passed over too.
+//! Its command line writes `docstore.db` directly, also while our server runs. So the file is read when
+//! the record is opened, and again when an argument cites a document and the file has changed. It is
+//! never written. The UUIDv5 of a row's id identifies a version: known versions are skipped; unreadable
+//! ones are logged and skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,20 +19,20 @@ use crate::store::db::{Db, values};
 use crate::store::{checksums, documents};
 use crate::{Failure, NewVersion};
 
-/// A file of documents, and how it looked when it was last read.
+/// A file of documents, with its stamp at the last read.
 #[derive(Debug)]
 pub(in crate::store) struct Docstore {
     path: PathBuf,
     seen: Mutex<Option<Stamp>>,
 }
 
-/// When the file and its log were last changed, and how long they are.
+/// The modification times and lengths of the file and its log.
 type Stamp = [Option<(SystemTime, u64)>; 2];
 
-/// A version of a document: the request id that it is known by, what it says, and when it was written.
+/// A version: its request id, its content, and when it was written.
 type OldVersion = (RequestId, NewVersion, Time);
 
-/// Versions of a document that are not in the record.
+/// New versions of a document.
 pub(in crate::store) struct OldDocument {
     id: DocumentId,
     versions: Vec<OldVersion>,
@@ -44,14 +44,13 @@ impl Docstore {
         Docstore { path, seen: Mutex::new(None) }
     }
 
-    /// Whether the file is not as it was when it was last read.
+    /// Whether the file has changed since the last read.
     pub(in crate::store) fn has_changed(&self) -> bool {
         let now = stamp(&self.path);
         now[0].is_some() && *self.seen.lock().unwrap_or_else(PoisonError::into_inner) != Some(now)
     }
 
-    /// The documents and versions in the file that the record lacks. What cannot be read is named in
-    /// the log.
+    /// The documents and versions that the record lacks. Logs those it cannot read.
     pub(in crate::store) fn new_in(&self, db: &Db<'_>) -> Vec<OldDocument> {
         let now = stamp(&self.path);
         if now[0].is_none() {
@@ -62,7 +61,7 @@ impl Docstore {
             let path = self.path.display();
             tracing::warn!(%path, %problem, "a document of the older system was not imported");
         }
-        // Somebody had it locked: the next look may find more.
+        // If another program had it locked, the next read may find more.
         if !problems.iter().any(ImportProblem::is_passing) {
             *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         }
@@ -77,7 +76,7 @@ fn stamp(path: &Path) -> Stamp {
     })
 }
 
-/// What stood in the way of reading.
+/// Why a document or a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ImportProblem {
     #[error("document {id}: {why}")]
@@ -98,7 +97,7 @@ impl ImportProblem {
     }
 }
 
-/// The documents and versions of this file that the record lacks, and what could not be read.
+/// The documents and versions of this file that the record lacks, and the problems.
 pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<ImportProblem>) {
     let mut problems = Vec::new();
     let mut new = Vec::new();
@@ -125,7 +124,7 @@ pub(super) fn unknown(db: &Db<'_>, path: &Path) -> (Vec<OldDocument>, Vec<Import
     (new, problems)
 }
 
-/// Why a document was not read: because of itself, or because nothing can be read.
+/// Why a document was not read: it is bad itself, or nothing can be read.
 enum Unread {
     This(String),
     All(ImportProblem),
@@ -149,10 +148,10 @@ impl From<rusqlite::Error> for Unread {
     }
 }
 
-/// A document, and its versions: the id of each row, and its number.
+/// A document and its versions, each with its row's id and its number.
 type Listed = (String, Vec<(String, i64)>);
 
-/// Every document, without texts: looking costs little when nothing is new.
+/// Lists every document without its texts, which is cheap when nothing is new.
 fn listed(file: &Connection) -> rusqlite::Result<Vec<Listed>> {
     let mut rows = file.prepare(
         "select cast(document_id as text), cast(id as text), version from document_versions
@@ -166,20 +165,20 @@ fn listed(file: &Connection) -> rusqlite::Result<Vec<Listed>> {
             all.push((id, Vec::new()));
         }
         let (_, versions) = all.last_mut().expect("it was just pushed");
-        // A number that is none is found missing.
+        // A number that cannot be read counts as missing.
         versions.push((row.get(1)?, row.get(2).unwrap_or(-1)));
     }
     Ok(all)
 }
 
-/// The versions of this document that the record lacks, if there are any.
+/// The versions of this document that the record lacks, if any.
 fn document(
     db: &Db<'_>,
     file: &Connection,
     text: &str,
     rows: &[(String, i64)],
 ) -> Result<Option<OldDocument>, Unread> {
-    let id: DocumentId = text.parse().map_err(|_| "its id is no UUID".to_owned())?;
+    let id: DocumentId = text.parse().map_err(|_| "its id is not a UUID".to_owned())?;
     let sql = "select key, deleted_at is not null from documents where id = ?1";
     let known =
         db.optional(sql, values![id.uuid()], |row| Ok((row.get::<i64>(0)?, row.get::<bool>(1)?)))?;
@@ -191,7 +190,8 @@ fn document(
         if *number != place {
             return Err(format!("version {place} is missing").into());
         }
-        let own: Uuid = own.parse().map_err(|_| format!("the id of version {place} is no UUID"))?;
+        let own: Uuid =
+            own.parse().map_err(|_| format!("the id of version {place} is not a UUID"))?;
         let sql =
             "select 1 from document_versions where document_key = ?1 and client_request_id = ?2";
         let is_here = match known {
@@ -239,7 +239,7 @@ fn version(row: &Row<'_>) -> Result<(OldVersion, Option<Time>), String> {
     Ok(((request_id(None, own), version, time(row, "created_at")?), deleted_at))
 }
 
-/// Writes these documents. One that the record does not take is named in the log and left out.
+/// Writes these documents. Logs and skips one that cannot be written.
 pub(in crate::store) fn keep(db: &Db<'_>, new: &[OldDocument]) -> Result<(), Failure> {
     for document in new {
         db.run("savepoint older_document", values![])?;

@@ -1,11 +1,11 @@
-//! Who else has a file open. Linux tells, in `/proc`; elsewhere nobody is found.
+//! Finds the processes that have a file open, in Linux's `/proc`. On other systems it finds none.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The other processes that have this file open, each as `node (pid 4711)`. Those of other users are
-/// not seen.
+/// The other processes that have this file open, each as `node (pid 4711)`. It does not see those of
+/// other users.
 pub(super) fn of(path: &Path) -> Vec<String> {
     let Ok(file) = fs::metadata(path) else { return Vec::new() };
     let own = std::process::id().to_string();

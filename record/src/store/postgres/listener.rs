@@ -1,8 +1,8 @@
-//! Hearing what other servers have to say, over one connection for all debates.
+//! Receives notices from other servers, over one connection for all debates.
 //!
-//! A notification is passed on as soon as it comes. When the connection drops, it is made anew, and
-//! then everything counts as changed: whatever was said meanwhile is in the record. Over the same
-//! connection servers tell each other once a second who waits where, and that they are alive.
+//! A notice is passed on as soon as it arrives. If the connection drops, it is opened again, and then
+//! everything counts as changed, because notices may have been missed. Over the same connection
+//! servers exchange their presence once a second, which also shows that they are alive.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Error, Statement};
 use uuid::Uuid;
 
-use super::writer::understood;
+use super::writer::decode;
 use super::{Connector, DriverConnection, LOCKS, MOVING, Notice, PeerListener, session};
 use crate::Sign;
 use crate::presence::RoleSign;
 
-/// How often servers tell each other who is there.
+/// How often servers exchange presence.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// The longest that nothing may be heard of the database.
+/// The longest that the database may not answer.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Before it is tried again to connect.
+/// The pause before a new attempt to connect.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// After so many beats, what dead servers left behind is swept away.
+/// How many beats pass between two removals of dead servers' rows.
 const SWEEP: u64 = 60;
 
-/// Listens for as long as the store is open. Whoever waits for it is told when it begins.
+/// Listens while the store is open. Sends on `up` once it listens.
 pub(super) async fn run(
     connector: Arc<Connector>,
     peers: Arc<dyn PeerListener>,
@@ -52,20 +52,23 @@ pub(super) async fn run(
                 if let Err(why) =
                     stay(&connector, &client, &mut connection, &*peers, up.take()).await
                 {
-                    tracing::warn!(why, "other servers are not heard for the moment");
+                    tracing::warn!(why, "lost the connection to notices from other servers");
                 }
                 connector.listening.store(false, Ordering::Relaxed);
                 connection.abort();
             }
             Err(error) => {
-                tracing::debug!(error = session::words(&error), "other servers cannot be heard");
+                tracing::debug!(
+                    error = session::words(&error),
+                    "cannot connect to notices from other servers"
+                );
             }
         }
         sleep(PAUSE).await;
     }
 }
 
-/// Tells other servers that this one stops and that nobody waits here any more.
+/// Removes this server and its presence, because it stops.
 pub(super) async fn leave(connector: &Connector) {
     let leaving = async {
         let (client, connection) = connector.dial().await?;
@@ -78,19 +81,19 @@ pub(super) async fn leave(connector: &Connector) {
         Ok::<(), Error>(())
     };
     if !matches!(timeout(Duration::from_secs(1), leaving).await, Ok(Ok(()))) {
-        tracing::debug!("other servers will notice by themselves that this one has stopped");
+        tracing::debug!("other servers will notice the stop by the missing beat");
     }
 }
 
-/// Keeps the connection going, and passes on what comes.
+/// Polls the connection and passes notices on.
 async fn pass_on(mut connection: DriverConnection, own: Uuid, peers: Arc<dyn PeerListener>) {
     while let Some(message) = poll_fn(|cx| connection.poll_message(cx)).await {
         match message {
             Ok(AsyncMessage::Notification(notification)) => {
-                let (server, news) = understood(notification.payload());
-                // What was written here has been told here.
+                let (server, notices) = decode(notification.payload());
+                // This server has already handled its own notices.
                 if server != Some(own) {
-                    news.into_iter().for_each(|news| peers.hear(news));
+                    notices.into_iter().for_each(|notice| peers.notify(notice));
                 }
             }
             Ok(_) => {}
@@ -102,7 +105,7 @@ async fn pass_on(mut connection: DriverConnection, own: Uuid, peers: Arc<dyn Pee
     }
 }
 
-/// Says and hears who is there until the connection ends, and why it did.
+/// Exchanges presence until the connection ends; returns why it ended.
 async fn stay(
     connector: &Connector,
     client: &Client,
@@ -115,15 +118,15 @@ async fn stay(
         .await
         .map_err(|_| "the database does not answer".to_owned())?
         .map_err(words)?;
-    // Also a server that writes nothing keeps others from moving its record.
+    // A server that writes nothing must also prevent a move of its record.
     let joined = client.query_one(session::JOIN, &[&LOCKS, &MOVING]).await.map_err(words)?;
     if !joined.get::<_, bool>(0) {
         return Err("the record is being moved to another database".to_owned());
     }
     connector.listening.store(true, Ordering::Relaxed);
     if up.is_none_or(|up| up.try_send(()).is_err()) {
-        // What was written while nobody listened was said to nobody.
-        peers.hear(Notice::Anything);
+        // Notices were missed before it listened.
+        peers.notify(Notice::Anything);
     }
     let signs = PresenceStatements::prepare(client, connector.server).await.map_err(words)?;
     let mut beats = interval(BEAT);
@@ -142,7 +145,7 @@ async fn stay(
     }
 }
 
-/// The statements by which servers tell each other who is there.
+/// The statements that exchange presence.
 struct PresenceStatements {
     server: Uuid,
     beat: Statement,
@@ -170,7 +173,7 @@ impl PresenceStatements {
                          changed_at = clock_timestamp()",
                 )
                 .await?,
-            // What is committed late is looked at once more.
+            // Ten seconds, so that a late commit is read as well.
             learn: client
                 .prepare(
                     "select server, debate_id, role, waiting, last_seen from signs
@@ -196,7 +199,7 @@ impl PresenceStatements {
         let own = self.server.as_bytes().as_slice();
         let first = beat == 0;
         client.execute(&self.beat, &[&own]).await?;
-        let here = peers.signs(first);
+        let here = peers.local_signs(first);
         for some in here.chunks(1_000) {
             let ids: Vec<Uuid> = some.iter().map(|seen| seen.debate.uuid()).collect();
             let debates: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes().as_slice()).collect();
@@ -212,12 +215,12 @@ impl PresenceStatements {
             let Ok(role) = row.get::<_, &str>(2).parse() else { continue };
             let last_seen = row.get::<_, Option<i64>>(4).map(aw_core::Time);
             let sign = Sign { waiting: row.get(3), last_seen };
-            peers.learn(server, RoleSign { debate: debate.into(), role, sign });
+            peers.learn_sign(server, RoleSign { debate: debate.into(), role, sign });
         }
         let alive = client.query(&self.alive, &[&own]).await?;
         let alive: Vec<Uuid> =
             alive.iter().filter_map(|row| Uuid::from_slice(row.get(0)).ok()).collect();
-        peers.alive(&alive);
+        peers.set_alive(&alive);
         if beat % SWEEP == SWEEP - 1 {
             client
                 .batch_execute(

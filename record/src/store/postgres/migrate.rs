@@ -1,17 +1,17 @@
-//! Bringing a database up to date, once however many servers start together.
+//! Migrations of a PostgreSQL database. If several servers start together, one migrates.
 
 use super::session::PostgresSession;
 use crate::store::db::{Db, values};
 
-/// The nth one leads to schema n. A released one is history.
+/// The nth migration leads to schema n. A released migration never changes.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0001_record.sql"),
     include_str!("../migrations/postgres/0002_former_ids.sql"),
 ];
 
-/// Makes or migrates the tables. On an error they are as they were.
+/// Creates or migrates the tables. An error leaves them unchanged.
 pub(super) fn bring_up_to_date(session: &PostgresSession) -> Result<(), String> {
-    // The first to come does it, and the others find it done.
+    // The first server migrates; the others wait for the lock and find it done.
     session.command(
         "set statement_timeout = '10min'; set lock_timeout = '10min'; begin;
         select pg_advisory_xact_lock(1635214434)",
@@ -22,7 +22,7 @@ pub(super) fn bring_up_to_date(session: &PostgresSession) -> Result<(), String> 
     session.settle().map_err(|failure| failure.to_string())
 }
 
-/// Whether the tables are there as this version makes them.
+/// Whether the tables have this version's schema.
 pub(super) fn is_up_to_date(session: &PostgresSession) -> Result<bool, String> {
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
     Ok(schema(&Db::Postgres(session))? == known)
@@ -42,7 +42,7 @@ fn migrate(session: &PostgresSession) -> Result<(), String> {
     session.settle().map_err(text)
 }
 
-/// Which schema there is; 0 for none.
+/// The number of the schema; 0 for none.
 fn schema(db: &Db<'_>) -> Result<i64, String> {
     let text = |failure: crate::Failure| failure.to_string();
     let known = i64::try_from(MIGRATIONS.len()).expect("there are a handful");
@@ -52,7 +52,7 @@ fn schema(db: &Db<'_>) -> Result<i64, String> {
     let schema = match (debates, meta) {
         (false, _) => 0,
         (true, false) => {
-            return Err("it holds tables called like aw's that are not aw's: choose another \
+            return Err("it holds tables with aw's names that are not aw's: choose another \
                         database or schema; this one was left untouched"
                 .to_owned());
         }
@@ -63,7 +63,7 @@ fn schema(db: &Db<'_>) -> Result<i64, String> {
     };
     if schema > known {
         return Err(format!(
-            "it was written by a newer aw (schema {schema}, this one knows {known}): install that \
+            "it was written by a newer aw (schema {schema}, this one supports up to {known}): install that \
              version or a later one; the database was left untouched"
         ));
     }

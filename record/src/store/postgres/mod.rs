@@ -1,9 +1,9 @@
-//! The store in PostgreSQL, which any number of servers share.
+//! The store in PostgreSQL, which any number of servers may share.
 //!
-//! [`session`] speaks to the database, [`pool`] reads, [`writer`] writes, [`listener`] hears what other
-//! servers have written and who waits there, and [`migrate`] makes the tables. [`url`] says where it
-//! is and [`tls`] whom to trust on the way. All of it has a small runtime of its own, so that whoever
-//! reads or writes may wait on any thread.
+//! [`session`] runs statements, [`pool`] reads, [`writer`] writes, [`listener`] receives notices and
+//! presence from other servers, and [`migrate`] creates the tables. [`url`] parses the address and
+//! [`tls`] checks certificates. All of it runs on a small runtime of its own, so that reads and writes
+//! may block on any thread.
 
 mod listener;
 mod migrate;
@@ -45,64 +45,64 @@ const WRITERS: usize = 2;
 /// How long one attempt to connect may take.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// How often, and how many times, it is tried again while a server starts: for half a minute.
+/// The retries while a server starts: for half a minute.
 const START_PAUSE: Duration = Duration::from_millis(250);
 const START_TRIES: u32 = 120;
 
-/// The same while it serves: for two seconds, and once it is known to be away only once.
+/// The retries while it serves: for two seconds. If the database is known to be unreachable, only one.
 const PAUSE: Duration = Duration::from_millis(100);
 const TRIES: u32 = 20;
 
-/// The first number of our advisory locks. They belong to a session and end with it, however it ends.
+/// The first number of our advisory locks. A lock ends with its session.
 const LOCKS: i32 = 0x6177;
 
-/// The second number of the lock that every server shares and whoever moves the record has alone.
+/// The second number of the lock that servers share and a move of the record takes exclusively.
 const MOVING: i32 = 0;
 
-/// How often, and after which pause, somebody who moves the record tries to be alone: the sessions of
-/// a server that was just stopped or killed take a moment to end.
+/// The retries of a move for its exclusive lock: the sessions of a server that was just stopped or
+/// killed take a moment to end.
 const ALONE_TRIES: u32 = 20;
 const ALONE_PAUSE: Duration = Duration::from_millis(100);
 
-/// What servers on one record tell each other.
+/// A notice from one server to the others on the same record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// This debate was opened.
+    /// A debate was opened.
     Opened(DebateId),
-    /// Something was written into it.
+    /// A debate was written to.
     Written(DebateId),
-    /// It was deleted.
+    /// A debate was deleted.
     Deleted(DebateId),
-    /// Somebody's token was taken back, or their session ended.
+    /// A token was revoked or a session ended.
     Seats,
-    /// Something may have been missed: look at everything.
+    /// Notices may have been missed: anything may have changed.
     Anything,
 }
 
-/// Whoever is told what other servers have to say, and knows what to tell them.
+/// Receives notices and presence from other servers, and supplies this server's presence.
 pub(crate) trait PeerListener: Send + Sync + 'static {
-    /// Something happened on another server.
-    fn hear(&self, news: Notice);
+    /// Handles a notice from another server.
+    fn notify(&self, notice: Notice);
 
-    /// Who is here: what has changed since the last call, or everything.
-    fn signs(&self, all: bool) -> Vec<RoleSign>;
+    /// The presence on this server: the changes since the last call, or everything.
+    fn local_signs(&self, all: bool) -> Vec<RoleSign>;
 
-    /// Who is there, on this server.
-    fn learn(&self, server: Uuid, seen: RoleSign);
+    /// Takes the presence of a role on another server.
+    fn learn_sign(&self, server: Uuid, sign: RoleSign);
 
-    /// Only these servers are alive, besides this one.
-    fn alive(&self, servers: &[Uuid]);
+    /// Takes the list of all other living servers.
+    fn set_alive(&self, servers: &[Uuid]);
 }
 
-/// A connection that has to be kept going.
+/// The driver's side of a connection, which must be polled.
 type DriverConnection = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
-/// The way to the database.
+/// Opens connections to the database.
 pub(super) struct Connector {
     config: Config,
     tls: MakeRustlsConnect,
     runtime: Handle,
-    /// Names this server among those that share the record.
+    /// The id of this server among those that share the record.
     server: Uuid,
     /// Whether the last attempt to connect failed.
     away: AtomicBool,
@@ -123,7 +123,7 @@ impl Connector {
         dialled
     }
 
-    /// A session that is set up, from a thread that may wait.
+    /// Opens a session. Blocks.
     fn connect(&self) -> Result<PostgresSession, Failure> {
         let (client, connection) = self
             .runtime
@@ -143,18 +143,18 @@ impl Connector {
         Ok(session)
     }
 
-    /// Does something with the first session, once the database is up. Not on this thread: it may be
-    /// one that must never wait for a runtime.
+    /// Runs `work` with the first session, once the database is up. It uses another thread, because
+    /// the caller's may belong to a runtime, which must not block.
     fn first<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&PostgresSession) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let connector = self.clone();
         let working = thread::spawn(move || work(&first_session(&connector)?));
-        working.join().unwrap_or_else(|_| Err("opening it died".to_owned()))
+        working.join().unwrap_or_else(|_| Err("opening it panicked".to_owned()))
     }
 
-    /// The same, tried for a while when the database has only just gone.
+    /// Opens a session, with retries if the database was reachable until now.
     fn connect_soon(&self) -> Result<PostgresSession, Failure> {
         let tries = if self.away.load(Ordering::Relaxed) { 1 } else { TRIES };
         for _ in 1..tries {
@@ -167,8 +167,7 @@ impl Connector {
     }
 }
 
-/// How every session is set up. An operator may ask for more than that a commit is on one disk, but
-/// never for less.
+/// The settings of every session. An operator may raise `synchronous_commit`, but not turn it off.
 const SETTINGS: &str = "set statement_timeout = '10s';
     set lock_timeout = '5s';
     set idle_in_transaction_session_timeout = '60s';
@@ -176,7 +175,7 @@ const SETTINGS: &str = "set statement_timeout = '10s';
     select set_config('synchronous_commit', 'on', false)
     where current_setting('synchronous_commit') = 'off';";
 
-/// The open database.
+/// An open PostgreSQL database.
 #[derive(Debug)]
 pub(super) struct Postgres {
     connector: Arc<Connector>,
@@ -186,7 +185,7 @@ pub(super) struct Postgres {
     _runtime: OwnRuntime,
 }
 
-/// A runtime that may be left from anywhere.
+/// A runtime that may be dropped on any thread.
 #[derive(Debug)]
 struct OwnRuntime(Option<Runtime>);
 
@@ -199,11 +198,11 @@ impl Drop for OwnRuntime {
 }
 
 impl Postgres {
-    /// Waits for the database, if it is not up yet, and brings it up to date.
+    /// Waits until the database is up, and migrates it.
     pub(super) fn open(url: &PostgresUrl, options: &StoreOptions) -> Result<Self, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
-        let (runtime, connector) = reach(url).map_err(failed)?;
+        let (runtime, connector) = prepare(url).map_err(failed)?;
         let is_half_moved = connector.first(|session| {
             if !session.join().map_err(|failure| failure.to_string())? {
                 return Err("it is being moved to another database: start servers there".to_owned());
@@ -224,18 +223,17 @@ impl Postgres {
         })
     }
 
-    /// A session that reads everything as it is now, and changes nothing. For as long as it lasts no
-    /// server writes there or starts there.
-    pub(super) fn look_at(url: &PostgresUrl) -> Result<PostgresSource, OpenError> {
+    /// Opens a read-only session with one snapshot. While it lasts no server writes or starts there.
+    pub(super) fn open_source(url: &PostgresUrl) -> Result<PostgresSource, OpenError> {
         let place = url.to_string();
         let failed = |why: String| OpenError::Postgres { place: place.clone(), why };
-        let (runtime, connector) = reach(url).map_err(failed)?;
+        let (runtime, connector) = prepare(url).map_err(failed)?;
         let session = first_session(&connector).map_err(failed)?;
         if !migrate::is_up_to_date(&session).map_err(failed)? {
             return Err(OpenError::Older { place });
         }
         let mut tries = 1;
-        while !session.be_alone().map_err(|failure| failed(failure.to_string()))? {
+        while !session.lock_exclusively().map_err(|failure| failed(failure.to_string()))? {
             if tries == ALONE_TRIES {
                 return Err(OpenError::InUse { path: place.into() });
             }
@@ -250,16 +248,16 @@ impl Postgres {
         Ok(PostgresSource { session, _runtime: runtime })
     }
 
-    /// Begins to hear other servers, and to tell them who is here.
+    /// Starts to exchange notices and presence with other servers.
     pub(super) fn listen(&self, peers: Arc<dyn PeerListener>) {
         self.writer.set_peers(&peers);
         let (up, is_up) = mpsc::sync_channel(1);
         let listener = listener::run(self.connector.clone(), peers, up);
         self.listener.get_or_init(|| self.connector.runtime.spawn(listener));
-        // Who is served from now on is to be told everything. If it takes longer, everybody is told to
-        // look once it is so far.
+        // Wait until it listens, so that no notice is missed from now on. If that takes longer, all
+        // waiters are woken once it listens.
         if is_up.recv_timeout(CONNECT).is_err() {
-            tracing::warn!("other servers are not heard yet");
+            tracing::warn!("not yet connected to notices from other servers");
         }
     }
 
@@ -272,7 +270,7 @@ impl Postgres {
         let connector = self.connector.clone();
         let leave = self.connector.runtime.spawn(async move { listener::leave(&connector).await });
         if leave.await.is_err() {
-            tracing::debug!("other servers were not told that this one stops");
+            tracing::debug!("other servers were not notified of the stop");
         }
     }
 
@@ -287,7 +285,7 @@ impl Postgres {
     }
 }
 
-/// A database that is only read, from one moment.
+/// A read-only database with one snapshot.
 pub(super) struct PostgresSource {
     session: PostgresSession,
     _runtime: OwnRuntime,
@@ -299,8 +297,8 @@ impl PostgresSource {
     }
 }
 
-/// A way to the database, with a runtime to go on it.
-fn reach(url: &PostgresUrl) -> Result<(OwnRuntime, Arc<Connector>), String> {
+/// Creates the connector and its runtime.
+fn prepare(url: &PostgresUrl) -> Result<(OwnRuntime, Arc<Connector>), String> {
     let tls = url.trust.connector()?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -330,8 +328,8 @@ fn reach(url: &PostgresUrl) -> Result<(OwnRuntime, Arc<Connector>), String> {
     Ok((OwnRuntime(Some(runtime)), connector))
 }
 
-/// The first session, once the database is up. Whether it will ever be, nobody can tell; but a wrong
-/// password or name stays wrong, and so does a certificate.
+/// The first session, once the database is up. A wrong password, name or certificate fails at once,
+/// because retrying does not help.
 fn first_session(connector: &Connector) -> Result<PostgresSession, String> {
     let mut tries = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The sessions that read: as many as are needed, up to a limit.
+//! The pool of sessions that read.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,36 +12,36 @@ use super::session::{Interruption, PostgresSession};
 use crate::store::db::Db;
 use crate::{Failure, Fault};
 
-/// The most sessions that read at the same time.
+/// The size of the pool.
 const MOST: usize = 8;
 
-/// The longest that a read waits for one of them.
+/// The longest that a read waits for a session.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(in crate::store) struct Pool {
     connector: Arc<Connector>,
     idle: Mutex<Vec<PostgresSession>>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Pool {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        Pool { connector, idle: Mutex::default(), places: Arc::new(Semaphore::new(MOST)) }
+        Pool { connector, idle: Mutex::default(), permits: Arc::new(Semaphore::new(MOST)) }
     }
 
-    /// Reads on a thread that may wait, all from one snapshot.
+    /// Reads from one snapshot, on a blocking thread.
     pub(in crate::store) async fn read<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let place = timeout(PATIENCE, self.places.clone().acquire_owned())
+        let permit = timeout(PATIENCE, self.permits.clone().acquire_owned())
             .await
             .map_err(|_| Fault::Busy("too many reads are waiting"))?
             .map_err(|_| Fault::Busy("the server is stopping"))?;
-        // The place is taken as long as the reading lasts, also when whoever asked has left.
+        // The permit is held until the read ends, even if the caller is cancelled.
         let read = spawn_blocking(move || {
-            let _place = place;
+            let _permit = permit;
             self.read_here(work)
         });
         read.await.map_err(|died| Fault::Storage(format!("a read died: {died}")))?
@@ -58,7 +58,7 @@ impl Pool {
         };
         session.command("begin isolation level repeatable read, read only");
         let read = work(&Db::Postgres(&session));
-        // Whoever comes next waits for this, and nobody does now.
+        // The next user of the session waits for this commit; this read does not.
         session.command("commit");
         if session.interruption() != Some(Interruption::Lost) && session.is_open() {
             self.idle().push(session);
@@ -66,13 +66,13 @@ impl Pool {
         read
     }
 
-    /// How many sessions are at work, and how many could be.
+    /// How many sessions are in use, and the limit.
     pub(super) fn in_use(&self) -> (usize, usize) {
-        (MOST - self.places.available_permits().min(MOST), MOST)
+        (MOST - self.permits.available_permits().min(MOST), MOST)
     }
 
     pub(super) fn close(&self) {
-        self.places.close();
+        self.permits.close();
         self.idle().clear();
     }
 

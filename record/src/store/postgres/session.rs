@@ -1,8 +1,8 @@
 //! A session with PostgreSQL, used from one thread at a time.
 //!
-//! What is asked for is sent at once and waited for only where somebody needs what comes of it: a
-//! statement that is run for what it does is on its way while the next one is worked out. When one of
-//! them fails, so do all that follow, and the first failure is told.
+//! Statements are pipelined: a statement without a result is sent at once, and the session waits only
+//! where a result is needed. If a statement fails, all later ones of the transaction fail too, and the
+//! first failure is returned.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,37 +24,37 @@ use super::{LOCKS, MOVING};
 use crate::store::db::Value;
 use crate::{Failure, Fault};
 
-/// The longest that nothing may be heard of the database, which gives up a statement before that.
+/// The longest wait for the database. Its own statement timeout is shorter.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// A few of our statements are put together in many ways; so many are kept prepared.
+/// How many prepared statements are kept; some statements have many variants.
 const PREPARED: usize = 200;
 
-/// Takes a share of the lock that whoever moves the record has alone.
+/// Takes the shared lock that prevents a move of the record.
 pub(super) const JOIN: &str = "select pg_try_advisory_lock_shared($1, $2)";
 
-/// What stands in the way of a transaction, besides what its own statements say.
+/// Why a transaction failed, apart from its own statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interruption {
-    /// Another transaction was in the way: the same work may be done once more.
+    /// It conflicts with another transaction; the same work may be tried again.
     Again,
-    /// The connection is gone, or as good as gone.
+    /// The connection is lost.
     Lost,
 }
 
 type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// A connection and what is known of it.
+/// A connection with its prepared and pending statements.
 pub(in crate::store) struct PostgresSession {
     client: Arc<Client>,
     runtime: Handle,
     prepared: RefCell<HashMap<String, Statement>>,
     pending: RefCell<Vec<Pending>>,
-    /// What has happened since somebody last asked.
+    /// The interruption since [`PostgresSession::interruption`] was last called.
     interruption: Cell<Option<Interruption>>,
-    /// Whether what is done now may have been committed before, unseen.
+    /// Whether the current work may have been committed before, by a commit whose answer was lost.
     unsure: Cell<bool>,
-    /// Which of the rows that count is this session's own.
+    /// The slot of this session: the rows in which it counts.
     slot: Cell<i64>,
 }
 
@@ -83,7 +83,7 @@ impl PostgresSession {
         self.send(Box::pin(async move { client.batch_execute(sql).await }));
     }
 
-    /// Sends a statement that is run for what it does.
+    /// Sends a statement without a result.
     pub(in crate::store) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<(), Failure> {
         let statement = self.prepare(sql)?;
         let values: Vec<Value<'static>> = values.iter().map(Value::kept).collect();
@@ -94,7 +94,7 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Runs a statement and returns what it found, once everything before it has been done.
+    /// Runs a statement after all pending ones and returns its rows.
     pub(in crate::store) fn query(
         &self,
         sql: &str,
@@ -111,7 +111,7 @@ impl PostgresSession {
         })
     }
 
-    /// The same with parameters of other kinds, for what only this database is asked.
+    /// The same with parameters of PostgreSQL's own types.
     pub(super) fn ask(
         &self,
         sql: &str,
@@ -127,7 +127,7 @@ impl PostgresSession {
         })
     }
 
-    /// Returns when everything that was sent has been done.
+    /// Waits until all pending statements are done.
     pub(in crate::store) fn settle(&self) -> Result<(), Failure> {
         let earlier = self.pending.take();
         if earlier.is_empty() {
@@ -136,13 +136,13 @@ impl PostgresSession {
         self.wait_for(in_turn(earlier))
     }
 
-    /// Whether this session now keeps others from moving the record; not while somebody moves it.
+    /// Takes the shared lock. False while the record is being moved.
     pub(super) fn join(&self) -> Result<bool, Failure> {
         self.is_given(JOIN)
     }
 
-    /// Whether this session now keeps servers from the record; not while there is one.
-    pub(super) fn be_alone(&self) -> Result<bool, Failure> {
+    /// Takes the exclusive lock. False while a server is running.
+    pub(super) fn lock_exclusively(&self) -> Result<bool, Failure> {
         self.is_given("select pg_try_advisory_lock($1, $2)")
     }
 
@@ -151,17 +151,17 @@ impl PostgresSession {
         Ok(given.first().is_some_and(|row| row.get::<_, bool>(0)))
     }
 
-    /// Whether work can be begun on it.
+    /// Whether the connection is open.
     pub(super) fn is_open(&self) -> bool {
         !self.client.is_closed()
     }
 
-    /// What has happened since this was last asked.
+    /// Takes the interruption since the last call.
     pub(super) fn interruption(&self) -> Option<Interruption> {
         self.interruption.take()
     }
 
-    /// Says whether what follows may have been committed before, unseen.
+    /// Sets whether the following work may have been committed before.
     pub(super) fn set_unsure(&self, unsure: bool) {
         self.unsure.set(unsure);
     }
@@ -198,7 +198,7 @@ impl PostgresSession {
     }
 
     fn send(&self, mut work: Pending) {
-        // Its first step writes it into the connection's queue.
+        // The first poll puts the statement into the connection's queue.
         let rest: Pending = match self.runtime.block_on(poll_immediate(&mut work)) {
             Some(Ok(())) => return,
             Some(Err(error)) => Box::pin(ready(Err(error))),
@@ -215,14 +215,14 @@ impl PostgresSession {
         };
         done.map_err(|error| {
             let (fault, interruption) = classify(&error);
-            // The first counts: what follows it only follows from it.
+            // The first interruption counts: later ones are its consequences.
             self.interruption.set(self.interruption.get().or(interruption));
             fault.into()
         })
     }
 }
 
-/// Waits for each, and tells the first failure.
+/// Waits for each and returns the first failure.
 async fn in_turn(works: Vec<Pending>) -> Result<(), Error> {
     let mut first = Ok(());
     for work in works {
@@ -238,7 +238,7 @@ fn as_sql<'a>(value: &'a Value<'_>) -> &'a (dyn ToSql + Sync) {
     value
 }
 
-/// What an error means to whoever asked, and to the transaction.
+/// The fault for the caller, and the interruption of the transaction, that an error means.
 pub(super) fn classify(error: &Error) -> (Fault, Option<Interruption>) {
     let lost = (Fault::Busy("the database cannot be reached"), Some(Interruption::Lost));
     let Some(code) = error.code() else {
@@ -253,7 +253,7 @@ pub(super) fn classify(error: &Error) -> (Fault, Option<Interruption>) {
         return (Fault::Busy("others write at the same time"), again);
     }
     if *code == SqlState::UNIQUE_VIOLATION {
-        // Somebody else was first with the same id; now there is something to find.
+        // Another request with the same id was first; a new attempt finds its row.
         return (Fault::Refused(words(error)), again);
     }
     if *code == SqlState::QUERY_CANCELED || *code == SqlState::LOCK_NOT_AVAILABLE {
@@ -265,7 +265,7 @@ pub(super) fn classify(error: &Error) -> (Fault, Option<Interruption>) {
     if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
         return (Fault::Corrupt(words(error)), None);
     }
-    // After a change of roles the one that was written to may only be read.
+    // After a failover the old primary is read-only.
     let gone = [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
@@ -277,14 +277,14 @@ pub(super) fn classify(error: &Error) -> (Fault, Option<Interruption>) {
     if gone.contains(code) || code.code().starts_with("08") {
         return lost;
     }
-    // Integrity constraints, and what our triggers raise.
+    // Integrity constraints, and exceptions of our triggers.
     if code.code().starts_with("23") || *code == SqlState::RAISE_EXCEPTION {
         return (Fault::Refused(words(error)), None);
     }
     (Fault::Storage(words(error)), None)
 }
 
-/// The database's own words, which the error keeps behind its kind.
+/// The database's message, which the error's own message omits.
 pub(super) fn words(error: &Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => format!("{} ({})", said.message(), said.code().code()),
@@ -293,8 +293,8 @@ pub(super) fn words(error: &Error) -> String {
     }
 }
 
-/// The statement with PostgreSQL's spelling of parameters. As in SQLite, one without a number has
-/// the one after the greatest before it.
+/// Translates `?1` parameters to PostgreSQL's `$1`. As in SQLite, a `?` without a number gets the next
+/// number after the greatest before it.
 fn numbered(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 8);
     let (mut greatest, mut rest) = (0, sql);

@@ -1,5 +1,5 @@
-//! Who may read on the way to the database, and who may pass for it: `sslmode` and `sslrootcert`, with
-//! the meaning they have for every other client of PostgreSQL.
+//! TLS to the database: `sslmode` and `sslrootcert`, with the same meaning as in other clients of
+//! PostgreSQL.
 
 use std::error::Error as _;
 use std::io;
@@ -19,15 +19,15 @@ use rustls::{
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// What is asked of whoever answers in the database's place.
+/// How the server's certificate is checked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Trust {
     pub(super) mode: Mode,
-    /// The file with the certificates of those who may vouch for it; without one the public ones.
+    /// The file with the trusted authorities; without one, the public authorities.
     pub(super) authorities: Option<PathBuf>,
 }
 
-/// `sslmode`, by its names.
+/// The values of `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Mode {
     Disable,
@@ -52,7 +52,7 @@ impl Mode {
 }
 
 impl Trust {
-    /// Whether there may, or must, be TLS.
+    /// Whether TLS is allowed or required.
     pub(super) fn ssl_mode(&self) -> SslMode {
         match self.mode {
             Mode::Disable => SslMode::Disable,
@@ -64,7 +64,7 @@ impl Trust {
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, String> {
         let provider = Arc::new(ring::default_provider());
         let algorithms = provider.signature_verification_algorithms;
-        // Whoever names authorities means them, as elsewhere.
+        // As in other clients, naming authorities makes `require` check them.
         let checked = match self.mode {
             Mode::Disable | Mode::Prefer => false,
             Mode::Require => self.authorities.is_some(),
@@ -92,23 +92,22 @@ impl Trust {
         let Some(path) = &self.authorities else {
             return Ok(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() });
         };
-        let told = |why: String| format!("sslrootcert {}: {why}", path.display());
+        let failed = |why: String| format!("sslrootcert {}: {why}", path.display());
         let mut roots = RootCertStore::empty();
         for certificate in
-            CertificateDer::pem_file_iter(path).map_err(|error| told(error.to_string()))?
+            CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))?
         {
-            let certificate = certificate.map_err(|error| told(error.to_string()))?;
-            roots.add(certificate).map_err(|error| told(error.to_string()))?;
+            let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+            roots.add(certificate).map_err(|error| failed(error.to_string()))?;
         }
         if roots.is_empty() {
-            return Err(told("there is no certificate in it".to_owned()));
+            return Err(failed("there is no certificate in it".to_owned()));
         }
         Ok(roots)
     }
 }
 
-/// Whether it stays so, however often it is tried: the other side has no TLS, or shows a certificate
-/// that is not trusted.
+/// Whether retrying cannot help: the server has no TLS, or its certificate is not trusted.
 pub(super) fn is_refused(error: &tokio_postgres::Error) -> bool {
     let Some(source) = error.source() else { return false };
     match source.downcast_ref::<io::Error>() {
@@ -119,12 +118,12 @@ pub(super) fn is_refused(error: &tokio_postgres::Error) -> bool {
     }
 }
 
-/// Looks at the certificate that is shown.
+/// Checks the server's certificate.
 #[derive(Debug)]
 struct CertificateCheck {
-    /// That somebody who is trusted has issued it; where there is none, any will do.
+    /// Checks the issuer; without it any certificate is accepted.
     issued: Option<Arc<WebPkiServerVerifier>>,
-    /// That it is for the name that was dialled.
+    /// Whether the certificate must be for the host name.
     named: bool,
     algorithms: WebPkiSupportedAlgorithms,
 }
@@ -141,7 +140,7 @@ impl ServerCertVerifier for CertificateCheck {
         use CertificateError::{NotValidForName, NotValidForNameContext};
         let Some(issued) = &self.issued else { return Ok(ServerCertVerified::assertion()) };
         match issued.verify_server_cert(certificate, between, name, stapled, now) {
-            // The name is looked at last.
+            // The verifier checks the name last, so everything else is valid.
             Err(rustls::Error::InvalidCertificate(
                 NotValidForName | NotValidForNameContext { .. },
             )) if !self.named => Ok(ServerCertVerified::assertion()),

@@ -1,4 +1,4 @@
-//! Where a record is kept in PostgreSQL.
+//! The address of a record in PostgreSQL.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio_postgres::config::Host;
 
 use super::tls::{Mode, Trust};
 
-/// Where a record is kept in PostgreSQL. Showing it does not show the password.
+/// The address of a record in PostgreSQL. Its `Display` and `Debug` omit the password.
 #[derive(Clone)]
 pub struct PostgresUrl {
     pub(super) config: Arc<Config>,
@@ -23,7 +23,7 @@ impl FromStr for PostgresUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (text, trust) = without_trust(text)?;
-        // The parser's own words may repeat what was typed, the password included.
+        // The parser's message may contain the input, including the password.
         let mut config = text.parse::<Config>().map_err(|_| {
             "it is not a PostgreSQL URL such as \
              postgres://user:password@host:5432/database?sslmode=verify-full"
@@ -37,7 +37,7 @@ impl FromStr for PostgresUrl {
     }
 }
 
-/// Takes out what only we understand: the driver leaves certificates to whoever brings TLS.
+/// Removes the parameters about certificates, which the driver does not support.
 fn without_trust(text: &str) -> Result<(String, Trust), String> {
     let mut trust = Trust::default();
     let Some((address, parameters)) = text.split_once('?') else {
@@ -97,7 +97,7 @@ mod tests {
     use crate::store::Place;
 
     #[test]
-    fn a_place_is_shown_without_its_password_however_it_is_shown() {
+    fn a_place_never_shows_its_password() {
         let text = "postgres://an:s3cret@db.example:6000,other/debates?password=s3cret";
         let place: Place = text.parse().unwrap();
         assert_eq!(place.to_string(), "postgres://an@db.example:6000,other:5432/debates");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_of_certificates_stands_in_the_url() {
+    fn the_url_sets_how_certificates_are_checked() {
         let trust = |parameters: &str| {
             format!("postgres://an@db/x{parameters}").parse::<PostgresUrl>().map(|url| url.trust)
         };
@@ -127,6 +127,6 @@ mod tests {
         );
         let refused = trust("?sslmode=always").unwrap_err();
         assert!(refused.contains("verify-full"), "{refused}");
-        assert!(trust("?sslcert=x").is_err(), "what is not understood is not passed over");
+        assert!(trust("?sslcert=x").is_err(), "an unknown parameter is refused");
     }
 }

@@ -1,9 +1,9 @@
-//! A session that writes, and its group commit.
+//! A writer thread of PostgreSQL and its group commit.
 //!
-//! It does what [`crate::store::writer`] does for SQLite, and besides: it locks the debates and
-//! documents of a batch before it looks at them, tells other servers in the same transaction, does the
-//! batch again when another transaction was in the way, and finds out what became of a commit that it
-//! lost sight of. That is why a request can be done more than once: the record knows it by its id.
+//! Beyond what [`crate::store::writer`] does for SQLite, it locks the debates and documents of a batch
+//! before it reads them, notifies other servers in the same transaction, repeats the batch after a
+//! conflict with another transaction, and finds out whether a commit succeeded whose answer was lost.
+//! So a request may run more than once; the record recognizes it by its id.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -18,44 +18,44 @@ use crate::store::db::{Db, values};
 use crate::store::writer::{Job, LockKey};
 use crate::{Failure, Fault};
 
-/// How many times a batch is begun before it is given up.
+/// How many times a batch is tried.
 const TRIES: u32 = 8;
 
-/// The first number of the locks by which writing sessions share out their slots, from 1 on.
+/// The first number of the advisory locks on slots. Slots are numbered from 1.
 const SLOTS: i32 = super::LOCKS;
 
-/// The most bytes that one notification carries; PostgreSQL takes 7,999.
+/// The most bytes in one notification; PostgreSQL allows 7,999.
 const NOTIFICATION: usize = 7_000;
 
 #[derive(Debug)]
 pub(in crate::store) struct PostgresWriter {
     connector: Arc<Connector>,
     session: Option<PostgresSession>,
-    /// Something may have been committed that nobody was told of.
-    owes_a_look: bool,
+    /// Whether a commit may have gone unannounced.
+    owes_notice: bool,
 }
 
 /// Why a batch was not committed.
 enum BatchError {
-    /// It may be begun anew.
+    /// The batch may be tried again.
     Again,
-    /// The connection is gone.
+    /// The connection is lost.
     Lost {
-        /// After the commit was sent.
+        /// Whether the commit had been sent.
         committing: bool,
     },
-    /// Trying again is of no use.
+    /// Trying again does not help.
     Failed(Fault),
 }
 
 impl PostgresWriter {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        PostgresWriter { connector, session: None, owes_a_look: false }
+        PostgresWriter { connector, session: None, owes_notice: false }
     }
 
-    /// Does the whole batch in one transaction. After an error nothing of it was acknowledged; and
-    /// nothing of it is in the record, unless a commit was lost sight of for longer than we wait. Then
-    /// whoever sends it again is answered from the record.
+    /// Runs the batch in one transaction. After an error nothing of it was acknowledged. It is not in
+    /// the record either, unless the answer to a commit was lost for longer than the writer waits; then
+    /// a retry of the request is answered from the record.
     pub(in crate::store) fn commit(
         &mut self,
         batch: &mut [Box<dyn Job>],
@@ -68,15 +68,15 @@ impl PostgresWriter {
                 None => match self.begin_session() {
                     Ok(session) => session,
                     Err(fault) => {
-                        self.owes_a_look |= unsure;
+                        self.owes_notice |= unsure;
                         return Err(fault);
                     }
                 },
             };
-            if std::mem::take(&mut self.owes_a_look)
+            if std::mem::take(&mut self.owes_notice)
                 && let Some(peers) = peers.get()
             {
-                peers.hear(Notice::Anything);
+                peers.notify(Notice::Anything);
             }
             session.set_unsure(unsure);
             match run_all(&session, batch, self.connector.server, attempt == TRIES) {
@@ -87,23 +87,23 @@ impl PostgresWriter {
                 Err(BatchError::Lost { committing }) => unsure |= committing,
                 Err(BatchError::Again) => {
                     self.session = rolled_back(session);
-                    // Not in step with whoever was in the way.
+                    // A random pause, so that two conflicting writers do not collide again.
                     let pause =
                         u64::from(attempt) * (1 + u64::from(Uuid::now_v7().as_bytes()[15] % 8));
                     thread::sleep(Duration::from_millis(pause));
                 }
                 Err(BatchError::Failed(fault)) => {
                     self.session = rolled_back(session);
-                    self.owes_a_look |= unsure;
+                    self.owes_notice |= unsure;
                     return Err(fault);
                 }
             }
         }
-        self.owes_a_look |= unsure;
+        self.owes_notice |= unsure;
         Err(Fault::Busy("others write at the same time"))
     }
 
-    /// A session with a slot of its own to count in. Nobody moves the record while it is open.
+    /// A session with a slot of its own for counts. The record cannot be moved while it is open.
     fn begin_session(&self) -> Result<PostgresSession, Fault> {
         let session = self.connector.connect_soon().map_err(fault_of)?;
         if !session.join().map_err(fault_of)? {
@@ -142,7 +142,7 @@ fn run_all(
             Some(Interruption::Again) | None => {}
         }
         match fault {
-            // The fault is this request's alone: the others of the batch must not pay for it.
+            // Only this request is at fault; the others of the batch are written.
             Fault::Refused(_) | Fault::Damaged(_) => {
                 if session.settle().is_err() && session.interruption() == Some(Interruption::Lost) {
                     return Err(BatchError::Lost { committing: false });
@@ -153,7 +153,7 @@ fn run_all(
             fault => return Err(BatchError::Failed(fault)),
         }
     }
-    for payload in notifications(server, batch.iter().filter_map(|job| job.news())) {
+    for payload in notifications(server, batch.iter().filter_map(|job| job.notice())) {
         db.run("select pg_notify('aw', ?1)", values![payload])
             .map_err(|failure| stopped(session, failure, false))?;
     }
@@ -162,8 +162,8 @@ fn run_all(
     session.settle().map_err(|failure| stopped(session, failure, true))
 }
 
-/// Locks what the batch is about, everywhere in the same order. What is not there yet cannot be
-/// locked; of two who make it, the second finds it when it tries again.
+/// Locks the debates and documents of the batch, always in the same order. A row that does not exist
+/// yet cannot be locked; if two writers create it, the second finds it when it tries again.
 fn lock(session: &PostgresSession, batch: &[Box<dyn Job>]) -> Result<(), Failure> {
     let (mut debates, mut documents) = (BTreeSet::new(), BTreeSet::new());
     for job in batch {
@@ -194,7 +194,7 @@ fn stopped(session: &PostgresSession, failure: Failure, committing: bool) -> Bat
 }
 
 fn rolled_back(session: PostgresSession) -> Option<PostgresSession> {
-    // What was on its way fails with what went wrong; that was told already.
+    // Pending statements fail with the same error, which was reported already.
     let _ = session.settle();
     session.command("rollback");
     let settled = session.settle();
@@ -209,13 +209,12 @@ fn fault_of(failure: Failure) -> Fault {
     }
 }
 
-/// What other servers are told: from whom, and then for each debate what happened to it. A long batch
-/// takes several.
-fn notifications(server: Uuid, news: impl Iterator<Item = Notice>) -> Vec<String> {
+/// The payloads of a batch: the sender's id, then its notices. A long batch needs several.
+fn notifications(server: Uuid, notices: impl Iterator<Item = Notice>) -> Vec<String> {
     let begin = || server.simple().to_string();
     let mut payloads: Vec<String> = Vec::new();
-    for news in news {
-        let word = spelled(news);
+    for notice in notices {
+        let word = encode(notice);
         match payloads.last_mut().filter(|last| last.len() + word.len() < NOTIFICATION) {
             Some(last) => *last += &word,
             None => payloads.push(begin() + &word),
@@ -224,8 +223,8 @@ fn notifications(server: Uuid, news: impl Iterator<Item = Notice>) -> Vec<String
     payloads
 }
 
-fn spelled(news: Notice) -> String {
-    match news {
+fn encode(notice: Notice) -> String {
+    match notice {
         Notice::Opened(debate) => format!(" o{}", debate.uuid().simple()),
         Notice::Written(debate) => format!(" w{}", debate.uuid().simple()),
         Notice::Deleted(debate) => format!(" d{}", debate.uuid().simple()),
@@ -234,11 +233,11 @@ fn spelled(news: Notice) -> String {
     }
 }
 
-/// Who tells something, and what. What a newer server says that is not known here may be anything.
-pub(super) fn understood(payload: &str) -> (Option<Uuid>, Vec<Notice>) {
+/// The sender and its notices. An unknown notice of a newer server counts as [`Notice::Anything`].
+pub(super) fn decode(payload: &str) -> (Option<Uuid>, Vec<Notice>) {
     let mut words = payload.split_ascii_whitespace();
     let server = words.next().and_then(|word| word.parse().ok());
-    let news = words.map(|word| {
+    let notices = words.map(|word| {
         let (kind, id) = word.split_at_checked(1).unwrap_or_default();
         match (kind, id.parse::<Uuid>()) {
             ("o", Ok(id)) => Notice::Opened(id.into()),
@@ -248,7 +247,7 @@ pub(super) fn understood(payload: &str) -> (Option<Uuid>, Vec<Notice>) {
             _ => Notice::Anything,
         }
     });
-    (server, news.collect())
+    (server, notices.collect())
 }
 
 #[cfg(test)]
@@ -256,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_server_spells_the_others_understand() {
+    fn notices_are_decoded_as_they_were_encoded() {
         let server = Uuid::from_u128(9);
         let debate = |number| Uuid::from_u128(number).into();
         let all: Vec<Notice> = (0..500)
@@ -270,16 +269,16 @@ mod tests {
             .collect();
         let payloads = notifications(server, all.iter().copied());
         assert!(payloads.len() > 1 && payloads.iter().all(|payload| payload.len() < 8_000));
-        let heard: Vec<Notice> = payloads
+        let decoded: Vec<Notice> = payloads
             .iter()
             .flat_map(|payload| {
-                let (from, news) = understood(payload);
+                let (from, notices) = decode(payload);
                 assert_eq!(from, Some(server));
-                news
+                notices
             })
             .collect();
-        assert_eq!(heard, all);
+        assert_eq!(decoded, all);
         assert!(notifications(server, std::iter::empty()).is_empty());
-        assert_eq!(understood("x yz").1, [Notice::Anything]);
+        assert_eq!(decode("x yz").1, [Notice::Anything]);
     }
 }

@@ -1,7 +1,7 @@
-//! What is moved: every table with its columns, in an order in which rows can be written.
+//! The tables of a move with their columns, each table after those it refers to.
 
-/// A table, its columns in an order in which rows can be written, and the column with the key of the
-/// thing that its rows belong to.
+/// A table with its columns, and the column with the key of the debate, document or seat that a row
+/// belongs to.
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) columns: &'static [(&'static str, ColumnKind)],
@@ -11,14 +11,14 @@ pub(super) struct Table {
     pub(super) order: &'static str,
 }
 
-/// What stands in a column.
+/// The kind of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ColumnKind {
-    /// The number of a debate, which is another one there.
+    /// The key of a debate, which is different in the target.
     Debate,
-    /// That of a document.
+    /// The key of a document.
     Document,
-    /// That of a seat.
+    /// The key of a seat.
     Seat,
     Number,
     Flag,
@@ -27,10 +27,10 @@ pub(super) enum ColumnKind {
     Hash,
 }
 
-/// A thing with all that hangs on it: its own table comes first.
+/// The tables that are moved together; the first one holds the keys.
 pub(super) struct Family {
     pub(super) tables: &'static [Table],
-    /// How many rows there are of one, about, after a key: told by the first table.
+    /// The approximate number of rows of a key, as a column of the first table.
     pub(super) weight: &'static str,
 }
 
@@ -201,8 +201,8 @@ const OF_DEBATES: &[(&str, ColumnKind)] =
 const OF_DOCUMENTS: &[(&str, ColumnKind)] =
     &[("key", Document), ("thing", Text), ("number", Number), ("hash", Hash)];
 
-/// What is moved, each after what it refers to. Sessions and links of browsers stay behind: they are
-/// of the server that gave them.
+/// All families, each after those it refers to. Sessions and links of browsers are not moved: they
+/// belong to the old server.
 pub(super) const FAMILIES: &[Family] = &[
     Family {
         tables: &[

@@ -1,4 +1,4 @@
-//! One debate against itself: the chain of its arguments, and everything that is kept beside them.
+//! Verifies one debate: the chain of its arguments, and everything stored beside them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -14,23 +14,23 @@ use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, Deb
 use crate::store::search::SearchIndex;
 use crate::{Damage, Failure, Verified, chain};
 
-/// So many arguments are asked for at a time.
+/// How many arguments one query reads.
 const AT_ONCE: u64 = 200;
 
-/// A walk along a debate, from its MOTION to its newest argument.
+/// A verification of a debate, from its MOTION to its newest argument.
 #[derive(Debug)]
 pub(crate) struct DebateWalk {
     key: i64,
     id: DebateId,
-    /// What the arguments lead to, as far as it has come.
+    /// The standing after the arguments verified so far.
     standing: Option<Standing>,
     first: Hash,
     newest: Option<Newest>,
-    /// In which version, and where, each document was cited last.
+    /// The last cited version of each document, and the position of that citation.
     cited: BTreeMap<i64, (u64, Seq)>,
 }
 
-/// The argument that the walk has come to.
+/// The last verified argument.
 #[derive(Debug, Clone, Copy)]
 struct Newest {
     id: ArgumentId,
@@ -39,13 +39,13 @@ struct Newest {
 }
 
 impl DebateWalk {
-    /// At the beginning of a debate that was not deleted.
+    /// Begins with a debate that was not deleted.
     pub(crate) fn of(db: &Db<'_>, debate: DebateId) -> Result<Self, Failure> {
         let known = find::live(db, debate)?;
         Ok(Self::beginning(known.key, debate))
     }
 
-    /// At the beginning of the debate with this key.
+    /// Begins with the debate that has this key.
     pub(super) fn at(db: &Db<'_>, key: i64) -> Result<Self, Failure> {
         let sql = "select id from debates where key = ?1";
         let id: Uuid = db.one(sql, values![key], |row| row.get(0))?;
@@ -57,13 +57,13 @@ impl DebateWalk {
         DebateWalk { key, id, standing: None, first: Hash::NONE, newest: None, cited }
     }
 
-    /// How many arguments it has found to be as they were written.
+    /// How many arguments are verified.
     pub(super) fn arguments(&self) -> u64 {
         self.standing.map_or(0, |standing| standing.last.0)
     }
 
-    /// Goes on while the budget lasts. The debate, once it has come to its end; or the first thing
-    /// that is not as it was written.
+    /// Continues while the budget lasts. Returns the debate once it has reached the end, or the first
+    /// damage.
     pub(in crate::store) fn go_on(
         &mut self,
         db: &Db<'_>,
@@ -76,12 +76,12 @@ impl DebateWalk {
     fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<Option<Verified>, Failure> {
         let from = self.arguments().cast_signed();
         let ended = self.follow(db, budget);
-        // Before what the arguments themselves led to: the first that is bad is to be named.
+        // Citations before the result of `follow`, so that the first damaged argument is named.
         self.check_citations(db, from, self.arguments().cast_signed())?;
         if ended? { self.check_head(db).map(Some) } else { Ok(None) }
     }
 
-    /// Follows the chain while the budget lasts. Whether it has come to its end.
+    /// Follows the chain while the budget lasts. Returns whether it has reached the end.
     fn follow(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<bool, Failure> {
         let sql = format!(
             "select {ARGUMENT}, previous_hash, proposer_count, opponent_count
@@ -109,7 +109,7 @@ impl DebateWalk {
         Ok(false)
     }
 
-    /// Takes the next argument, which must be this one. The length of its text.
+    /// Verifies the argument at this position and returns the length of its text.
     fn take(&mut self, db: &Db<'_>, row: &Row<'_>, seq: Seq) -> Result<usize, Failure> {
         if Seq(row.get(0)?) != seq {
             return bad("it is missing");
@@ -117,7 +117,7 @@ impl DebateWalk {
         let argument = rows::argument(row, self.id)?;
         let previous = self.newest.map_or(Hash::NONE, |newest| newest.hash);
         if chain::link(previous, &argument) != argument.hash {
-            return bad("its hash is not that of what it says");
+            return bad("its hash does not match its fields");
         }
         if Hash(row.get(ARGUMENT_COLUMNS)?) != previous {
             return bad("it does not name its predecessor's hash");
@@ -143,11 +143,11 @@ impl DebateWalk {
         };
         let interrupted = before.and_then(|before| before.interrupted.get(event.role()));
         if rows::parked_for(row)? != interrupted.filter(|_| event.parked()) {
-            return bad("it was not parked for that INTERVENTION");
+            return bad("its INTERVENTION does not match how it was parked");
         }
         let counts: (u64, u64) = (row.get(ARGUMENT_COLUMNS + 1)?, row.get(ARGUMENT_COLUMNS + 2)?);
         if counts != (standing.count.proposer, standing.count.opponent) {
-            return bad("the counts beside it are not those of the arguments");
+            return bad("its counts do not match the arguments before it");
         }
         if !row.is_flag(CLOSE)? || !row.is_flag(AUTOMATIC)? {
             return bad("a flag of it is neither 0 nor 1");
@@ -160,13 +160,13 @@ impl DebateWalk {
         Ok(argument.content.as_str().len())
     }
 
-    /// The place of an argument in this debate.
+    /// The position of an argument in this debate.
     fn place_of(&self, db: &Db<'_>, argument: ArgumentId) -> Result<Option<Seq>, Failure> {
         let sql = "select seq from arguments where id = ?1 and debate_key = ?2";
         db.optional(sql, values![argument.uuid(), self.key], |row| row.get(0).map(Seq))
     }
 
-    /// Which documents the arguments between these two mean, against the checksums over that.
+    /// Verifies the citations of the arguments in this range against their checksums.
     fn check_citations(&mut self, db: &Db<'_>, from: i64, until: i64) -> Result<(), Failure> {
         let range = values![self.key, from, until];
         let sql = "select number, hash from seals
@@ -210,18 +210,18 @@ impl DebateWalk {
     ) -> Result<(), Failure> {
         let Some(documents) = cited.iter().map(|cited| cited.there).collect::<Option<Vec<_>>>()
         else {
-            return bad("it cites a document that is not there");
+            return bad("it cites a document that does not exist");
         };
         let hash = find::hash_at(db, self.key, seq)?;
-        let worked_out = (!cited.is_empty()).then(|| chain::citations(hash, &documents));
-        if worked_out != checksum {
-            return bad("the documents that it cites are not those that it cited");
+        let expected = (!cited.is_empty()).then(|| chain::citations(hash, &documents));
+        if expected != checksum {
+            return bad("its citations do not match their checksum");
         }
         self.cited.extend(cited.iter().map(|cited| (cited.key, (cited.version, seq))));
         Ok(())
     }
 
-    /// The debate's own row, and what else is kept of the debate as a whole.
+    /// Verifies the debate's own row, its checksums and its search text.
     fn check_head(&self, db: &Db<'_>) -> Result<Verified, Failure> {
         let missing = |seq| Err(Damage::new("it is missing").at_seq(seq).into());
         let Some((standing, newest)) = self.standing.zip(self.newest) else {
@@ -234,25 +234,25 @@ impl DebateWalk {
             return missing(standing.last.next());
         }
         if kept.last < standing.last {
-            let beyond = Damage::new("it is beyond the end of its debate");
+            let beyond = Damage::new("it comes after the end of its debate");
             return Err(beyond.at_seq(kept.last.next()).into());
         }
         if kept != standing {
-            return bad("where it stands is not what its arguments lead to");
+            return bad("its state does not follow from its arguments");
         }
         let checksum = checksums::opening(db, self.key)?.checksum();
         if Checksum::Opening(self.key).kept(db)? != Some(checksum) {
-            return bad("its title, type, policy, date or rules are not those it was opened with");
+            return bad("its title, type, policy, date or rules do not match their checksum");
         }
         if head.updated_at != newest.at
             && Checksum::Imported(self.key).kept(db)?
                 != Some(checksums::imported_at(checksum, head.updated_at))
         {
-            return bad("it was not updated when its newest argument was written");
+            return bad("its update time is not that of its newest argument");
         }
         let deleted = deleted_at.map(|at| checksums::deleted_at(checksum, at));
         if Checksum::DebateDeleted(self.key).kept(db)? != deleted {
-            return bad("whether and when it was deleted is not what was kept of it");
+            return bad("its deletion does not match its checksum");
         }
         let title = SearchIndex::Titles.kept(db, self.key)?;
         let found_by = deleted_at.is_none().then(|| head.title.as_str());
@@ -262,28 +262,32 @@ impl DebateWalk {
         let sql = "select id from former_ids where debate_key = ?1";
         let former: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
         if former.is_some_and(|former| DebateId::once_called(&former) != self.id) {
-            return bad("the id it had in the older system is not the one it had");
+            return bad("its id in the older system does not lead to its id");
         }
         let strays = "select exists (select 1 from arguments where debate_key = ?1 and seq < 1)
              or exists (select 1 from citations where debate_key = ?1 and seq < 1)
              or exists (select 1 from citations where debate_key = ?1 and seq > ?2)
              or exists (select 1 from seals where thing = 'citations' and key = ?1 and number > ?2)";
         if db.one(strays, values![self.key, standing.last.0], |row| row.get(0))? {
-            return bad("something stands before its MOTION or after its newest argument");
+            return bad("it has rows before its MOTION or after its newest argument");
         }
         self.check_documents(db)?;
         let arguments = standing.last.0;
         Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, checksum })
     }
 
-    /// The list of its documents follows from what its arguments cite.
+    /// Verifies that the list of its documents matches its citations.
     fn check_documents(&self, db: &Db<'_>) -> Result<(), Failure> {
         let sql = "select document_key, version, seq from debate_documents where debate_key = ?1";
         let listed = db.all(sql, values![self.key], |row| {
             Ok((row.get(0)?, (row.get(1)?, Seq(row.get(2)?))))
         })?;
         let listed: BTreeMap<i64, (u64, Seq)> = listed.into_iter().collect();
-        if listed == self.cited { Ok(()) } else { bad("its documents are not those it cites") }
+        if listed == self.cited {
+            Ok(())
+        } else {
+            bad("its list of documents does not match its citations")
+        }
     }
 }
 
@@ -291,7 +295,7 @@ impl DebateWalk {
 struct Cited {
     key: i64,
     version: u64,
-    /// Document and version, if they are there.
+    /// The document and version, if they exist.
     there: Option<(DocumentId, u64)>,
 }
 
@@ -310,7 +314,7 @@ mod tests {
     use crate::store::{connection, migrate};
     use crate::{Fault, chain};
 
-    /// A file with two debates of three arguments each, which nothing protects.
+    /// A file with two debates of three arguments each, without protecting triggers.
     fn unprotected() -> (TempDir, Connection) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("debate.db");
@@ -373,7 +377,7 @@ mod tests {
         db.run(sql, values![key]).unwrap();
     }
 
-    /// What verifying the debate with this key says.
+    /// Verifies the debate with this key.
     fn verified(db: &Db<'_>, key: i64) -> Result<Verified, Damage> {
         let mut walk = DebateWalk::at(db, key).unwrap();
         match walk.go_on(db, &mut Budget::of_a_step()) {
@@ -383,7 +387,7 @@ mod tests {
         }
     }
 
-    /// Changes the last argument and works its hash out anew.
+    /// Changes the last argument and computes its hash again.
     fn forge(db: &Db<'_>, change: impl FnOnce(&mut Argument)) {
         let debate = Uuid::from_u128(1).into();
         let known = find::live(db, debate).unwrap();
@@ -399,9 +403,9 @@ mod tests {
         db.run(sql, values![argument.at.0]).unwrap();
     }
 
-    /// The rules are held to as well as the hashes, which can be worked out anew.
+    /// A forger can compute hashes, so the rules are verified as well.
     #[test]
-    fn what_was_never_written_is_found_though_its_hashes_are_right() {
+    fn a_forgery_with_right_hashes_is_found_by_the_rules() {
         let (_folder, file) = unprotected();
         let db = Db::Sqlite(&file);
         assert_eq!(verified(&db, 1).unwrap().arguments, 3);
@@ -432,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debate_begins_with_its_motion_whatever_its_hash_says() {
+    fn a_debate_that_does_not_begin_with_a_motion_is_damaged() {
         let (_folder, file) = unprotected();
         let db = Db::Sqlite(&file);
         let mut first = open(&db, 3);

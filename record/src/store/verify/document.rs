@@ -1,4 +1,4 @@
-//! One document against itself: the chain of its versions, and what is kept beside them.
+//! Verifies one document: the chain of its versions, and its other rows.
 
 use std::ops::ControlFlow;
 
@@ -11,20 +11,20 @@ use crate::store::db::{Db, Row, values};
 use crate::store::search::SearchIndex;
 use crate::{Damage, Failure};
 
-/// So many versions, which may be long, are asked for at a time.
+/// How many versions one query reads; they may be long.
 const AT_ONCE: u64 = 50;
 
-/// A walk along a document, from its first version to its newest.
+/// A verification of a document, from its first version to its newest.
 #[derive(Debug)]
 pub(super) struct DocumentWalk {
     key: i64,
     id: DocumentId,
     newest: Option<Newest>,
-    /// The request that made the document.
+    /// The request that created the document.
     first: Option<RequestId>,
 }
 
-/// The version that the walk has come to.
+/// The last verified version.
 #[derive(Debug)]
 struct Newest {
     number: u64,
@@ -34,20 +34,19 @@ struct Newest {
 }
 
 impl DocumentWalk {
-    /// At the beginning of the document with this key.
+    /// Begins with the document that has this key.
     pub(super) fn at(db: &Db<'_>, key: i64) -> Result<Self, Failure> {
         let sql = "select id from documents where key = ?1";
         let id: Uuid = db.one(sql, values![key], |row| row.get(0))?;
         Ok(DocumentWalk { key, id: id.into(), newest: None, first: None })
     }
 
-    /// How many versions it has found to be as they were kept.
+    /// How many versions are verified.
     pub(super) fn versions(&self) -> u64 {
         self.newest.as_ref().map_or(0, |newest| newest.number)
     }
 
-    /// Goes on while the budget lasts. Whether it has come to the end; or the first thing that is
-    /// not as it was kept.
+    /// Continues while the budget lasts. Returns whether it has reached the end, or the first damage.
     pub(super) fn go_on(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<bool, Failure> {
         let verified = self.verify(db, budget);
         verified.map_err(|failure| failure.placed(|damage| damage.of_document(self.id)))
@@ -77,7 +76,7 @@ impl DocumentWalk {
         Ok(false)
     }
 
-    /// Takes the next version. The length of its text.
+    /// Verifies the next version and returns the length of its text.
     fn take(&mut self, db: &Db<'_>, row: &Row<'_>) -> Result<usize, Failure> {
         let number = self.versions() + 1;
         let at_version = |failure: Failure| failure.placed(|damage| damage.at_version(number));
@@ -89,7 +88,7 @@ impl DocumentWalk {
         let hash = version.link(previous);
         let kept = Checksum::Version(self.key, number).kept(db).map_err(at_version)?;
         if kept != Some(hash) {
-            let changed = Damage::new("its hash is not that of what it says");
+            let changed = Damage::new("its hash does not match its fields");
             return Err(changed.at_version(number).into());
         }
         self.first.get_or_insert(version.request);
@@ -98,7 +97,7 @@ impl DocumentWalk {
         Ok(version.content.len())
     }
 
-    /// The document's own row, and what else is kept of it as a whole.
+    /// Verifies the document's own row, its deletion and its search text.
     fn check_row(&self, db: &Db<'_>) -> Result<(), Failure> {
         let Some((newest, first)) = self.newest.as_ref().zip(self.first) else {
             return missing(1);
@@ -113,30 +112,30 @@ impl DocumentWalk {
             Ok((row.get::<u64>(0)?, kept, deleted, row.get::<bool>(5)?, row.get::<bool>(6)?))
         })?;
         let Some((number, kept, deleted, has_seat, has_strays)) = row else {
-            return bad("it is not there any more");
+            return bad("its row is missing");
         };
-        // A checksum beyond the newest version tells of one that was there.
+        // A checksum beyond the newest version shows that a version was removed.
         let sql = "select max(number) from seals where thing = 'document' and key = ?1";
         let kept_until: Option<u64> = db.one(sql, values![self.key], |row| row.get(0))?;
         if number > newest.number || kept_until > Some(newest.number) {
             return missing(newest.number + 1);
         }
         if number < newest.number {
-            let beyond = Damage::new("it is beyond the newest version of its document");
+            let beyond = Damage::new("it comes after the newest version of its document");
             return Err(beyond.at_version(number + 1).into());
         }
         if kept != (newest.summary.clone(), newest.at.0, first.uuid()) {
-            return bad("its summary, date or request is not that of its versions");
+            return bad("its summary, date or request does not match its versions");
         }
         if !has_seat {
-            return bad("it was kept from a seat that is not there");
+            return bad("its seat does not exist");
         }
         if has_strays {
-            return bad("something stands before its first version");
+            return bad("it has a version before its first one");
         }
         let deleted = deleted.map(|at| checksums::deleted_at(newest.hash, Time(at)));
         if Checksum::DocumentDeleted(self.key).kept(db)? != deleted {
-            return bad("whether and when it was deleted is not what was kept of it");
+            return bad("its deletion does not match its checksum");
         }
         let summary = SearchIndex::Summaries.kept(db, self.key)?;
         if summary.as_ref() != Some(&newest.summary) {

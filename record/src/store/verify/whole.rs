@@ -1,4 +1,4 @@
-//! What must be so of all debates, and of all documents, together.
+//! Checks of all debates and all documents together.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use crate::store;
 use crate::store::db::{Db, Row, values};
 use crate::{Damage, Failure};
 
-/// The counts of debates are those of a recount, and nothing belongs to a debate that is not there.
+/// Checks that the counts of debates equal a recount, and that no row belongs to a missing debate.
 pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
     let mut recount: BTreeMap<String, [i64; State::ALL.len()]> = BTreeMap::new();
     let sql = "select debate_type, state, count(*) from debates
@@ -17,7 +17,7 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
     db.each(sql, values![], |row| {
         let (kind, state): (String, String) = (row.get(0)?, row.get(1)?);
         let Some(column) = State::ALL.iter().position(|known| known.as_str() == state) else {
-            return bad("a debate is in no state");
+            return bad("a debate has an unknown state");
         };
         for kind in [String::new(), kind] {
             recount.entry(kind).or_default()[column] += row.get::<i64>(2)?;
@@ -40,7 +40,7 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
         of(&kept) == of(&recount)
     });
     if !same {
-        return bad("the debates are not as many as were counted when they were written");
+        return bad("the number of debates is not the one that was counted");
     }
     for (table, column) in [
         ("arguments", "debate_key"),
@@ -54,18 +54,18 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same of documents.
+/// Checks the same for documents.
 pub(super) fn documents(db: &Db<'_>) -> Result<(), Failure> {
     let sql = "select count(*) - count(deleted_at), count(deleted_at) from documents";
     let recount: (u64, u64) = db.one(sql, values![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if store::counts::documents(db)? != recount {
-        return bad("the documents are not as many as were counted when they were kept");
+        return bad("the number of documents is not the one that was counted");
     }
     strays(db, "document_versions", "document_key", "documents")?;
     strays(db, "document_summaries", "rowid", "documents")
 }
 
-/// Whatever is beyond the newest or before the oldest; what is missing in between, the walk finds.
+/// Finds rows beyond the newest or before the first owner. The walk finds the missing ones between.
 fn strays(db: &Db<'_>, table: &str, column: &str, owners: &str) -> Result<(), Failure> {
     let beyond = format!(
         "select exists (select 1 from {table} where {column} > (select max(key) from {owners}))
@@ -73,7 +73,7 @@ fn strays(db: &Db<'_>, table: &str, column: &str, owners: &str) -> Result<(), Fa
              or (exists (select 1 from {table}) and not exists (select 1 from {owners}))"
     );
     if db.one(&beyond, values![], |row| row.get(0))? {
-        return bad(&format!("{table} has rows of {owners} that are not there"));
+        return bad(&format!("{table} has rows of {owners} that do not exist"));
     }
     Ok(())
 }
