@@ -246,7 +246,7 @@ async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_ther
     {
         let page = see(&house.world, &format!("/sign-in/link?code={wrong}"), &VISIT).await;
         assert!(page.status == 200 && session(&page).is_none(), "{wrong}");
-        assert!(page.body.contains("was used already or is too old"), "{wrong}");
+        assert!(page.body.contains("was used already or is older"), "{wrong}");
         assert!(page.body.contains("name=\"token\"") && page.body.contains("role=\"alert\""));
     }
     for cookie in [&code, &token, "secret"] {
@@ -272,7 +272,7 @@ async fn a_token_that_is_not_good_is_told_so() {
             fields.iter().map(|(name, said)| (*name, said.as_str())).collect();
         let page = send(&house.world, "/sign-in", &ask.cookies(), &fields).await;
         assert!(page.status == 200 && session(&page).is_none(), "{wrong:?}");
-        assert!(page.body.contains("This token is not good here"), "{wrong:?}");
+        assert!(page.body.contains("The server does not accept this token"), "{wrong:?}");
         assert!(wrong.len() < 10 || !page.body.contains(wrong), "what was pasted is not repeated");
     }
     // Somebody pastes more than the token.
@@ -327,7 +327,7 @@ async fn nobody_is_offered_what_would_be_refused() {
         assert_eq!(page.body.contains("/delete\""), offers.delete, "{name}: delete");
         assert_eq!(page.body.contains("href=\"/new\""), offers.open, "{name}: new");
         assert!(page.body.contains(name), "{name}: who one is");
-        let reads = "You can read along; ruling and stopping are the arbitrator's.";
+        let reads = "You can read. Only the arbitrator can rule or stop the agents.";
         assert_eq!(page.body.contains(reads), !offers.rule, "{name}: {reads}");
         let path = format!("/debate/{running}");
         let asked = [("cookie", guest.cookies.as_str()), ("x-fragment", "live")];
@@ -545,7 +545,7 @@ async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
         }
         let (observer, _) = house.seat(json!({"role": "observer", "name": name})).await;
         let reads = house.guest(&observer).await.sees("/").await;
-        assert!(reads.body.contains("read along"), "{name}");
+        assert!(reads.body.contains("You can read."), "{name}");
         for raw in ["<script>a", "<img", "<form action=//", "\u{202e}"] {
             assert!(!reads.body.contains(raw), "{name}: {raw}");
         }

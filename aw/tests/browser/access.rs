@@ -108,7 +108,7 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
 
     page.type_into(field("Text of the ruling"), "Too late").await;
     debate.rule(json!({"content": "Faster."})).await.created();
-    page.reads("Somebody has ruled already").await;
+    page.reads("Somebody else has ruled already").await;
     page.offline(true).await;
     page.reads("Connection lost.").await;
     lets_everybody_in(&page, "overtaken and offline").await;

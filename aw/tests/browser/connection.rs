@@ -49,7 +49,7 @@ async fn a_lost_connection_is_told_what_is_typed_is_kept_and_what_was_missed_is_
     page.reads("Connected again").await;
     page.reads("So do I.").await;
     assert_eq!(page.count(role("article", "")).await, 6, "each once");
-    page.reads("Somebody has ruled already").await;
+    page.reads("Somebody else has ruled already").await;
     assert_eq!(page.value(field("What you typed")).await, "As long as it takes");
     page.reads("waiting for the proposer").await;
     page.see_no(css("#connection")).await;

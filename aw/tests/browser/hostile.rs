@@ -252,7 +252,7 @@ async fn names_of_seats_are_harmless_live_and_loaded() {
             // Who signs in anew has left the seat before, and a page that is open would say so.
             page.goto("about:blank").await;
             page.goto(&to(house.link(&observer, path).await)).await;
-            page.reads("You can read along").await;
+            page.reads("You can read.").await;
             is_harmless(&page, "a name of one's own", &house.world.url).await;
         }
     }

@@ -18,8 +18,8 @@ async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
     page.goto(&stage.url()).await;
     page.eval("window.here = 1").await;
     page.reads("Nothing needs you right now.").await;
-    page.click(button("Tell me when a debate needs me")).await;
-    page.reads("You will be told when a debate needs you").await;
+    page.click(button("Notify me when a debate needs me")).await;
+    page.reads("You will get a notification when a debate needs you").await;
     let title = page.title().await;
     let icon = "document.querySelector('link[rel=icon]').href";
     let calm = page.eval(icon).await;

@@ -56,7 +56,7 @@ async fn a_debate_that_cannot_be_started_says_why_and_keeps_what_was_typed() {
     page.type_into(field("Title"), "No motion").await;
     page.follow(button("Open the debate")).await;
     page.see(role("alert", "")).await;
-    page.reads("It was not sent:").await;
+    page.reads("Not sent:").await;
     assert_eq!(page.value(field("Title")).await, "No motion");
     assert_eq!(stage.machine.get("/debates")["total"], 0);
     page.type_into(field("Motion"), "Here it is.").await;

@@ -128,7 +128,7 @@ async fn a_choice_that_the_appeal_does_not_offer_is_refused_and_the_words_are_ke
     page.eval("document.querySelector('[name=choice]').value = 'Option X'").await;
     page.click(css("[name=choice]").number(0)).await;
     page.follow(css("button[value=send]")).await;
-    page.reads("what you chose is not an option here").await;
+    page.reads("the APPEAL does not have this option").await;
     assert_eq!(page.value(field(TEXT)).await, "My words");
     assert_eq!(debate.types().len(), 3, "nothing was sent");
     page.click(role("radio", "Option A")).await;
@@ -145,7 +145,7 @@ async fn a_choice_that_the_appeal_does_not_offer_is_refused_and_the_words_are_ke
     debate.claims("opponent", "Not the backup.");
     debate.appeals(APPEAL);
     page.follow(button("Rule: Option B")).await;
-    page.reads("Somebody has ruled already").await;
+    page.reads("Somebody else has ruled already").await;
     assert_eq!(page.value(field("What you typed")).await, format!("{OPTION_B}\n\nMy words"));
     assert_eq!(page.value(field(TEXT)).await, "");
     page.see(button("Send ruling")).await;
@@ -301,7 +301,7 @@ async fn what_was_typed_survives_a_reload_and_arguments_that_arrive() {
     // What the opponent had in hand comes in while the cursor is in the middle of a word.
     debate.claims("opponent", "What I was writing.");
     page.see(role("article", "Opponent CLAIM")).await;
-    page.reads("Opponent handed in what it had been writing: argument 3, parked.").await;
+    page.reads("Opponent submitted what it was writing: argument 3, parked.").await;
     page.type_keys("n").await;
     assert_eq!(page.value(field(TEXT)).await, "First half, seconnd");
     page.press("Backspace").await;
@@ -326,7 +326,7 @@ async fn of_two_tabs_that_rule_one_is_told_and_keeps_its_text() {
     first.reads("Your ruling is argument #4.").await;
     second.follow(button("Rule: in your own words")).await;
     second.see(role("alert", "")).await;
-    second.reads("Somebody has ruled already").await;
+    second.reads("Somebody else has ruled already").await;
     assert_eq!(second.value(field("What you typed")).await, "Neither: ask the users.");
     assert_eq!(debate.types(), ["MOTION", "CLAIM", "APPEAL", "RULING"]);
     // The page that says so is a page like any other.
@@ -343,7 +343,10 @@ async fn who_is_overtaken_by_the_command_line_is_told_and_keeps_the_text() {
     let page = browser.open(&debate.url()).await;
     page.type_into(field(TEXT), "I was about to say").await;
     debate.rules("The command line was faster.");
-    page.reads("Somebody has ruled already, so yours was not sent. Theirs is argument #4").await;
+    page.reads(
+        "Somebody else has ruled already, so your ruling was not sent. Theirs is argument #4",
+    )
+    .await;
     page.see_no(panel("The proposer appeals to you")).await;
     assert_eq!(page.value(field("What you typed")).await, "I was about to say");
     page.reads("The command line was faster.").await;
@@ -369,7 +372,7 @@ async fn a_ruling_that_is_refused_says_why_and_keeps_the_text() {
     let long = page.value(field(TEXT)).await;
     assert!(long.len() > 10_240);
     page.follow(button("Send ruling")).await;
-    page.reads("It was not sent:").await;
+    page.reads("Not sent:").await;
     page.reads("10240").await;
     assert_eq!(page.value(field(TEXT)).await, long);
     assert_eq!(debate.state(), "AWAITING_ARBITRATOR");

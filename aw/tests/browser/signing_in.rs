@@ -31,7 +31,7 @@ async fn a_person_signs_in_comes_back_from_elsewhere_and_signs_out() {
     assert!(!page.says().await.contains("Behind a door"));
     page.type_into(field("Token"), "a-wrong-secret").await;
     page.follow(button("Sign in")).await;
-    page.reads("This token is not good here").await;
+    page.reads("The server does not accept this token").await;
     page.complaints();
     page.type_into(field("Token"), "a-long-secret").await;
     page.follow(button("Sign in")).await;
@@ -110,7 +110,7 @@ async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
 
     // For anybody else it is used up, and there is another way in.
     let late = other.open(&address).await;
-    late.reads("This link was used already or is too old").await;
+    late.reads("This link was used already or is older").await;
     assert!(!late.says().await.contains("By a link"));
     late.is_accessible("a link that is used up").await;
     late.type_into(field("Token"), &token).await;
@@ -219,7 +219,7 @@ async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
     assert!(!page.says().await.contains("Another"));
     page.see_no(link("New debate")).await;
     page.follow(link("To be read")).await;
-    page.reads("Signed in as Dung, Observer. You can read along").await;
+    page.reads("Signed in as Dung, Observer. You can read.").await;
     assert_eq!(page.count("main form").await, 0);
 
     let claim = json!({

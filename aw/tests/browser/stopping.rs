@@ -18,8 +18,8 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     let stop = role("DisclosureTriangle", "Stop the agents");
     page.see_no(button("Stop them now")).await;
     page.click(&stop).await;
-    page.reads("Both will wait until you have ruled.").await;
-    page.type_into(field("Reason (may be left out)"), "You argue about the wrong thing.").await;
+    page.reads("Both agents will wait for your ruling.").await;
+    page.type_into(field("Reason (optional)"), "You argue about the wrong thing.").await;
     assert_eq!(debate.types(), ["MOTION"], "it asks once");
     page.reload().await;
     assert_eq!(page.value(field("Reason")).await, "You argue about the wrong thing.");
@@ -27,19 +27,19 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     page.reads("The agents are stopped. They wait for your ruling.").await;
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION"], "a double click stops once");
     assert_eq!(proposer.end().data()["action"], "wait_for_ruling");
-    page.reads("stopped; your ruling is owed").await;
+    page.reads("stopped; waiting for your ruling").await;
     page.see_no(&stop).await;
     let panel = role("region", "You have stopped the agents");
-    assert!(page.text(&panel).await.contains("Opponent may still hand in what it was writing"));
+    assert!(page.text(&panel).await.contains("Opponent may still submit what it was writing"));
 
     let parked = debate_parks(&debate);
     let article = role("article", "Opponent CLAIM");
     page.see(&article).await;
     let shown = page.text(&article).await;
     assert!(shown.contains("parked") && shown.contains(parked), "{shown}");
-    page.reads("Opponent handed in what it had been writing: argument 3, parked.").await;
+    page.reads("Opponent submitted what it was writing: argument 3, parked.").await;
     let said = page.text(&panel).await;
-    assert!(!said.contains("may still hand in"), "{said}");
+    assert!(!said.contains("may still submit"), "{said}");
 
     let opponent = debate.waits("opponent");
     page.type_into(field("Text of the ruling"), "Argue about the import.").await;
@@ -70,7 +70,7 @@ async fn who_comes_too_late_to_stop_is_told_so_and_keeps_the_reason() {
     debate.run("intervention", &[]);
     debate.run("ruling", &["--content", "Enough.", "--close"]);
     page.follow(button("Stop them now")).await;
-    page.reads("It was not sent:").await;
+    page.reads("Not sent:").await;
     assert_eq!(page.value(field("What you typed")).await, "Too late");
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION", "RULING"]);
     page.see_no(role("DisclosureTriangle", "Stop the agents")).await;

@@ -68,7 +68,7 @@ async fn a_debate_is_deleted_after_it_was_said_what_goes() {
     page.follow(link("Delete")).await;
     page.reads("Delete this debate?").await;
     page.reads("To be deleted").await;
-    page.reads("Nobody can read it any more (arguments: 2)").await;
+    page.reads("Nobody will be able to read it (arguments: 2)").await;
     page.follow(link("Keep it")).await;
     page.reads("A claim.").await;
     page.follow(link("Delete")).await;

@@ -1,7 +1,7 @@
-//! Takes a ruling from the page's form.
+//! Takes a ruling from the form of the page.
 //!
-//! The form sends which option was chosen (`choice`) and what was written (`words`), with or without a
-//! script. [`compose`] makes the ruling of the two, so that the record has what the person saw and chose.
+//! The form sends the chosen option (`choice`) and the typed text (`words`), with or without a script.
+//! [`compose`] makes the ruling of the two, so that the record has what the person saw and chose.
 
 use aw_core::{Argument, ArgumentId, DebateId, Kind, Via};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -19,18 +19,17 @@ use crate::wire::{Code, SubmitRuling};
 /// The value of `choice` for none of the options.
 pub(crate) const ANOTHER_WAY: &str = "another";
 
-/// The one text of a page that an older version wrote. It may have been drafted by another choice than the
-/// one that is sent with it.
+/// The only text field of older pages. Its text may belong to another choice than the one sent with it.
 const OLDER_FIELD: &str = "content";
 
-/// What was typed into the forms of a debate and is not in the record yet.
+/// What was typed into the forms of a debate and is not recorded yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
     pub(crate) choice: String,
     pub(crate) words: String,
     pub(crate) close: bool,
-    /// The id of the argument that is ruled on.
+    /// The id of the argument to rule on.
     pub(crate) target: String,
     pub(crate) preview: Option<String>,
     /// The reason of an intervention.
@@ -52,21 +51,21 @@ impl RulingDraft {
         }
     }
 
-    /// The choice and the words, for a person to copy when they cannot be sent.
+    /// The choice and the text, for a person to copy if they cannot be sent.
     fn typed(&self) -> String {
         let choice = Some(self.choice.trim()).filter(|choice| *choice != ANOTHER_WAY);
         joined(choice.unwrap_or_default(), &self.words)
     }
 }
 
-/// Why no ruling can be made of a choice and words.
+/// Why a choice and a text make no ruling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unclear {
-    /// Neither an option nor a word.
+    /// Neither an option nor text.
     Blank,
-    /// Another way was chosen, and not described.
+    /// Another way was chosen and not described.
     NotDescribed,
-    /// The argument that is ruled on has no such option.
+    /// The argument has no such option.
     UnknownOption,
 }
 
@@ -80,7 +79,7 @@ impl Unclear {
     }
 }
 
-/// The options that an argument offers, without the one that stands for any other way.
+/// The options of an argument, without the one that stands for any other way.
 pub(crate) fn options_of(argument: &Argument) -> Vec<Choice> {
     if argument.event.kind() != Kind::Appeal {
         return Vec::new();
@@ -90,7 +89,7 @@ pub(crate) fn options_of(argument: &Argument) -> Vec<Choice> {
     offered
 }
 
-/// The text of a ruling: "Option B: what it says", then the words.
+/// The text of a ruling: "Option B: what it says", then the typed text.
 pub(crate) fn compose(offered: &[Choice], choice: &str, words: &str) -> Result<String, Unclear> {
     let option = match choice.trim() {
         "" if words.trim().is_empty() => return Err(Unclear::Blank),
@@ -109,7 +108,7 @@ fn joined(first: &str, words: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Takes a ruling, or shows what it would look like.
+/// Takes a ruling, or previews it.
 pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -> Response {
     let t = form.request.phrases;
     let draft = RulingDraft::of(&form);
@@ -191,7 +190,7 @@ pub(in crate::web) async fn rule(desk: Desk, Segment(id): Segment, form: Form) -
     again(Some(notice), draft).await
 }
 
-/// The argument that a form rules on, if the debate has it. Without an id: the one that awaits a ruling.
+/// The argument that a form rules on: the one with this id, or without an id the pending one.
 async fn argument(desk: &Desk, debate: &str, id: &str) -> Result<Option<Argument>, Problem> {
     let debate: DebateId = input::id("debate_id", debate)?;
     let engine = desk.engine("debate get-context", About::Debate(debate)).await?;
@@ -204,16 +203,16 @@ async fn argument(desk: &Desk, debate: &str, id: &str) -> Result<Option<Argument
     Ok(stretch.arguments.pop())
 }
 
-/// The ruling that settled this, if one has.
+/// The `seq` of the ruling on this argument, if there is one.
 async fn ruling_after(desk: &Desk, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
     let engine = desk.engine("debate get-context", About::Debate(debate)).await.ok()?;
-    let sheet = engine.sheet(debate, None, WINDOW).await.ok()?;
+    let data = engine.sheet(debate, None, WINDOW).await.ok()?;
     let settles = |argument: &&Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
-    sheet.arguments.iter().find(settles).map(|argument| argument.seq.0)
+    data.arguments.iter().find(settles).map(|argument| argument.seq.0)
 }
 
 #[cfg(test)]
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ruling_is_the_chosen_option_followed_by_the_words() {
+    fn a_ruling_is_the_chosen_option_followed_by_the_text() {
         let option = "Option B: Import while it runs, slowly";
         assert_eq!(composed(APPEAL, "Option B", "").as_deref(), Ok(option));
         let with_words = composed(APPEAL, "Option B", " Measure **it**.\n").unwrap();
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_says_nothing_or_is_no_option_makes_no_ruling() {
+    fn a_blank_or_unknown_choice_makes_no_ruling() {
         assert_eq!(composed(APPEAL, "", " \n"), Err(Unclear::Blank));
         assert_eq!(composed(APPEAL, ANOTHER_WAY, ""), Err(Unclear::NotDescribed));
         for choice in ["Option Z", "Option C", "B", "Option B: Import"] {
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_only_numbered_are_told_apart_in_the_ruling() {
+    fn options_without_a_name_get_one_in_the_ruling() {
         for list in ["1. Keep it\n2. Drop it", "1. Keep it\n1. Drop it", "- Keep it\n- Drop it"] {
             let ruling = composed(&format!("## Options\n\n{list}\n"), "Option 2", "");
             assert_eq!(ruling.as_deref(), Ok("Option 2: Drop it"), "{list}");
