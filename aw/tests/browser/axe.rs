@@ -1,4 +1,4 @@
-//! axe-core, which knows what a page owes to people who cannot see it as others do.
+//! Checks the accessibility of a page with axe-core.
 
 use std::fs;
 
@@ -8,20 +8,20 @@ use super::page::{Page, value_in};
 use super::process::tools;
 
 impl Page {
-    /// Asserts that axe-core finds nothing wrong. Without axe-core it is skipped, and says so.
+    /// Asserts that axe-core finds no violation. Without axe-core it is skipped and says so.
     pub async fn is_accessible(&self, what: &str) {
         let found = self.barriers().await;
         assert!(found.is_empty(), "{what}, {}:\n{}", self.url().await, found.join("\n"));
     }
 
-    /// What axe-core finds wrong: the rule, and where.
+    /// The violations that axe-core finds: the rule and the elements.
     #[expect(clippy::print_stdout, reason = "who reads the log should know what was not done")]
     pub async fn barriers(&self) -> Vec<String> {
         let Ok(axe) = fs::read_to_string(tools().join("node_modules/axe-core/axe.min.js")) else {
             println!("browser: axe-core was skipped; scripts/browser fetches it");
             return Vec::new();
         };
-        // A world of its own: the page sees nothing of it, and the page's policy does not bind it.
+        // An isolated world, in which the policy of the page does not hold.
         let tree = self.call("Page.getFrameTree", json!({})).await;
         let asked = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "axe"});
         let world = self.call("Page.createIsolatedWorld", asked).await["executionContextId"].take();
@@ -34,14 +34,14 @@ impl Page {
         });
         let ran = self.call("Runtime.evaluate", asked).await;
         let found = value_in(ran).unwrap_or_else(|error| panic!("axe-core: {error}"));
-        found.as_array().expect("a list").iter().map(told).collect()
+        found.as_array().expect("a list").iter().map(described).collect()
     }
 }
 
-fn told(violation: &Value) -> String {
-    let mut told = format!("{} ({}):", violation["id"], violation["help"]);
+fn described(violation: &Value) -> String {
+    let mut text = format!("{} ({}):", violation["id"], violation["help"]);
     for node in violation["nodes"].as_array().into_iter().flatten() {
-        told += &format!("\n  {}\n    {}", node["target"], node["failureSummary"]);
+        text += &format!("\n  {}\n    {}", node["target"], node["failureSummary"]);
     }
-    told
+    text
 }

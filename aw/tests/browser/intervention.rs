@@ -1,13 +1,13 @@
-//! A person stops the agents, is asked once, and sees what an agent still had in hand.
+//! A person stops the agents, and sees what an agent was still writing.
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, field, role};
-use super::stage::Stage;
 
 #[tokio::test]
-async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Rewrite it?", "In another language.");
-    // The opponent has read the motion and writes.
+async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Rewrite it?", "In another language.");
+    // The opponent has read the motion and is writing.
     assert_eq!(debate.run("wait", &["--role", "opponent"])["action"], "respond");
     let proposer = debate.waits("proposer");
     let page = browser.open(&debate.url()).await;
@@ -20,7 +20,7 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     page.click(&stop).await;
     page.reads("Both agents will wait for your ruling.").await;
     page.type_into(field("Reason (optional)"), "You argue about the wrong thing.").await;
-    assert_eq!(debate.types(), ["MOTION"], "it asks once");
+    assert_eq!(debate.types(), ["MOTION"], "the page asks first");
     page.reload().await;
     assert_eq!(page.value(field("Reason")).await, "You argue about the wrong thing.");
     page.double_click(button("Stop them now")).await;
@@ -50,8 +50,8 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     page.see(css("article.is-parked")).await;
 }
 
-/// The opponent hands in what it wrote before it knew.
-fn debate_parks(debate: &super::stage::Debate<'_>) -> &'static str {
+/// The opponent submits what it wrote before the intervention.
+fn debate_parks(debate: &super::cli_debate::CliDebate<'_>) -> &'static str {
     let motion = debate.arguments()[0]["id"].as_str().unwrap().to_owned();
     let words = "Written before I knew.";
     debate.run("submit", &["--role", "opponent", "--target-id", &motion, "--content", words]);
@@ -59,9 +59,9 @@ fn debate_parks(debate: &super::stage::Debate<'_>) -> &'static str {
 }
 
 #[tokio::test]
-async fn who_comes_too_late_to_stop_is_told_so_and_keeps_the_reason() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Closed meanwhile", "It closes.");
+async fn an_intervention_that_comes_too_late_keeps_the_reason() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Closed meanwhile", "It closes.");
     let page = browser.page().await;
     page.at_first("window.WebSocket = class { close() {} }").await;
     page.goto(&debate.url()).await;
