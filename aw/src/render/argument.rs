@@ -1,4 +1,4 @@
-//! One argument: the same fragment for the first load, the live update and the export.
+//! Draws an argument. The first load, the live update and the export share this fragment.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -15,11 +15,11 @@ use crate::kit::texts::Language;
 /// The style of a transcript: the same as that of the pages.
 const STYLE: &str = include_str!("../web/assets/app.css");
 
-/// Words that are longer than this are folded.
+/// Arguments longer than this, in bytes, are folded.
 const LONG: usize = 2_200;
 
-/// How many bytes of rendered words are kept; arguments never change, so they are never wrong.
-const KEPT: usize = 32 * 1024 * 1024;
+/// The size of the render cache in bytes. Arguments never change, so entries are never stale.
+const CACHE_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Template)]
 #[template(path = "argument.html")]
@@ -31,29 +31,29 @@ pub(crate) struct ArgumentView {
     kind: Kind,
     at: Stamp,
     ago: String,
-    /// Who says that they wrote it, as HTML.
+    /// The name that the author gave, as HTML.
     author: Option<String>,
     written_by: WrittenBy,
-    /// The seat it was written from.
+    /// The seat that wrote it.
     seat: Option<String>,
-    /// The place of what it answers, and the word for it.
+    /// The `seq` of the argument that it answers, and the text of the link.
     answers: Option<(u64, String)>,
     parked: bool,
     automatic: bool,
     close: Option<bool>,
     html: String,
     is_long: bool,
-    /// Whether it is on a page that somebody can act on.
+    /// Whether it is on a page, not in an export.
     is_live: bool,
 }
 
-/// Where arguments are shown.
+/// What drawing an argument needs besides the argument.
 pub(crate) struct ArgumentContext<'a> {
     pub(crate) phrases: &'static Phrases,
-    /// Now, in milliseconds.
+    /// The current time in milliseconds.
     pub(crate) now: i64,
     pub(crate) citations: &'a [Citation],
-    /// The places of what arguments may answer.
+    /// The `seq` of each argument that another may answer.
     pub(crate) places: &'a HashMap<ArgumentId, Seq>,
     pub(crate) is_live: bool,
 }
@@ -93,22 +93,22 @@ impl ArgumentView {
     }
 }
 
-/// Whose hand wrote an argument, as far as the door tells by which it came in.
+/// Who wrote an argument: a person or a program, judged by the way it came in.
 pub(crate) struct WrittenBy {
-    /// `person`, `line`, `program`, `server` or `debater`: the style's word for it.
-    sort: &'static str,
-    /// The same for people; the server's own hand is told by other words.
+    /// `person`, `line`, `program`, `server` or `debater`, for the style.
+    class: &'static str,
+    /// The same in words; none for the server, whose arguments are marked as automatic.
     pub(crate) words: Option<String>,
 }
 
 impl WrittenBy {
-    /// What comes by the page is a person's. Of what binds or stops the debaters it is said when it
-    /// is not; what they say to each other is a program's as a rule. People and programs both use the
-    /// command line, so that is all that is said of it.
+    /// The page is used by people. Both people and programs use the command line, so its arguments
+    /// only say that. For rulings and interventions a program is named as such; debaters are usually
+    /// programs, so their arguments are not.
     fn of(argument: &Argument, t: &'static Phrases) -> Self {
         let via = argument.via;
         let kind = argument.event.kind();
-        let (sort, words) = match (kind, via) {
+        let (class, words) = match (kind, via) {
             _ if argument.event.automatic() => ("server", None),
             (Kind::Ruling, Via::Page) => ("person", Some(t.ruled_by_person.to_owned())),
             (Kind::Ruling, Via::Cli) => ("line", Some(t.ruled_on_line.to_owned())),
@@ -119,16 +119,16 @@ impl WrittenBy {
             (_, Via::Page) => ("person", Some(t.by_person.to_owned())),
             (_, _) => ("debater", Some(put(t.via, via))),
         };
-        WrittenBy { sort, words }
+        WrittenBy { class, words }
     }
 }
 
-/// Whose hand wrote this, in English.
+/// Who wrote this argument, in English.
 pub(crate) fn written_by(argument: &Argument) -> Option<String> {
     WrittenBy::of(argument, Language::English.phrases()).words
 }
 
-/// An argument as the page draws it, which it is part of.
+/// An argument as HTML for a page.
 pub(crate) fn fragment(
     argument: &Argument,
     around: &Surroundings,
@@ -138,7 +138,7 @@ pub(crate) fn fragment(
     drawn(argument, around, language, now, true)
 }
 
-/// An argument as it is drawn in a transcript.
+/// An argument as HTML for a transcript.
 pub(crate) fn exported(
     argument: &Argument,
     around: &Surroundings,
@@ -171,7 +171,7 @@ struct TranscriptFrame<'a> {
     id: String,
     opened: Stamp,
     updated: Stamp,
-    /// Where the lines of documents and the arguments go.
+    /// Stands where the documents and the arguments go.
     gap: char,
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn transcript_frame(
     parts.try_into().map_err(|_| "an export has two gaps".to_owned())
 }
 
-/// A cited document, in the head of a transcript.
+/// A cited document as HTML for the head of a transcript.
 pub(crate) fn document_line(document: &CitedDocument, language: Language) -> String {
     format!(
         "<p>{}: <bdi>{}</bdi> <code>{}</code> v{}</p>",
@@ -209,20 +209,20 @@ pub(crate) fn document_line(document: &CitedDocument, language: Language) -> Str
     )
 }
 
-/// The words of arguments, rendered, as long as there is room.
+/// Rendered arguments.
 #[derive(Default)]
 struct RenderCache {
     bytes: usize,
     html: HashMap<ArgumentId, String>,
-    /// The oldest first, which go first.
+    /// Oldest first, which is dropped first.
     order: VecDeque<ArgumentId>,
 }
 
-static RENDERED: LazyLock<Mutex<RenderCache>> = LazyLock::new(Mutex::default);
+static CACHE: LazyLock<Mutex<RenderCache>> = LazyLock::new(Mutex::default);
 
 fn rendered(argument: &Argument, context: &ArgumentContext<'_>) -> String {
-    let kept = || RENDERED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(html) = kept().html.get(&argument.id) {
+    let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(html) = cache().html.get(&argument.id) {
         return html.clone();
     }
     let version = |document: DocumentId| {
@@ -232,17 +232,17 @@ fn rendered(argument: &Argument, context: &ArgumentContext<'_>) -> String {
     };
     let html = markdown::render(argument.content.as_str(), &version);
     if !context.is_live {
-        // A transcript is read once: it must not push out what pages show.
+        // A transcript is read once and must not push out what pages show.
         return html;
     }
-    let mut kept = kept();
-    if kept.html.insert(argument.id, html.clone()).is_none() {
-        kept.bytes += html.len();
-        kept.order.push_back(argument.id);
+    let mut cache = cache();
+    if cache.html.insert(argument.id, html.clone()).is_none() {
+        cache.bytes += html.len();
+        cache.order.push_back(argument.id);
     }
-    while kept.bytes > KEPT {
-        let Some(oldest) = kept.order.pop_front() else { break };
-        kept.bytes -= kept.html.remove(&oldest).map_or(0, |html| html.len());
+    while cache.bytes > CACHE_BYTES {
+        let Some(oldest) = cache.order.pop_front() else { break };
+        cache.bytes -= cache.html.remove(&oldest).map_or(0, |html| html.len());
     }
     html
 }

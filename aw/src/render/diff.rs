@@ -1,8 +1,8 @@
-//! Two versions of a document, as the rows of a table: beside each other or one below the other.
+//! Compares two versions of a document and returns the rows of a table.
 //!
-//! Lines that were changed stand beside what became of them, with the changed words marked. Long
-//! stretches without a change are folded. Comparing may take long for long texts, so it has a time
-//! limit, after which it is coarser but still true: what is shown as the same is the same.
+//! A changed line stands beside what it became, with the changed words marked. Long unchanged
+//! stretches are folded. There is a time limit, after which the result is coarser but still true:
+//! lines shown as the same are the same.
 
 mod pairs;
 mod unified;
@@ -16,24 +16,24 @@ use self::pairs::{Pair, pairs};
 pub(crate) use self::unified::unified;
 use self::windows::ops;
 
-/// How many unchanged lines are shown around a change.
+/// How many unchanged lines are shown on each side of a change.
 const AROUND: usize = 3;
 
-/// Fewer unchanged lines than this are not worth folding.
-const WORTH: usize = 4;
+/// Fewer unchanged lines than this are not folded.
+const LEAST_FOLD: usize = 4;
 
-/// How many lines a fold may hold to be opened, and all folds together. Beyond, it only says how many
-/// there are.
+/// The most lines that a fold contains, and all folds together. Larger folds only say how many
+/// lines they hide.
 const IN_A_FOLD: usize = 400;
 const IN_ALL_FOLDS: usize = 4_000;
 
-/// How many rows are shown outside of folds. Nobody reads more in one go, and browsers choke.
+/// The most rows outside of folds. Browsers become slow beyond that.
 const SHOWN: usize = 6_000;
 
-/// How many lines of each text are compared. A text has millions of them only when most are empty.
+/// How many lines of each text are compared. A text has millions of lines only when most are empty.
 const COMPARED: usize = 300_000;
 
-/// What has become of a text.
+/// The difference between two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison<'a> {
     pub(crate) rows: Vec<DiffRow<'a>>,
@@ -41,26 +41,26 @@ pub(crate) struct Comparison<'a> {
     pub(crate) added: usize,
     /// Lines of the old text that are not in the new one, changed ones included.
     pub(crate) removed: usize,
-    /// Whether time ran out: more lines or words may be marked than have changed.
+    /// Whether time ran out, so that unchanged lines or words may be marked too.
     pub(crate) is_coarse: bool,
-    /// How many rows at the end are left out, because there are too many.
+    /// How many rows are left out at the end because there are too many.
     pub(crate) left_out: usize,
-    /// Whether the texts differ in how their lines end, and in nothing else.
+    /// Whether the texts differ in their line ends only.
     pub(crate) differs_in_line_ends: bool,
 }
 
 /// A row of the table. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DiffRow<'a> {
-    /// In both.
+    /// A line of both texts.
     Same { old: usize, new: usize, text: &'a str },
     /// A line that became another.
     Changed { old: usize, new: usize, before: Vec<LinePart<'a>>, after: Vec<LinePart<'a>> },
-    /// In the old text only.
+    /// A line of the old text only.
     Removed { old: usize, text: &'a str },
-    /// In the new text only.
+    /// A line of the new text only.
     Added { new: usize, text: &'a str },
-    /// So many unchanged lines, and, unless there are too many, the lines themselves.
+    /// Hidden unchanged lines: how many, and the lines themselves unless there are too many.
     Fold { lines: usize, rows: Vec<DiffRow<'a>> },
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct LinePart<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Compares two texts line by line and word by word, for about as long as `patience` lasts.
+/// Compares two texts line by line and word by word, for at most about `patience`.
 pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Comparison<'a> {
     let deadline = Instant::now() + patience;
     let ((old_part, old_rest), (new_part, new_rest)) = (compared(old), compared(new));
@@ -84,7 +84,7 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
         rows: Vec::new(),
         folded: 0,
         left_out: old_rest.lines().count() + new_rest.lines().count(),
-        // The comparison itself does not tell, but it stops soon after the deadline only.
+        // `similar` does not report a timeout, but ends after the deadline only if there was one.
         is_coarse: Instant::now() >= deadline,
         deadline,
     };
@@ -121,13 +121,13 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
     }
 }
 
-/// The lines of a text that are compared, and the rest.
+/// Splits a text into the lines that are compared and the rest.
 fn compared(text: &str) -> (&str, &str) {
     let end = text.match_indices('\n').nth(COMPARED - 1).map_or(text.len(), |(at, _)| at + 1);
     text.split_at(end)
 }
 
-/// Rows in the making.
+/// Collects rows up to the limits.
 struct RowBuilder<'a, 's> {
     before: &'s [&'a str],
     after: &'s [&'a str],
@@ -140,7 +140,7 @@ struct RowBuilder<'a, 's> {
 }
 
 impl<'a> RowBuilder<'a, '_> {
-    /// Unchanged lines: those near a change are shown, those between are folded.
+    /// Adds unchanged lines: shows those near a change and folds the others.
     fn same(&mut self, old: usize, new: usize, len: usize, is_first: bool, is_last: bool) {
         let head = if is_first { 0 } else { AROUND.min(len) };
         let tail = if is_last { 0 } else { AROUND.min(len - head) };
@@ -151,7 +151,7 @@ impl<'a> RowBuilder<'a, '_> {
             text: before[old + at],
         };
         let before = self.before;
-        if middle < WORTH {
+        if middle < LEAST_FOLD {
             (0..len).for_each(|at| self.push(|| row(at, before)));
             return;
         }
@@ -165,12 +165,12 @@ impl<'a> RowBuilder<'a, '_> {
         (len - tail..len).for_each(|at| self.push(|| row(at, before)));
     }
 
-    /// A block of old lines that became a block of new ones.
+    /// Adds a block of old lines that became a block of new ones.
     fn changed(&mut self, old: usize, old_len: usize, new: usize, new_len: usize) {
         let room = SHOWN.saturating_sub(self.rows.len());
         let (before, after) = (self.before, self.after);
         let (gone, come) = (&before[old..old + old_len], &after[new..new + new_len]);
-        // What will not be shown need not be thought about.
+        // Rows that will not be shown are not paired.
         let (gone, come) = (&gone[..gone.len().min(room)], &come[..come.len().min(room)]);
         let (pairs, is_coarse) = pairs(gone, come, self.deadline);
         self.is_coarse |= is_coarse;
@@ -201,8 +201,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// The comparison as somebody would draw it with a pen.
-    fn drawn(old: &str, new: &str) -> Vec<String> {
+    /// The rows as text, with changed words in brackets.
+    fn row_texts(old: &str, new: &str) -> Vec<String> {
         let marked = |parts: &[LinePart<'_>]| -> String {
             let mark = |part: &LinePart<'_>| match part.is_changed {
                 true => format!("[{}]", part.text),
@@ -227,9 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn changed_words_are_marked_in_lines_that_became_others() {
+    fn changed_words_are_marked() {
         assert_eq!(
-            drawn("a\nLimit of 5 per token.\nz", "a\nLimit of 10 per token and user.\nz"),
+            row_texts("a\nLimit of 5 per token.\nz", "a\nLimit of 10 per token and user.\nz"),
             [
                 "1 1  a",
                 "2 2~ Limit of [5] per token. -> Limit of [10] per token[ and user].",
@@ -237,15 +237,15 @@ mod tests {
             ]
         );
         assert_eq!(
-            drawn("Phương án một là đúng", "Phương án hai là sai"),
+            row_texts("Phương án một là đúng", "Phương án hai là sai"),
             ["1 1~ Phương án [một] là [đúng] -> Phương án [hai] là [sai]"]
         );
     }
 
     #[test]
-    fn a_block_is_paired_by_likeness_and_not_by_place() {
+    fn lines_of_a_block_are_paired_by_likeness() {
         assert_eq!(
-            drawn(
+            row_texts(
                 "The gateway counts requests.\nThe token is shared.",
                 "An entirely new opening sentence!\nThe gateway counts all requests.\nThe token is never shared."
             ),
@@ -256,34 +256,34 @@ mod tests {
             ]
         );
         assert_eq!(
-            drawn("one two three", "vier fünf sechs"),
+            row_texts("one two three", "vier fünf sechs"),
             ["1  - one two three", "  1+ vier fünf sechs"]
         );
     }
 
     #[test]
-    fn long_unchanged_stretches_fold_and_can_be_opened() {
+    fn long_unchanged_stretches_are_folded() {
         let old = numbered(1, 30);
         let new = old.replace("line 15\n", "line fifteen\n");
-        let rows = drawn(&old, &new);
+        let rows = row_texts(&old, &new);
         assert_eq!(rows[0], "... 11 (11)");
         assert_eq!(rows[1..4], ["12 12  line 12", "13 13  line 13", "14 14  line 14"]);
         assert_eq!(rows[4], "15 15~ line [15] -> line [fifteen]");
         assert_eq!(rows[8], "... 12 (12)");
         assert_eq!(rows.len(), 9);
-        // A few lines are rather shown.
+        // A few unchanged lines are not folded.
         let new = new.replace("line 24\n", "line 24!\n");
         assert!(
-            drawn(&old, &new)[5..].iter().all(|row| !row.starts_with("... 2")),
+            row_texts(&old, &new)[5..].iter().all(|row| !row.starts_with("... 2")),
             "{:?}",
-            drawn(&old, &new)
+            row_texts(&old, &new)
         );
         let huge = numbered(1, 5_000);
-        assert_eq!(drawn(&huge, &format!("{huge}end\n"))[0], "... 4997 (0)");
+        assert_eq!(row_texts(&huge, &format!("{huge}end\n"))[0], "... 4997 (0)");
     }
 
     #[test]
-    fn lines_are_counted() {
+    fn added_and_removed_lines_are_counted() {
         let found = compare("a\nb\nc\n", "a\nB\nc\nd\n", LONG);
         assert_eq!((found.added, found.removed, found.is_coarse, found.left_out), (2, 1, false, 0));
         let same = compare("a\nb", "a\nb", LONG);
@@ -291,12 +291,12 @@ mod tests {
         assert!(compare("a\r\nb\r\n", "a\nb\n", LONG).differs_in_line_ends);
         assert!(compare("a", "a\n", LONG).differs_in_line_ends);
         assert_eq!(compare("", "", LONG).rows, []);
-        assert_eq!(drawn("", "a"), ["  1+ a"]);
-        assert_eq!(drawn("a", ""), ["1  - a"]);
+        assert_eq!(row_texts("", "a"), ["  1+ a"]);
+        assert_eq!(row_texts("a", ""), ["1  - a"]);
     }
 
     #[test]
-    fn every_line_is_somewhere_once() {
+    fn every_line_of_both_texts_is_in_one_row() {
         let texts = [
             "",
             "a\n",
@@ -344,8 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn time_runs_out_before_the_reader_does() {
-        // Two texts that share their lines in another order, the worst there is.
+    fn hostile_texts_take_bounded_time() {
+        // The worst case: the same lines in another order.
         let old: String =
             (0_u64..60_000).map(|n| format!("line {} of many\n", n * 7919 % 60_000)).collect();
         let new: String =
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_time_it_is_coarse_and_says_so() {
+    fn a_comparison_that_ran_out_of_time_is_marked_as_coarse() {
         let found = compare("a b c d e f\nsame\n", "a b x d e f\nsame\n", Duration::ZERO);
         assert!(found.is_coarse);
         assert_eq!(found.added, found.removed);

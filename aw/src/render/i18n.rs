@@ -1,4 +1,4 @@
-//! What the page says, in English and Vietnamese, side by side so that neither is forgotten.
+//! Every phrase of the pages in English and Vietnamese, side by side so that neither is forgotten.
 
 use aw_core::{Kind, Role, State};
 use aw_record::SeatRole;
@@ -48,7 +48,7 @@ macro_rules! phrases {
 }
 
 phrases! {
-    // Everywhere
+    // Every page
     skip: "Skip to content", "Đến nội dung";
     debates: "Debates", "Các debate";
     new_debate: "New debate", "Debate mới";
@@ -59,7 +59,7 @@ phrases! {
     theme_dark: "Dark", "Tối";
     sign_out: "Sign out", "Đăng xuất";
     signed_in_as: "Signed in as", "Đăng nhập với tên";
-    reads_along: "Signed in as {}. You can read along; ruling and stopping are the arbitrator's.", "Đăng nhập với tên {}. Bạn có thể theo dõi; ra ruling và dừng các agent là việc của arbitrator.";
+    read_only: "Signed in as {}. You can read. Only the arbitrator can rule or stop the agents.", "Đăng nhập với tên {}. Bạn có thể đọc. Chỉ arbitrator mới có thể ra ruling hoặc dừng các agent.";
     copy: "Copy", "Sao chép";
     copied: "Copied", "Đã sao chép";
     cancel: "Cancel", "Hủy";
@@ -84,10 +84,10 @@ phrases! {
     awaiting_opponent: "waiting for the opponent", "đang chờ opponent";
     awaiting_proposer: "waiting for the proposer", "đang chờ proposer";
     awaiting_arbitrator: "waiting for your ruling", "đang chờ ruling của bạn";
-    intervention_pending: "stopped; your ruling is owed", "đã dừng; cần ruling của bạn";
+    intervention_pending: "stopped; waiting for your ruling", "đã dừng; đang chờ ruling của bạn";
     closed: "closed", "đã đóng";
     awaiting_a_ruling: "waiting for a ruling", "đang chờ ruling";
-    stopped_for_a_ruling: "stopped; a ruling is owed", "đã dừng; cần một ruling";
+    stopped_for_a_ruling: "stopped; waiting for a ruling", "đã dừng; đang chờ ruling";
 
     // The list
     needs_you: "Needs you", "Cần bạn";
@@ -106,12 +106,12 @@ phrases! {
     nothing_found: "No debate matches.", "Không có debate nào phù hợp.";
     clear_search: "Show all debates", "Hiển thị mọi debate";
     empty_title: "No debates yet", "Chưa có debate nào";
-    empty_words: "Let two agents argue about a plan until it holds. Start one here, or let an agent start it:", "Để hai agent tranh luận về một plan cho đến khi nó đứng vững. Bắt đầu tại đây, hoặc để một agent bắt đầu:";
-    empty_for_reader: "When one is opened, it appears here.", "Khi có debate được mở, nó sẽ hiện ở đây.";
+    empty_words: "Two agents argue about a plan until it holds. Start a debate here, or let an agent start one:", "Hai agent tranh luận về một plan cho đến khi nó đứng vững. Bắt đầu debate tại đây, hoặc để một agent bắt đầu:";
+    empty_for_reader: "New debates appear here.", "Debate mới sẽ hiện ở đây.";
     nobody_needs_you: "Nothing needs you right now.", "Hiện không có gì cần bạn.";
     older: "Older debates", "Các debate cũ hơn";
-    notify: "Tell me when a debate needs me", "Báo cho tôi khi một debate cần tôi";
-    notified: "You will be told when a debate needs you", "Bạn sẽ được báo khi một debate cần bạn";
+    notify: "Notify me when a debate needs me", "Thông báo cho tôi khi một debate cần tôi";
+    notified: "You will get a notification when a debate needs you", "Bạn sẽ nhận thông báo khi một debate cần bạn";
     needs_ruling: "needs your ruling", "cần ruling của bạn";
 
     // Presence
@@ -124,10 +124,10 @@ phrases! {
     bring_back: "Bring this agent back", "Gọi lại agent này";
     bring_back_words: "Paste this to the agent:", "Dán câu này cho agent:";
     resume_line: "Resume as {role} in debate {id}: run `aw agent show {role} --debate-id {id}` and go by what it prints.", "Tiếp tục với vai {role} trong debate {id}: chạy `aw agent show {role} --debate-id {id}` và làm theo những gì nó in ra.";
-    seats: "Who is there", "Ai đang có mặt";
+    seats: "Who is connected", "Ai đang kết nối";
 
     // A debate
-    standing: "Where it stands", "Tình hình";
+    standing: "Current state", "Trạng thái hiện tại";
     whose_move: "Whose move", "Đến lượt ai";
     your_move: "Your move", "Đến lượt bạn";
     picture: "The debate at a glance", "Toàn cảnh debate";
@@ -141,7 +141,7 @@ phrases! {
     arguments: "Arguments", "Các argument";
     answers: "answers {}", "trả lời {}";
     parked: "parked", "parked";
-    parked_words: "Written before the author knew of the intervention; it changed nothing.", "Được viết trước khi tác giả biết về intervention; không thay đổi gì.";
+    parked_words: "Written before the author saw the intervention. It did not change the state.", "Được viết trước khi tác giả thấy intervention. Nó không thay đổi trạng thái.";
     automatic: "automatic", "tự động";
     closes: "closes the debate", "đóng debate";
     by_person: "by a person, on the page", "do một người, trên trang";
@@ -174,7 +174,7 @@ phrases! {
     rules_built_in: "Built into aw.", "Có sẵn trong aw.";
     rules_of_creator: "The creator of the debate sent these rules along. Agents get them as a quote.", "Bên mở debate đã gửi kèm rules này. Các agent nhận chúng dưới dạng trích dẫn.";
     rules_replace: "They replace the built-in rules of {}.", "Chúng thay cho rules có sẵn của {}.";
-    rules_unknown: "This type is not built in, and the creator of the debate sent no rules along. Each agent goes by the rules on its own machine.", "Type này không có sẵn, và bên mở debate không gửi kèm rules. Mỗi agent theo rules trên máy của nó.";
+    rules_unknown: "This type is not built in, and the creator of the debate sent no rules along. Each agent follows the rules on its own machine.", "Type này không có sẵn, và bên mở debate không gửi kèm rules. Mỗi agent theo rules trên máy của nó.";
     rules_sent_along: "rules sent along by the creator", "rules do bên mở debate gửi kèm";
     rules_replaced: "not the built-in rules: sent along by the creator", "không phải rules có sẵn: do bên mở debate gửi kèm";
 
@@ -182,7 +182,7 @@ phrases! {
     rule_on_appeal: "The proposer appeals to you", "Proposer kháng nghị lên bạn";
     rule_on_resolution: "The proposer asks to complete the debate", "Proposer đề nghị kết thúc debate";
     rule_on_intervention: "You have stopped the agents", "Bạn đã dừng các agent";
-    rule_on_intervention_words: "Both wait. Say how they should go on.", "Cả hai đang chờ. Hãy nói họ nên tiếp tục thế nào.";
+    rule_on_intervention_words: "Both agents wait. Tell them how to go on.", "Cả hai agent đang chờ. Hãy nói họ nên tiếp tục thế nào.";
     dispute: "The dispute", "Điểm tranh chấp";
     proposer_says: "The proposer's position", "Lập trường của proposer";
     opponent_says: "The opponent's position", "Lập trường của opponent";
@@ -191,7 +191,7 @@ phrases! {
     another_way: "Another way", "Phương án khác";
     ruling_text: "Text of the ruling", "Nội dung ruling";
     words_after: "Text of the ruling, added after the option", "Nội dung ruling, thêm sau phương án";
-    ruling_hint: "It binds both sides. Markdown; at most {} bytes.", "Ràng buộc cả hai bên. Markdown; tối đa {} byte.";
+    ruling_hint: "The ruling binds both sides. Markdown; at most {} bytes.", "Ràng buộc cả hai bên. Markdown; tối đa {} byte.";
     close_with_it: "Close the debate with this ruling", "Đóng debate bằng ruling này";
     approve: "Approved.", "Đồng ý.";
     approve_and_close: "Approve and close", "Đồng ý và đóng";
@@ -201,20 +201,20 @@ phrases! {
     and_close: "and close the debate", "và đóng debate";
     preview: "Preview", "Xem trước";
     ruled: "Your ruling is argument {}.", "Ruling của bạn là argument {}.";
-    ruled_before: "Somebody has ruled already, so yours was not sent. Theirs is argument {}; what you typed is below.", "Đã có người ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument {}; nội dung bạn gõ ở bên dưới.";
-    not_sent: "It was not sent:", "Chưa gửi được:";
+    ruled_before: "Somebody else has ruled already, so your ruling was not sent. Theirs is argument {}. What you typed is below.", "Người khác đã ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument {}. Nội dung bạn gõ ở bên dưới.";
+    not_sent: "Not sent:", "Chưa gửi được:";
     your_text: "What you typed", "Nội dung bạn đã gõ";
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";
     blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
-    unknown_option: "Nothing was sent: what you chose is not an option here. Choose again; your words are kept.", "Chưa gửi gì: lựa chọn của bạn không có ở đây. Hãy chọn lại; lời của bạn vẫn được giữ.";
+    unknown_option: "Nothing was sent: the APPEAL does not have this option. Choose again. Your text is kept.", "Chưa gửi gì: APPEAL không có phương án này. Hãy chọn lại. Nội dung của bạn vẫn được giữ.";
 
     // Intervention
     intervene: "Stop the agents", "Dừng các agent";
-    intervene_words: "Both will wait until you have ruled. What an agent is writing now is kept and shown as parked.", "Cả hai sẽ chờ đến khi bạn ra ruling. Nội dung mà một agent đang viết được giữ lại và hiện là parked.";
-    reason: "Reason (may be left out)", "Lý do (có thể bỏ trống)";
+    intervene_words: "Both agents will wait for your ruling. If one is writing now, its text is kept and shown as parked.", "Cả hai agent sẽ chờ ruling của bạn. Nếu một agent đang viết, nội dung đó được giữ lại và hiện là parked.";
+    reason: "Reason (optional)", "Lý do (không bắt buộc)";
     stop_now: "Stop them now", "Dừng ngay";
-    in_hand: "{} may still hand in what it was writing; it will appear here as parked.", "{} vẫn có thể nộp nội dung đang viết; nó sẽ hiện ở đây là parked.";
-    was_parked: "{} handed in what it had been writing: argument {n}, parked.", "{} đã nộp nội dung đang viết: argument {n}, parked.";
+    in_hand: "{} may still submit what it was writing. It will appear here as parked.", "{} vẫn có thể gửi nội dung đang viết. Nó sẽ hiện ở đây là parked.";
+    was_parked: "{} submitted what it was writing: argument {n}, parked.", "{} đã gửi nội dung đang viết: argument {n}, parked.";
     stopped: "The agents are stopped. They wait for your ruling.", "Các agent đã dừng. Họ đang chờ ruling của bạn.";
 
     // Documents
@@ -231,22 +231,22 @@ phrases! {
     lines_added: "lines added: {}", "số dòng thêm: {}";
     lines_removed: "lines removed: {}", "số dòng bớt: {}";
     unchanged_lines: "unchanged lines: {}", "số dòng không đổi: {}";
-    coarse: "These texts are so large that not every changed word is marked.", "Các văn bản này quá lớn nên không phải từ nào thay đổi cũng được đánh dấu.";
-    line_ends: "These two versions differ only in how their lines end.", "Hai phiên bản này chỉ khác cách kết thúc dòng.";
-    left_out: "{} more rows are not shown; use aw docs diff.", "{} dòng nữa không được hiện; dùng aw docs diff.";
+    coarse: "These texts are so large that unchanged words may be marked too.", "Các văn bản này quá lớn nên cả những từ không đổi cũng có thể được đánh dấu.";
+    line_ends: "These two versions differ only in their line ends.", "Hai phiên bản này chỉ khác cách kết thúc dòng.";
+    left_out: "{} more rows are not shown. Use aw docs diff.", "{} dòng nữa không được hiện. Dùng aw docs diff.";
     raw_text: "Plain text", "Văn bản thuần";
     versions: "Versions", "Các phiên bản";
 
     // New
-    new_words: "Two agents will argue about it; you are the arbitrator.", "Hai agent sẽ tranh luận về nó; bạn là arbitrator.";
-    new_words_of_proposer: "Two agents will argue about it; the arbitrator settles what they cannot.", "Hai agent sẽ tranh luận về nó; arbitrator quyết định điều họ không tự giải quyết được.";
+    new_words: "Two agents will argue about your motion. You are the arbitrator.", "Hai agent sẽ tranh luận về motion của bạn. Bạn là arbitrator.";
+    new_words_of_proposer: "Two agents will argue about your motion. The arbitrator settles what they cannot.", "Hai agent sẽ tranh luận về motion của bạn. Arbitrator quyết định điều họ không tự giải quyết được.";
     title: "Title", "Tiêu đề";
     title_hint: "One line, at most 200 characters", "Một dòng, tối đa 200 ký tự";
     motion_text: "Motion", "Motion";
-    motion_hint: "What is proposed, and what it is for. Markdown; at most {} bytes.", "Đề xuất điều gì, và để làm gì. Markdown; tối đa {} byte.";
-    attach: "Plan as a document (may be left out)", "Plan dưới dạng tài liệu (có thể bỏ trống)";
-    attach_hint: "A long text goes here; the motion will cite it.", "Văn bản dài đặt ở đây; motion sẽ dẫn nó.";
-    who_approves: "When the proposer asks to complete it", "Khi proposer đề nghị kết thúc";
+    motion_hint: "Your proposal and its purpose. Markdown; at most {} bytes.", "Đề xuất của bạn và mục đích của nó. Markdown; tối đa {} byte.";
+    attach: "Plan as a document (optional)", "Plan dưới dạng tài liệu (không bắt buộc)";
+    attach_hint: "For a long text. The motion will cite it.", "Dành cho văn bản dài. Motion sẽ dẫn nó.";
+    who_approves: "When the proposer asks to complete the debate", "Khi proposer đề nghị kết thúc debate";
     approve_auto: "close it", "đóng luôn";
     approve_me: "ask me first", "hỏi tôi trước";
     approve_arbitrator: "ask the arbitrator first", "hỏi arbitrator trước";
@@ -257,7 +257,7 @@ phrases! {
 
     // Deleting
     delete_title: "Delete this debate?", "Xóa debate này?";
-    delete_words: "Nobody can read it any more (arguments: {n}), and agents that wait for it are told. Its documents stay. This cannot be undone.", "{n} argument của nó sẽ không đọc được nữa, và các agent đang chờ sẽ được báo. Tài liệu của nó vẫn còn. Không thể hoàn tác.";
+    delete_words: "Nobody will be able to read it (arguments: {n}). Agents that wait for it get an error. Its documents stay. This cannot be undone.", "Sẽ không ai đọc được nó nữa (argument: {n}). Các agent đang chờ sẽ nhận lỗi. Tài liệu của nó vẫn còn. Không thể hoàn tác.";
     delete_now: "Delete it", "Xóa";
     keep: "Keep it", "Giữ lại";
     deleted: "The debate is deleted.", "Debate đã bị xóa.";
@@ -265,36 +265,36 @@ phrases! {
     // Signing in
     sign_in: "Sign in", "Đăng nhập";
     token: "Token", "Token";
-    token_hint: "The one you were given for your seat, or the administrator's. On the server's own machine, aw debate open signs you in without one.", "Token bạn được cấp cho seat của mình, hoặc của administrator. Trên chính máy chạy server, aw debate open đăng nhập cho bạn mà không cần token.";
-    wrong_token: "This token is not good here: it is mistyped, has expired or was taken back.", "Token này không dùng được ở đây: gõ sai, đã hết hạn hoặc đã bị thu hồi.";
-    used_link: "This link was used already or is too old: it works once, for ten minutes. Ask for another, or sign in with a token.", "Liên kết này đã được dùng hoặc đã quá cũ: nó chỉ dùng được một lần, trong mười phút. Hãy xin liên kết khác, hoặc đăng nhập bằng token.";
-    link_words: "This link signs you in, once.", "Liên kết này đăng nhập cho bạn, một lần.";
+    token_hint: "The token of your seat, or the administrator's. On the server's machine, aw debate open signs you in without a token.", "Token của seat của bạn, hoặc của administrator. Trên máy chạy server, aw debate open đăng nhập cho bạn mà không cần token.";
+    wrong_token: "The server does not accept this token. It is mistyped, has expired or was revoked.", "Server không chấp nhận token này. Token bị gõ sai, đã hết hạn hoặc đã bị thu hồi.";
+    used_link: "This link was used already or is older than ten minutes. Ask for another link, or sign in with a token.", "Liên kết này đã được dùng hoặc đã quá mười phút. Hãy xin liên kết khác, hoặc đăng nhập bằng token.";
+    link_words: "This link signs you in once.", "Liên kết này đăng nhập cho bạn một lần.";
 
-    // What went wrong
-    oops: "Something is not right", "Có gì đó không ổn";
+    // Errors
+    oops: "Something went wrong", "Đã xảy ra lỗi";
     not_found_title: "There is no such page", "Không có trang này";
     debate_gone_title: "There is no such debate", "Không có debate này";
-    debate_gone: "Its id may be mistyped, or the record is another one.", "Id có thể bị gõ sai, hoặc record là một cái khác.";
+    debate_gone: "Its id may be mistyped, or the debate is on another server.", "Id có thể bị gõ sai, hoặc debate ở trên server khác.";
     debate_deleted_title: "This debate was deleted", "Debate này đã bị xóa";
     debate_deleted: "It was deleted {}. Deleted debates cannot be brought back.", "Nó bị xóa {}. Debate đã xóa không thể khôi phục.";
     document_gone_title: "There is no such document", "Không có tài liệu này";
     document_gone: "Its id or version may be mistyped, or it was deleted.", "Id hoặc phiên bản có thể bị gõ sai, hoặc nó đã bị xóa.";
-    stopping_title: "The server is stopping or has too much to do", "Server đang dừng hoặc quá tải";
-    stopping: "Nothing is lost. Try again in a moment; if it stays so, run aw server status.", "Không mất gì. Hãy thử lại sau giây lát; nếu vẫn vậy, chạy aw server status.";
+    stopping_title: "The server is stopping or overloaded", "Server đang dừng hoặc quá tải";
+    stopping: "Nothing is lost. Try again in a moment. If that does not help, run aw server status.", "Không mất gì. Hãy thử lại sau giây lát. Nếu vẫn lỗi, chạy aw server status.";
     stale_title: "This form is out of date", "Biểu mẫu này đã cũ";
-    stale: "It was made before the server was started anew, or in another browser. Nothing was sent. Open the page again and send it once more.", "Nó được tạo trước khi server khởi động lại, hoặc ở trình duyệt khác. Chưa gửi gì. Mở lại trang và gửi lại.";
+    stale: "The server has restarted since, or the form is from another browser. Nothing was sent. Open the page again and send the form again.", "Server đã khởi động lại, hoặc biểu mẫu này từ trình duyệt khác. Chưa gửi gì. Mở lại trang và gửi lại biểu mẫu.";
     signed_out_title: "You are signed out", "Bạn đã đăng xuất";
     signed_out: "Nothing was sent. Go back: what you typed is still there. Sign in on another tab, then send it again.", "Chưa gửi gì. Quay lại: nội dung bạn đã gõ vẫn còn. Đăng nhập ở tab khác, rồi gửi lại.";
     forbidden_title: "Your seat may not do this", "Seat của bạn không được làm việc này";
-    forbidden: "Nothing was changed. Sign in to a seat that may, or ask whoever runs the server for one.", "Chưa có gì thay đổi. Hãy đăng nhập vào một seat được phép, hoặc xin người quản lý server một seat như vậy.";
+    forbidden: "Nothing was changed. Sign in with another seat, or ask the administrator for one.", "Chưa có gì thay đổi. Hãy đăng nhập bằng seat khác, hoặc xin administrator một seat.";
     failed_title: "The server failed", "Server gặp lỗi";
-    failed: "It is written in its log: aw server logs.", "Lỗi được ghi trong log: aw server logs.";
+    failed: "See the log: aw server logs.", "Xem log: aw server logs.";
     to_debates: "To the debates", "Đến các debate";
     try_again: "Try again", "Thử lại";
 }
 
 impl Phrases {
-    /// What a role is called.
+    /// The name of a role.
     pub(crate) fn role(&self, role: Role) -> &'static str {
         match role {
             Role::Proposer => self.proposer,
@@ -303,7 +303,7 @@ impl Phrases {
         }
     }
 
-    /// What a seat is for.
+    /// The name of the role of a seat.
     pub(crate) fn seat_role(&self, role: SeatRole) -> &'static str {
         match role {
             SeatRole::Plays(role) => self.role(role),
@@ -311,7 +311,7 @@ impl Phrases {
         }
     }
 
-    /// A state in words, for whoever may rule or for somebody else.
+    /// A state in words. `rules` says whether the reader may rule.
     pub(crate) fn state(&self, state: State, rules: bool) -> &'static str {
         match (state, rules) {
             (State::AwaitingOpponent, _) => self.awaiting_opponent,
@@ -324,7 +324,7 @@ impl Phrases {
         }
     }
 
-    /// What is ruled on.
+    /// The heading of the panel in which a person rules on this kind of argument.
     pub(crate) fn rule_on(&self, kind: Kind) -> &'static str {
         match kind {
             Kind::Resolution => self.rule_on_resolution,
@@ -333,7 +333,7 @@ impl Phrases {
         }
     }
 
-    /// How long ago, in the largest unit that says something.
+    /// How long ago, in the largest unit that fits.
     pub(crate) fn ago(&self, milliseconds: i64) -> String {
         let seconds = milliseconds / 1000;
         match seconds {
@@ -345,7 +345,7 @@ impl Phrases {
         }
     }
 
-    /// How long.
+    /// A duration in the largest unit that fits.
     pub(crate) fn lasting(&self, milliseconds: i64) -> String {
         let seconds = (milliseconds / 1000).max(0);
         match seconds {
@@ -357,7 +357,7 @@ impl Phrases {
     }
 }
 
-/// The phrase with its blank filled in.
+/// Fills in the blank of a phrase.
 pub(crate) fn put(phrase: &str, value: impl std::fmt::Display) -> String {
     phrase.replacen("{}", &value.to_string(), 1)
 }
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browsers_favourite_of_the_languages_that_there_are_is_taken() {
+    fn the_language_that_the_browser_prefers_is_used() {
         for (header, language) in [
             ("", Language::English),
             ("vi", Language::Vietnamese),
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_the_largest_unit_that_says_something() {
+    fn times_have_the_largest_unit_that_fits() {
         let phrases = Language::English.phrases();
         assert_eq!(phrases.ago(4_000), "just now");
         assert_eq!(phrases.ago(61_000), "1 min ago");

@@ -1,9 +1,9 @@
-//! Agents' Markdown as HTML that can do nothing but be read.
+//! Renders agents' Markdown as harmless HTML.
 //!
-//! The text is parsed, and only what [`Drawing::enter`] lists is ever written: raw HTML is shown as
-//! the text it is, an image is its address, a link leads out of this site or is no link. A sanitiser
-//! with an allow-list then reads all of it once more, so that a slip here is not yet a hole. Whatever
-//! is sent in, work and output stay in proportion to it. Begin with [`render`].
+//! The text is parsed, and only the nodes that [`Drawing::enter`] lists are written. Raw HTML is shown
+//! as text, an image as its address, and a link must lead to another site. A sanitiser with an
+//! allow-list then checks the result, so a mistake here is not yet a hole. Time and output are
+//! proportional to the input, even if it is hostile. Begin with [`render`].
 
 mod address;
 mod allowed;
@@ -19,31 +19,31 @@ use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{ListType, Node, NodeLink, NodeValue, TableAlignment};
 use comrak::{Arena, Options, try_parse_document};
 
-use self::address::{UUID_LEN, ids, looks_like_address, outside, shortened};
+use self::address::{UUID_LEN, external, ids, looks_like_address, shortened};
 use self::allowed::SANITISER;
-use self::highlight::Colours;
+use self::highlight::Highlighter;
 pub(crate) use self::invisible_chars::plain;
 
-/// How much of a text is drawn as Markdown. Documents may be twenty times as long; nobody reads that
-/// on one page, so what is beyond comes as plain text.
+/// How many bytes of a text are drawn as Markdown. Documents may be twenty times as long; the rest of
+/// them is shown as plain text.
 const DRAWN: usize = 256 * 1024;
 
-/// How long parsing may take before the text is shown as it was written.
+/// How long parsing may take. After that the text is shown as plain text.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How deep quotes and lists, and emphasis, are drawn into each other. Deeper ones would leave no
-/// room on a phone, and cost the browser more than they tell.
+/// How deep quotes and lists, and emphasis, are nested. Deeper levels would leave no room on a phone
+/// and make the browser slow.
 const NESTED: usize = 6;
 
-/// How many cells a text's tables may leave out at the ends of their rows. The parser fills them in,
-/// so that a short text could make a huge table.
+/// How many cells the tables of a text may lack at the ends of their rows. The parser fills them in,
+/// so a short text could make a huge table.
 const LEFT_OUT: usize = 5_000;
 
-/// How much of a node is read to find out what it is called.
+/// How many bytes of a node are read for its name.
 const NAME: usize = 1_000;
 
-/// The HTML of an agent's text. `links` has the version that was meant by each document which the
-/// text mentions; an id that it does not know stays text.
+/// Renders an agent's text as HTML. `links` returns the cited version of a document that the text
+/// mentions; other ids stay text.
 pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
     let (drawn, rest) = text.split_at(end_of_drawn(text));
     let mut named = invisible_chars::NAMED;
@@ -59,7 +59,7 @@ pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
     html
 }
 
-/// Where the part that is drawn ends: all of it, or after a blank line, or after a line.
+/// Where the drawn part ends: at the end of the text, after a blank line or after a line.
 fn end_of_drawn(text: &str) -> usize {
     if text.len() <= DRAWN {
         return text.len();
@@ -83,7 +83,7 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
         html: String::with_capacity(text.len() * 2),
         links,
         named,
-        colours: Colours::new(),
+        highlighter: Highlighter::new(),
         nesting: Nesting::default(),
         headings: Vec::new(),
         columns: Columns::default(),
@@ -96,7 +96,7 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
                 open.push((drawing.enter(node), nesting));
             }
             NodeEdge::End(_) => {
-                let (end, nesting) = open.pop().expect("what ends has begun");
+                let (end, nesting) = open.pop().expect("each node starts before it ends");
                 drawing.html.push_str(&end);
                 drawing.nesting = nesting;
             }
@@ -105,7 +105,7 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
     Some(drawing.html)
 }
 
-/// Whether tables have most of the cells that they promise. One that does not is shown as text.
+/// Whether tables have most of their cells. If not, they are shown as text.
 fn tables_are_whole(text: &str) -> bool {
     let mut columns = 0;
     let mut left_out = 0;
@@ -126,57 +126,57 @@ fn tables_are_whole(text: &str) -> bool {
     true
 }
 
-/// HTML in the making.
+/// Writes the HTML of a text.
 struct Drawing<'a> {
     html: String,
     links: &'a dyn Fn(DocumentId) -> Option<u64>,
-    /// How many more hidden characters are named.
+    /// How many more invisible characters are named.
     named: &'a mut u32,
-    colours: Colours,
+    highlighter: Highlighter,
     nesting: Nesting,
-    /// The agent's levels of the headings that the last one is below, and its own.
+    /// The levels of the last heading and of those above it, as the agent wrote them.
     headings: Vec<u8>,
     columns: Columns,
 }
 
-/// Where in the tree we are; put back on the way out.
+/// What the current node is inside of. It is restored when a node ends.
 #[derive(Clone, Copy, Default)]
 struct Nesting {
-    /// Quotes and lists around.
+    /// How many quotes and lists.
     blocks: usize,
-    /// Emphasis around.
+    /// How many levels of emphasis.
     emphasis: usize,
-    /// In a list whose items are single paragraphs, without space between them.
+    /// Whether it is a list without space between its items.
     is_tight: bool,
     is_link: bool,
     is_header: bool,
 }
 
-/// The table that is being drawn.
+/// The columns of the current table.
 #[derive(Default)]
 struct Columns {
     alignments: Vec<TableAlignment>,
     /// The column of the next cell.
     next: usize,
-    /// How many columns this row has something in.
+    /// How many columns of this row are not empty.
     filled: usize,
 }
 
 impl Drawing<'_> {
-    /// Writes the beginning of a node, and says what to write at its end.
+    /// Writes the beginning of a node and returns its end.
     fn enter<'a>(&mut self, node: Node<'a>) -> Cow<'static, str> {
         let data = node.data();
         match &data.value {
             NodeValue::Paragraph => self.paragraph(node),
             NodeValue::Heading(heading) => {
-                if !says_something(node) {
+                if !has_text(node) {
                     return self.wrap("<p>", "</p>\n");
                 }
                 while self.headings.last().is_some_and(|above| *above >= heading.level) {
                     self.headings.pop();
                 }
                 self.headings.push(heading.level);
-                // The page's own headings go down to h2, and no level may be skipped below them.
+                // The page's own headings end at h2, and no level may be skipped.
                 match self.headings.len() {
                     1 => self.wrap("<h3>", "</h3>\n"),
                     2 => self.wrap("<h4>", "</h4>\n"),
@@ -221,7 +221,7 @@ impl Drawing<'_> {
             }
             NodeValue::CodeBlock(code) => {
                 self.html.push_str("<pre class=\"code\" tabindex=\"0\"><code>");
-                self.colours.push(&mut self.html, &code.info, &code.literal, self.named);
+                self.highlighter.push(&mut self.html, &code.info, &code.literal, self.named);
                 self.wrap("</code></pre>\n", "")
             }
             NodeValue::HtmlBlock(block) => {
@@ -233,7 +233,7 @@ impl Drawing<'_> {
                 self.columns =
                     Columns { alignments: table.alignments.clone(), ..Columns::default() };
                 let label = invisible_chars::attribute(&names_of_columns(node), 80);
-                // Not a region: those are landmarks, and must not have the same name twice on a page.
+                // Not a region: regions are landmarks, which must have different names.
                 let _ = write!(
                     self.html,
                     "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{label}\">"
@@ -266,8 +266,8 @@ impl Drawing<'_> {
                     Some(TableAlignment::Right) => " class=\"right\"",
                     Some(TableAlignment::Left | TableAlignment::None) | None => "",
                 };
-                // A header without words would be read out as a header of nothing.
-                if self.nesting.is_header && says_something(node) {
+                // A screen reader would read out a header without text.
+                if self.nesting.is_header && has_text(node) {
                     let _ = write!(self.html, "<th scope=\"col\"{class}>");
                     self.wrap("", "</th>")
                 } else {
@@ -285,7 +285,7 @@ impl Drawing<'_> {
                 self.wrap("</code>", "")
             }
             NodeValue::HtmlInline(html) => {
-                // What everybody writes to break a line in a cell; the one tag that is understood.
+                // The only tag that is understood: agents use it to break lines in table cells.
                 if html.starts_with("<br") && matches!(html[3..].trim(), ">" | "/>") {
                     self.html.push_str("<br>");
                 } else {
@@ -306,7 +306,7 @@ impl Drawing<'_> {
                 self.html.push_str("<span class=\"image\">");
                 Cow::Owned(end)
             }
-            // The document itself, and what only extensions make that are not switched on.
+            // The document itself, and nodes of extensions that are off.
             _ => Cow::Borrowed(""),
         }
     }
@@ -334,7 +334,7 @@ impl Drawing<'_> {
         let is_tight = self.nesting.is_tight;
         self.wrap_if(!is_tight, "<p>", "");
         if let Some(is_done) = task {
-            let is_named = says_something(node);
+            let is_named = has_text(node);
             self.wrap_if(is_named, "<label>", "");
             self.checkbox(is_done, !is_named);
             return Cow::Borrowed(match (is_named, is_tight) {
@@ -347,7 +347,7 @@ impl Drawing<'_> {
         Cow::Borrowed(if is_tight { "\n" } else { "</p>\n" })
     }
 
-    /// A box that only shows; with nothing beside it, it is called what the agent wrote.
+    /// A disabled checkbox. If it stands alone, its label is what the agent wrote.
     fn checkbox(&mut self, is_done: bool, is_alone: bool) {
         self.html.push_str("<input type=\"checkbox\" disabled");
         self.html.push_str(if is_done { " checked" } else { "" });
@@ -358,12 +358,12 @@ impl Drawing<'_> {
         });
     }
 
-    /// A link that leads out; what does not is shown as its words and its address.
+    /// A link to another site. Any other link is shown as its text and its address.
     fn link<'a>(&mut self, node: Node<'a>, link: &NodeLink) -> Cow<'static, str> {
         let words = words_of(node);
         let is_shown = words == link.url || link.url.strip_prefix("mailto:") == Some(&words);
-        let outside = if self.nesting.is_link { None } else { outside(&link.url) };
-        match outside {
+        let url = if self.nesting.is_link { None } else { external(&link.url) };
+        match url {
             Some(url) => {
                 self.nesting.is_link = true;
                 self.html.push_str("<a href=\"");
@@ -374,7 +374,7 @@ impl Drawing<'_> {
                     invisible_chars::push(&mut end, &shortened(&link.url), self.named);
                 }
                 end.push_str("</a>");
-                // Phrases that look like an address must not lead to another one unnoticed.
+                // Text that looks like an address must not hide another address.
                 if !is_shown && looks_like_address(&words) {
                     end.push(' ');
                     self.address(&mut end, url.as_str());
@@ -390,20 +390,20 @@ impl Drawing<'_> {
         }
     }
 
-    /// An address, to be read; as a link if it leads out and is not in one already.
+    /// An address as text; also a link if it leads to another site and is not inside a link.
     fn address(&mut self, html: &mut String, address: &str) {
         html.push_str("<span class=\"address\">");
-        let outside = if self.nesting.is_link { None } else { outside(address) };
-        if let Some(url) = &outside {
+        let url = if self.nesting.is_link { None } else { external(address) };
+        if let Some(url) = &url {
             html.push_str("<a href=\"");
             invisible_chars::push(html, url.as_str(), self.named);
             html.push_str("\">");
         }
         invisible_chars::push(html, &shortened(address), self.named);
-        html.push_str(if outside.is_some() { "</a></span>" } else { "</span>" });
+        html.push_str(if url.is_some() { "</a></span>" } else { "</span>" });
     }
 
-    /// Text, in which the documents that it mentions are links.
+    /// Text, with links to the documents that it mentions.
     fn words(&mut self, text: &str) {
         let mut written = 0;
         if !self.nesting.is_link {
@@ -422,7 +422,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What the columns of a table are called.
+/// The names of the columns of a table.
 fn names_of_columns<'a>(table: Node<'a>) -> String {
     let Some(header) = table.first_child() else { return String::new() };
     let names = header.children().take(20).map(words_of);
@@ -433,8 +433,8 @@ fn is_header_row<'a>(row: Node<'a>) -> bool {
     matches!(row.data().value, NodeValue::TableRow(true))
 }
 
-/// Whether there is anything to read in it.
-fn says_something<'a>(node: Node<'a>) -> bool {
+/// Whether a node has text.
+fn has_text<'a>(node: Node<'a>) -> bool {
     node.descendants().any(|part| match &part.data().value {
         NodeValue::Text(text) => !text.trim().is_empty(),
         NodeValue::Code(code) => !code.literal.trim().is_empty(),
@@ -444,7 +444,7 @@ fn says_something<'a>(node: Node<'a>) -> bool {
     })
 }
 
-/// The words of a node without their looks, as far as they matter for a name or a comparison.
+/// The plain text of a node, cut after about [`NAME`] bytes.
 fn words_of<'a>(node: Node<'a>) -> String {
     let mut words = String::new();
     for part in node.descendants() {

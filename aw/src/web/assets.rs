@@ -1,4 +1,5 @@
-//! Style, script and icons: embedded, compressed once, named by what is in them and kept for ever.
+//! Style, script and icons. They are embedded, compressed once, and named by their hash, so browsers
+//! may cache them for ever.
 
 use std::sync::LazyLock;
 
@@ -35,8 +36,8 @@ const fn asset(name: &'static str, kind: &'static str, bytes: &'static [u8]) -> 
     Asset { name, kind, bytes }
 }
 
-/// The folder that assets are served from. It is named after all that is in it, so that scripts can
-/// name each other.
+/// The folder that assets are served from, named by the hash of all of them. A hash per file would
+/// keep scripts from importing each other by name.
 pub(crate) static FOLDER: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for asset in ASSETS {
@@ -55,8 +56,8 @@ pub(super) async fn serve(
     headers: HeaderMap,
 ) -> Response {
     let ours = FOLDER.ends_with(&format!("/{folder}"));
-    let found = ASSETS.iter().position(|asset| ours && asset.name == name);
-    let Some(found) = found else {
+    let asset = ASSETS.iter().position(|asset| ours && asset.name == name);
+    let Some(asset) = asset else {
         return Problem::route_not_found(&format!("/assets/{folder}/{name}")).into_response();
     };
     let takes_gzip = headers
@@ -64,13 +65,13 @@ pub(super) async fn serve(
         .and_then(|codings| codings.to_str().ok())
         .is_some_and(|codings| codings.contains("gzip"));
     let body = if takes_gzip {
-        Body::from(COMPRESSED[found].as_slice())
+        Body::from(COMPRESSED[asset].as_slice())
     } else {
-        Body::from(ASSETS[found].bytes)
+        Body::from(ASSETS[asset].bytes)
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(ASSETS[found].kind));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(ASSETS[asset].kind));
     let for_ever = HeaderValue::from_static("public, max-age=31536000, immutable");
     headers.insert(CACHE_CONTROL, for_ever);
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));

@@ -1,4 +1,4 @@
-//! `/debate/{id}`: one debate, to be read and ruled on.
+//! `/debate/{id}`: shows one debate, takes rulings and interventions, and deletes it.
 
 mod panel;
 pub(super) mod presence;
@@ -34,7 +34,7 @@ use ruling::{ANOTHER_WAY, RulingDraft};
 
 pub(super) use ruling::rule;
 
-/// How many arguments a page shows; there is a way to the others.
+/// How many arguments a page shows. A link leads to earlier ones.
 const WINDOW: u64 = 200;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -56,17 +56,17 @@ struct DebatePage<'a> {
     live: Live,
     arguments: Vec<String>,
     motion: String,
-    /// How many arguments there are before these, and where.
+    /// The link to earlier arguments, and how many there are.
     earlier: Option<(String, u64)>,
     is_newest: bool,
     last: Seq,
-    /// The lines to paste into two agents, when it has just been opened.
+    /// The lines to paste into two agents, if the debate was just opened.
     lines: Option<(String, String)>,
     notice: Option<Notice>,
     ruled: Option<u64>,
 }
 
-/// What changes by itself on the page, besides the arguments.
+/// The part of the page besides the arguments, which the script replaces when something happens.
 #[derive(Template)]
 #[template(path = "live.html")]
 struct Live {
@@ -75,7 +75,7 @@ struct Live {
     id: String,
     title: String,
     kind: String,
-    /// What is said of rules that are not the built-in ones.
+    /// The note about rules that are not built in.
     foreign_rules: Option<&'static str>,
     state: DebateState,
     state_words: &'static str,
@@ -91,10 +91,10 @@ struct Live {
     outline: Vec<Round>,
     documents: Vec<CitedLink>,
     panel: Option<Panel>,
-    /// Whether it is read by somebody who may rule.
+    /// Whether the reader may rule.
     rules: bool,
     can_intervene: bool,
-    /// Whoever may still hand in what it was writing, or has.
+    /// The note about an agent that was writing when it was stopped.
     in_hand: Option<String>,
     request: String,
     reason: String,
@@ -103,7 +103,7 @@ struct Live {
 
 struct Round {
     name: String,
-    /// The arguments of it: place, role, kind.
+    /// The arguments: `seq`, role, kind, and whether it is parked.
     arguments: Vec<(u64, Role, Kind, bool)>,
     href: String,
 }
@@ -115,11 +115,11 @@ struct CitedLink {
     is_gone: bool,
 }
 
-/// Something that the page says on top.
+/// A message at the top of the page.
 struct Notice {
     is_bad: bool,
     words: String,
-    /// What was typed and not sent.
+    /// The text that was typed and not sent.
     typed: Option<String>,
     href: Option<(String, String)>,
 }
@@ -139,7 +139,7 @@ pub(super) async fn read(
     show(&access, &request, &id, &asked, None, RulingDraft::default()).await
 }
 
-/// The page, with what was typed if it was not sent.
+/// Shows the page, with the text that was typed if it was not sent.
 async fn show(
     access: &Access,
     request: &PageRequest,
@@ -148,15 +148,15 @@ async fn show(
     notice: Option<Notice>,
     draft: RulingDraft,
 ) -> Response {
-    // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
+    // It waits for its turn before it reads, so that waiting pages hold no memory.
     let turn = DRAWING.take().await;
-    let page_data = match page_data(access, id, asked).await {
-        Ok(page_data) => page_data,
+    let data = match page_data(access, id, asked).await {
+        Ok(data) => data,
         Err(problem) => return error_page::page(request, &problem.into()),
     };
     let drawing = {
         let (app, request, asked) = (access.app.clone(), request.clone(), asked.clone());
-        move || draw(&app, &request, &page_data, &asked, notice, draft)
+        move || draw(&app, &request, &data, &asked, notice, draft)
     };
     match turn.run(drawing).await {
         Ok(page) => page,
@@ -167,31 +167,30 @@ async fn show(
 fn draw(
     app: &App,
     request: &PageRequest,
-    page_data: &PageData,
+    data: &PageData,
     asked: &DebateQuery,
     notice: Option<Notice>,
     draft: RulingDraft,
 ) -> Response {
     let t = request.phrases;
-    let live = live(app, request, page_data, draft);
+    let live = live(app, request, data, draft);
     if request.is_script() {
         return request.page(&live);
     }
     let now = app.record.now().0;
-    let places = places(page_data);
+    let places = places(data);
     let context = ArgumentContext {
         phrases: t,
         now,
-        citations: &page_data.citations,
+        citations: &data.citations,
         places: &places,
         is_live: true,
     };
     let arguments =
-        page_data.arguments.iter().map(|one| ArgumentView::of(one, &context).html()).collect();
-    let first = page_data.arguments.first().map_or(2, |first| first.seq.0);
-    let earlier = (page_data.earlier > 0).then(|| {
-        (format!("/debate/{}?before={first}#earlier", page_data.debate.id), page_data.earlier)
-    });
+        data.arguments.iter().map(|one| ArgumentView::of(one, &context).html()).collect();
+    let first = data.arguments.first().map_or(2, |first| first.seq.0);
+    let earlier = (data.earlier > 0)
+        .then(|| (format!("/debate/{}?before={first}#earlier", data.debate.id), data.earlier));
     let notice = notice.or_else(|| {
         let words = match (asked.ruled, asked.stopped.as_str()) {
             (Some(seq), _) => put(t.ruled, format!("#{seq}")),
@@ -200,16 +199,16 @@ fn draw(
         };
         Some(Notice { is_bad: false, words, typed: None, href: None })
     });
-    let line = |phrase: &str| phrase.replace("{id}", &page_data.debate.id.to_string());
+    let line = |phrase: &str| phrase.replace("{id}", &data.debate.id.to_string());
     let page = DebatePage {
         request,
         t,
         assets: &assets::FOLDER,
-        motion: ArgumentView::of(&page_data.motion, &context).html(),
+        motion: ArgumentView::of(&data.motion, &context).html(),
         arguments,
         earlier,
         is_newest: asked.before.is_none(),
-        last: page_data.debate.debate.standing.last,
+        last: data.debate.debate.standing.last,
         lines: (asked.new == "1" && request.opens())
             .then(|| (line(t.line_proposer), line(t.line_opponent))),
         notice,
@@ -225,22 +224,22 @@ async fn page_data(access: &Access, id: &str, asked: &DebateQuery) -> Result<Pag
     Ok(access.debate(Command::DebateGetContext, debate)?.page_data(before, WINDOW).await?)
 }
 
-/// The places of what arguments in sight may answer.
-fn places(page_data: &PageData) -> HashMap<ArgumentId, Seq> {
-    let all = std::iter::once(&page_data.motion).chain(&page_data.arguments);
+/// The `seq` of each argument on the page.
+fn places(data: &PageData) -> HashMap<ArgumentId, Seq> {
+    let all = std::iter::once(&data.motion).chain(&data.arguments);
     all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
-fn live(app: &App, request: &PageRequest, page_data: &PageData, draft: RulingDraft) -> Live {
+fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -> Live {
     let t = request.phrases;
-    let head = &page_data.debate;
+    let head = &data.debate;
     let state = head.state();
     let now = app.record.now().0;
     let standing = &head.debate.standing;
     let closed = state == DebateState::Closed;
     let rules = request.rules();
     let mut seats = roles(app, t, head);
-    for seat in seats.iter_mut().filter(|seat| !request.calls(seat.role)) {
+    for seat in seats.iter_mut().filter(|seat| !request.may_bring_back(seat.role)) {
         seat.line = None;
     }
     Live {
@@ -249,11 +248,9 @@ fn live(app: &App, request: &PageRequest, page_data: &PageData, draft: RulingDra
         id: head.id.to_string(),
         title: head.title.as_str().to_owned(),
         kind: head.debate_type.as_str().to_owned(),
-        foreign_rules: page_data.own_rules.then(|| {
-            match BuiltIn::named(head.debate_type.as_str()) {
-                Some(_) => t.rules_replaced,
-                None => t.rules_sent_along,
-            }
+        foreign_rules: data.own_rules.then(|| match BuiltIn::named(head.debate_type.as_str()) {
+            Some(_) => t.rules_replaced,
+            None => t.rules_sent_along,
         }),
         state,
         state_words: t.state(state, rules),
@@ -264,10 +261,10 @@ fn live(app: &App, request: &PageRequest, page_data: &PageData, draft: RulingDra
         opened_at: Stamp(head.created_at),
         round: put(t.round, standing.count.proposer),
         seats,
-        picture: timeline::draw(&page_data.moments, t, now, &|seq| href(page_data, seq)),
-        numbers: numbers(t, page_data),
-        outline: outline(t, page_data),
-        documents: page_data
+        picture: timeline::draw(&data.moments, t, now, &|seq| href(data, seq)),
+        numbers: numbers(t, data),
+        outline: outline(t, data),
+        documents: data
             .documents
             .iter()
             .map(|document| CitedLink {
@@ -277,45 +274,44 @@ fn live(app: &App, request: &PageRequest, page_data: &PageData, draft: RulingDra
                 is_gone: document.deleted_at.is_some(),
             })
             .collect(),
-        panel: rules.then(|| Panel::of(app, t, page_data, &draft)).flatten(),
+        panel: rules.then(|| Panel::of(app, t, data, &draft)).flatten(),
         rules,
         can_intervene: rules && !closed && standing.pending().is_none(),
-        in_hand: in_hand(t, page_data),
+        in_hand: in_hand(t, data),
         request: Uuid::new_v4().to_string(),
         reason: draft.reason,
         last: standing.last,
     }
 }
 
-/// Whoever was writing when it was stopped: it may still hand that in, or has.
-fn in_hand(t: &'static Phrases, page_data: &PageData) -> Option<String> {
-    let standing = &page_data.debate.debate.standing;
-    let pending =
-        page_data.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
+/// The note about an agent that was writing when it was stopped: it may still submit, or has.
+fn in_hand(t: &'static Phrases, data: &PageData) -> Option<String> {
+    let standing = &data.debate.debate.standing;
+    let pending = data.pending.as_ref().filter(|one| one.event.kind() == Kind::Intervention)?;
     for role in [Role::Proposer, Role::Opponent] {
         if standing.interrupted.get(role) == Some(pending.seq) {
             return Some(put(t.in_hand, t.role(role)));
         }
     }
-    let parked = page_data.moments.iter().rev().find(|moment| moment.event.parked())?;
+    let parked = data.moments.iter().rev().find(|moment| moment.event.parked())?;
     (parked.seq > pending.seq).then(|| {
         put(t.was_parked, t.role(parked.event.role())).replace("{n}", &parked.seq.to_string())
     })
 }
 
-/// Where an argument can be read: on this page, or on the one that has it.
-fn href(page_data: &PageData, seq: Seq) -> String {
-    let first = page_data.arguments.first().map_or(2, |first| first.seq.0);
-    let end = page_data.arguments.last().map_or(first, |last| last.seq.0 + 1);
+/// The address of an argument, on this page or another.
+fn href(data: &PageData, seq: Seq) -> String {
+    let first = data.arguments.first().map_or(2, |first| first.seq.0);
+    let end = data.arguments.last().map_or(first, |last| last.seq.0 + 1);
     if seq == Seq::FIRST || (first..end).contains(&seq.0) {
         return format!("#a-{seq}");
     }
-    format!("/debate/{}?before={}#a-{seq}", page_data.debate.id, seq.0 + WINDOW / 2)
+    format!("/debate/{}?before={}#a-{seq}", data.debate.id, seq.0 + WINDOW / 2)
 }
 
-/// What the picture shows, in numbers.
-fn numbers(t: &'static Phrases, page_data: &PageData) -> String {
-    let summary = timeline::summary(&page_data.moments);
+/// The numbers below the picture.
+fn numbers(t: &'static Phrases, data: &PageData) -> String {
+    let summary = timeline::summary(&data.moments);
     let mut parts =
         vec![put(t.count_rounds, summary.rounds), put(t.count_arguments, summary.arguments)];
     for (phrase, count) in [
@@ -331,14 +327,14 @@ fn numbers(t: &'static Phrases, page_data: &PageData) -> String {
     parts.join(" · ")
 }
 
-/// The rounds: the proposer's n-th turn and what answers it.
-fn outline(t: &'static Phrases, page_data: &PageData) -> Vec<Round> {
+/// The rounds. Each begins with a turn of the proposer.
+fn outline(t: &'static Phrases, data: &PageData) -> Vec<Round> {
     let mut rounds: Vec<Round> = Vec::new();
-    for moment in &page_data.moments {
+    for moment in &data.moments {
         let seq = moment.seq.0;
         let turn = moment.event.role() == Role::Proposer && !moment.event.parked();
         if turn || rounds.is_empty() {
-            let href = href(page_data, moment.seq);
+            let href = href(data, moment.seq);
             let name = put(t.round_heading, rounds.len() + 1);
             rounds.push(Round { name, arguments: Vec::new(), href });
         }
@@ -350,7 +346,7 @@ fn outline(t: &'static Phrases, page_data: &PageData) -> Vec<Round> {
     rounds
 }
 
-/// Where somebody belongs who asks for the address of a form, to which a refused one was answered.
+/// Redirects a GET of a form's address, such as a reload after a refusal, to the debate.
 pub(super) async fn back(Segment(id): Segment) -> Redirect {
     match id.parse::<DebateId>() {
         Ok(id) => Redirect::to(&format!("/debate/{id}")),
@@ -358,7 +354,7 @@ pub(super) async fn back(Segment(id): Segment) -> Redirect {
     }
 }
 
-/// Stops the agents.
+/// Takes an intervention, which stops the agents.
 pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) -> Response {
     let reason = form.text("content");
     let body = SubmitIntervention {
@@ -383,7 +379,7 @@ pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) 
         }
         Err(problem) => {
             let words = format!("{} {}", form.request.phrases.not_sent, problem.error.message);
-            // Where there is nothing to stop there is no form either, which would have kept it.
+            // A page without the form for the reason shows the reason in the notice.
             let is_late = problem.error.code == Code::ActionNotAllowed && !reason.trim().is_empty();
             let typed = is_late.then(|| reason.clone());
             let notice = Notice { is_bad: true, words, typed, href: None };
@@ -404,7 +400,7 @@ struct DeletePage<'a> {
     words: String,
 }
 
-/// Says what would go.
+/// Asks whether to delete a debate.
 pub(super) async fn ask_to_delete(
     access: Access,
     request: PageRequest,
@@ -445,20 +441,20 @@ pub(super) async fn delete(access: Access, Segment(id): Segment, form: Form) -> 
     }
 }
 
-/// A text as it would be shown.
+/// A rendered text.
 #[derive(Template)]
 #[template(path = "words.html")]
 struct Preview {
     html: String,
 }
 
-/// What an argument says, as it was written.
+/// The Markdown of an argument.
 pub(super) async fn text(
     access: Access,
     Path((id, seq)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
-    // However large, it is a place after the last argument.
+    // A larger number is after the last argument too.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
     let debate = access.debate(Command::DebateGetContext, debate)?;
     let stretch = debate.stretch(seq.saturating_sub(1), 1).await?;

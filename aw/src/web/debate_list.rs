@@ -1,4 +1,4 @@
-//! `/`: every debate, grouped by what it needs.
+//! `/`: lists debates, grouped by what they need.
 
 use askama::Template;
 use aw_core::{DebateType, Role, State as DebateState};
@@ -19,7 +19,7 @@ use crate::render::markdown::plain;
 use crate::server::input::Params;
 use crate::server::{Access, App, Problem};
 
-/// How many debates of a group are shown.
+/// How many debates of a group a page shows.
 const SHOWN: u64 = 30;
 
 #[derive(Debug, Default, Deserialize)]
@@ -48,22 +48,22 @@ struct DebateListPage<'a> {
     list: ListPart,
 }
 
-/// The part of the page that changes by itself.
+/// The part of the page that the script replaces when something changes.
 #[derive(Template)]
 #[template(path = "list.html")]
 struct ListPart {
     t: &'static Phrases,
-    /// Whether it is read by somebody who may rule.
+    /// Whether the reader may rule.
     rules: bool,
-    /// Whether it is read by somebody who may open a debate.
+    /// Whether the reader may open a debate.
     opens: bool,
     groups: Vec<Group>,
-    /// How many debates there are, whatever was asked for.
+    /// The number of all debates, without filters.
     total: u64,
-    /// Whether something was asked for that leaves some out.
+    /// Whether there is a search or filter.
     filtered: bool,
-    /// Whether it leaves out all of them.
-    is_in_vain: bool,
+    /// Whether no debate matches.
+    is_without_match: bool,
 }
 
 struct Group {
@@ -72,7 +72,7 @@ struct Group {
     total: u64,
     total_is_exact: bool,
     rows: Vec<DebateRow>,
-    /// Where the rest of it is.
+    /// The address of the rest of the group.
     more: Option<String>,
     is_needed: bool,
 }
@@ -91,7 +91,7 @@ struct DebateRow {
     seats: Vec<RolePresence>,
 }
 
-/// What a group holds.
+/// A group of debates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GroupKind {
     Needed,
@@ -99,7 +99,7 @@ enum GroupKind {
     Closed,
 }
 
-pub(super) async fn home(
+pub(super) async fn page(
     access: Access,
     request: PageRequest,
     Params(asked): Params<ListQuery>,
@@ -128,7 +128,7 @@ pub(super) async fn home(
     }
 }
 
-/// Which debates need whoever asks, for the tab's title and for notifications.
+/// The debates that need the reader, for the title of the tab and for notifications.
 pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<Value>, Problem> {
     let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
     let list = access.list(filter).await?;
@@ -140,7 +140,7 @@ pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<
         .iter()
         .map(|listed| {
             let id = listed.debate.id.to_string();
-            // One that is owed another ruling needs somebody again.
+            // A debate that waits for another ruling is a new notification.
             let owed = listed.debate.debate.standing.pending().unwrap_or(listed.last.seq);
             let owed = format!("{id}:{owed}");
             json!({"id": id, "owed": owed, "title": listed.debate.title.as_str()})
@@ -149,7 +149,7 @@ pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<
     Ok(Json(json!({"total": list.total, "debates": debates})))
 }
 
-/// The types that can be asked for: the built-in ones and those in sight.
+/// The types to filter by: the built-in ones and those on the page.
 fn kinds(list: &ListPart, asked: &str) -> Vec<String> {
     let rows = list.groups.iter().flat_map(|group| &group.rows);
     let mut kinds: Vec<String> = rows.map(|row| row.kind.clone()).collect();
@@ -165,22 +165,22 @@ async fn list(
     request: &PageRequest,
     asked: &ListQuery,
 ) -> Result<ListPart, Problem> {
-    let kinds_shown: &[GroupKind] = match asked.state.as_str() {
+    let groups_shown: &[GroupKind] = match asked.state.as_str() {
         "needed" => &[GroupKind::Needed],
         "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[GroupKind::Active],
         "CLOSED" => &[GroupKind::Closed],
         _ => &[GroupKind::Needed, GroupKind::Active, GroupKind::Closed],
     };
-    let mut groups = Vec::with_capacity(kinds_shown.len());
-    for kind in kinds_shown {
+    let mut groups = Vec::with_capacity(groups_shown.len());
+    for kind in groups_shown {
         groups.push(group(access, request, asked, *kind).await?);
     }
     let all = access.list(Filter { limit: 0, ..Filter::default() }).await?;
     let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
-    let is_in_vain = filtered && groups.iter().all(|group| group.rows.is_empty());
+    let is_without_match = filtered && groups.iter().all(|group| group.rows.is_empty());
     let (t, rules, opens) = (request.phrases, request.rules(), request.opens());
-    Ok(ListPart { t, rules, opens, groups, total: all.total, filtered, is_in_vain })
+    Ok(ListPart { t, rules, opens, groups, total: all.total, filtered, is_without_match })
 }
 
 async fn group(
@@ -198,7 +198,7 @@ async fn group(
         (GroupKind::Closed, _) => &[DebateState::Closed],
     };
     let before = Some(asked.before.as_str()).filter(|text| !text.is_empty());
-    let mut found: Vec<DebateListed> = Vec::new();
+    let mut debates: Vec<DebateListed> = Vec::new();
     let (mut total, mut total_is_exact) = (0, true);
     for state in states {
         let filter = Filter {
@@ -216,15 +216,15 @@ async fn group(
         let list = access.list(filter).await?;
         total += list.total;
         total_is_exact &= list.total_is_exact;
-        found.extend(list.debates);
+        debates.extend(list.debates);
     }
     let newest_first = |listed: &DebateListed| {
         (std::cmp::Reverse(listed.debate.updated_at), listed.debate.id.to_string())
     };
-    found.sort_by_key(newest_first);
-    let more = (found.len() as u64 > SHOWN).then(|| {
-        found.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
-        let last = &found[found.len() - 1].debate;
+    debates.sort_by_key(newest_first);
+    let more = (debates.len() as u64 > SHOWN).then(|| {
+        debates.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
+        let last = &debates[debates.len() - 1].debate;
         let state = match (kind, asked.state.as_str()) {
             (_, "AWAITING_OPPONENT" | "AWAITING_PROPOSER") => asked.state.as_str(),
             (GroupKind::Needed, _) => "needed",
@@ -246,7 +246,7 @@ async fn group(
         GroupKind::Active => ("active", t.active),
         GroupKind::Closed => ("closed", t.closed_group),
     };
-    let rows = found.iter().map(|listed| row(&access.app, request, listed)).collect();
+    let rows = debates.iter().map(|listed| row(&access.app, request, listed)).collect();
     Ok(Group {
         name,
         title,

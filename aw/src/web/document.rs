@@ -1,4 +1,4 @@
-//! `/doc/{id}`: a document in one version, or two versions compared.
+//! `/doc/{id}`: shows one version of a document or compares two.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::server::{Access, COMPARING, DRAWING, Problem, input};
 /// How long a comparison may take.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// How many versions can be picked from.
+/// How many versions are listed.
 const LISTED: u64 = 200;
 
 #[derive(Debug, Default, Deserialize)]
@@ -76,11 +76,11 @@ impl VersionRow {
 }
 
 enum DocumentBody {
-    /// The text, rendered.
+    /// The rendered text.
     Rendered(String),
-    /// The text as it is.
+    /// The plain text.
     Plain(String),
-    /// What changed between two versions, drawn.
+    /// The rendered difference between two versions.
     Changes(String),
 }
 
@@ -116,7 +116,7 @@ async fn page(
     let id: DocumentId = input::id("document_id", id)?;
     let shown = access.document(Command::DocsGet, id).await?;
     let comparing = asked.from.is_some() && asked.to.is_some();
-    // First its turn, then what it is drawn from: pages that wait for theirs hold nothing.
+    // It waits for its turn before it reads, so that waiting pages hold no memory.
     let turn = if comparing { COMPARING.take().await } else { DRAWING.take().await };
     let mut document = shown.read(asked.to.or(asked.version), true).await?;
     let mut versions = Vec::new();
@@ -170,7 +170,7 @@ async fn page(
     turn.run(drawing).await
 }
 
-/// What the body of a page is drawn from.
+/// The text that the body is drawn from.
 enum BodySource {
     Markdown(Content),
     Plain(Content),

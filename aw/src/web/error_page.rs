@@ -1,4 +1,4 @@
-//! Pages for what went wrong: what happened, and the next step.
+//! Error pages: what happened, and the next step.
 
 use askama::Template;
 use axum::http::header::RETRY_AFTER;
@@ -11,13 +11,13 @@ use crate::api::error::Code;
 use crate::render::i18n::{Phrases, put};
 use crate::server::{App, Problem};
 
-/// What went wrong.
+/// An error that a page shows.
 pub(crate) enum PageError {
-    /// What the server answers programs with.
+    /// A problem of the API.
     Problem(Problem),
-    /// The same to a form, and what was typed into it.
+    /// A problem with a form, and the text typed into it.
     Refused { problem: Problem, typed: String },
-    /// A form that is out of date, and what was typed into it.
+    /// A form without a valid CSRF token, and the text typed into it.
     Stale { typed: String },
 }
 
@@ -35,24 +35,24 @@ struct ErrorPage<'a> {
     assets: &'a str,
     title: &'static str,
     words: String,
-    /// What the server said, where that helps.
+    /// The message of the problem, if it adds something.
     details: Option<String>,
     typed: Option<String>,
     retry: bool,
     sign_in: SignInHelp,
 }
 
-/// Whether signing in helps.
+/// Which sign-in link the page shows.
 #[derive(Clone, Copy)]
 enum SignInHelp {
     No,
-    /// To the same seat; what was typed is still on this tab.
+    /// Opens another tab, because this one still has the typed text.
     Again,
-    /// To another seat.
+    /// For another seat.
     Elsewhere,
 }
 
-/// The page for it, with the status that programs would get.
+/// Draws an error page, with the status that the API would return.
 pub(crate) fn page(request: &PageRequest, error: &PageError) -> Response {
     let t = request.phrases;
     let typed = match error {
@@ -67,7 +67,7 @@ pub(crate) fn page(request: &PageRequest, error: &PageError) -> Response {
         }
         PageError::Problem(problem) | PageError::Refused { problem, .. } => {
             if let Some(fault) = &problem.fault {
-                // Without the query, in which there may be the code of a link.
+                // Without the query, which may contain the code of a sign-in link.
                 let page = request.here.split('?').next();
                 tracing::error!(fault, page, "a page failed");
             }

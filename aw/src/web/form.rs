@@ -1,4 +1,4 @@
-//! What a page's form sends.
+//! Reads the forms of pages.
 
 use std::collections::HashMap;
 
@@ -13,30 +13,30 @@ use super::page_request::PageRequest;
 use crate::server::body::{Broken, collected};
 use crate::server::{App, Held, Problem};
 
-/// What a form may have besides its texts, and a character may be written as three (`%C4`).
+/// The size of a form besides its texts, and the bytes that a byte of text may take (`%C4`).
 const OVERHEAD: usize = 64 * 1024;
 const ESCAPED: usize = 3;
 
-/// The fields of a form that we made for the browser that sends it.
+/// The fields of a form with a valid CSRF token.
 pub(crate) struct Form {
     fields: HashMap<String, String>,
     pub(crate) request: PageRequest,
-    /// The room that a long one takes.
+    /// Memory reserved for a long form.
     _held: Held,
 }
 
 impl Form {
-    /// What was typed into this field.
+    /// The value of a field, empty if it is missing.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
     }
 
-    /// What was typed into this field, with the line ends of the record.
+    /// The value of a field with LF line ends, as the record has them.
     pub(crate) fn text(&self, name: &str) -> String {
         self.get(name).replace("\r\n", "\n")
     }
 
-    /// Whether this box was ticked.
+    /// Whether the form has this field, such as a ticked box.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
@@ -52,7 +52,7 @@ impl FromRequest<App> for Form {
         if !is_form(&parts.headers) {
             return Err(refuse(Problem::media_type()));
         }
-        // Only a new debate comes with a document.
+        // Only the form of a new debate has a document.
         let document = if parts.uri.path() == "/new" { app.limits.document_bytes } else { 0 };
         let limit = (app.limits.content_bytes + document) * ESCAPED + OVERHEAD;
         let too_large =

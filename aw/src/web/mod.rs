@@ -29,7 +29,7 @@ use crate::server::Pages;
 /// The pages, for a server to serve.
 pub fn pages() -> Pages {
     let routes = Router::new()
-        .route("/", get(debate_list::home))
+        .route("/", get(debate_list::page))
         .route("/needed", get(debate_list::needed))
         .route("/new", get(new_debate::form).post(new_debate::open))
         .route("/debate", get(old_links::list))
@@ -44,7 +44,7 @@ pub fn pages() -> Pages {
         .route("/doc/{id}", get(document::read))
         .route("/preferences", post(sign_in::prefer))
         .route("/sign-in", get(sign_in::ask).post(sign_in::sign_in))
-        .route("/sign-in/link", get(sign_in::come_by_link).post(sign_in::sign_in_by_link))
+        .route("/sign-in/link", get(sign_in::open_link).post(sign_in::sign_in_by_link))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/assets/{folder}/{name}", get(assets::serve));
     Pages { routes, error: error_page::before_pages }

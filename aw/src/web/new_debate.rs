@@ -1,4 +1,4 @@
-//! `/new`: starting a debate, for two agents to take up.
+//! `/new`: opens a debate for two agents.
 
 use askama::Template;
 use aw_core::{
@@ -26,7 +26,7 @@ struct NewPage<'a> {
     t: &'static Phrases,
     assets: &'a str,
     kinds: [(&'static str, &'static str, &'static str); 2],
-    /// What it will come to, and who may be asked before it is closed.
+    /// The introduction, and the label of the policy that asks before closing.
     lead: &'static str,
     asked_first: &'static str,
     hint: String,
@@ -64,7 +64,7 @@ impl DebateDraft {
         }
     }
 
-    /// All that was typed.
+    /// All typed texts.
     fn texts(&self) -> String {
         let texts = [&self.title, &self.content, &self.document].map(|text| text.trim());
         texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -99,7 +99,7 @@ fn show(app: &App, request: &PageRequest, draft: DebateDraft, problem: Option<St
 
 pub(super) async fn open(access: Access, form: Form) -> Response {
     let draft = DebateDraft::of(&form);
-    // Before a document is kept for it.
+    // Checked first, so that a refusal stores no document.
     if let Err(problem) = form.request.may_open() {
         return error_page::page(
             &form.request,
@@ -115,7 +115,7 @@ pub(super) async fn open(access: Access, form: Form) -> Response {
     }
 }
 
-/// Opens the debate, with its document if there is one. The ids come from the form, so that one
+/// Opens the debate, and stores its document if there is one. The ids come from the form, so a form
 /// that is sent twice opens one debate.
 async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem> {
     let app = &access.app;
@@ -129,7 +129,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
     let debate: DebateId = input::id("debate_id", &draft.debate)?;
     let request: RequestId = input::id("client_request_id", &draft.request)?;
     let max = app.limits.content_bytes;
-    // Checked before the document is kept: nothing is left behind by a form that is refused.
+    // Checked before the document is stored, so that a refused form leaves nothing behind.
     input::content("motion", motion.clone(), max)?;
     if !draft.document.trim().is_empty() {
         let citing = |document: DocumentId| format!("{motion}\n\ndoc_id={document} (v1)");
@@ -139,13 +139,13 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
             .map_err(|bad| Problem::text("document", bad))?;
         let summary: String = draft.title.chars().take(Summary::MAX_CHARS).collect();
         match access.debate(Command::DebateGetContext, debate)?.stretch(0, 1).await {
-            // The same form once more finds its document again; any other would bring a new one.
+            // The same form sent again finds its document; another form would store a second one.
             Ok(there) => {
                 let cites = format!("{motion}\n\ndoc_id=");
-                let by_it = |opened: &Argument| {
+                let is_from_this_form = |opened: &Argument| {
                     opened.request == request && opened.content.as_str().starts_with(&cites)
                 };
-                if !there.arguments.first().is_some_and(by_it) {
+                if !there.arguments.first().is_some_and(is_from_this_form) {
                     return Err(Failure::RequestIdReused.into());
                 }
             }
@@ -160,8 +160,8 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
             author: None,
             metadata: "{}".to_owned(),
         };
-        let kept = access.create_document(request, version).await?;
-        motion = citing(kept.document);
+        let created = access.create_document(request, version).await?;
+        motion = citing(created.document);
     }
     let request = Request {
         debate,

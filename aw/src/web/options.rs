@@ -1,58 +1,57 @@
-//! What an APPEAL offers the arbitrator: its options as choices, and both sides of the dispute.
+//! Finds the options of an APPEAL and the positions of both sides.
 //!
-//! Proposers are taught to end an APPEAL with a list of options under a heading, in English or
-//! Vietnamese; they vary it. A list that may be something else is left alone: no choice is better than a
-//! wrong one, because a choice becomes the first part of a ruling.
+//! The kit teaches proposers to end an APPEAL with a list of options under a heading, in English or
+//! Vietnamese; they vary it. A list that may be something else is ignored, because a choice becomes
+//! the first part of a ruling: no choice is better than a wrong one.
 
 mod outline;
 mod phrases;
 
 use self::outline::{Block, Item, Label, Outline, Topic};
 
-/// The fewest and the most options that are taken for such.
+/// The fewest and the most items that a list of options has.
 const FEWEST: usize = 2;
 const MOST: usize = 12;
 
 /// One option of an APPEAL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What the APPEAL calls it: "Option A", "Phương án 2", or its number alone.
+    /// Its name in the APPEAL: "Option A", "Phương án 2", or only its number.
     pub name: String,
-    /// What it says, without Markdown; may have several lines.
+    /// Its text without Markdown, in one or more lines.
     pub words: String,
-    /// Whether it stands for any other way, which the arbitrator has to put into words. Only the last
-    /// one can.
+    /// Whether it stands for any other way, which the arbitrator describes. Only the last one can.
     pub is_free: bool,
 }
 
 impl Choice {
-    /// What the option is called in a ruling: "Option B". A bare number or letter becomes "Option 2".
+    /// Its name in a ruling: "Option B". A single number or letter becomes "Option 2".
     pub fn label(&self) -> String {
         let is_bare = self.name.chars().count() == 1 || self.name.chars().all(char::is_numeric);
         if is_bare { format!("Option {}", self.name) } else { self.name.clone() }
     }
 
-    /// The option as a ruling states it: "Option B: what it says".
+    /// Its text in a ruling: "Option B: what it says".
     pub fn ruling(&self) -> String {
         format!("{}: {}", self.label(), self.words)
     }
 }
 
-/// The parts of an APPEAL that were recognised, as Markdown, without their headings.
+/// The sections of an APPEAL as Markdown, without their headings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sections<'a> {
-    /// What the dispute is about.
+    /// The subject of the dispute.
     pub context: Option<&'a str>,
-    /// What the proposer wants.
+    /// The position of the proposer.
     pub proposer: Option<&'a str>,
-    /// What the opponent wants.
+    /// The position of the opponent.
     pub opponent: Option<&'a str>,
 }
 
-/// The options that an APPEAL lists; none if it is not clear that there are some.
+/// The options of an APPEAL; none if it is unclear whether it has some.
 pub fn choices(appeal: &str) -> Vec<Choice> {
     let outline = Outline::of(appeal);
-    // Where several places could be meant, the last is: context comes first.
+    // The last list counts, because the context comes first.
     let under_heading =
         outline.blocks.iter().rev().filter(|block| block.topic == Some(Topic::Options));
     let found = under_heading
@@ -61,7 +60,7 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
         .or_else(|| labelled(&outline, &outline.everything()));
     let Some(items) = found else { return Vec::new() };
     let last = items.len() - 1;
-    // In Markdown a list may say 1. at every item; then they are counted as they are shown.
+    // Markdown allows `1.` at every item and numbers them by itself.
     let are_marks_alike = items.windows(2).all(|pair| pair[0].mark == pair[1].mark);
     let choice = |(number, item): (usize, &Item)| {
         let plain = phrases::plain(outline.source(item));
@@ -80,7 +79,7 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
     items.iter().enumerate().map(choice).collect()
 }
 
-/// The parts of an APPEAL, for a panel that shows both sides beside each other.
+/// The sections of an APPEAL.
 pub fn sections(appeal: &str) -> Sections<'_> {
     let outline = Outline::of(appeal);
     let part = |topic| {
@@ -94,7 +93,7 @@ pub fn sections(appeal: &str) -> Sections<'_> {
     }
 }
 
-/// Items that call themselves options: "Option A", "Phương án 2".
+/// The last row of items with a label: "Option A", "Phương án 2".
 fn labelled(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
     let mut best: Vec<Item> = Vec::new();
     let mut row: Vec<Item> = Vec::new();
@@ -106,45 +105,45 @@ fn labelled(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
                 row.push(item);
             }
             (Some(label), _) if label.is_first() => {
-                keep_longer(&mut best, std::mem::take(&mut row));
+                keep_last(&mut best, std::mem::take(&mut row));
                 last = Some(label.clone());
                 row.push(item);
             }
             (Some(_), _) => {
-                keep_longer(&mut best, std::mem::take(&mut row));
+                keep_last(&mut best, std::mem::take(&mut row));
                 last = None;
             }
-            // The other way often has no letter: "- Other: …", in the same list.
+            // The other way often has no letter: "- Other: …" in the same list.
             (None, Some(_)) if row.last().is_some_and(|before| before.is_like(&item)) => {
                 let plain = phrases::plain(outline.source(&item));
                 if phrases::is_free(&plain) {
                     let mut item = item;
                     item.label = phrases::free_name(&plain).map(Label::other);
                     row.push(item);
-                    keep_longer(&mut best, std::mem::take(&mut row));
+                    keep_last(&mut best, std::mem::take(&mut row));
                     last = None;
                 }
             }
             (None, _) => {}
         }
     }
-    keep_longer(&mut best, row);
+    keep_last(&mut best, row);
     (best.len() <= MOST).then_some(best).filter(|items| !items.is_empty())
 }
 
-/// Keeps the later row, if it is one.
-fn keep_longer(best: &mut Vec<Item>, row: Vec<Item>) {
+/// Replaces `best` by a row that is long enough.
+fn keep_last(best: &mut Vec<Item>, row: Vec<Item>) {
     if row.len() >= FEWEST {
         *best = row;
     }
 }
 
-/// The one list under a heading that announces options.
+/// The only list under a heading that announces options.
 fn listed(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
     let items: Vec<Item> = outline.items(block).collect();
     let margin = items.iter().map(|item| item.indent).min()?;
     let items: Vec<Item> = items.into_iter().filter(|item| item.indent == margin).collect();
-    // Numbers or letters make the list, if there are any; dashes between them belong to the items.
+    // In a list with numbers or letters, dashes belong to its items.
     let first = items.first()?;
     let of_a_kind: Vec<Item> = items.iter().filter(|item| first.is_like(item)).cloned().collect();
     let is_one_list = match first.mark {
@@ -152,7 +151,7 @@ fn listed(outline: &Outline<'_>, block: &Block) -> Option<Vec<Item>> {
             let marks: Vec<_> = of_a_kind.iter().filter_map(|item| item.mark).collect();
             let is_counted =
                 first.is_first() && marks.windows(2).all(|pair| pair[1].follows(pair[0]));
-            // In Markdown a list may say 1. at every item.
+            // Markdown allows `1.` at every item.
             is_counted || (first.is_first() && marks.iter().all(|mark| *mark == first))
         }
         None => of_a_kind.len() == items.len(),

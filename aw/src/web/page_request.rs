@@ -1,4 +1,4 @@
-//! Who looks at a page: their language, theme and forms; and how a page is handed to them.
+//! The request for a page: language, theme, CSRF token and caller; and the response to it.
 
 use std::io::Write as _;
 
@@ -25,14 +25,14 @@ use crate::server::cookies::{BROWSER, CookieJar, LANGUAGE, THEME, cookie};
 use crate::server::pages::language;
 use crate::server::{App, Caller, Peer, Problem};
 
-/// Shorter bodies are not worth compressing.
+/// Shorter bodies are not compressed.
 const WORTH_COMPRESSING: usize = 860;
 
-/// Nothing but our own script, style, pictures and socket.
+/// The Content-Security-Policy: only our own script, style, pictures and socket.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A theme that was chosen; without one, the system's.
+/// A theme that the person chose. Without one the page uses the system's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
     Light,
@@ -52,23 +52,23 @@ impl Theme {
     }
 }
 
-/// Somebody at a browser.
+/// What a page needs of the request.
 #[derive(Clone)]
 pub(crate) struct PageRequest {
     pub(crate) phrases: &'static Phrases,
     pub(crate) theme: Option<Theme>,
-    /// What every form must carry.
+    /// The CSRF token for the forms of the page.
     pub(crate) csrf: String,
-    /// What they may do.
+    /// Who calls, which decides what the page offers.
     pub(crate) caller: Caller,
-    /// The page that is looked at, for forms that come back to it.
+    /// The path and query of the page, for forms that come back to it.
     pub(crate) here: String,
-    /// The cookie that the browser still has to be given.
+    /// The cookie to set if the browser has none.
     new_cookie: Option<String>,
     takes_gzip: bool,
     is_script: bool,
     pub(super) jar: CookieJar,
-    /// Where they call from.
+    /// The address of the caller.
     pub(super) peer: Option<Peer>,
 }
 
@@ -109,27 +109,27 @@ impl PageRequest {
         }
     }
 
-    /// Whether they are somebody to whom pages are shown.
+    /// Whether the caller is signed in, or need not be.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.caller, Caller::Stranger)
     }
 
-    /// Whether they may rule, and stop the agents.
+    /// Whether the caller may rule and stop the agents.
     pub(crate) fn rules(&self) -> bool {
         self.may(Command::DebateRuling)
     }
 
-    /// Whether they may delete a debate.
+    /// Whether the caller may delete a debate.
     pub(crate) fn deletes(&self) -> bool {
         self.may(Command::DebateDelete)
     }
 
-    /// Whether they may open a debate.
+    /// Whether the caller may open a debate.
     pub(crate) fn opens(&self) -> bool {
         self.may_open().is_ok()
     }
 
-    /// The same as a refusal. A seat of one debate opens no other.
+    /// Refuses a caller who may not open a debate. A seat for one debate opens no other.
     pub(crate) fn may_open(&self) -> Result<(), Problem> {
         self.caller.may_use(Command::DebateCreate)?;
         match self.caller.bound_to() {
@@ -140,8 +140,8 @@ impl PageRequest {
         }
     }
 
-    /// Whether this role's agent is theirs to call.
-    pub(crate) fn calls(&self, role: Role) -> bool {
+    /// Whether the caller may bring back the agent of this role.
+    pub(crate) fn may_bring_back(&self, role: Role) -> bool {
         let own = self.caller.seat().map(|seat| seat.role);
         self.rules() || own == Some(SeatRole::Plays(role))
     }
@@ -150,7 +150,7 @@ impl PageRequest {
         self.caller.may_use(command).is_ok()
     }
 
-    /// Who they are, as HTML, where there is something to sign out of.
+    /// The name and role of the caller as HTML, if the caller can sign out.
     pub(crate) fn signed_in_as(&self) -> Option<String> {
         let name = plain(self.caller.name()?.as_str());
         let role = self.caller.seat().map(|seat| self.phrases.seat_role(seat.role));
@@ -158,29 +158,29 @@ impl PageRequest {
         Some(format!("<bdi>{name}</bdi>{role}"))
     }
 
-    /// What somebody is told, as HTML, who reads along and may not rule.
-    pub(crate) fn reads_along(&self) -> Option<String> {
+    /// The note for a signed-in caller who may not rule, as HTML.
+    pub(crate) fn read_only_note(&self) -> Option<String> {
         let name = self.signed_in_as().filter(|_| !self.rules())?;
-        Some(self.phrases.reads_along.replacen("{}", &name, 1))
+        Some(self.phrases.read_only.replacen("{}", &name, 1))
     }
 
-    /// The cookies of a choice; an empty one goes back to what the browser says.
+    /// The cookies for a chosen language and theme. An empty value removes a cookie.
     pub(crate) fn choices(&self, language: Option<&str>, theme: Option<&str>) -> Vec<String> {
         let language = language.map(|code| self.jar.keep(LANGUAGE, code));
         language.into_iter().chain(theme.map(|code| self.jar.keep(THEME, code))).collect()
     }
 
-    /// Whether this theme was chosen.
+    /// Whether the person chose this theme.
     pub(crate) fn is_theme(&self, code: &str) -> bool {
         self.theme.is_some_and(|theme| theme.code() == code)
     }
 
-    /// Whether the page's own script asks, for a part of it.
+    /// Whether the script of the page asks for a part of it.
     pub(crate) fn is_script(&self) -> bool {
         self.is_script
     }
 
-    /// A page, or a part of one.
+    /// Responds with a page or a part of one.
     pub(crate) fn page(&self, page: &impl Template) -> Response {
         match page.render() {
             Ok(html) => self.html(html),
@@ -201,7 +201,7 @@ impl PageRequest {
         for (name, value) in [
             (CONTENT_TYPE, "text/html; charset=utf-8"),
             (CONTENT_SECURITY_POLICY, POLICY),
-            // Without it browsers send `Origin: null` on our own forms.
+            // Without this header browsers send `Origin: null` with our own forms.
             (REFERRER_POLICY, "same-origin"),
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (X_FRAME_OPTIONS, "DENY"),
@@ -231,7 +231,7 @@ impl PageRequest {
     }
 }
 
-/// The bytes, smaller.
+/// Compresses bytes.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::fast());
     // Writing into memory cannot fail.

@@ -1,4 +1,4 @@
-//! `/debate/{id}/rules`: what each role goes by in a debate, and where that comes from.
+//! `/debate/{id}/rules`: shows the rules of each role in a debate and their origin.
 
 use askama::Template;
 use aw_core::{DebateId, Role};
@@ -25,26 +25,26 @@ struct RulesPage<'a> {
     assets: &'a str,
     id: String,
     kind: String,
-    roles: Vec<OfRole>,
+    roles: Vec<RoleRules>,
 }
 
-/// What one role goes by.
-struct OfRole {
+/// The rules of one role.
+struct RoleRules {
     role: Role,
     name: &'static str,
     origin: String,
     is_built_in: bool,
-    /// The rules, drawn.
+    /// The rendered rules.
     html: String,
 }
 
 pub(super) async fn read(access: Access, request: PageRequest, Segment(id): Segment) -> Response {
-    let found = match input::id("debate_id", &id) {
+    let result = match input::id("debate_id", &id) {
         Ok(debate) => texts(&access, debate).await,
         Err(problem) => Err(problem),
     };
-    let (kind, texts) = match found {
-        Ok(found) => found,
+    let (kind, texts) = match result {
+        Ok(texts) => texts,
         Err(problem) => return error_page::page(&request, &problem.into()),
     };
     let drawing = {
@@ -65,20 +65,20 @@ pub(super) async fn read(access: Access, request: PageRequest, Segment(id): Segm
     }
 }
 
-/// The type of a debate and the rules that its creator sent along.
+/// The type of a debate and the rules that its creator sent.
 async fn texts(access: &Access, debate: DebateId) -> Result<(String, Option<TypeTexts>), Problem> {
     let debate = access.debate(Command::DebateGetContext, debate)?;
     let (kind, texts) = debate.type_texts().await?;
     Ok((kind.into_string(), texts))
 }
 
-/// The rules of a role, as far as the server knows them.
+/// The rules of a role, if the server has them.
 fn of_role(
     request: &PageRequest,
     kind: &str,
     role: Role,
     texts: Option<&TypeTexts>,
-) -> Option<OfRole> {
+) -> Option<RoleRules> {
     let t = request.phrases;
     let rules = match texts.map(api::TypeTexts::from) {
         Some(texts) => Rules::of_creator(kind, role, texts.of(role)),
@@ -90,5 +90,5 @@ fn of_role(
         (false, true) => format!("{} {}", t.rules_of_creator, put(t.rules_replace, kind)),
     };
     let html = markdown::render(rules.text(), &|_| None);
-    Some(OfRole { role, name: t.role(role), origin, is_built_in: rules.is_built_in(), html })
+    Some(RoleRules { role, name: t.role(role), origin, is_built_in: rules.is_built_in(), html })
 }

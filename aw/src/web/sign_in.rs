@@ -1,4 +1,4 @@
-//! Signing in where the server wants a token, and how somebody likes their pages.
+//! `/sign-in`, `/sign-out` and `/preferences`.
 
 use askama::Template;
 use aw_core::{Hash, Time};
@@ -28,7 +28,7 @@ struct SignInPage<'a> {
     t: &'static Phrases,
     assets: &'a str,
     to: &'a str,
-    /// Why somebody is not signed in yet.
+    /// Why signing in failed.
     problem: Option<&'static str>,
 }
 
@@ -47,7 +47,7 @@ fn show(request: &PageRequest, to: &str, problem: Option<&'static str>) -> Respo
     request.page(&SignInPage { request, t, assets, to, problem })
 }
 
-/// Asks once more, unless too many wrong ones came from there.
+/// Shows the form again, unless this address has failed too often.
 fn refuse(app: &App, request: &PageRequest, to: &str, why: &'static str) -> Response {
     match app.meters.wrong_token(request.peer) {
         Ok(()) => show(request, to, Some(why)),
@@ -55,7 +55,7 @@ fn refuse(app: &App, request: &PageRequest, to: &str, why: &'static str) -> Resp
     }
 }
 
-/// Takes a token that was pasted: a seat's, the administrator's or the shared one.
+/// Takes a pasted token: a seat's, the administrator's or the shared one.
 pub(super) async fn sign_in(State(app): State<App>, headers: HeaderMap, form: Form) -> Response {
     let to = local_path(form.get("to"));
     let holder = digest(form.get("token").trim());
@@ -84,9 +84,9 @@ struct LinkPage<'a> {
     to: &'a str,
 }
 
-/// Signs in whoever follows a link. Programs look at links too, before their user does or instead:
-/// only a browser that is on its way to the page uses one up, and everybody else is shown a button.
-pub(super) async fn come_by_link(
+/// Signs in by a link. Programs such as chat previews open links too, so only a browser that is
+/// about to show the page uses the link up. All others get a page with a button.
+pub(super) async fn open_link(
     State(app): State<App>,
     headers: HeaderMap,
     request: PageRequest,
@@ -99,13 +99,13 @@ pub(super) async fn come_by_link(
     let (t, assets) = (request.phrases, &assets::FOLDER);
     let page = LinkPage { request: &request, t, assets, code: &came.code, to };
     let mut response = request.page(&page);
-    // The address has the code in it: nothing that the page asks for may tell it on.
+    // The address contains the code, which must not be in the referrer of further requests.
     let origin_only = HeaderValue::from_static("strict-origin");
     response.headers_mut().insert(REFERRER_POLICY, origin_only);
     response
 }
 
-/// Takes the button of a link.
+/// Signs in by the button of that page.
 pub(super) async fn sign_in_by_link(
     State(app): State<App>,
     headers: HeaderMap,
@@ -129,23 +129,23 @@ async fn redeem(
     };
     match session.await {
         Ok(Some(session)) => redirect(to, &[request.jar.session(&session)]),
-        // Whoever comes back to it has used it. From elsewhere nobody shows that they are signed in.
-        Ok(None) if says(headers, "sec-fetch-site", "cross-site") => refresh(&request.here),
+        // A browser that is signed in has used this link. It sends its cookies from this site only.
+        Ok(None) if has_value(headers, "sec-fetch-site", "cross-site") => refresh(&request.here),
         Ok(None) if request.signed_in_as().is_some() => redirect(to, &[]),
         Ok(None) => refuse(app, request, to, request.phrases.used_link),
         Err(problem) => error_page::page(request, &problem.into()),
     }
 }
 
-/// Whether a browser asks for this in order to show it now, as far as it says.
+/// Whether a browser is about to show the answer.
 fn is_visit(headers: &HeaderMap) -> bool {
     let ahead = ["sec-purpose", "purpose", "x-purpose", "x-moz"];
-    says(headers, "sec-fetch-mode", "navigate")
-        && says(headers, "sec-fetch-dest", "document")
+    has_value(headers, "sec-fetch-mode", "navigate")
+        && has_value(headers, "sec-fetch-dest", "document")
         && !ahead.iter().any(|name| headers.contains_key(*name))
 }
 
-fn says(headers: &HeaderMap, name: &str, word: &str) -> bool {
+fn has_value(headers: &HeaderMap, name: &str, word: &str) -> bool {
     headers.get(name).is_some_and(|said| said == word)
 }
 
@@ -157,8 +157,8 @@ pub(super) async fn sign_out(State(app): State<App>, headers: HeaderMap, form: F
 }
 
 impl App {
-    /// A new session for whoever has the token with this SHA-256, if somebody has. It takes the place
-    /// of the one that the browser had.
+    /// A new session for the holder of the token with this SHA-256, if there is one. It replaces the
+    /// session that the browser had.
     async fn session(&self, holder: Hash, headers: &HeaderMap) -> Result<Option<Token>, Problem> {
         if self.guard.caller(holder, &self.record).await?.is_none() {
             return Ok(None);
@@ -171,7 +171,7 @@ impl App {
         Ok(Some(session))
     }
 
-    /// Ends the session of this browser: a copy of its cookie is worth nothing from now on.
+    /// Ends the session of this browser, so that a copy of its cookie is useless.
     async fn end_session(&self, headers: &HeaderMap) -> Result<(), Problem> {
         for session in sessions_of(headers) {
             self.record.end_pass(session).await?;
@@ -180,7 +180,7 @@ impl App {
     }
 }
 
-/// Remembers a language or a theme.
+/// Stores a language or a theme in cookies.
 pub(super) async fn prefer(form: Form) -> Response {
     let language = Some(form.get("lang")).filter(|code| code.parse::<Language>().is_ok());
     let theme = form.has("theme").then(|| form.get("theme"));

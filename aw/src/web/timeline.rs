@@ -1,11 +1,11 @@
-//! The picture of a debate: who spoke when, how long each took, where the arbitrator was needed.
+//! Draws the timeline of a debate: who wrote when, how long each took, and who waited for the
+//! arbitrator.
 //!
-//! Three lanes, time from left to right. Each argument is a mark at the end of a bar that is as long
-//! as the answer took, on a scale that grows ever more slowly: seconds can be told from minutes, and a
-//! night does not push everything else off the page, it is a bar with a break in it. The marks of a
-//! long debate stand closer together and the picture scrolls in its box, because each one is a link
-//! that somebody may look for; beyond [`MARKS`] the claims between two rulings are drawn as runs.
-//! Everything is geometry and classes; colours belong to the stylesheet.
+//! There is one lane for each role, and time goes from left to right. Each argument is a mark at the
+//! end of a bar. The length of the bar is the logarithm of the time that the answer took, so seconds
+//! and minutes differ visibly and a night does not fill the page; a very long bar has a break. Each
+//! mark is a link, so a long debate has closer marks and the picture scrolls. Beyond [`MARKS`],
+//! neighbouring claims are drawn as runs. Colours are in the stylesheet.
 
 mod marks;
 
@@ -17,27 +17,27 @@ use aw_record::Moment;
 use crate::render::i18n::Phrases;
 use crate::render::markdown::plain;
 
-/// The most marks that are drawn one by one.
+/// The most single marks.
 const MARKS: usize = 800;
 
-/// So many links can be stepped through with the keyboard. The outline has them all.
+/// The most marks that are reached with Tab. The outline has all arguments.
 const STEPS: usize = 60;
 
-/// An answer that took longer than this has a break in its bar: half an hour.
+/// The bar of an answer that took longer than this has a break: half an hour, in milliseconds.
 const IDLE: i64 = 30 * 60 * 1000;
 
-/// The height of the picture, and of its middle, where the lanes are.
+/// The height of the picture, and the top and bottom of the lanes.
 const HEIGHT: u32 = 152;
 const LANES_FROM: u32 = 24;
 const LANES_TO: u32 = 144;
 
-/// The room for the names of the lanes, which stay in sight.
+/// The width of the names of the lanes, which do not scroll.
 const NAMES: u32 = 88;
 
-/// What the picture shows, in numbers.
+/// The numbers of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// The proposer's turns, each with what answers it.
+    /// The turns of the proposer.
     pub(crate) rounds: usize,
     pub(crate) arguments: usize,
     pub(crate) appeals: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Summary {
     pub(crate) lasted: i64,
 }
 
-/// Counts what [`draw`] shows.
+/// Counts the arguments of a debate.
 pub(crate) fn summary(moments: &[Moment]) -> Summary {
     let count = |kind| moments.iter().filter(|moment| moment.event.kind() == kind).count();
     let lasted = match moments {
@@ -64,7 +64,7 @@ pub(crate) fn summary(moments: &[Moment]) -> Summary {
     }
 }
 
-/// The picture, as HTML. `link` says where an argument can be read.
+/// Draws the timeline as HTML. `link` returns the address of an argument.
 pub(crate) fn draw(
     moments: &[Moment],
     t: &Phrases,
@@ -81,12 +81,12 @@ pub(crate) fn draw(
     picture.html()
 }
 
-/// Whether a round begins with it.
+/// Whether a round begins with this event.
 fn begins_round(event: Event) -> bool {
     event.role() == Role::Proposer && !event.parked()
 }
 
-/// Splits a debate into what is drawn as one: single arguments, or runs of them if there are many.
+/// Splits a debate into single arguments, or into runs of them if there are many.
 fn groups(moments: &[Moment]) -> Vec<&[Moment]> {
     if moments.len() <= MARKS {
         return moments.chunks(1).collect();
@@ -101,12 +101,12 @@ fn groups(moments: &[Moment]) -> Vec<&[Moment]> {
     stretches.flat_map(|stretch| stretch.chunks(run)).collect()
 }
 
-/// How much room an argument has.
+/// The width of bars and the size of marks.
 #[derive(Clone, Copy)]
 struct Spacing {
-    /// For one that took no time.
+    /// The length of a bar for no time.
     least: f64,
-    /// For one that took as long as [`IDLE`] or longer.
+    /// The length of a bar for [`IDLE`] or more.
     most: f64,
     /// Half the size of a mark.
     size: i32,
@@ -121,14 +121,14 @@ impl Spacing {
         }
     }
 
-    /// The length of a bar. Ten seconds are the first step of a scale that doubles.
+    /// The length of a bar, on a logarithmic scale.
     fn length(self, took: i64) -> u32 {
         let steps = |took: i64| (1.0 + took.clamp(0, IDLE) as f64 / 10_000.0).ln();
         (self.least + (self.most - self.least) * steps(took) / steps(IDLE)).round() as u32
     }
 }
 
-/// Where a role's lane is.
+/// The height at which the lane of a role is.
 fn lane(role: Role) -> u32 {
     match role {
         Role::Proposer => 48,
@@ -137,20 +137,20 @@ fn lane(role: Role) -> u32 {
     }
 }
 
-/// SVG in the making: paths that are drawn at once, and marks one by one.
+/// Collects the SVG: a path for all bars of a role, and each mark.
 struct Picture<'a> {
     t: &'a Phrases,
     link: &'a dyn Fn(Seq) -> String,
     spacing: Spacing,
     is_stepped: bool,
-    /// Where the last argument is.
+    /// The position of the last argument.
     x: u32,
-    /// The last one that was a turn, and where it is.
+    /// The last argument that was not parked, and its position.
     handed_over: Option<(u32, Moment)>,
     rounds: usize,
-    /// Where the last number of a round is.
+    /// The position of the last number of a round.
     numbered: Option<u32>,
-    /// Where the arbitrator began to be awaited.
+    /// The position from which the debate waits for the arbitrator.
     asked: Option<u32>,
     bars: ByRole<String>,
     turns: String,
@@ -181,7 +181,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Adds what is drawn as one.
+    /// Adds a single argument or a run.
     fn add(&mut self, group: &[Moment]) {
         let [first, ..] = group else { return };
         let last = group.last().unwrap_or(first);
@@ -189,7 +189,7 @@ impl<'a> Picture<'a> {
             Some((x, before)) => (x, last.at.0 - before.at.0),
             None => (self.x, 0),
         };
-        // What is parked stands between a turn and its answer, and takes none of its time.
+        // A parked argument is drawn between a turn and its answer, and does not shorten the bar.
         self.x = match self.handed_over {
             Some(_) => (begin + self.spacing.length(took)).max(self.x + self.spacing.least as u32),
             None => self.x + self.spacing.size as u32 + 4,
@@ -219,7 +219,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The number of a round above its beginning, where there is room for it.
+    /// Writes the number of a round above its beginning if there is room.
     fn number(&mut self, is_exact: bool) {
         let digits = self.rounds.to_string().len() as u32;
         let is_free = self.numbered.is_none_or(|last| self.x > last + 10 + 8 * digits);
@@ -233,7 +233,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// How long an answer took.
+    /// Draws the bar of an answer.
     fn bar(&mut self, role: Role, begin: u32, took: i64) {
         let (y, end) = (lane(role), self.x);
         let _ = write!(self.bars.of_mut(role), "M{begin} {y}H{end}");
@@ -252,7 +252,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// An argument.
+    /// Draws the mark of an argument.
     fn mark(&mut self, moment: &Moment, took: i64) {
         let event = moment.event;
         let (role, kind) = (event.role(), event.kind());
@@ -273,7 +273,7 @@ impl<'a> Picture<'a> {
         self.linked(moment.seq, &words, &format!("<path class=\"{class}\" d=\"{path}\"/>"));
     }
 
-    /// Many arguments as one.
+    /// Draws many arguments as one block.
     fn run(&mut self, group: &[Moment], begin: u32, took: i64) {
         let ([first, ..], [.., last]) = (group, group) else { return };
         let words = format!("#{}–#{} · {}", first.seq, last.seq, self.t.lasting(took));
@@ -294,12 +294,12 @@ impl<'a> Picture<'a> {
         );
     }
 
-    /// The arbitrator was awaited from here to there.
+    /// Draws the time in which the debate waited for the arbitrator.
     fn wait(&mut self, from: u32, to: u32) {
         let _ = write!(self.waits, "M{from} {LANES_FROM}H{to}V{LANES_TO}H{from}Z");
     }
 
-    /// What is still going on, or that it is over.
+    /// Draws the current wait, or the end of a closed debate.
     fn end(&mut self, floor: Option<Role>, since: i64) {
         let begin = self.handed_over.map_or(self.x, |(x, _)| x);
         let Some(role) = floor else {

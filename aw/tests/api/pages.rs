@@ -184,7 +184,7 @@ async fn the_server_makes_a_ruling_of_a_choice_and_words() {
         (&[("words", "Ask them.")], Ok("Ask them.")),
         (&[("choice", "another"), ("words", "Ask them.")], Ok("Ask them.")),
         (&[("choice", "another"), ("words", "")], Err("Describe the other way")),
-        (&[("choice", "Option X"), ("words", "My words")], Err("not an option here")),
+        (&[("choice", "Option X"), ("words", "My words")], Err("does not have this option")),
         // A page of an older version sent one text, in which a choice could be lost.
         (&[("choice", "Option B"), ("content", "My words")], Err("This form is out of date")),
     ];

@@ -1,11 +1,11 @@
-//! A browser without a screen: it asks for pages, sends their forms and keeps what came back.
+//! Requests pages and sends forms over plain HTTP.
 
 use reqwest::Method;
 use reqwest::header::{HeaderMap, SET_COOKIE};
 
 use crate::world::World;
 
-/// What came back, as a browser would see it.
+/// The response to a request for a page.
 pub struct Seen {
     pub status: u16,
     pub headers: HeaderMap,
@@ -17,20 +17,20 @@ impl Seen {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The cookies it sets, as a browser would send them back.
+    /// The cookies that it sets, as a browser sends them back.
     pub fn cookies(&self) -> String {
         let all = self.headers.get_all(SET_COOKIE).iter();
         let pairs = all.map(|value| value.to_str().unwrap().split(';').next().unwrap().to_owned());
         pairs.collect::<Vec<_>>().join("; ")
     }
 
-    /// What its forms carry.
+    /// The CSRF token of its forms.
     pub fn csrf(&self) -> String {
         let rest = self.body.split("name=\"csrf\" value=\"").nth(1).expect("there is a form");
         rest.split('"').next().unwrap().to_owned()
     }
 
-    /// What the page's own form, the last one, carries in this field.
+    /// The value of a hidden field in the last form.
     pub fn hidden(&self, name: &str) -> String {
         let rest = self.body.split(&format!("name=\"{name}\" value=\"")).skip(1).last();
         rest.unwrap_or_else(|| panic!("no {name}")).split('"').next().unwrap().to_owned()

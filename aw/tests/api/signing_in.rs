@@ -10,8 +10,8 @@ use reqwest::header::SET_COOKIE;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::house::House;
 use super::seen::{Seen, see, seen, send};
+use super::token_server::TokenServer;
 use crate::world::{World, new_id, text};
 
 /// What a browser says that is on its way to a page.
@@ -77,37 +77,37 @@ async fn a_session_is_a_cookie_that_no_script_reads_and_no_other_site_sends() {
 
 #[tokio::test]
 async fn a_session_is_over_after_twelve_hours() {
-    let house = House::open().await;
-    let guest = house.guest("secret").await;
-    house.world.pass(12 * HOUR - Duration::from_millis(1));
+    let server = TokenServer::start().await;
+    let guest = server.guest("secret").await;
+    server.world.pass(12 * HOUR - Duration::from_millis(1));
     assert!(guest.is_signed_in().await);
-    house.world.pass(Duration::from_millis(1));
+    server.world.pass(Duration::from_millis(1));
     assert!(!guest.is_signed_in().await);
 }
 
 #[tokio::test]
 async fn a_session_is_over_with_its_token() {
-    let house = House::open().await;
-    let (debate, _) = house.debate("T").await;
-    let (token, _) = house.seat(json!({"role": "observer", "expires_in": 3600})).await;
-    let guest = house.guest(&token).await;
+    let server = TokenServer::start().await;
+    let (debate, _) = server.debate("T").await;
+    let (token, _) = server.seat(json!({"role": "observer", "expires_in": 3600})).await;
+    let guest = server.guest(&token).await;
     let mut socket = guest.follows(&format!("/ws?debate_id={debate}")).await.ok().unwrap();
     socket.hears("initial_state").await;
-    house.world.pass(HOUR - Duration::from_millis(1));
+    server.world.pass(HOUR - Duration::from_millis(1));
     assert!(guest.is_signed_in().await);
-    house.world.pass(Duration::from_millis(1));
+    server.world.pass(Duration::from_millis(1));
     assert!(!guest.is_signed_in().await);
     assert_eq!(guest.follows("/ws").await.err(), Some(401));
     // Nothing more is told, and that is why.
-    house.post(&format!("/debates/{debate}/intervention"), json!({})).await;
+    server.post(&format!("/debates/{debate}/intervention"), json!({})).await;
     assert_eq!(socket.ends().await, Some(CloseCode::Policy));
 }
 
 #[tokio::test]
 async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() {
-    let house = House::open().await;
-    let (debate, _) = house.debate("T").await;
-    let (guest, other) = (house.guest("secret").await, house.guest("secret").await);
+    let server = TokenServer::start().await;
+    let (debate, _) = server.debate("T").await;
+    let (guest, other) = (server.guest("secret").await, server.guest("secret").await);
     let mut one = guest.follows(&format!("/ws?debate_id={debate}")).await.ok().unwrap();
     one.hears("initial_state").await;
     let mut all = guest.follows("/ws").await.ok().unwrap();
@@ -127,42 +127,42 @@ async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() 
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
     // Another browser with the same token stays.
     assert!(other.is_signed_in().await);
-    house.post(&format!("/debates/{debate}/intervention"), json!({})).await;
+    server.post(&format!("/debates/{debate}/intervention"), json!({})).await;
     others.hears("debate_updated").await;
 }
 
 #[tokio::test]
 async fn a_token_that_is_taken_back_ends_its_sessions_and_their_sockets_at_once() {
-    let house = House::open().await;
-    let (debate, _) = house.debate("T").await;
-    let (token, id) = house.seat(json!({"role": "arbitrator"})).await;
-    let (lasting, _) = house.seat(json!({"role": "observer"})).await;
-    let (guest, other) = (house.guest(&token).await, house.guest(&lasting).await);
-    let link = house.link(&token, "/").await;
+    let server = TokenServer::start().await;
+    let (debate, _) = server.debate("T").await;
+    let (token, id) = server.seat(json!({"role": "arbitrator"})).await;
+    let (lasting, _) = server.seat(json!({"role": "observer"})).await;
+    let (guest, other) = (server.guest(&token).await, server.guest(&lasting).await);
+    let link = server.link(&token, "/").await;
     let mut one = guest.follows(&format!("/ws?debate_id={debate}")).await.ok().unwrap();
     one.hears("initial_state").await;
     let mut all = guest.follows("/ws").await.ok().unwrap();
     let began = Instant::now();
-    house.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
+    server.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
     assert_eq!(one.ends().await, Some(CloseCode::Policy));
     assert_eq!(all.ends().await, Some(CloseCode::Policy));
     assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
     assert!(!guest.is_signed_in().await);
     let ruling = guest.sends(&format!("/debate/{debate}/stop"), &[("content", "Stop")]).await;
     assert_eq!(ruling.status, 401);
-    assert!(session(&see(&house.world, &link, &VISIT).await).is_none(), "nor does its link");
+    assert!(session(&see(&server.world, &link, &VISIT).await).is_none(), "nor does its link");
     assert!(other.is_signed_in().await);
 }
 
 #[tokio::test]
 async fn who_signs_in_anew_has_left_the_seat_before() {
-    let house = House::open().await;
-    let (token, _) = house.seat(json!({"role": "observer"})).await;
-    let guest = house.guest("secret").await;
+    let server = TokenServer::start().await;
+    let (token, _) = server.seat(json!({"role": "observer"})).await;
+    let guest = server.guest("secret").await;
     let anew = guest.sends("/sign-in", &[("token", &token)]).await;
     let cookie = session(&anew).expect("a session");
     assert!(!guest.is_signed_in().await, "the older cookie");
-    let page = see(&house.world, "/", &[("cookie", &cookie)]).await;
+    let page = see(&server.world, "/", &[("cookie", &cookie)]).await;
     assert!(
         page.status == 200 && page.body.contains("<bdi>observer</bdi>, Observer"),
         "{}",
@@ -172,12 +172,12 @@ async fn who_signs_in_anew_has_left_the_seat_before() {
 
 #[tokio::test]
 async fn a_link_signs_in_once_however_many_follow_it_at_once() {
-    let house = House::open().await;
-    let (debate, _) = house.debate("T").await;
+    let server = TokenServer::start().await;
+    let (debate, _) = server.debate("T").await;
     let to = format!("/debate/{debate}");
     for _ in 0..5 {
-        let link = house.link("secret", &to).await;
-        let visits = (0..20).map(|_| see(&house.world, &link, &VISIT));
+        let link = server.link("secret", &to).await;
+        let visits = (0..20).map(|_| see(&server.world, &link, &VISIT));
         let came = join_all(visits).await;
         let (inside, outside): (Vec<_>, Vec<_>) =
             came.iter().partition(|seen| session(seen).is_some());
@@ -190,15 +190,15 @@ async fn a_link_signs_in_once_however_many_follow_it_at_once() {
             assert!(late.body.contains("name=\"token\""), "there is the other way in");
             assert_eq!(late.hidden("to"), to, "and it leads to the same place");
         }
-        let page = see(&house.world, &to, &[("cookie", &session(inside[0]).unwrap())]).await;
+        let page = see(&server.world, &to, &[("cookie", &session(inside[0]).unwrap())]).await;
         assert_eq!(page.status, 200);
     }
 }
 
 #[tokio::test]
 async fn a_link_that_is_only_looked_at_is_not_used_up() {
-    let house = House::open().await;
-    let link = house.link("secret", "/new").await;
+    let server = TokenServer::start().await;
+    let link = server.link("secret", "/new").await;
     let looks: [&[(&str, &str)]; 6] = [
         &[],
         &[("user-agent", "Slackbot-LinkExpanding 1.0"), ("accept", "*/*")],
@@ -208,75 +208,75 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
         &[("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "empty")],
     ];
     for look in looks {
-        let page = see(&house.world, &link, look).await;
+        let page = see(&server.world, &link, look).await;
         assert!(page.status == 200 && session(&page).is_none(), "{look:?}");
         assert_eq!(page.header("referrer-policy"), "strict-origin", "the code stays here");
     }
-    let head = seen(house.world.request(Method::HEAD, &link)).await;
+    let head = seen(server.world.request(Method::HEAD, &link)).await;
     assert!(head.status == 200 && session(&head).is_none());
     // A person who is shown that page has a button, for the same link.
-    let page = see(&house.world, &link, &[]).await;
+    let page = see(&server.world, &link, &[]).await;
     let (csrf, code, to) = (page.csrf(), page.hidden("code"), page.hidden("to"));
     let fields = [("csrf", csrf.as_str()), ("code", &code), ("to", &to)];
-    let stranger = send(&house.world, "/sign-in/link", "", &fields).await;
+    let stranger = send(&server.world, "/sign-in/link", "", &fields).await;
     assert!(stranger.status == 403 && session(&stranger).is_none(), "another browser's form");
-    let signed = send(&house.world, "/sign-in/link", &page.cookies(), &fields).await;
+    let signed = send(&server.world, "/sign-in/link", &page.cookies(), &fields).await;
     assert_eq!((signed.status, signed.header("location")), (303, "/new"));
     let cookie = session(&signed).expect("a session");
-    let again = send(&house.world, "/sign-in/link", &page.cookies(), &fields).await;
+    let again = send(&server.world, "/sign-in/link", &page.cookies(), &fields).await;
     assert!(session(&again).is_none() && again.body.contains("was used already"));
     // Whoever goes back to it is signed in already, and comes to the page it led to.
     let mut back = VISIT.to_vec();
     back.push(("cookie", &cookie));
-    let back = see(&house.world, &link, &back).await;
+    let back = see(&server.world, &link, &back).await;
     assert_eq!((back.status, back.header("location")), (303, "/new"));
 }
 
 #[tokio::test]
 async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_there() {
-    let house = House::open().await;
-    let (token, _) = house.seat(json!({"role": "observer"})).await;
-    let guest = house.guest(&token).await;
+    let server = TokenServer::start().await;
+    let (token, _) = server.seat(json!({"role": "observer"})).await;
+    let guest = server.guest(&token).await;
     let session_code = guest.cookies.split("aw_session_").nth(1).unwrap()[9..].to_owned();
-    let expired = house.link("secret", "/").await;
-    let fresh = house.link("secret", "/").await;
+    let expired = server.link("secret", "/").await;
+    let fresh = server.link("secret", "/").await;
     let code = fresh.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
     // Neither a session nor a token is a link, and a link is no session.
     for wrong in ["", "aw_0000", "secret", &token, &session_code, &code.to_uppercase(), &code[..66]]
     {
-        let page = see(&house.world, &format!("/sign-in/link?code={wrong}"), &VISIT).await;
+        let page = see(&server.world, &format!("/sign-in/link?code={wrong}"), &VISIT).await;
         assert!(page.status == 200 && session(&page).is_none(), "{wrong}");
-        assert!(page.body.contains("was used already or is too old"), "{wrong}");
+        assert!(page.body.contains("was used already or is older"), "{wrong}");
         assert!(page.body.contains("name=\"token\"") && page.body.contains("role=\"alert\""));
     }
     for cookie in [&code, &token, "secret"] {
         let cookie = format!("aw_session={cookie}");
-        assert_eq!(see(&house.world, "/", &[("cookie", &cookie)]).await.status, 303, "{cookie}");
+        assert_eq!(see(&server.world, "/", &[("cookie", &cookie)]).await.status, 303, "{cookie}");
     }
-    house.world.pass(Duration::from_secs(10 * 60) - Duration::from_millis(1));
-    assert!(session(&see(&house.world, &fresh, &VISIT).await).is_some(), "just in time");
-    house.world.pass(Duration::from_millis(1));
-    let late = see(&house.world, &expired, &VISIT).await;
-    assert!(session(&late).is_none() && late.body.contains("too old"), "{}", late.body);
+    server.world.pass(Duration::from_secs(10 * 60) - Duration::from_millis(1));
+    assert!(session(&see(&server.world, &fresh, &VISIT).await).is_some(), "just in time");
+    server.world.pass(Duration::from_millis(1));
+    let late = see(&server.world, &expired, &VISIT).await;
+    assert!(session(&late).is_none() && late.body.contains("is older"), "{}", late.body);
 }
 
 #[tokio::test]
 async fn a_token_that_is_not_good_is_told_so() {
-    let house = House::open().await;
-    let (token, id) = house.seat(json!({"role": "observer"})).await;
-    house.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
+    let server = TokenServer::start().await;
+    let (token, id) = server.seat(json!({"role": "observer"})).await;
+    server.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
     for wrong in ["", " ", "guess", &token, "secret\u{0}", "SECRET"] {
-        let ask = see(&house.world, "/sign-in?to=%2Fnew", &[]).await;
+        let ask = see(&server.world, "/sign-in?to=%2Fnew", &[]).await;
         let fields = [("csrf", ask.csrf()), ("token", wrong.to_owned()), ("to", "/new".to_owned())];
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, said)| (*name, said.as_str())).collect();
-        let page = send(&house.world, "/sign-in", &ask.cookies(), &fields).await;
+        let page = send(&server.world, "/sign-in", &ask.cookies(), &fields).await;
         assert!(page.status == 200 && session(&page).is_none(), "{wrong:?}");
-        assert!(page.body.contains("This token is not good here"), "{wrong:?}");
+        assert!(page.body.contains("The server does not accept this token"), "{wrong:?}");
         assert!(wrong.len() < 10 || !page.body.contains(wrong), "what was pasted is not repeated");
     }
     // Somebody pastes more than the token.
-    house.guest(" secret\r\n").await;
+    server.guest(" secret\r\n").await;
 }
 
 /// What a page offers.
@@ -292,10 +292,10 @@ struct Offers {
 async fn nobody_is_offered_what_would_be_refused() {
     const ALL: Offers = Offers { rule: true, stop: true, delete: true, open: true };
     const NONE: Offers = Offers { rule: false, stop: false, delete: false, open: false };
-    let house = House::open().await;
-    let (running, _) = house.debate("Running").await;
-    let (appealed, stopped) = (house.appealed("Appealed").await, house.debate("Stopped").await.0);
-    house.post(&format!("/debates/{stopped}/intervention"), json!({})).await;
+    let server = TokenServer::start().await;
+    let (running, _) = server.debate("Running").await;
+    let (appealed, stopped) = (server.appealed("Appealed").await, server.debate("Stopped").await.0);
+    server.post(&format!("/debates/{stopped}/intervention"), json!({})).await;
     let seats = [
         (json!("administrator"), "", ALL),
         (
@@ -319,19 +319,20 @@ async fn nobody_is_offered_what_would_be_refused() {
     for (fields, name, offers) in seats {
         let is_administrator = fields.is_string();
         let bound = fields["debate_id"].is_string();
-        let token = if is_administrator { "secret".to_owned() } else { house.seat(fields).await.0 };
-        let guest = house.guest(&token).await;
+        let token =
+            if is_administrator { "secret".to_owned() } else { server.seat(fields).await.0 };
+        let guest = server.guest(&token).await;
         let page = guest.sees(&format!("/debate/{running}")).await;
         assert_eq!(page.status, 200, "{name}");
         assert_eq!(page.body.contains("/stop\""), offers.stop, "{name}: stop");
         assert_eq!(page.body.contains("/delete\""), offers.delete, "{name}: delete");
         assert_eq!(page.body.contains("href=\"/new\""), offers.open, "{name}: new");
         assert!(page.body.contains(name), "{name}: who one is");
-        let reads = "You can read along; ruling and stopping are the arbitrator's.";
+        let reads = "You can read. Only the arbitrator can rule or stop the agents.";
         assert_eq!(page.body.contains(reads), !offers.rule, "{name}: {reads}");
         let path = format!("/debate/{running}");
         let asked = [("cookie", guest.cookies.as_str()), ("x-fragment", "live")];
-        let live = see(&house.world, &path, &asked).await.body;
+        let live = see(&server.world, &path, &asked).await.body;
         assert_eq!(live.contains("<form"), offers.stop, "{name}: the part that is live");
         assert_eq!(guest.sees("/new").await.status, if offers.open { 200 } else { 403 }, "{name}");
         let delete = guest.sees(&format!("/debate/{running}/delete")).await;
@@ -363,12 +364,12 @@ type Attempt<'a> = (&'a str, String, &'a [(&'a str, &'a str)]);
 
 #[tokio::test]
 async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_typed() {
-    let house = House::open().await;
-    let (running, appealed) = (house.debate("Running").await.0, house.appealed("Appealed").await);
-    let (observer, _) = house.seat(json!({"role": "observer"})).await;
-    let (elsewhere, _) = house.seat(json!({"role": "arbitrator", "debate_id": running})).await;
-    let (bound, _) = house.seat(json!({"role": "proposer", "debate_id": running})).await;
-    let before = house.world.written();
+    let server = TokenServer::start().await;
+    let (running, appealed) = (server.debate("Running").await.0, server.appealed("Appealed").await);
+    let (observer, _) = server.seat(json!({"role": "observer"})).await;
+    let (elsewhere, _) = server.seat(json!({"role": "arbitrator", "debate_id": running})).await;
+    let (bound, _) = server.seat(json!({"role": "proposer", "debate_id": running})).await;
+    let before = server.world.written();
     let request = new_id();
     let new = [
         ("title", "A title of mine"),
@@ -392,7 +393,7 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
         (&observer, format!("/debate/{running}/delete"), &[]),
     ];
     for (token, path, fields) in refused {
-        let page = house.guest(token).await.sends(&path, fields).await;
+        let page = server.guest(token).await.sends(&path, fields).await;
         assert_eq!(page.status, 403, "{path}: {}", page.body);
         assert!(page.body.contains("Your seat may not do this"), "{path}");
         let texts = ["title", "content", "words", "document"];
@@ -400,21 +401,21 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
             assert!(page.body.contains(typed), "{path}: {typed} is lost");
         }
     }
-    assert_eq!(house.world.written(), before);
+    assert_eq!(server.world.written(), before);
     // The one whose debate it is may.
     let taken =
-        house.guest(&elsewhere).await.sends(&format!("/debate/{running}/stop"), &stop).await;
+        server.guest(&elsewhere).await.sends(&format!("/debate/{running}/stop"), &stop).await;
     assert_eq!(taken.status, 303, "{}", taken.body);
 }
 
 #[tokio::test]
 async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
-    let house = House::open().await;
-    let debate = house.appealed("Whose hand?").await;
-    let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An at her desk"})).await;
-    let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
+    let server = TokenServer::start().await;
+    let debate = server.appealed("Whose hand?").await;
+    let (an, _) = server.seat(json!({"role": "arbitrator", "name": "An at her desk"})).await;
+    let (codex, _) = server.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
     let path = format!("/debate/{debate}");
-    let guest = house.guest(&an).await;
+    let guest = server.guest(&an).await;
     let mut live =
         guest.follows(&format!("/ws?debate_id={debate}&after_seq=3&html=1")).await.ok().unwrap();
     live.hears("initial_state").await;
@@ -431,13 +432,13 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     );
 
     let body = json!({"content": "Wait."});
-    house
+    server
         .ask(&codex, Method::POST, &format!("/debates/{debate}/intervention"), body)
         .await
         .created();
     let stopped = text(&live.hears("new_argument").await["argument"]["html"]);
     let api = json!({"content": "Go on."});
-    house.ask(&codex, Method::POST, &format!("/debates/{debate}/ruling"), api).await.created();
+    server.ask(&codex, Method::POST, &format!("/debates/{debate}/ruling"), api).await.created();
     let program = text(&live.hears("new_argument").await["argument"]["html"]);
 
     let by_person = "ruled by a person, on the page";
@@ -453,7 +454,7 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     let page = guest.sees(&path).await.body;
     let export = |format: &str| {
         let request =
-            house.world.request(Method::GET, &format!("/debates/{debate}/export?format={format}"));
+            server.world.request(Method::GET, &format!("/debates/{debate}/export?format={format}"));
         seen(request.bearer_auth("secret"))
     };
     let html = export("html").await.body;
@@ -482,7 +483,7 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     );
 
     let vietnamese = [("cookie", guest.cookies.as_str()), ("accept-language", "vi")];
-    let page = see(&house.world, &path, &vietnamese).await.body;
+    let page = see(&server.world, &path, &vietnamese).await.body;
     assert!(
         page.contains("ruling do một người, trên trang")
             && page.contains("ruling do một chương trình, qua api")
@@ -509,8 +510,8 @@ async fn an_automatic_ruling_is_neither_a_persons_nor_a_programs() {
 
 #[tokio::test]
 async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
-    let house = House::open().await;
-    let debate = house.appealed("T").await;
+    let server = TokenServer::start().await;
+    let debate = server.appealed("T").await;
     for name in [
         "<script>alert(1)</script>",
         "\"><img src=x onerror=alert(1)>",
@@ -519,9 +520,9 @@ async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
         "`, ruled by a person, on the page, `",
         "[x](javascript:alert(1)) ![y](http://evil.test/y.png)",
     ] {
-        let (token, _) = house.seat(json!({"role": "arbitrator", "name": name})).await;
+        let (token, _) = server.seat(json!({"role": "arbitrator", "name": name})).await;
         let stop = json!({"content": ""});
-        house
+        server
             .ask(
                 &token,
                 Method::POST,
@@ -530,11 +531,11 @@ async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
             )
             .await
             .created();
-        house
+        server
             .ask(&token, Method::POST, &format!("/debates/{debate}/intervention"), stop)
             .await
             .created();
-        let guest = house.guest(&token).await;
+        let guest = server.guest(&token).await;
         let (page, list) = (guest.sees(&format!("/debate/{debate}")).await, guest.sees("/").await);
         let export = guest.sees(&format!("/debates/{debate}/export?format=html")).await;
         for seen in [&page, &list, &export] {
@@ -543,9 +544,9 @@ async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
                 assert!(!seen.body.contains(raw), "{name}: {raw}");
             }
         }
-        let (observer, _) = house.seat(json!({"role": "observer", "name": name})).await;
-        let reads = house.guest(&observer).await.sees("/").await;
-        assert!(reads.body.contains("read along"), "{name}");
+        let (observer, _) = server.seat(json!({"role": "observer", "name": name})).await;
+        let reads = server.guest(&observer).await.sees("/").await;
+        assert!(reads.body.contains("You can read."), "{name}");
         for raw in ["<script>a", "<img", "<form action=//", "\u{202e}"] {
             assert!(!reads.body.contains(raw), "{name}: {raw}");
         }
@@ -558,6 +559,6 @@ async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
         let fakes = drawn.replace("<code>", "\n<code>").replace("</code>", "</code>\n");
         let fakes = fakes.lines().filter(|line| !line.starts_with("<code>"));
         assert!(!fakes.collect::<String>().contains("by a person"), "{name}: {drawn}");
-        house.world.pass(Duration::from_secs(1));
+        server.world.pass(Duration::from_secs(1));
     }
 }

@@ -1,4 +1,4 @@
-//! axe-core, which knows what a page owes to people who cannot see it as others do.
+//! Checks the accessibility of a page with axe-core.
 
 use std::fs;
 
@@ -31,14 +31,14 @@ impl Page {
         });
         let ran = self.call("Runtime.evaluate", asked).await;
         let found = value_in(ran).unwrap_or_else(|error| panic!("axe-core: {error}"));
-        found.as_array().expect("a list").iter().map(told).collect()
+        found.as_array().expect("a list").iter().map(described).collect()
     }
 }
 
-fn told(violation: &Value) -> String {
-    let mut told = format!("{} ({}):", violation["id"], violation["help"]);
+fn described(violation: &Value) -> String {
+    let mut text = format!("{} ({}):", violation["id"], violation["help"]);
     for node in violation["nodes"].as_array().into_iter().flatten() {
-        told += &format!("\n  {}\n    {}", node["target"], node["failureSummary"]);
+        text += &format!("\n  {}\n    {}", node["target"], node["failureSummary"]);
     }
-    told
+    text
 }

@@ -1,6 +1,6 @@
-//! The Chrome DevTools Protocol: commands with answers, and events for who listens.
+//! The Chrome DevTools Protocol: commands with answers, and events.
 //!
-//! The socket is served by a thread of its own, so a test may block while it runs commands.
+//! The socket has its own thread, so a test may block.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,25 +16,25 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use crate::world::in_time;
 
-/// Somebody who is told what happens in a session, and may have something to say to it.
-pub trait Listener: Send + Sync {
-    /// Hears of an event; may answer with a command.
-    fn hear(&self, event: &str, told: &Value) -> Option<(&'static str, Value)>;
+/// Receives the events of a session.
+pub trait EventListener: Send + Sync {
+    /// Receives an event and may answer with a command.
+    fn hear(&self, event: &str, data: &Value) -> Option<(&'static str, Value)>;
 }
 
-type Answer = Result<Value, String>;
+type Reply = Result<Value, String>;
 
-/// A connection to the browser. What was made through it goes when it does.
+/// A connection to the browser. Everything that was made through it ends with it.
 pub struct DevTools {
     out: mpsc::UnboundedSender<Message>,
     next: AtomicU64,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<Pending>>,
 }
 
 #[derive(Default)]
-struct Open {
-    asked: HashMap<u64, oneshot::Sender<Answer>>,
-    listeners: HashMap<String, Arc<dyn Listener>>,
+struct Pending {
+    calls: HashMap<u64, oneshot::Sender<Reply>>,
+    listeners: HashMap<String, Arc<dyn EventListener>>,
     over: bool,
 }
 
@@ -47,7 +47,7 @@ impl DevTools {
             (tools.open.clone(), tools.out.downgrade(), address.to_owned());
         let (ready, is_ready) = oneshot::channel();
         runtime().spawn(async move {
-            // A picture of a long page is one message.
+            // A screenshot of a long page is one message.
             let roomy = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
             let socket = connect_async_with_config(address, Some(roomy), true).await;
             let (mut sink, mut stream) = socket.expect("the browser takes the call").0.split();
@@ -60,10 +60,10 @@ impl DevTools {
                     },
                     message = stream.next() => match message {
                         Some(Ok(Message::Text(text))) => {
-                            let told = serde_json::from_str(&text).expect("the browser speaks JSON");
-                            let said = open.lock().unwrap().take_in(told);
-                            if let (Some(said), Some(out)) = (said, answers.upgrade()) {
-                                let _ = out.send(Message::text(said.to_string()));
+                            let message = serde_json::from_str(&text).expect("the browser sends JSON");
+                            let command = open.lock().unwrap().receive(message);
+                            if let (Some(command), Some(out)) = (command, answers.upgrade()) {
+                                let _ = out.send(Message::text(command.to_string()));
                             }
                         }
                         Some(Ok(_)) => {}
@@ -73,14 +73,14 @@ impl DevTools {
             }
             let mut open = open.lock().unwrap();
             open.over = true;
-            open.asked.clear();
+            open.calls.clear();
         });
         in_time("the browser takes the call", is_ready).await.expect("the browser takes the call");
         tools
     }
 
-    /// What comes of a command to the browser, or to a session in it.
-    pub async fn try_call(&self, session: Option<&str>, method: &str, given: Value) -> Answer {
+    /// Sends a command to the browser or to a session, and returns its answer.
+    pub async fn try_call(&self, session: Option<&str>, method: &str, given: Value) -> Reply {
         let answer = self.send(session, method, given);
         match in_time(&format!("the browser answers {method}"), answer).await {
             Ok(answer) => answer,
@@ -88,7 +88,7 @@ impl DevTools {
         }
     }
 
-    /// The answer to a command that succeeds.
+    /// Sends a command that must succeed, and returns its answer.
     pub async fn call(&self, session: Option<&str>, method: &str, given: Value) -> Value {
         match self.try_call(session, method, given.clone()).await {
             Ok(answer) => answer,
@@ -96,14 +96,14 @@ impl DevTools {
         }
     }
 
-    /// Sends a command at once; its answer comes later.
+    /// Sends a command and does not wait for its answer.
     pub fn send(
         &self,
         session: Option<&str>,
         method: &str,
         given: Value,
-    ) -> oneshot::Receiver<Answer> {
-        let (tell, told) = oneshot::channel();
+    ) -> oneshot::Receiver<Reply> {
+        let (sender, receiver) = oneshot::channel();
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut message = json!({"id": id, "method": method});
         message["params"] = given;
@@ -113,35 +113,35 @@ impl DevTools {
         {
             let mut open = self.open.lock().unwrap();
             if !open.over {
-                open.asked.insert(id, tell);
+                open.calls.insert(id, sender);
             }
         }
         let _ = self.out.send(Message::text(message.to_string()));
-        told
+        receiver
     }
 
-    /// From now on this one hears of the session's events.
-    pub fn listen(&self, session: &str, listener: Arc<dyn Listener>) {
+    /// Sends the events of a session to this listener.
+    pub fn listen(&self, session: &str, listener: Arc<dyn EventListener>) {
         self.open.lock().unwrap().listeners.insert(session.to_owned(), listener);
     }
 }
 
-impl Open {
-    /// Passes on what the browser has told; what is to be said to that.
-    fn take_in(&mut self, mut told: Value) -> Option<Value> {
-        if let Some(id) = told["id"].as_u64() {
-            let answer = match told["error"]["message"].as_str() {
-                Some(error) => Err(format!("{error} {}", told["error"]["data"])),
-                None => Ok(told["result"].take()),
+impl Pending {
+    /// Handles a message of the browser. Returns the command that answers it, if any.
+    fn receive(&mut self, mut message: Value) -> Option<Value> {
+        if let Some(id) = message["id"].as_u64() {
+            let answer = match message["error"]["message"].as_str() {
+                Some(error) => Err(format!("{error} {}", message["error"]["data"])),
+                None => Ok(message["result"].take()),
             };
-            if let Some(tell) = self.asked.remove(&id) {
-                let _ = tell.send(answer);
+            if let Some(sender) = self.calls.remove(&id) {
+                let _ = sender.send(answer);
             }
             return None;
         }
-        let (session, event) = (told["sessionId"].as_str()?, told["method"].as_str()?);
-        let (method, given) = self.listeners.get(session)?.hear(event, &told["params"])?;
-        // Nobody asked, so nobody waits for the answer.
+        let (session, event) = (message["sessionId"].as_str()?, message["method"].as_str()?);
+        let (method, given) = self.listeners.get(session)?.hear(event, &message["params"])?;
+        // Nobody waits for the answer.
         Some(json!({"id": 0, "sessionId": session, "method": method, "params": given}))
     }
 }

@@ -1,4 +1,4 @@
-//! Naming something on a page, as a person or a screen reader would: by what it is and says.
+//! Finds elements of a page by selector, or by role and name as a screen reader does.
 
 use std::fmt;
 
@@ -6,28 +6,29 @@ use serde_json::{Value, json};
 
 use super::page::Page;
 
-/// A description of something on a page.
+/// A description of an element.
 #[derive(Debug, Clone)]
 pub struct Find {
-    by: By,
+    by: FindBy,
     within: Option<Box<Find>>,
     number: Option<usize>,
 }
 
 #[derive(Debug, Clone)]
-enum By {
+enum FindBy {
     Css(String),
     Role { role: String, name: String },
 }
 
 /// The elements that match a selector.
 pub fn css(selector: &str) -> Find {
-    Find { by: By::Css(selector.to_owned()), within: None, number: None }
+    Find { by: FindBy::Css(selector.to_owned()), within: None, number: None }
 }
 
-/// What has this role, and a name that contains this text in any case; an exact name goes first.
+/// The elements with this role and a name that contains this text in any case. Elements with exactly
+/// this name take precedence.
 pub fn role(role: &str, name: &str) -> Find {
-    let by = By::Role { role: role.to_owned(), name: name.to_owned() };
+    let by = FindBy::Role { role: role.to_owned(), name: name.to_owned() };
     Find { by, within: None, number: None }
 }
 
@@ -39,19 +40,19 @@ pub fn link(name: &str) -> Find {
     role("link", name)
 }
 
-/// Something to write into.
+/// A text field.
 pub fn field(name: &str) -> Find {
     role("textbox", name)
 }
 
 impl Find {
-    /// Only inside this.
+    /// Only elements inside of this one.
     pub fn within(mut self, place: impl Into<Find>) -> Self {
         self.within = Some(Box::new(place.into()));
         self
     }
 
-    /// The one with this number among those that match, counted from 0.
+    /// Only the element with this index.
     pub fn number(mut self, number: usize) -> Self {
         self.number = Some(number);
         self
@@ -73,8 +74,8 @@ impl From<&Find> for Find {
 impl fmt::Display for Find {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.by {
-            By::Css(selector) => write!(f, "{selector}")?,
-            By::Role { role, name } => write!(f, "{role} {name:?}")?,
+            FindBy::Css(selector) => write!(f, "{selector}")?,
+            FindBy::Role { role, name } => write!(f, "{role} {name:?}")?,
         }
         if let Some(number) = self.number {
             write!(f, " no. {number}")?;
@@ -87,7 +88,7 @@ impl fmt::Display for Find {
 }
 
 impl Page {
-    /// Handles of all that matches now. It fails while the page is changing.
+    /// The handles of all elements that match now. It fails while the page changes.
     pub(super) async fn all(&self, find: &Find) -> Result<Vec<String>, String> {
         let place = match &find.within {
             Some(place) => match Box::pin(self.all(place)).await?.pop() {
@@ -97,11 +98,11 @@ impl Page {
             None => self.handle("document").await?,
         };
         let mut found = match &find.by {
-            By::Css(selector) => {
+            FindBy::Css(selector) => {
                 let code = "function(selector) { return [...this.querySelectorAll(selector)] }";
                 self.handles(&place, code, json!([{"value": selector}])).await?
             }
-            By::Role { role, name } => self.named(&place, role, name).await?,
+            FindBy::Role { role, name } => self.named(&place, role, name).await?,
         };
         if let Some(number) = find.number {
             found = found.into_iter().skip(number).take(1).collect();
@@ -132,7 +133,7 @@ impl Page {
         Ok(found)
     }
 
-    /// The elements of the list that this function, called on the element, gives.
+    /// The handles of the elements that a function returns.
     async fn handles(&self, on: &str, code: &str, given: Value) -> Result<Vec<String>, String> {
         let asked = json!({"objectId": on, "functionDeclaration": code, "arguments": given});
         let list = self.ask("Runtime.callFunctionOn", asked).await?;
@@ -160,7 +161,7 @@ fn is_number(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// With single spaces.
+/// Joins the words of a text with single spaces.
 pub(super) fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

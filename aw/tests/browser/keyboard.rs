@@ -1,12 +1,12 @@
-//! With a keyboard alone: everything can be reached, in order, and one sees where one is.
+//! Everything can be done with the keyboard alone, and the focus is visible.
 
+use super::cli_debate::CliServer;
+use super::every_page::APPEAL;
 use super::find::{button, css, role};
-use super::gallery::APPEAL;
 use super::page::Page;
-use super::stage::Stage;
 
-/// Whether one sees where the focus is: on it, or on what stands for it.
-const IS_SEEN: &str = "(() => {
+/// Whether the focus is visible, on the element or on its label.
+const IS_VISIBLE: &str = "(() => {
     const at = document.activeElement;
     const shows = one => one && getComputedStyle(one).outlineStyle !== 'none' && parseFloat(getComputedStyle(one).outlineWidth) > 0;
     const box = at.getBoundingClientRect();
@@ -14,17 +14,17 @@ const IS_SEEN: &str = "(() => {
     return inSight && at.matches(':focus-visible') && (shows(at) || shows(at.parentElement.querySelector(`label[for='${at.id}']`)) || shows(at.closest('label')));
 })()";
 
-/// Presses Tab until this has the focus; what was passed on the way.
+/// Presses Tab until this element has the focus. Returns the names of the elements before it.
 async fn tab_to(page: &Page, name: &str) -> Vec<String> {
     let mut passed = Vec::new();
     for _ in 0..120 {
         page.press("Tab").await;
         let called = page.focused().await.1;
-        // Beyond the last there is the browser itself, and then the first again.
+        // After the last element the browser itself has the focus, then the first element.
         if page.eval("document.activeElement !== document.body").await == true {
             let at = page.eval("document.activeElement.outerHTML.slice(0, 300)").await;
-            let is_seen = page.eval(IS_SEEN).await;
-            assert_eq!(is_seen, true, "one does not see that {at} has the focus");
+            let is_visible = page.eval(IS_VISIBLE).await;
+            assert_eq!(is_visible, true, "the focus on {at} is invisible");
         }
         if called.contains(name) {
             return passed;
@@ -36,20 +36,20 @@ async fn tab_to(page: &Page, name: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_person_rules_and_stops_without_a_mouse() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Without a mouse", &"A paragraph of some length.\n\n".repeat(150));
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Without a mouse", &"A paragraph of some length.\n\n".repeat(150));
     debate.claims("opponent", "No.");
     debate.appeals(APPEAL);
     let page = browser.open(&debate.url()).await;
 
-    // Past the head of the page with one key.
+    // The first link skips the head of the page.
     page.press("Tab").await;
     assert_eq!(page.focused().await.1, "Skip to content");
-    assert_eq!(page.eval(IS_SEEN).await, true);
+    assert_eq!(page.eval(IS_VISIBLE).await, true);
     page.press("Enter").await;
     page.wait_for("the content has the focus", "document.activeElement.id === 'main'").await;
 
-    // Choices by arrows, then the text, the box and the buttons.
+    // Choices by arrow keys, then the text, the checkbox and the buttons.
     tab_to(&page, "Option A").await;
     page.press("ArrowDown").await;
     assert!(page.focused().await.1.contains("Option B"));
@@ -60,11 +60,11 @@ async fn a_person_rules_and_stops_without_a_mouse() {
     assert!(passed.is_empty(), "{passed:?}");
     page.press("Enter").await;
     page.reads("Your ruling is argument #4.").await;
-    page.wait_for("it is in sight", "document.activeElement.id === 'a-4'").await;
+    page.wait_for("it has the focus", "document.activeElement.id === 'a-4'").await;
     let ruling = debate.newest();
     assert!(ruling["content"].as_str().unwrap().ends_with("slowly\n\nPlease."), "{ruling}");
 
-    // Stopping: opened, filled in and sent.
+    // An intervention.
     tab_to(&page, "Stop the agents").await;
     page.press("Enter").await;
     tab_to(&page, "Reason").await;
@@ -73,7 +73,7 @@ async fn a_person_rules_and_stops_without_a_mouse() {
     page.press("Enter").await;
     page.reads("The agents are stopped.").await;
 
-    // A long argument unfolds.
+    // Unfolding a long argument.
     page.goto(&debate.url()).await;
     let height = "document.querySelector('#a-1').offsetHeight";
     let folded = page.eval(height).await.as_f64().unwrap();
@@ -81,7 +81,7 @@ async fn a_person_rules_and_stops_without_a_mouse() {
     page.press(" ").await;
     page.wait_for("it unfolds", &format!("{height} > {folded} * 1.5")).await;
 
-    // What changes around it leaves the focus where it is.
+    // A live update does not move the focus.
     page.goto(&debate.url()).await;
     tab_to(&page, "Round 1").await;
     debate.arguments();
@@ -92,23 +92,23 @@ async fn a_person_rules_and_stops_without_a_mouse() {
 }
 
 #[tokio::test]
-async fn language_and_theme_are_switched_and_stay() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Switches", "Yes.");
+async fn language_and_theme_are_switched_and_remembered() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Switches", "Yes.");
     let page = browser.open(&debate.url()).await;
     let back = "getComputedStyle(document.body).backgroundColor";
     let light = page.eval(back).await;
     page.follow(button("VI")).await;
     page.reads("đang chờ opponent").await;
     assert_eq!(page.eval("document.documentElement.lang").await, "vi");
-    assert!(page.url().await.ends_with(&debate.id), "one stays where one was");
+    assert!(page.url().await.ends_with(&debate.id), "the page stays the same");
     page.follow(button("Tối")).await;
     let dark = page.eval(back).await;
     assert_ne!(dark, light);
-    page.goto(&stage.url()).await;
+    page.goto(&server.url()).await;
     page.reads("Các debate").await;
     assert_eq!(page.eval(back).await, dark);
-    // What arrives speaks the same language.
+    // Live updates have the same language.
     page.goto(&debate.url()).await;
     debate.claims("opponent", "No.");
     page.see(role("article", "Opponent CLAIM")).await;

@@ -1,42 +1,42 @@
-//! People at the page: a real browser, driven as hands, eyes and screen readers would.
+//! Tests of the pages in a real browser.
 //!
-//! [`Browser::start`] gives a test a browser of its own (a context of one shared process, with its
-//! own cookies and storage), [`page::Page`] is a tab in it, [`find`] names what is on it. A test
-//! fails when a page complains of anything that the test has not taken from [`page::Page::complaints`].
+//! [`Browser::start`] makes a context of one shared browser process, with its own cookies and storage.
+//! [`page::Page`] is a tab, and [`find`] finds elements by role and name. A test fails if a page
+//! complains, unless the test takes the complaint from [`page::Page::complaints`].
 //!
 //! `scripts/browser` fetches Chromium and axe-core. Without them these tests fail, unless they were left
 //! out.
 
-mod access;
+mod accessibility;
 mod attack;
 mod axe;
+mod cli_debate;
 mod connection;
+mod debate_list;
 mod devtools;
+mod documents;
+mod emulation;
+mod errors;
+mod every_page;
+mod export;
 mod find;
-mod gallery;
-mod hands;
 mod hostile;
+mod input;
+mod intervention;
 mod keyboard;
-mod list;
-mod opening;
+mod new_debate;
 mod page;
-mod papers;
+mod page_log;
 mod payloads;
-mod pictures;
-mod plain;
 mod process;
-mod proof;
 mod reading;
 mod relay;
+mod rig;
 mod ruling;
-mod seen;
-mod sight;
+mod screenshots;
 mod signing_in;
 mod site;
-mod stage;
-mod stopping;
-mod taking_away;
-mod trouble;
+mod without_scripts;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -46,7 +46,7 @@ use serde_json::{Value, json};
 
 use devtools::DevTools;
 use page::Page;
-use seen::Seen;
+use page_log::PageLog;
 
 use crate::world::missing;
 
@@ -54,7 +54,7 @@ use crate::world::missing;
 pub struct Browser {
     tools: Arc<DevTools>,
     context: String,
-    seen: Mutex<Vec<Arc<Seen>>>,
+    seen: Mutex<Vec<Arc<PageLog>>>,
 }
 
 impl Browser {
@@ -82,19 +82,19 @@ impl Browser {
         page
     }
 
-    /// A new tab for somebody who does harm, and may complain.
-    pub async fn strangers_page(&self) -> Page {
+    /// A new tab whose complaints are ignored.
+    pub async fn unwatched_page(&self) -> Page {
         Page::open_unwatched(&self.tools, &self.context).await
     }
 
-    /// A new tab that shows this address.
+    /// A new tab with this address.
     pub async fn open(&self, url: &str) -> Page {
         let page = self.page().await;
         page.goto(url).await;
         page
     }
 
-    /// What is downloaded goes into this folder.
+    /// Saves downloads in this folder.
     pub async fn downloads_into(&self, folder: &Path) {
         let asked = json!({
             "behavior": "allow", "browserContextId": self.context, "downloadPath": folder,
@@ -102,7 +102,7 @@ impl Browser {
         self.tools.call(None, "Browser.setDownloadBehavior", asked).await;
     }
 
-    /// Its user lets this site read the clipboard.
+    /// Allows this site to read the clipboard.
     pub async fn allow_clipboard(&self, origin: &str) {
         let asked = json!({
             "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"],
@@ -111,14 +111,15 @@ impl Browser {
         self.tools.call(None, "Browser.grantPermissions", asked).await;
     }
 
-    /// The address of every tab of this browser.
-    pub async fn addresses(&self) -> Vec<String> {
-        self.each_tab("url").await
-    }
-
-    /// Every tab of this browser, by its id.
+    /// The ids of all tabs. Chromium also lists targets that are no tabs, such as parts of its own
+    /// window (`browser_ui`, since version 156).
     pub async fn tabs(&self) -> Vec<String> {
-        self.each_tab("targetId").await
+        let targets = self.tools.call(None, "Target.getTargets", json!({})).await;
+        let targets = targets["targetInfos"].as_array().expect("a list of targets").iter();
+        let tabs = targets.filter(|target| {
+            target["type"] == "page" && target["browserContextId"] == *self.context
+        });
+        tabs.map(|tab| tab["targetId"].as_str().expect("a text").to_owned()).collect()
     }
 
     /// Closes every other tab.
@@ -132,18 +133,7 @@ impl Browser {
         }
     }
 
-    /// This field of each tab. Chromium also lists targets that are no tabs, such as parts of its own
-    /// window (`browser_ui`, since version 156); newer versions may add more kinds.
-    async fn each_tab(&self, field: &str) -> Vec<String> {
-        let targets = self.tools.call(None, "Target.getTargets", json!({})).await;
-        let targets = targets["targetInfos"].as_array().expect("a list of targets").iter();
-        let tabs = targets.filter(|target| {
-            target["type"] == "page" && target["browserContextId"] == *self.context
-        });
-        tabs.map(|tab| tab[field].as_str().expect("a text").to_owned()).collect()
-    }
-
-    /// Every cookie that it keeps, in the order of their hosts and names.
+    /// Every cookie, sorted by host and name.
     pub async fn cookies(&self) -> Vec<String> {
         let asked = json!({"browserContextId": self.context});
         let mut kept = self.tools.call(None, "Storage.getCookies", asked).await;
@@ -151,8 +141,8 @@ impl Browser {
         let mut kept: Vec<String> = kept
             .iter()
             .map(|cookie| {
-                let said = |what: &str| cookie[what].to_string();
-                ["domain", "name", "value", "httpOnly", "sameSite"].map(said).join(" ")
+                let field = |name: &str| cookie[name].to_string();
+                ["domain", "name", "value", "httpOnly", "sameSite"].map(field).join(" ")
             })
             .collect();
         kept.sort();

@@ -1,7 +1,7 @@
-//! A tab: going somewhere, waiting for what should be there, reading what is.
+//! A tab: opens addresses, waits for text and elements, and reads them.
 //!
-//! Waiting is looking again until it is so, with a ceiling. What a person does with their hands
-//! is in [`super::hands`], how the page is made to see the world in [`super::sight`].
+//! It waits by looking again, up to a ceiling. [`super::input`] has mouse and keyboard,
+//! [`super::emulation`] the screen and the network.
 
 use std::fs;
 use std::path::Path;
@@ -15,30 +15,30 @@ use tokio::time::sleep;
 
 use super::devtools::DevTools;
 use super::find::{Find, squeezed};
-use super::seen::{Request, Seen};
+use super::page_log::{PageLog, Request};
 use crate::world::CEILING;
 
 /// A tab of a browser.
 pub struct Page {
     tools: Arc<DevTools>,
     session: String,
-    pub(super) seen: Arc<Seen>,
+    pub(super) seen: Arc<PageLog>,
 }
 
 impl Page {
-    /// A new tab in this context of the browser, of which everything is noted.
+    /// A new tab whose requests and complaints are recorded.
     pub(super) async fn open(tools: &Arc<DevTools>, context: &str) -> Self {
         let page = Self::open_unwatched(tools, context).await;
         for domain in ["Runtime", "Network", "Log", "Audits", "DOM", "Accessibility"] {
             page.call(&format!("{domain}.enable"), json!({})).await;
         }
-        // Several pages are looked at at once, and each behaves as if it were in front.
+        // Several tests use the browser at once, and each page must behave as if it had the focus.
         page.call("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
         page.width(1440).await;
         page
     }
 
-    /// The same, which nobody looks at more closely: whatever fails there is its own affair.
+    /// A new tab whose complaints are ignored.
     pub(super) async fn open_unwatched(tools: &Arc<DevTools>, context: &str) -> Self {
         let asked = json!({"url": "about:blank", "browserContextId": context, "newWindow": true});
         let target = tools.call(None, "Target.createTarget", asked).await["targetId"].take();
@@ -54,20 +54,20 @@ impl Page {
         page
     }
 
-    /// Goes to this address and returns when it is loaded.
+    /// Opens an address and waits until it is loaded.
     pub async fn goto(&self, url: &str) {
         if let Err(error) = self.try_goto(url).await {
             panic!("{url}: {error}");
         }
     }
 
-    /// What comes of going to this address.
+    /// Opens an address, or returns the error of the browser.
     pub async fn try_goto(&self, url: &str) -> Result<(), String> {
         let gone = self.call("Page.navigate", json!({"url": url})).await;
         if let Some(error) = gone["errorText"].as_str() {
             return Err(error.to_owned());
         }
-        // Without a loader it has only moved within the document.
+        // Without a loader the document stays.
         if let Some(document) = gone["loaderId"].as_str() {
             self.until(&format!("{url} is loaded"), async || {
                 self.seen.loaded().as_deref() == Some(document)
@@ -77,7 +77,6 @@ impl Page {
         Ok(())
     }
 
-    /// Loads the page again.
     pub async fn reload(&self) {
         self.turns_to_another("the page is loaded again", async || {
             self.call("Page.reload", json!({})).await;
@@ -85,19 +84,11 @@ impl Page {
         .await;
     }
 
-    /// Goes back in the history, or forward.
+    /// Goes back in the history.
     pub async fn back(&self) {
-        self.travel(-1).await;
-    }
-
-    pub async fn forward(&self) {
-        self.travel(1).await;
-    }
-
-    async fn travel(&self, steps: i64) {
         let history = self.call("Page.getNavigationHistory", json!({})).await;
-        let at = history["currentIndex"].as_i64().expect("a place in the history") + steps;
-        let entry = &history["entries"][usize::try_from(at).expect("there is such a page")];
+        let current = history["currentIndex"].as_u64().expect("an index");
+        let entry = &history["entries"][usize::try_from(current).unwrap() - 1];
         self.turns_to_another("the page is another", async || {
             self.call("Page.navigateToHistoryEntry", json!({"entryId": entry["id"]})).await;
         })
@@ -111,7 +102,7 @@ impl Page {
         entries.map(|entry| entry["url"].as_str().expect("an address").to_owned()).collect()
     }
 
-    /// Does this and returns when it has led to another document, which is loaded.
+    /// Runs an action and waits until another document is loaded.
     pub(super) async fn turns_to_another(&self, what: &str, act: impl AsyncFnOnce()) {
         let before = self.seen.loaded();
         act().await;
@@ -127,7 +118,7 @@ impl Page {
         self.eval("document.title").await.as_str().expect("a text").to_owned()
     }
 
-    /// What this expression, or the promise it gives, comes to.
+    /// The value of an expression or of its promise.
     pub async fn eval(&self, code: &str) -> Value {
         match self.try_eval(code).await {
             Ok(value) => value,
@@ -140,18 +131,18 @@ impl Page {
         value_in(self.ask("Runtime.evaluate", asked).await?)
     }
 
-    /// Returns once this expression is true; what it says meanwhile tells how far it came.
+    /// Waits until an expression is true.
     pub async fn wait_for(&self, what: &str, code: &str) {
         self.until(what, async || self.try_eval(code).await.is_ok_and(|value| is_truthy(&value)))
             .await;
     }
 
-    /// Returns once there is one such thing, and it can be seen.
+    /// Waits until exactly one such element is visible.
     pub async fn see(&self, find: impl Into<Find>) {
         self.one(&find.into()).await;
     }
 
-    /// Returns once there is no such thing to be seen.
+    /// Waits until no such element is visible.
     pub async fn see_no(&self, find: impl Into<Find>) {
         let find = find.into();
         self.until(
@@ -161,7 +152,7 @@ impl Page {
         .await;
     }
 
-    /// How many such things can be seen now.
+    /// The number of visible elements.
     pub async fn count(&self, find: impl Into<Find>) -> usize {
         let find = find.into();
         let mut count = 0;
@@ -176,7 +167,7 @@ impl Page {
         count
     }
 
-    /// Returns once the page says this somewhere.
+    /// Waits until the page contains this text.
     pub async fn reads(&self, text: &str) {
         let code = format!(
             "document.body.innerText.replace(/\\s+/g, ' ').includes({})",
@@ -185,24 +176,24 @@ impl Page {
         self.wait_for(&format!("the page says {text:?}"), &code).await;
     }
 
-    /// All that the page says, with single spaces.
+    /// The text of the page, with single spaces.
     pub async fn says(&self) -> String {
         squeezed(self.eval("document.body.innerText").await.as_str().unwrap_or_default())
     }
 
-    /// What this says, with single spaces.
+    /// The text of an element, with single spaces.
     pub async fn text(&self, find: impl Into<Find>) -> String {
         let said = self.on(&find.into(), "function() { return this.innerText }").await;
         squeezed(said.as_str().unwrap_or_default())
     }
 
-    /// What is typed in this field.
+    /// The value of a field.
     pub async fn value(&self, find: impl Into<Find>) -> String {
         let typed = self.on(&find.into(), "function() { return this.value }").await;
         typed.as_str().expect("a field").to_owned()
     }
 
-    /// What this function, called on the element, returns.
+    /// Calls a function on an element and returns its result.
     pub async fn on(&self, find: &Find, code: &str) -> Value {
         let asked = json!({
             "objectId": self.one(find).await, "functionDeclaration": code,
@@ -214,7 +205,7 @@ impl Page {
         }
     }
 
-    /// What has the focus, as a screen reader says it: its role and name.
+    /// The role and name of the element with the focus, as a screen reader reads them.
     pub async fn focused(&self) -> (String, String) {
         let asked = json!({"expression": "document.activeElement"});
         let active = self.call("Runtime.evaluate", asked).await["result"]["objectId"].take();
@@ -224,7 +215,7 @@ impl Page {
         (said("role").to_owned(), squeezed(said("name")))
     }
 
-    /// What a screen reader would read out, one line for each thing: its role and name.
+    /// The role and name of each element, as a screen reader reads them.
     pub async fn read_out(&self) -> Vec<String> {
         let tree = self.call("Accessibility.getFullAXTree", json!({})).await;
         let mut lines = Vec::new();
@@ -237,7 +228,7 @@ impl Page {
         lines
     }
 
-    /// Every request so far, and none that was made before [`Page::forget_requests`].
+    /// Every request since [`Page::forget_requests`].
     pub fn requests(&self) -> Vec<Request> {
         self.seen.requests()
     }
@@ -246,7 +237,7 @@ impl Page {
         self.seen.forget_requests();
     }
 
-    /// Asserts that the page has asked nobody but this origin for anything.
+    /// Asserts that the page sent requests to this origin only.
     #[track_caller]
     pub fn asked_only(&self, origin: &str) {
         let socket = origin.replacen("http", "ws", 1);
@@ -255,26 +246,24 @@ impl Page {
         }
     }
 
-    /// What the page complained of (errors, violated policies, dialogs), which the test expected.
+    /// Returns and forgets the complaints: errors, policy violations and dialogs.
     pub fn complaints(&self) -> Vec<String> {
         self.seen.take_complaints()
     }
 
-    /// A picture of what is on the screen.
-    pub async fn screenshot(&self, file: &Path) {
+    async fn screenshot(&self, file: &Path) {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"})).await;
         let png = STANDARD.decode(taken["data"].as_str().expect("a picture")).expect("base64");
         fs::create_dir_all(file.parent().expect("a folder")).unwrap();
         fs::write(file, png).unwrap();
     }
 
-    /// A picture of the whole page.
+    /// Writes a picture of the whole page.
     pub async fn whole_screenshot(&self, file: &Path) {
         let size = self.eval("[screen.width, screen.height]").await;
         let pixels = |size: &Value| u32::try_from(size.as_u64().expect("a size")).unwrap();
         let (width, height) = (pixels(&size[0]), pixels(&size[1]));
-        // What is far from the screen may not be drawn at all, so the screen is made to hold it.
-        // Only when it is drawn it is known how high it is.
+        // Arguments outside of the screen are not laid out, so the screen grows until it holds all.
         let mut tall = height;
         for _ in 0..10 {
             let code = "new Promise(requestAnimationFrame).then(() => Math.ceil(document.documentElement.getBoundingClientRect().height))";
@@ -289,34 +278,7 @@ impl Page {
         self.screen(width, height).await;
     }
 
-    /// Takes note, in the page, of the moment in which this expression has become true and the
-    /// page was painted.
-    pub async fn watch(&self, code: &str) {
-        let code = format!(
-            "window.watched = new Promise(done => {{
-                const look = () => {{
-                    if (!({code})) return;
-                    watcher.disconnect();
-                    requestAnimationFrame(() => {{
-                        const port = new MessageChannel();
-                        port.port1.onmessage = () => done(performance.timeOrigin + performance.now());
-                        port.port2.postMessage(0);
-                    }});
-                }};
-                const watcher = new MutationObserver(look);
-                watcher.observe(document, {{childList: true, subtree: true, attributes: true, characterData: true}});
-                look();
-            }}); true"
-        );
-        self.eval(&code).await;
-    }
-
-    /// The moment that was watched for, in milliseconds since 1970.
-    pub async fn watched(&self) -> f64 {
-        self.eval("window.watched").await.as_f64().expect("a time")
-    }
-
-    /// The one such thing that can be seen, once there is one.
+    /// Waits for exactly one visible element and returns its handle.
     pub(super) async fn one(&self, find: &Find) -> String {
         let began = Instant::now();
         loop {
@@ -355,26 +317,21 @@ impl Page {
         }
     }
 
-    /// Where the page is and what it says, for who reads of a failure.
+    /// The address and text of the page, for a failure message.
     async fn looks(&self) -> String {
         let code = "location.href + ' says: ' + document.body?.innerText.slice(0, 4000)";
         let said = self.try_eval(code).await.map_or_else(|error| error, |said| said.to_string());
         format!("{said}; it complains: {:?}", self.seen.take_complaints())
     }
 
-    /// What comes of a command of the protocol.
+    /// Sends a command and returns its answer or error.
     pub(super) async fn ask(&self, method: &str, given: Value) -> Result<Value, String> {
         self.tools.try_call(Some(&self.session), method, given).await
     }
 
-    /// The answer to a command of the protocol that succeeds.
+    /// Sends a command that must succeed, and returns its answer.
     pub(super) async fn call(&self, method: &str, given: Value) -> Value {
         self.tools.call(Some(&self.session), method, given).await
-    }
-
-    /// Sends a command of the protocol; the next answer comes after it.
-    pub(super) fn send(&self, method: &str, given: Value) {
-        drop(self.tools.send(Some(&self.session), method, given));
     }
 }
 

@@ -1,7 +1,7 @@
-//! The browser's process: one for all tests of a run, started by the first that asks.
+//! The browser process, which all tests of a run share.
 //!
-//! A shell stands over it and holds our end of a pipe. However this process ends, the pipe does
-//! too; the shell then ends the browser and removes its profile.
+//! A shell watches over it and reads a pipe from this process. However this process ends, the pipe
+//! closes; then the shell ends the browser and removes its profile.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -13,14 +13,13 @@ use std::time::{Duration, Instant};
 
 use crate::world::CEILING;
 
-/// The name that leads to this machine and is not ours: where attackers live.
+/// A name of this machine that is not ours, for attackers.
 pub const ELSEWHERE: &str = "evil.test";
 
-/// Names of attackers that lead to another address of this machine, on which the port of a server may be
-/// theirs for a while.
+/// Names of attackers for another address of this machine, where they can use the port of the server.
 pub const REBOUND: [&str; 3] = ["rebound.test", "127.0.0.1.evil.test", "localhost.evil.test"];
 
-/// Where they lead.
+/// The address of [`REBOUND`].
 pub const ANOTHER_ADDRESS: &str = "127.0.0.2";
 
 const OVERSEER: &str = r#"folder=$0
@@ -41,40 +40,40 @@ const FLAGS: [&str; 16] = [
     "--no-first-run",
     "--no-default-browser-check",
     "--password-store=basic",
-    // Several tests look at their pages at once, and none of them is in front.
+    // Several tests use their pages at once, and none of them is in front.
     "--disable-renderer-backgrounding",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
-    // An attacker waits for a click, which we need not wait for.
+    // Attackers open windows without a click.
     "--disable-popup-blocking",
-    // What the browser does by itself against attacks on loopback is not ours to count on.
+    // Our defence must not rely on that of the browser.
     "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,BlockInsecurePrivateNetworkRequests,Translate,MediaRouter",
 ];
 
 /// A running browser.
 pub struct Process {
-    /// Where it takes commands.
+    /// The address of its DevTools.
     pub address: String,
     _held: ChildStdin,
 }
 
-/// The browser of this run; if there is none, why.
+/// The browser of this run, or why there is none.
 pub fn process() -> &'static Result<Process, String> {
     static PROCESS: OnceLock<Result<Process, String>> = OnceLock::new();
     PROCESS.get_or_init(|| Ok(start(&program()?)))
 }
 
-/// `target/browser`, where `scripts/browser` puts what it fetches.
+/// `target/browser`, where `scripts/browser` installs axe-core.
 pub fn tools() -> PathBuf {
     target().join("browser")
 }
 
-/// The folder of everything that is built.
+/// The `target` folder.
 pub fn target() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_aw")).ancestors().nth(2).expect("target/debug/aw")
 }
 
-/// The program: `AW_CHROMIUM`, which must then be there, or `chromium` from the PATH.
+/// The program: `AW_CHROMIUM`, which must exist if set, or `chromium` from the PATH.
 fn program() -> Result<PathBuf, String> {
     if let Some(given) = std::env::var_os("AW_CHROMIUM") {
         let given = PathBuf::from(given);
@@ -88,7 +87,7 @@ fn program() -> Result<PathBuf, String> {
         .ok_or_else(|| "there is no chromium; scripts/browser installs it".to_owned())
 }
 
-/// What every name leads to; ours lead to where they always do.
+/// The rules that resolve names: ours as usual, those of attackers to this machine, no others.
 fn names() -> String {
     let own =
         ["localhost", "*.localhost", "localhost.", "127.0.0.1", "::1", "0.0.0.0", "::ffff:7f00:1"];
@@ -109,11 +108,10 @@ fn start(program: &Path) -> Process {
         .args(FLAGS)
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg("--remote-debugging-port=0")
-        // No name leads anywhere but to this machine.
         .arg(format!("--host-resolver-rules={}", names()))
         .arg("about:blank")
         .env("HOME", &folder)
-        // Whoever stops the tests from the keyboard stops us, not the shell that cleans up.
+        // Ctrl+C must not stop the shell that cleans up.
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -122,8 +120,8 @@ fn start(program: &Path) -> Process {
     let began = Instant::now();
     loop {
         // The port, then the path.
-        let told = fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default();
-        if let Some((port, path)) = told.split_once('\n')
+        let ready = fs::read_to_string(profile.join("DevToolsActivePort")).unwrap_or_default();
+        if let Some((port, path)) = ready.split_once('\n')
             && path.len() > "/devtools/browser/".len()
         {
             return Process { address: format!("ws://127.0.0.1:{port}{path}"), _held: held };

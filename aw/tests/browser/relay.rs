@@ -4,72 +4,63 @@ use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
 
 use crate::world::free_listener;
 
-/// Passes everything on, until it is cut.
+/// Forwards connections until it is cut.
 pub struct Relay {
     pub url: String,
-    wires: Arc<Mutex<Wires>>,
+    lines: Arc<Mutex<Lines>>,
 }
 
 #[derive(Default)]
-struct Wires {
+struct Lines {
     is_cut: bool,
     open: Vec<TcpStream>,
-    tries: Vec<Instant>,
 }
 
 impl Relay {
-    /// To the server at this address.
+    /// A relay to the server at this address.
     pub fn to(url: &str) -> Self {
         let listener = free_listener();
-        let wires = Arc::<Mutex<Wires>>::default();
+        let lines = Arc::<Mutex<Lines>>::default();
         let relay = Relay {
             url: format!("http://{}", listener.local_addr().unwrap()),
-            wires: wires.clone(),
+            lines: lines.clone(),
         };
         let server = url.trim_start_matches("http://").to_owned();
-        // It ends with the process; nobody is connected by then.
-        thread::spawn(move || pass_on(&listener, &server, &wires));
+        // The thread ends with the process.
+        thread::spawn(move || forward(&listener, &server, &lines));
         relay
     }
 
-    /// Ends every connection and takes no more.
+    /// Closes every connection and refuses new ones.
     pub fn cut(&self) {
-        let mut wires = self.wires.lock().unwrap();
-        wires.is_cut = true;
-        wires.tries.clear();
-        for wire in wires.open.drain(..) {
-            // The other end may have gone already.
-            let _ = wire.shutdown(Shutdown::Both);
+        let mut lines = self.lines.lock().unwrap();
+        lines.is_cut = true;
+        for line in lines.open.drain(..) {
+            // The other end may have closed it already.
+            let _ = line.shutdown(Shutdown::Both);
         }
     }
 
-    /// Takes connections again.
+    /// Accepts connections again.
     pub fn join(&self) {
-        self.wires.lock().unwrap().is_cut = false;
-    }
-
-    /// When somebody tried to connect since it was cut.
-    pub fn tries(&self) -> Vec<Instant> {
-        self.wires.lock().unwrap().tries.clone()
+        self.lines.lock().unwrap().is_cut = false;
     }
 }
 
-fn pass_on(listener: &TcpListener, server: &str, wires: &Arc<Mutex<Wires>>) {
+fn forward(listener: &TcpListener, server: &str, lines: &Mutex<Lines>) {
     for near in listener.incoming().flatten() {
-        let mut wires = wires.lock().unwrap();
-        wires.tries.push(Instant::now());
-        if wires.is_cut {
+        let mut lines = lines.lock().unwrap();
+        if lines.is_cut {
             continue;
         }
         let Ok(far) = TcpStream::connect(server) else { continue };
         for (mut from, mut to) in
             [(near.try_clone().unwrap(), far.try_clone().unwrap()), (far, near)]
         {
-            wires.open.push(from.try_clone().unwrap());
+            lines.open.push(from.try_clone().unwrap());
             thread::spawn(move || {
                 let _ = io::copy(&mut from, &mut to);
                 let _ = to.shutdown(Shutdown::Write);

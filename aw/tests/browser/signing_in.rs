@@ -1,19 +1,19 @@
-//! Where the server wants a token, a person signs in once: by pasting one, or by a link.
+//! A person signs in to a server that wants tokens: by a token or by a link.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, field, link, role};
 use super::site::Site;
-use super::stage::Stage;
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::token_server::TokenServer;
 use crate::loops::machine::Machine;
 
 const RULING: &str = "Text of the ruling";
 const OUT: &str = "You are signed out. What you typed is kept.";
 
-/// Takes what a browser says when it is refused like this, and nothing else.
+/// Takes complaints about this status, and fails for any other.
 fn only(page: &Page, status: &str) {
     for complaint in page.complaints() {
         let socket = status == "401" && complaint.contains("HTTP Authentication failed");
@@ -22,27 +22,27 @@ fn only(page: &Page, status: &str) {
 }
 
 #[tokio::test]
-async fn a_person_signs_in_comes_back_from_elsewhere_and_signs_out() {
+async fn a_person_signs_in_by_a_token_and_out_again() {
     let machine = Machine::fresh().with("AW_AUTH_TOKEN", "a-long-secret");
-    let Some((stage, browser)) = Stage::on(machine).await else { return };
-    let debate = stage.debate("Behind a door", "Yes.");
+    let Some((server, browser)) = CliServer::on(machine).await else { return };
+    let debate = server.debate("Behind a door", "Yes.");
     let page = browser.open(&debate.url()).await;
     page.reads("Sign in").await;
     assert!(!page.says().await.contains("Behind a door"));
     page.type_into(field("Token"), "a-wrong-secret").await;
     page.follow(button("Sign in")).await;
-    page.reads("This token is not good here").await;
+    page.reads("The server does not accept this token").await;
     page.complaints();
     page.type_into(field("Token"), "a-long-secret").await;
     page.follow(button("Sign in")).await;
     page.reads("Behind a door").await;
-    assert!(page.url().await.ends_with(&debate.id), "to where one was going");
+    assert!(page.url().await.ends_with(&debate.id), "sign-in leads back to the page");
 
-    // The socket is let in too.
+    // The socket uses the session too.
     debate.claims("opponent", "No.");
     page.reads("waiting for the proposer").await;
 
-    // By a link from elsewhere one is still signed in.
+    // A link from another site keeps the session.
     let html = format!(
         "<!doctype html><link rel=icon href='data:,'><a href='{}'>a debate</a>",
         debate.url()
@@ -56,17 +56,17 @@ async fn a_person_signs_in_comes_back_from_elsewhere_and_signs_out() {
     page.follow(button("Sign out")).await;
     page.reads("Sign in").await;
     visitor.reads(OUT).await;
-    page.goto(&stage.url()).await;
+    page.goto(&server.url()).await;
     page.see(field("Token")).await;
     visitor.reload().await;
     visitor.see(field("Token")).await;
     only(&visitor, "401");
     let cookies = page.eval("document.cookie").await;
-    assert_eq!(cookies, "", "no script can read who one is");
+    assert_eq!(cookies, "", "scripts cannot read cookies");
 }
 
-/// What an argument says that is looked at: what is far from the screen is not drawn at all.
-async fn said_in(page: &Page, argument: &str) -> String {
+/// The text of an argument, which must be on the screen to be laid out.
+async fn text_of(page: &Page, argument: &str) -> String {
     let look = "function() {
         this.scrollIntoView();
         return new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
@@ -76,17 +76,17 @@ async fn said_in(page: &Page, argument: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
+async fn a_link_signs_in_once_and_does_not_leak_its_code() {
     let Some(browser) = Browser::start().await else { return };
     let Some(other) = Browser::start().await else { return };
-    let house = House::open().await;
-    let (debate, _) = house.debate("By a link").await;
-    let (token, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
+    let server = TokenServer::start().await;
+    let (debate, _) = server.debate("By a link").await;
+    let (token, _) = server.seat(json!({"role": "arbitrator", "name": "An"})).await;
     let path = format!("/debate/{debate}");
-    let address = format!("{}{}", house.world.url, house.link(&token, &path).await);
+    let address = format!("{}{}", server.world.url, server.link(&token, &path).await);
     let code = address.split("code=").nth(1).unwrap().split('&').next().unwrap();
 
-    // From somebody else's site, such as a chat.
+    // A link on another site, such as a chat.
     let html = format!("<!doctype html><link rel=icon href='data:,'><a href='{address}'>come</a>");
     let site = Site::start(&[("/", "default-src 'none'; img-src data:", &html)]).await;
     let page = browser.open(&site.elsewhere()).await;
@@ -94,7 +94,7 @@ async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
     page.reads("By a link").await;
     page.reads("An, Arbitrator").await;
     page.see(role("DisclosureTriangle", "Stop the agents")).await;
-    assert_eq!(page.url().await, format!("{}{path}", house.world.url));
+    assert_eq!(page.url().await, format!("{}{path}", server.world.url));
     assert!(
         !page.addresses_so_far().await.iter().any(|known| known.contains(code)),
         "in no history"
@@ -103,29 +103,32 @@ async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
         let referrer = request.headers["Referer"].as_str().unwrap_or_default();
         assert!(!referrer.contains(code), "{request:?}");
     }
-    // Whoever clicks again is there already.
+    // The same browser may use it again.
     page.goto(&site.elsewhere()).await;
     page.follow(link("come")).await;
     page.reads("An, Arbitrator").await;
 
-    // For anybody else it is used up, and there is another way in.
+    // Another browser cannot, and gets the form for a token.
     let late = other.open(&address).await;
-    late.reads("This link was used already or is too old").await;
+    late.reads("This link was used already or is older").await;
     assert!(!late.says().await.contains("By a link"));
     late.is_accessible("a link that is used up").await;
     late.type_into(field("Token"), &token).await;
     late.follow(button("Sign in")).await;
     late.reads("By a link").await;
-    assert_eq!(late.url().await, format!("{}{path}", house.world.url), "to the same place");
+    assert_eq!(
+        late.url().await,
+        format!("{}{path}", server.world.url),
+        "sign-in leads to the page of the link"
+    );
 }
 
 #[tokio::test]
-async fn a_link_asks_for_a_click_where_the_browser_does_not_say_what_it_is_about() {
+async fn a_prefetched_link_asks_for_a_click() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
-    let address = format!("{}{}", house.world.url, house.link("secret", "/new").await);
+    let server = TokenServer::start().await;
+    let address = format!("{}{}", server.world.url, server.link("secret", "/new").await);
     let page = browser.page().await;
-    // As a page that was fetched ahead is shown later.
     page.headers(json!({"Sec-Purpose": "prefetch"})).await;
     page.without_scripts().await;
     page.goto(&address).await;
@@ -137,40 +140,40 @@ async fn a_link_asks_for_a_click_where_the_browser_does_not_say_what_it_is_about
 }
 
 #[tokio::test]
-async fn a_persons_ruling_and_a_programs_are_told_apart_wherever_they_are_read() {
+async fn rulings_of_people_and_of_programs_look_different_everywhere() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
-    let debate = house.appealed("Whose hand was it?").await;
-    let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
-    let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
+    let server = TokenServer::start().await;
+    let debate = server.appealed("Who ruled?").await;
+    let (an, _) = server.seat(json!({"role": "arbitrator", "name": "An"})).await;
+    let (codex, _) = server.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
     let page = browser
         .open(&format!(
             "{}{}",
-            house.world.url,
-            house.link(&an, &format!("/debate/{debate}")).await
+            server.world.url,
+            server.link(&an, &format!("/debate/{debate}")).await
         ))
         .await;
     page.see_no(link("New debate")).await;
     page.see_no(link("Delete")).await;
     page.type_into(field(RULING), "Option A.").await;
     page.follow(button("Send ruling")).await;
-    let said = said_in(&page, "#a-4").await;
+    let said = text_of(&page, "#a-4").await;
     assert!(said.contains("ruled by a person, on the page seat An"), "{said}");
 
-    // A program stops them and rules, while the page is open.
+    // A program intervenes and rules while the page is open.
     let path = |what: &str| format!("/debates/{debate}/{what}");
     let stop = json!({"content": "Wait."});
-    house.ask(&codex, Method::POST, &path("intervention"), stop).await.created();
-    house.ask(&codex, Method::POST, &path("ruling"), json!({"content": "Go on."})).await.created();
-    let said = said_in(&page, "#a-6").await;
+    server.ask(&codex, Method::POST, &path("intervention"), stop).await.created();
+    server.ask(&codex, Method::POST, &path("ruling"), json!({"content": "Go on."})).await.created();
+    let said = text_of(&page, "#a-6").await;
     assert!(said.contains("ruled by a program, via api seat codex at An's"), "{said}");
-    let said = said_in(&page, "#a-5").await;
+    let said = text_of(&page, "#a-5").await;
     assert!(said.contains("stopped by a program, via api seat codex at An's"), "{said}");
-    // By shape as well as by words.
+    // They differ in shape too.
     let shape = "function() {
         const {borderLeftStyle} = getComputedStyle(this);
-        const {borderRadius, borderStyle} = getComputedStyle(this.querySelector('.hand'));
-        return [borderLeftStyle, borderStyle, borderRadius, this.querySelector('.hand svg').innerHTML];
+        const {borderRadius, borderStyle} = getComputedStyle(this.querySelector('.written-by'));
+        return [borderLeftStyle, borderStyle, borderRadius, this.querySelector('.written-by svg').innerHTML];
     }";
     let (one, other) = (page.on(&css("#a-4"), shape).await, page.on(&css("#a-6"), shape).await);
     for (number, (one, other)) in
@@ -206,37 +209,38 @@ async fn a_persons_ruling_and_a_programs_are_told_apart_wherever_they_are_read()
 }
 
 #[tokio::test]
-async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
+async fn an_observer_follows_a_debate_and_has_no_forms() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
-    let (debate, motion) = house.debate("To be read").await;
-    house.debate("Another").await;
+    let server = TokenServer::start().await;
+    let (debate, motion) = server.debate("To be read").await;
+    server.debate("Another").await;
     let fields = json!({"role": "observer", "name": "Dung", "debate_id": debate});
-    let (token, _) = house.seat(fields).await;
-    let page = browser.open(&format!("{}{}", house.world.url, house.link(&token, "/").await)).await;
+    let (token, _) = server.seat(fields).await;
+    let page =
+        browser.open(&format!("{}{}", server.world.url, server.link(&token, "/").await)).await;
     page.reads("Your seat is for one debate only.").await;
     page.see(link("To be read")).await;
     assert!(!page.says().await.contains("Another"));
     page.see_no(link("New debate")).await;
     page.follow(link("To be read")).await;
-    page.reads("Signed in as Dung, Observer. You can read along").await;
+    page.reads("Signed in as Dung, Observer. You can read.").await;
     assert_eq!(page.count("main form").await, 0);
 
     let claim = json!({
         "role": "opponent", "target_id": motion, "content": "Live.",
         "client_request_id": crate::world::new_id(),
     });
-    let claim = house.post(&format!("/debates/{debate}/arguments"), claim).await;
+    let claim = server.post(&format!("/debates/{debate}/arguments"), claim).await;
     page.reads("Live.").await;
     let appeal = json!({
-        "target_id": claim["argument"]["id"], "content": super::gallery::APPEAL,
+        "target_id": claim["argument"]["id"], "content": super::every_page::APPEAL,
         "client_request_id": crate::world::new_id(),
     });
-    house.post(&format!("/debates/{debate}/appeal"), appeal).await;
+    server.post(&format!("/debates/{debate}/appeal"), appeal).await;
     page.reads("waiting for a ruling").await;
     assert_eq!(page.count("main form").await, 0);
-    assert_eq!(page.title().await, "To be read · aw", "nothing needs them");
-    // What they are not offered is refused, and what they typed comes back.
+    assert_eq!(page.title().await, "To be read · aw", "the title has no count");
+    // A forged form is refused, and its text is shown.
     page.eval(&format!(
         "{{ const form = document.querySelector('.leave').cloneNode(true);
             form.action = '/debate/{debate}/rule';
@@ -251,13 +255,13 @@ async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
 }
 
 #[tokio::test]
-async fn a_seat_that_is_taken_away_says_so_and_nothing_typed_is_lost() {
+async fn a_person_whose_seat_is_revoked_keeps_the_text() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
-    let debate = house.appealed("Taken away").await;
-    let (token, id) = house.seat(json!({"role": "arbitrator"})).await;
+    let server = TokenServer::start().await;
+    let debate = server.appealed("Taken away").await;
+    let (token, id) = server.seat(json!({"role": "arbitrator"})).await;
     let page = browser.page().await;
-    // Pauses take no time here: whoever tries again for ever does so at once.
+    // Pauses take no time, so that a page that reconnects for ever does so at once.
     page.at_first(
         "window.opened = 0;
         const [Socket, later] = [WebSocket, setTimeout];
@@ -266,18 +270,18 @@ async fn a_seat_that_is_taken_away_says_so_and_nothing_typed_is_lost() {
         window.later = later;",
     )
     .await;
-    let link_to = house.link(&token, &format!("/debate/{debate}")).await;
-    page.goto(&format!("{}{link_to}", house.world.url)).await;
+    let link_to = server.link(&token, &format!("/debate/{debate}")).await;
+    page.goto(&format!("{}{link_to}", server.world.url)).await;
     page.type_into(field(RULING), "Half a thought").await;
-    house.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
+    server.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
     page.reads(OUT).await;
     let still = "{ const before = window.opened; new Promise(done => later(done, 300)).then(() => window.opened === before) }";
-    assert_eq!(page.eval(still).await, true, "it tries again for ever");
+    assert_eq!(page.eval(still).await, true, "the page does not reconnect");
     page.is_accessible("signed out").await;
     only(&page, "401");
 
-    // With another token one is back where one was.
-    let (token, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
+    // With another token the person is back on the same page.
+    let (token, _) = server.seat(json!({"role": "arbitrator", "name": "An"})).await;
     page.follow(link("Sign in").within(css("#connection"))).await;
     page.type_into(field("Token"), &token).await;
     page.follow(button("Sign in")).await;
@@ -289,13 +293,13 @@ async fn a_seat_that_is_taken_away_says_so_and_nothing_typed_is_lost() {
 }
 
 #[tokio::test]
-async fn signing_in_on_one_tab_brings_the_others_back() {
+async fn signing_in_on_one_tab_reconnects_the_others() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
-    let (debate, motion) = house.debate("Two tabs").await;
+    let server = TokenServer::start().await;
+    let (debate, motion) = server.debate("Two tabs").await;
     let page =
-        browser.open(&format!("{}{}", house.world.url, house.link("secret", "/").await)).await;
-    let other = browser.open(&format!("{}/debate/{debate}", house.world.url)).await;
+        browser.open(&format!("{}{}", server.world.url, server.link("secret", "/").await)).await;
+    let other = browser.open(&format!("{}/debate/{debate}", server.world.url)).await;
     page.follow(button("Sign out")).await;
     other.reads(OUT).await;
     page.type_into(field("Token"), "secret").await;
@@ -304,7 +308,7 @@ async fn signing_in_on_one_tab_brings_the_others_back() {
         "role": "opponent", "target_id": motion, "content": "Meanwhile.",
         "client_request_id": crate::world::new_id(),
     });
-    house.post(&format!("/debates/{debate}/arguments"), claim).await;
+    server.post(&format!("/debates/{debate}/arguments"), claim).await;
     other.eval("document.dispatchEvent(new Event('visibilitychange'))").await;
     other.reads("Connected again").await;
     other.reads("Meanwhile.").await;

@@ -2,7 +2,7 @@
 
 mod command;
 mod damage;
-mod manners;
+mod slow_clients;
 mod stop;
 
 use std::process::ExitStatus;

@@ -1,4 +1,6 @@
-//! Which old line became which new one, and which of its words changed.
+//! Pairs old lines with the new lines that they became, and marks the changed words.
+//!
+//! `docs/decisions/0025` says why `similar` does not do this.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -7,63 +9,64 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use super::LinePart;
 
-/// Blocks with more combinations than this are paired by place.
+/// Blocks with more combinations of lines than this are paired by position.
 const COMBINATIONS: usize = 2_500;
 
-/// Lines longer than this are marked as a whole.
+/// Lines longer than this, in bytes, are marked as a whole.
 const LINE: usize = 20_000;
 
-/// How much two lines must have in common to be one line that changed, as a share of their words.
+/// The share of words that two lines must have in common to be a pair.
 const ALIKE: f32 = 0.4;
 
-/// Places in the two blocks, in the order in which they are shown.
+/// A row of the table. Lines are given by their index in their block.
 pub(super) enum Pair<'a> {
     Removed(usize),
     Added(usize),
     Changed { old: usize, new: usize, before: Vec<LinePart<'a>>, after: Vec<LinePart<'a>> },
 }
 
-/// Pairs a block of old lines with a block of new ones; says whether time ran out.
+/// Pairs a block of old lines with a block of new ones. Also returns whether the result is coarse
+/// because time ran out or a line was too long.
 pub(super) fn pairs<'a>(
     old: &[&'a str],
     new: &[&'a str],
     deadline: Instant,
 ) -> (Vec<Pair<'a>>, bool) {
-    let mut found = Vec::with_capacity(old.len().max(new.len()));
+    let mut rows = Vec::with_capacity(old.len().max(new.len()));
     let is_late = Instant::now() >= deadline;
     let matches = if old.is_empty() || new.is_empty() || is_late {
         Vec::new()
     } else if old.len() * new.len() <= COMBINATIONS {
         by_likeness(old, new)
     } else {
-        by_place(old, new)
+        by_position(old, new)
     };
     let (mut left, mut right) = (0, 0);
     let mut is_coarse = is_late && !old.is_empty() && !new.is_empty();
     for (old_at, new_at) in matches.into_iter().chain([(old.len(), new.len())]) {
-        found.extend((left..old_at).map(Pair::Removed));
-        found.extend((right..new_at).map(Pair::Added));
+        rows.extend((left..old_at).map(Pair::Removed));
+        rows.extend((right..new_at).map(Pair::Added));
         if let (Some(before), Some(after)) = (old.get(old_at), new.get(new_at)) {
-            let (before, after, is_whole) = marked(before, after, deadline);
+            let (before, after, is_whole) = mark(before, after, deadline);
             is_coarse |= is_whole;
-            found.push(Pair::Changed { old: old_at, new: new_at, before, after });
+            rows.push(Pair::Changed { old: old_at, new: new_at, before, after });
         }
         (left, right) = (old_at + 1, new_at + 1);
     }
-    (found, is_coarse)
+    (rows, is_coarse)
 }
 
-/// The pairs with the most in common altogether, in order.
+/// The pairs, in order, whose likenesses have the largest sum.
 fn by_likeness(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    let old_words: Vec<_> = old.iter().map(|line| counted(line)).collect();
-    let new_words: Vec<_> = new.iter().map(|line| counted(line)).collect();
+    let old_words: Vec<_> = old.iter().map(|line| WordCounts::of(line)).collect();
+    let new_words: Vec<_> = new.iter().map(|line| WordCounts::of(line)).collect();
     let width = new.len() + 1;
-    // best[i][j]: the most that the lines from i and from j on can have in common.
+    // best[i][j]: the largest sum for the old lines from i on and the new lines from j on.
     let mut best = vec![0.0_f32; (old.len() + 1) * width];
     let mut alike = vec![0.0_f32; old.len() * new.len()];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
-            let likeness = likeness(&old_words[i], &new_words[j]);
+            let likeness = old_words[i].likeness(&new_words[j]);
             alike[i * new.len() + j] = likeness;
             let paired =
                 if likeness >= ALIKE { likeness + best[(i + 1) * width + j + 1] } else { 0.0 };
@@ -72,12 +75,12 @@ fn by_likeness(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
         }
     }
     let (mut i, mut j) = (0, 0);
-    let mut found = Vec::new();
+    let mut pairs = Vec::new();
     while i < old.len() && j < new.len() {
         let here = best[i * width + j];
         let likeness = alike[i * new.len() + j];
         if likeness >= ALIKE && here == likeness + best[(i + 1) * width + j + 1] {
-            found.push((i, j));
+            pairs.push((i, j));
             (i, j) = (i + 1, j + 1);
         } else if here == best[(i + 1) * width + j] {
             i += 1;
@@ -85,44 +88,54 @@ fn by_likeness(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
             j += 1;
         }
     }
-    found
+    pairs
 }
 
-/// Line by line, where the two are alike at all.
-fn by_place(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+/// Pairs lines at the same position if they are alike.
+fn by_position(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     let both = old.iter().zip(new).enumerate();
-    both.filter(|(_, (old, new))| likeness(&counted(old), &counted(new)) >= ALIKE)
+    both.filter(|(_, (old, new))| WordCounts::of(old).likeness(&WordCounts::of(new)) >= ALIKE)
         .map(|(at, _)| (at, at))
         .collect()
 }
 
-/// How often each word stands in a line, and how much there is of it altogether.
-fn counted(line: &str) -> (HashMap<&str, usize>, usize) {
-    let mut words = HashMap::new();
-    let mut total = 0;
-    // A line that is too long to be compared word by word is judged by its beginning.
-    let most = line.char_indices().nth(LINE).map_or(line.len(), |(at, _)| at);
-    let words_of_it = words_of(&line[..most]).into_iter().map(|(_, word)| word);
-    for word in words_of_it.filter(|word| !word.trim().is_empty()) {
-        *words.entry(word).or_insert(0) += 1;
-        total += word.len();
-    }
-    (words, total)
+/// The words of a line, without spaces.
+struct WordCounts<'a> {
+    counts: HashMap<&'a str, usize>,
+    /// The length of all words together, in bytes.
+    bytes: usize,
 }
 
-/// What share of two lines is in both, between 0 and 1.
-fn likeness(old: &(HashMap<&str, usize>, usize), new: &(HashMap<&str, usize>, usize)) -> f32 {
-    let total = old.1 + new.1;
-    if total == 0 {
-        return 1.0;
+impl<'a> WordCounts<'a> {
+    /// Counts the words in the first [`LINE`] characters.
+    fn of(line: &'a str) -> Self {
+        let end = line.char_indices().nth(LINE).map_or(line.len(), |(at, _)| at);
+        let mut words = WordCounts { counts: HashMap::new(), bytes: 0 };
+        for (_, word) in words_of(&line[..end]) {
+            if !word.trim().is_empty() {
+                *words.counts.entry(word).or_insert(0) += 1;
+                words.bytes += word.len();
+            }
+        }
+        words
     }
-    let common =
-        old.0.iter().map(|(word, count)| word.len() * count.min(new.0.get(word).unwrap_or(&0)));
-    2.0 * common.sum::<usize>() as f32 / total as f32
+
+    /// The share of two lines that is in both, between 0 and 1.
+    fn likeness(&self, other: &Self) -> f32 {
+        let bytes = self.bytes + other.bytes;
+        if bytes == 0 {
+            return 1.0;
+        }
+        let counts = self.counts.iter();
+        let common = counts
+            .map(|(word, count)| word.len() * count.min(other.counts.get(word).unwrap_or(&0)));
+        2.0 * common.sum::<usize>() as f32 / bytes as f32
+    }
 }
 
-/// Two lines in parts; says whether they are marked as a whole because time or size forbids more.
-fn marked<'a>(
+/// Splits two lines into changed and unchanged parts. Also returns whether each is one changed part
+/// because time ran out or a line is too long.
+fn mark<'a>(
     before: &'a str,
     after: &'a str,
     deadline: Instant,
@@ -137,8 +150,8 @@ fn marked<'a>(
     let new_words: Vec<&str> = new.iter().map(|(_, word)| *word).collect();
     let ops =
         capture_diff_slices_deadline(Algorithm::Myers, &old_words, &new_words, Some(deadline));
-    let mut left = Marks::new(before, &old);
-    let mut right = Marks::new(after, &new);
+    let mut left = PartBuilder::new(before, &old);
+    let mut right = PartBuilder::new(after, &new);
     let last = ops.len().saturating_sub(1);
     for (at, op) in ops.iter().enumerate() {
         // A space between two changed words is part of one change.
@@ -155,19 +168,20 @@ fn marked<'a>(
     (left.parts, right.parts, false)
 }
 
-/// The parts of one line, word by word.
-struct Marks<'a, 'w> {
+/// Joins the words of one line to parts.
+struct PartBuilder<'a, 'w> {
     line: &'a str,
     words: &'w [(usize, &'a str)],
     parts: Vec<LinePart<'a>>,
-    /// Where the last segment begins, and how many words are in parts.
+    /// Where the last part begins.
     start: usize,
+    /// How many words are in parts.
     done: usize,
 }
 
-impl<'a, 'w> Marks<'a, 'w> {
+impl<'a, 'w> PartBuilder<'a, 'w> {
     fn new(line: &'a str, words: &'w [(usize, &'a str)]) -> Self {
-        Marks { line, words, parts: Vec::new(), start: 0, done: 0 }
+        PartBuilder { line, words, parts: Vec::new(), start: 0, done: 0 }
     }
 
     fn extend(&mut self, count: usize, is_changed: bool) {
@@ -187,35 +201,33 @@ impl<'a, 'w> Marks<'a, 'w> {
     }
 }
 
-/// A line in words, spaces and single signs, each with where it begins.
+/// Splits a line into words, spaces and single signs, each with its offset.
 fn words_of(line: &str) -> Vec<(usize, &str)> {
     #[derive(PartialEq, Clone, Copy)]
-    enum Kind {
+    enum CharClass {
         Word,
         Space,
         Sign,
     }
-    let mut words = Vec::new();
-    let mut begun: Option<(usize, Kind)> = None;
-    for (at, c) in line.char_indices() {
-        let kind = if c.is_alphanumeric() || c == '_' || ('\u{300}'..='\u{36F}').contains(&c) {
-            Kind::Word
+    let class = |c: char| {
+        if c.is_alphanumeric() || c == '_' || ('\u{300}'..='\u{36F}').contains(&c) {
+            CharClass::Word
         } else if c.is_whitespace() {
-            Kind::Space
+            CharClass::Space
         } else {
-            Kind::Sign
-        };
-        match begun {
-            Some((_, last)) if last == kind && kind != Kind::Sign => {}
-            Some((start, _)) => {
-                words.push((start, &line[start..at]));
-                begun = Some((at, kind));
-            }
-            None => begun = Some((at, kind)),
+            CharClass::Sign
         }
-    }
-    if let Some((start, _)) = begun {
-        words.push((start, &line[start..]));
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut chars = line.char_indices().peekable();
+    while let Some((_, c)) = chars.next() {
+        let end = chars.peek().map_or(line.len(), |(at, _)| *at);
+        let is_one_word = chars.peek().is_some_and(|(_, next)| class(*next) == class(c));
+        if class(c) == CharClass::Sign || !is_one_word {
+            words.push((start, &line[start..end]));
+            start = end;
+        }
     }
     words
 }

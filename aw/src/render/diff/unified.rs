@@ -1,4 +1,4 @@
-//! What changed between two texts, as a unified diff.
+//! Writes the difference between two texts as a unified diff.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::windows::ops;
 /// How many unchanged lines are shown around a change.
 const AROUND: usize = 3;
 
-/// The diff between two texts that are called this; empty when they are the same.
+/// The unified diff of two named texts, empty if they are the same.
 pub(crate) fn unified(
     (old_name, old): (&str, &str),
     (new_name, new): (&str, &str),
@@ -40,7 +40,7 @@ pub(crate) fn unified(
     text
 }
 
-/// The lines of a text with their ends: LF, CRLF or a CR by itself.
+/// The lines of a text with their ends: LF, CRLF or a single CR.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -55,7 +55,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A walk over the lines of a text, of which some are shown.
+/// Writes ranges of the lines of one text, from first to last.
 struct LineWriter<I> {
     lines: I,
     /// The number of the next line.
@@ -67,7 +67,7 @@ impl<'a> LineWriter<Box<dyn Iterator<Item = &'a str> + 'a>> {
         LineWriter { lines: Box::new(lines(text)), next: 0 }
     }
 
-    /// Writes these lines, which come after those that were written before.
+    /// Writes these lines. They must come after those written before.
     fn write(&mut self, range: Range<usize>, mark: char, text: &mut String) {
         if range.is_empty() {
             return;
@@ -93,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_what_everybody_calls_a_unified_diff() {
+    fn the_diff_is_the_same_as_that_of_similar() {
         let mut texts =
             vec![String::new(), "a".to_owned(), "a\n".to_owned(), "a\r\nb\rc".to_owned()];
-        // Texts of a few words, which are alike here and there.
+        // Texts of few different lines, so that some are alike.
         let mut dice = 7_u32;
         for lines in 0..60 {
             let mut text = String::new();

@@ -1,8 +1,8 @@
-//! Comparing texts of any length, a window after the other.
+//! Compares texts of any length in windows.
 //!
-//! Two versions may have millions of lines. What is compared at a time is a window of each, which ends
-//! where they were last the same; there the next one begins. So the work takes as much memory as two
-//! windows, and texts that fit into one are compared as a whole.
+//! Two versions may have millions of lines. Each step compares one window of each text and ends at
+//! their last common line, where the next window begins. So the work takes the memory of two windows,
+//! and texts that fit into one are compared as a whole.
 
 use std::time::Instant;
 
@@ -11,8 +11,8 @@ use similar::{Algorithm, DiffOp, TextDiffConfig};
 /// How many lines of each side are compared at a time.
 const WINDOW: usize = 20_000;
 
-/// What became of the old lines, in order: of two neighbours one is the same in both, the other a change.
-/// `lines` splits a text. After the deadline the rest counts as changed.
+/// The differences between two texts, in order; equal and changed stretches alternate. `lines` splits
+/// a text. After the deadline the rest counts as changed.
 pub(crate) fn ops<'a, L: Iterator<Item = &'a str>>(
     old: &'a str,
     new: &'a str,
@@ -29,8 +29,8 @@ pub(crate) fn ops<'a, L: Iterator<Item = &'a str>>(
     found.ops
 }
 
-/// How many bytes at the end of two texts are the same, as whole lines. A long stretch that was put in
-/// would otherwise leave the windows behind it without a line in common.
+/// The length of the whole lines, in bytes, that both texts end with. Without this, a long inserted
+/// stretch would leave the windows after it without a common line.
 fn same_end(old: &str, new: &str) -> usize {
     let pairs = old.bytes().rev().zip(new.bytes().rev());
     let same = pairs.take_while(|(old, new)| old == new).count();
@@ -79,7 +79,7 @@ fn before_end<'a, L: Iterator<Item = &'a str>>(
     }
 }
 
-/// One of the two texts.
+/// The lines of one text, of which a window is in memory.
 struct TextWindow<'a, I> {
     lines: I,
     window: Vec<&'a str>,
@@ -90,21 +90,21 @@ impl<'a, I: Iterator<Item = &'a str>> TextWindow<'a, I> {
         TextWindow { lines, window: Vec::new() }
     }
 
-    /// Fills the window; whether that was all.
+    /// Fills the window. Returns whether it reached the end of the text.
     fn fill(&mut self) -> bool {
         let room = WINDOW.saturating_sub(self.window.len());
-        // One more than fits tells whether there are more, and stays for the next window.
+        // One more line than fits shows that there are more. It stays for the next window.
         self.window.extend(self.lines.by_ref().take(room + 1));
         self.window.len() <= WINDOW
     }
 
-    /// How many lines there are from the window on.
+    /// The number of lines from the window on.
     fn rest(&mut self) -> usize {
         self.window.len() + self.lines.by_ref().count()
     }
 }
 
-/// Ops that follow each other, whichever window they are from.
+/// Joins the ops of all windows.
 #[derive(Default)]
 struct JoinedOps {
     ops: Vec<DiffOp>,
@@ -113,7 +113,7 @@ struct JoinedOps {
 }
 
 impl JoinedOps {
-    /// Adds what comes next; only its lengths count.
+    /// Appends an op. Only its lengths are used, because its indexes are those of its window.
     fn add(&mut self, op: DiffOp) {
         let (old_len, new_len) = (op.old_range().len(), op.new_range().len());
         if old_len + new_len == 0 {
@@ -137,7 +137,7 @@ impl JoinedOps {
     }
 }
 
-/// Two ops as one, if they are both the same or both a change.
+/// Joins two ops if both are equal or both are changes.
 fn joined(first: DiffOp, next: DiffOp) -> Option<DiffOp> {
     let (old_index, new_index) = (first.old_range().start, first.new_range().start);
     let old_len = first.old_range().len() + next.old_range().len();
@@ -160,7 +160,7 @@ mod tests {
         ops(old, new, str::lines, Algorithm::Histogram, Instant::now() + Duration::from_secs(60))
     }
 
-    /// The new text, made of the old one as the ops say.
+    /// The new text, built from the old one and the ops.
     fn made(old: &str, new: &str, ops: &[DiffOp]) -> Vec<String> {
         let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
         let mut made = Vec::new();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_many_windows_are_compared_to_the_end() {
+    fn texts_longer_than_a_window_are_compared_to_the_end() {
         let old: String = (0..70_000).map(|line| format!("line {line}\n")).collect();
         for (what, new, changed) in [
             ("nothing", old.clone(), 0),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_deadline_what_is_left_counts_as_changed() {
+    fn after_the_deadline_the_rest_counts_as_changed() {
         let old: String = (0..70_000).map(|line| format!("line {line}\n")).collect();
         let new = format!("first\n{old}last\n");
         let ops = ops(&old, &new, str::lines, Algorithm::Myers, Instant::now());

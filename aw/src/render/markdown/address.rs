@@ -1,4 +1,4 @@
-//! Where a text may lead: out of this site, or to a document that it mentions.
+//! Addresses in agents' text: links to other sites, and ids of documents.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
@@ -6,21 +6,21 @@ use std::net::{IpAddr, Ipv6Addr};
 use ammonia::Url;
 use aw_core::{DocumentId, mentions};
 
-/// How much of an address is shown.
+/// How many characters of an address are shown.
 const SHOWN: usize = 300;
 
-/// Where a link may lead: anywhere but to this machine, where it could be a page of ours. An address
-/// that carries a name and a password is only ever written to deceive.
-pub(super) fn outside(address: &str) -> Option<Url> {
+/// The address if a link may lead there. It may not lead to this machine, where it could be one of our
+/// pages, nor contain a name and password, which only serve to deceive.
+pub(super) fn external(address: &str) -> Option<Url> {
     let url = Url::parse(address).ok()?;
-    let is_outside = match (url.scheme(), url.host_str()) {
+    let is_external = match (url.scheme(), url.host_str()) {
         ("mailto", _) => true,
         ("http" | "https", Some(host)) => {
             url.username().is_empty() && url.password().is_none() && !is_this_machine(host)
         }
         _ => false,
     };
-    is_outside.then_some(url)
+    is_external.then_some(url)
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -48,7 +48,7 @@ pub(super) fn shortened(address: &str) -> Cow<'_, str> {
 /// The length of a hyphenated UUID.
 pub(super) const UUID_LEN: usize = 36;
 
-/// The ids in a text and where they stand. What an id is, the rules decide.
+/// The ids in a text with their offsets. `aw_core::mentions` decides what an id is.
 pub(super) fn ids(text: &str) -> impl Iterator<Item = (usize, DocumentId)> {
     let bytes = text.as_bytes();
     text.match_indices('-').filter_map(move |(hyphen, _)| {
@@ -58,7 +58,7 @@ pub(super) fn ids(text: &str) -> impl Iterator<Item = (usize, DocumentId)> {
         if !is_likely || end > bytes.len() {
             return None;
         }
-        // With its neighbours, so that a part of something longer is not taken for an id.
+        // With its neighbours, so that a part of a longer word is no id.
         let is_ascii = |at: &usize| bytes.get(*at).is_some_and(u8::is_ascii);
         let from = start.checked_sub(1).filter(is_ascii).unwrap_or(start);
         let to = if is_ascii(&end) { end + 1 } else { end };
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_lead_out_or_nowhere() {
+    fn links_lead_to_other_sites_only() {
         for address in [
             "https://example.org/a?b=c#d",
             "HTTP://EXAMPLE.org",
             "mailto:somebody@example.org",
             "http://192.168.0.7:8000/",
         ] {
-            assert!(outside(address).is_some(), "{address}");
+            assert!(external(address).is_some(), "{address}");
         }
         for address in [
             "",
@@ -109,14 +109,14 @@ mod tests {
             "ftp://example.org",
             "http:",
         ] {
-            assert!(outside(address).is_none(), "{address}");
+            assert!(external(address).is_none(), "{address}");
         }
-        // Without a host of its own, the browser would have read it as a path on this site.
-        assert_eq!(outside("http:new").unwrap().as_str(), "http://new/");
+        // A browser would read it as a path on this site.
+        assert_eq!(external("http:new").unwrap().as_str(), "http://new/");
     }
 
     #[test]
-    fn an_id_is_what_the_rules_take_for_one() {
+    fn an_id_is_what_the_core_takes_for_one() {
         let id = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
         for text in [
             id.to_owned(),

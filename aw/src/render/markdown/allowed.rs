@@ -1,4 +1,4 @@
-//! The allow-list: what may stand in the HTML of an agent's text.
+//! The allow-list for the HTML of an agent's text.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use aw_core::DocumentId;
 
 use super::highlight;
 
-/// Lets through what [`super::Drawing`] writes and nothing else.
+/// Removes everything that [`super::Drawing`] does not write.
 pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let tags = HashSet::from([
         "a",
@@ -78,7 +78,7 @@ pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     sanitiser
 });
 
-/// Of the addresses on this site, the only ones that a text may lead to.
+/// The address if it is a document page, the only page of this site that a text may link to.
 fn document_page(address: &str) -> Option<Cow<'_, str>> {
     let (id, version) = address.strip_prefix("/doc/")?.split_once("?version=")?;
     id.parse::<DocumentId>().ok()?;

@@ -1,8 +1,8 @@
-//! Colours for code: spans with one of a few classes, which the stylesheet knows.
+//! Highlights code: spans with one of a few classes, whose colours are in the stylesheet.
 //!
-//! The grammars name hundreds of scopes; `SCOPES` folds them into a handful. Grammars are regular
-//! expressions, and some lines can keep them busy for long, so that size and time are limited: what
-//! is beyond is shown without colours, never cut.
+//! The grammars name hundreds of scopes; `SCOPES` maps them to a few classes. Grammars are regular
+//! expressions that some lines can keep busy for long, so size and time are limited. Code beyond the
+//! limits is shown without colours, never cut.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 
 use super::invisible_chars;
 
-/// The classes that a span of code may have.
+/// The classes of spans.
 pub(super) const CLASSES: [&str; 12] = [
     "c-comment",
     "c-string",
@@ -27,23 +27,23 @@ pub(super) const CLASSES: [&str; 12] = [
     "c-meta",
 ];
 
-/// The longest block that is coloured, and the most code of one text.
+/// The longest block that is highlighted, and the most code of one text, in bytes.
 const BLOCK: usize = 16 * 1024;
 const ALTOGETHER: usize = 64 * 1024;
 
-/// The longest line that is coloured. The work for one line grows with its square, and cannot be
-/// stopped half way.
+/// The longest line that is highlighted, in bytes. The time for a line grows with the square of its
+/// length, and parsing one cannot be interrupted.
 const LINE: usize = 240;
 
-/// How long the colours of one text may take: ten times what a long one needs, because the first text
-/// in a language also waits for its grammar to be compiled.
+/// How long highlighting one text may take: ten times what a long text needs, because the first text
+/// in a language also compiles its grammar.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Grammars that take hundreds of times as long as the others.
+/// Grammars that are hundreds of times slower than the others.
 const TOO_SLOW: [&str; 1] = ["Makefile"];
 
-/// What a scope looks like. The first entry that is a prefix counts; an empty class means plain, also
-/// for what is around it.
+/// The class of a scope: that of the first entry that is a prefix of it. An empty class means no
+/// colour, also not that of an outer scope.
 const SCOPES: [(&str, &str); 36] = [
     ("comment", "c-comment"),
     ("constant.character.escape", "c-constant"),
@@ -83,7 +83,7 @@ const SCOPES: [(&str, &str); 36] = [
     ("invalid", ""),
 ];
 
-/// Names that agents give to languages and the grammars do not know, or know as something else.
+/// Names of languages that agents use and the grammars lack.
 const ALIASES: [(&str, &str); 16] = [
     ("ts", "js"),
     ("tsx", "js"),
@@ -105,23 +105,23 @@ const ALIASES: [(&str, &str); 16] = [
 
 static GRAMMARS: LazyLock<SyntaxSet> = LazyLock::new(SyntaxSet::load_defaults_newlines);
 
-static LOOKS: LazyLock<Vec<(Scope, &str)>> = LazyLock::new(|| {
+static SCOPE_CLASSES: LazyLock<Vec<(Scope, &str)>> = LazyLock::new(|| {
     let known = |scope| Scope::new(scope).expect("a scope of ours has few and short parts");
     SCOPES.iter().map(|(scope, class)| (known(scope), *class)).collect()
 });
 
-/// What is left of the limits of one text.
-pub(super) struct Colours {
+/// Highlights the code of one text within its limits.
+pub(super) struct Highlighter {
     bytes: usize,
     time: Duration,
 }
 
-impl Colours {
+impl Highlighter {
     pub(super) const fn new() -> Self {
-        Colours { bytes: ALTOGETHER, time: PATIENCE }
+        Highlighter { bytes: ALTOGETHER, time: PATIENCE }
     }
 
-    /// Adds the code to the HTML. `info` is what stands behind the fence.
+    /// Adds the code to the HTML. `info` is the text after the fence.
     pub(super) fn push(&mut self, html: &mut String, info: &str, code: &str, named: &mut u32) {
         let fits = code.len() <= BLOCK && code.len() <= self.bytes && !self.time.is_zero();
         let Some(grammar) = (if fits { grammar(info) } else { None }) else {
@@ -148,7 +148,7 @@ impl Colours {
             let mut written = 0;
             for (at, change) in &changes {
                 if *at > written {
-                    span(html, &mut class, look(&scopes));
+                    span(html, &mut class, class_of(&scopes));
                     invisible_chars::push(html, &line[written..*at], named);
                     written = *at;
                 }
@@ -156,7 +156,7 @@ impl Colours {
                     break;
                 }
             }
-            span(html, &mut class, look(&scopes));
+            span(html, &mut class, class_of(&scopes));
             invisible_chars::push(html, &line[written..], named);
             rest = after;
         }
@@ -166,7 +166,7 @@ impl Colours {
     }
 }
 
-/// Ends a span and begins the next, unless both look the same.
+/// Ends a span and begins the next if the class changes.
 fn span(html: &mut String, class: &mut &str, next: &'static str) {
     if *class == next {
         return;
@@ -182,16 +182,16 @@ fn span(html: &mut String, class: &mut &str, next: &'static str) {
     *class = next;
 }
 
-fn look(scopes: &ScopeStack) -> &'static str {
+fn class_of(scopes: &ScopeStack) -> &'static str {
     let innermost_first = scopes.as_slice().iter().rev();
     innermost_first
-        .filter_map(|scope| LOOKS.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)))
+        .filter_map(|scope| SCOPE_CLASSES.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)))
         .map(|(_, class)| *class)
         .next()
         .unwrap_or("")
 }
 
-/// The grammar for the first word behind a fence: `rust`, `rust,ignore`, `{.rust}`.
+/// The grammar for the first word after a fence: `rust`, `rust,ignore`, `{.rust}`.
 fn grammar(info: &str) -> Option<&'static SyntaxReference> {
     let word = info.split([' ', '\t', ',', '{', '}', ':']).find(|word| !word.is_empty())?;
     let word = word.trim_start_matches('.').to_ascii_lowercase();
@@ -206,15 +206,15 @@ fn grammar(info: &str) -> Option<&'static SyntaxReference> {
 mod tests {
     use super::*;
 
-    fn coloured(info: &str, code: &str) -> String {
+    fn highlighted(info: &str, code: &str) -> String {
         let mut html = String::new();
-        Colours::new().push(&mut html, info, code, &mut 100);
+        Highlighter::new().push(&mut html, info, code, &mut 100);
         html
     }
 
     #[test]
-    fn code_is_coloured_with_known_classes_only() {
-        let rust = coloured("rust", "// why\nfn main() { let x = \"<b>\"; }\n");
+    fn code_is_highlighted_with_listed_classes_only() {
+        let rust = highlighted("rust", "// why\nfn main() { let x = \"<b>\"; }\n");
         assert!(rust.contains("<span class=\"c-comment\">// why\n</span>"), "{rust}");
         assert!(rust.contains("c-keyword") && rust.contains("c-function"), "{rust}");
         assert!(rust.contains("&lt;b&gt;"), "{rust}");
@@ -228,7 +228,7 @@ mod tests {
             ("yaml", "a: 1\nb: [x, 'y']\n"),
             ("html", "<p class=\"x\">a</p>"),
         ] {
-            let html = coloured(info, code);
+            let html = highlighted(info, code);
             assert!(html.contains("<span class=\"c-"), "{info}: {html}");
             for class in html.split("class=\"").skip(1).map(|rest| rest.split('"').next().unwrap())
             {
@@ -239,26 +239,26 @@ mod tests {
     }
 
     #[test]
-    fn code_of_no_known_language_stays_plain() {
+    fn code_of_an_unknown_language_is_not_highlighted() {
         for info in ["", "text", "txt", "mermaid", "\"><script>"] {
-            assert_eq!(coloured(info, "fn <a>"), "fn &lt;a&gt;", "{info}");
+            assert_eq!(highlighted(info, "fn <a>"), "fn &lt;a&gt;", "{info}");
         }
     }
 
     #[test]
-    fn what_is_too_much_is_shown_without_colours() {
+    fn code_beyond_the_limits_is_not_highlighted() {
         let long = format!("// {}\nfn x() {{}}\n", "y".repeat(LINE));
-        let html = coloured("rust", &long);
+        let html = highlighted("rust", &long);
         assert!(
             html.starts_with("// yyy") && html.contains("<span class=\"c-keyword\">fn"),
             "{html}"
         );
         let big = "fn x() {}\n".repeat(BLOCK / 10 + 1);
-        assert_eq!(coloured("rust", &big), big);
+        assert_eq!(highlighted("rust", &big), big);
     }
 
     #[test]
-    fn every_look_is_a_known_class() {
+    fn every_scope_has_a_listed_class() {
         for (scope, class) in SCOPES {
             assert!(class.is_empty() || CLASSES.contains(&class), "{scope}");
         }

@@ -1,24 +1,23 @@
-//! Text as HTML in which nothing hides.
+//! Escapes text for HTML and makes invisible characters visible.
 //!
-//! What HTML would read as markup is escaped. What a reader could not see although it changes what
-//! they read (turning the direction of writing, joining or parting words without a trace) is named
-//! in its place: `U+202E` in a `span.control`.
+//! Some characters change what people read without being seen: they turn the direction of writing, or
+//! join or split words. They are replaced by their name in a `span.control`, such as `U+202E`.
 
 use std::fmt::Write;
 
-/// How many hidden characters of one text are named; the others are shown as `�`. More than that
-/// is no accident, and naming each would make a page ten times as long as its text.
+/// How many invisible characters of one text are named; the others are shown as `�`. Naming all could
+/// make a page ten times as long as its text.
 pub(super) const NAMED: u32 = 500;
 
-/// A text that is not Markdown, such as a title, as HTML.
+/// Plain text, such as a title, as HTML.
 pub(crate) fn plain(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + text.len() / 8);
     push(&mut html, text, &mut NAMED.clone());
     html
 }
 
-/// Adds the text to the HTML, fit for an element's content and for a quoted attribute alike as long
-/// as nothing is hidden in it. `named` counts down.
+/// Adds the text to the HTML. The result fits the content of an element, and also a quoted attribute
+/// if the text has no invisible characters. `named` counts down.
 pub(super) fn push(html: &mut String, text: &str, named: &mut u32) {
     let mut written = 0;
     let mut before = None;
@@ -29,7 +28,7 @@ pub(super) fn push(html: &mut String, text: &str, named: &mut u32) {
             '<' => "&lt;",
             '>' => "&gt;",
             '"' => "&quot;",
-            _ if hides(c, before, rest.peek().map(|(_, after)| *after)) => "",
+            _ if is_invisible(c, before, rest.peek().map(|(_, after)| *after)) => "",
             _ => {
                 before = Some(c);
                 continue;
@@ -50,11 +49,10 @@ pub(super) fn push(html: &mut String, text: &str, named: &mut u32) {
     html.push_str(&text[written..]);
 }
 
-/// The text for an attribute, in one line: what hides is left out, and so is what comes after `most`
-/// characters.
+/// The text for a quoted attribute, in one line of at most `most` characters, without invisible ones.
 pub(super) fn attribute(text: &str, most: usize) -> String {
     let mut kept = String::new();
-    let shown = text.chars().filter(|c| !hides(*c, None, None));
+    let shown = text.chars().filter(|c| !is_invisible(*c, None, None));
     for (count, c) in shown.enumerate() {
         if count == most {
             kept.push('…');
@@ -65,18 +63,18 @@ pub(super) fn attribute(text: &str, most: usize) -> String {
     plain(&kept)
 }
 
-/// Whether a character has an effect but no look of its own, here, between its neighbours.
-fn hides(c: char, before: Option<char>, after: Option<char>) -> bool {
+/// Whether a character between these neighbours is invisible.
+fn is_invisible(c: char, before: Option<char>, after: Option<char>) -> bool {
     match c {
         '\t' | '\n' | '\r' | ' '..='~' => false,
-        // Joiners are part of some scripts and of many emoji, never of ASCII words.
+        // Joiners belong to some scripts and many emoji, never to ASCII words.
         '\u{200C}' | '\u{200D}' => {
             let joins = |c: char| {
                 !c.is_ascii() && !c.is_whitespace() && !('\u{200B}'..='\u{200D}').contains(&c)
             };
             !(before.is_some_and(joins) && after.is_some_and(joins))
         }
-        // One of these after a character says how it looks (⚠️); a row of them can only smuggle.
+        // One variation selector changes how a character looks (⚠️); several can only hide data.
         '\u{FE00}'..='\u{FE0F}' => before.is_none_or(|before| {
             before.is_whitespace() || ('\u{FE00}'..='\u{FE0F}').contains(&before)
         }),
@@ -101,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_or_hides_text_is_named() {
+    fn invisible_characters_are_named() {
         assert_eq!(plain("a\u{202E}b"), "a<span class=\"control\">U+202E</span>b");
         for hidden in
             ['\u{200B}', '\u{2066}', '\u{AD}', '\u{FEFF}', '\u{1B}', '\u{E0041}', '\u{85}']
@@ -109,13 +107,13 @@ mod tests {
             assert!(!plain(&format!("a{hidden}b")).contains(hidden), "{hidden:?}");
             assert!(!attribute(&format!("a{hidden}b"), 9).contains("span"), "{hidden:?}");
         }
-        // Zero-width joiners between letters of a word hide; a second selector smuggles.
+        // A joiner between ASCII letters and a second selector are invisible.
         assert!(plain("pass\u{200D}word").contains("U+200D"));
         assert!(plain("⚠\u{FE0F}\u{FE01}").contains("U+FE01"));
     }
 
     #[test]
-    fn scripts_and_emoji_stay_as_they_are() {
+    fn scripts_and_emoji_are_not_changed() {
         for text in
             ["Tiếng Việt, phương án", "⚠️ 1️⃣ 👩‍💻 ❤️‍🔥", "می‌خواهم", "שלום", "日本語", "tab\tand\nline"]
         {
@@ -124,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_hidden_characters_does_not_flood_the_page() {
+    fn many_invisible_characters_do_not_make_a_long_page() {
         let flood = "\u{202E}a".repeat(100_000);
         let html = plain(&flood);
         assert!(html.len() < flood.len() * 2, "{}", html.len());

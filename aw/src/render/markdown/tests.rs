@@ -126,7 +126,7 @@ fn leads_out(address: &str) -> bool {
             let scheme =
                 ["http://", "https://", "mailto:"].iter().any(|known| address.starts_with(known));
             scheme
-                && address::outside(&address).is_some()
+                && address::external(&address).is_some()
                 && !address.contains(['<', '>', '"', ' '])
         }
     }

@@ -1,9 +1,9 @@
-// What every page does: follow the feed, tell times, copy, send a form once.
+// Every page: follows the feed, updates times, copies, and sends a form once.
 import * as feed from "./feed.js";
 
 document.documentElement.classList.add("script");
 
-// A form that is sent is sent once; its button says so until the answer is there.
+// A form is sent once. Its button is disabled until the answer arrives.
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-once]");
   if (!form || event.defaultPrevented) return;
@@ -11,7 +11,7 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "1";
   event.submitter?.setAttribute("aria-disabled", "true");
 });
-// Back from the next page, it can be sent again.
+// After going back to the page, the form can be sent again.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-once]")) {
     delete form.dataset.sent;
@@ -36,14 +36,14 @@ document.addEventListener("click", async (event) => {
   if (button.dataset.copy) copy(document.getElementById(button.dataset.copy).textContent, button);
   else if (button.dataset.copyLink) copy(`${location.origin}${location.pathname}#${button.dataset.copyLink}`, button);
   else if (button.dataset.copyText) {
-    // The words as they were written, not as they are drawn.
+    // The Markdown, not the rendered text.
     const id = document.getElementById("debate").dataset.id;
     const answer = await fetch(`/debate/${id}/text/${button.dataset.copyText}`);
     if (answer.ok) copy(await answer.text(), button);
   }
 });
 
-// Times grow older without a reload.
+// Updates relative times.
 const ago = document.body.dataset.ago.split("|");
 const units = [86400, 3600, 60, 1];
 setInterval(() => {

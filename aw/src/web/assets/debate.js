@@ -1,9 +1,9 @@
-// A debate: new arguments are placed by their number; what is typed is kept until it is sent.
+// A debate: inserts new arguments by their number, and keeps drafts until they are sent.
 import { follow, get } from "./socket.js";
 
 const debate = document.getElementById("debate");
 const id = debate.dataset.id;
-// Not always where the browser is: a form that is refused is answered under its own address.
+// Not location.pathname: a refused form is answered under its own address.
 const page = `/debate/${id}`;
 const place = document.getElementById("arguments");
 const below = document.getElementById("new-below");
@@ -12,7 +12,7 @@ let last = Number(debate.dataset.last);
 let ruling = 0;
 let unseen = 0;
 
-// Drafts, kept in the browser for each debate.
+// Drafts, which the browser stores for each debate.
 
 function keyOf(field) {
   return `aw:${id}:${field.dataset.draft}`;
@@ -39,7 +39,7 @@ function restore(root) {
   }
 }
 
-// What belongs to a ruling is kept for what it rules on, so it never turns up in another dispute.
+// The keys of a ruling end with the number of its target, so a draft never appears in another dispute.
 function forget(name) {
   const mine = `aw:${id}:${name}`;
   for (const key of Object.keys(localStorage)) {
@@ -47,7 +47,7 @@ function forget(name) {
   }
 }
 
-// Somebody else has ruled while a ruling was typed here: that is said, and the text stays in sight.
+// Shows a notice with the typed text when somebody else has ruled first.
 function overtaken(panel, live) {
   const form = panel.querySelector("form");
   const chosen = form.querySelector(".choice :checked")?.closest(".choice").innerText ?? "";
@@ -61,7 +61,7 @@ function overtaken(panel, live) {
   if (panel.contains(document.activeElement)) notice.scrollIntoView({ block: "center" });
 }
 
-// Another way has to be put into words.
+// The choice of another way needs a text.
 function choose(event) {
   const radio = event.target.closest('input[name="choice"]');
   if (radio?.value === "another") radio.form.elements.words.focus();
@@ -73,11 +73,11 @@ async function preview(button) {
     const answer = await fetch(button.form.action, { method: "POST", body, headers: { "x-fragment": "preview" } });
     if (answer.ok) document.getElementById("preview").innerHTML = await answer.text();
   } catch {
-    // Without a connection there is no preview; the text is kept.
+    // No connection, no preview.
   }
 }
 
-// What changes besides the arguments: fetched whole, and put in place around what is being typed.
+// Replaces the part of the page besides the arguments, and keeps the forms that a person is filling in.
 let refreshing = 0;
 let soon = 0;
 
@@ -100,11 +100,11 @@ async function refresh() {
   const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
   const old = document.getElementById("live");
   if (!fresh || !old) return;
-  // Asked before anything moves: what moves loses the focus.
+  // Read first: an element that is moved loses the focus.
   const active = document.activeElement;
   const focused = old.contains(active) ? active : null;
   const from = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
-  // The form for the same dispute stays as it is, with the cursor in it.
+  // The form for the same dispute stays, with the cursor in it.
   for (const name of ["panel", "intervene"]) {
     const was = old.querySelector(`#${name}`);
     const will = fresh.querySelector(`#${name}`);
@@ -124,7 +124,7 @@ async function refresh() {
   for (const code of open) document.getElementById(code)?.closest("details")?.setAttribute("open", "");
   restore(fresh);
   if (focused && !fresh.contains(focused)) {
-    // Its like in the new part, if there is one.
+    // Focuses the same element in the new part.
     const like = [...fresh.querySelectorAll(focused.tagName)].find((one) => one.outerHTML === focused.outerHTML);
     like?.focus({ preventScroll: true });
   } else if (focused) {
@@ -159,7 +159,7 @@ function arrive(argument) {
 function heard(event, data) {
   if (event === "initial_state") {
     data.arguments.forEach(arrive);
-    // Whoever came or went between the page and the socket is not told of again.
+    // Presence that changed between the page and the socket has no event of its own.
     const waiting = Object.keys(data.presence).filter((role) => data.presence[role].waiting).join(" ");
     const shown = document.getElementById("live").dataset.waiting.trim();
     if (data.arguments.length > 0 || waiting !== shown) refreshSoon();
@@ -176,7 +176,7 @@ function heard(event, data) {
 }
 
 export function start() {
-  // The link of an argument that stands further up leads there.
+  // A link to an earlier argument leads to the page that shows it.
   const linked = Number(location.hash.match(/^#a-(\d+)$/)?.[1]);
   if (linked <= last && !document.getElementById(`a-${linked}`)) {
     location.replace(`${page}?before=${linked + 100}#a-${linked}`);
@@ -191,10 +191,10 @@ export function start() {
   document.addEventListener("input", remember);
   document.addEventListener("change", (event) => { remember(event); choose(event); });
   document.addEventListener("click", (event) => {
-    const looker = event.target.closest("[data-preview]");
-    if (looker) {
+    const button = event.target.closest("[data-preview]");
+    if (button) {
       event.preventDefault();
-      preview(looker);
+      preview(button);
     }
   });
   below.addEventListener("click", () => {
@@ -204,7 +204,7 @@ export function start() {
   addEventListener("scroll", () => {
     if (unseen > 0 && atEnd()) { unseen = 0; below.hidden = true; }
   }, { passive: true });
-  // Time alone changes what is to be said of an agent that has gone quiet.
+  // An agent becomes quiet by time alone, without an event.
   setInterval(() => { if (!document.hidden) refreshSoon(); }, 60000);
   follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => { if (missed) refreshSoon(); });
 }

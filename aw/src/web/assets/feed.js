@@ -1,5 +1,5 @@
-// What all pages follow: how many debates need somebody, in the tab's title and icon, and a
-// notification when one begins to.
+// Shows the number of debates that need the reader in the title and icon of the tab, and a
+// notification for each new one.
 import { follow, get } from "./socket.js";
 
 const listeners = new Set();
@@ -45,7 +45,7 @@ function notify(debate) {
   note.onclick = () => { window.focus(); location.href = `/debate/${debate.id}`; };
 }
 
-// Many changes at once are one look.
+// Several changes at once cause one request.
 function changed(event, data) {
   for (const listener of listeners) listener(event, data);
   if (event === "presence") return;
@@ -55,6 +55,6 @@ function changed(event, data) {
 
 export function start() {
   count();
-  // Also at first: something may have changed since the page was written.
+  // Also after the first connection: something may have changed since the page was written.
   follow(() => "/ws", changed, () => changed("again", {}));
 }

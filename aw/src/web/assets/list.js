@@ -1,4 +1,4 @@
-// The list: what is typed is searched at once, and what changes arrives by itself.
+// The list: searches while a person types, and reloads itself when something changes.
 import { onChange } from "./feed.js";
 import { get } from "./socket.js";
 
@@ -22,13 +22,13 @@ async function refresh(address) {
     if (mine !== asked) return;
     const fresh = document.createElement("template");
     fresh.innerHTML = html;
-    // What has not changed stays, with the pointer on it.
+    // An unchanged list stays, with the pointer on it.
     if (fresh.innerHTML.trim() === list.innerHTML.trim()) return;
     const focused = list.contains(document.activeElement) ? document.activeElement.closest("li")?.id : null;
     list.replaceChildren(fresh.content);
     if (focused) document.getElementById(focused)?.querySelector("a")?.focus({ preventScroll: true });
   } catch {
-    // The socket says that the connection is lost, and comes back with another look.
+    // The socket reports the lost connection and refreshes the list afterwards.
   }
 }
 
@@ -49,7 +49,7 @@ export function start() {
     clearTimeout(soon);
     soon = setTimeout(() => refresh(location.pathname + location.search), 50);
   });
-  // Time alone changes what is to be said of an agent that has gone quiet.
+  // An agent becomes quiet by time alone, without an event.
   setInterval(() => { if (!document.hidden) refresh(location.pathname + location.search); }, 60000);
   const ask = document.getElementById("ask-notify");
   if (ask && "Notification" in window && Notification.permission === "default") {

@@ -1,19 +1,19 @@
-// A socket that comes back: with growing pauses, at once when the network or the laptop wakes up.
+// A socket that reconnects: with growing pauses, or at once when the network or the laptop wakes up.
 const FIRST_PAUSE = 400;
 const LONGEST_PAUSE = 15000;
-// The server pings every 20 s, which a script cannot see; a socket that slept through a night can
-// look open. Whoever comes back to the page therefore starts anew when it was away for so long.
+// A script cannot see the pings of the server, and after a night a dead socket can look open. So the
+// socket reconnects when the page was hidden or asleep for longer than this.
 const ASLEEP = 50000;
 
 const bar = document.getElementById("connection");
 const lost = new Set();
-// Whether the server no longer knows who this is: then trying again is of no use.
+// Whether the person is signed out, so that reconnecting fails.
 let out = false;
 
-// The policy of the server was violated: so it closes the socket of whoever is signed out.
-const SHUT_OUT = 1008;
+// The code with which the server closes the socket of a person who is signed out.
+const SIGNED_OUT = 1008;
 
-function shutOut() {
+function signedOut() {
   out = true;
   show();
 }
@@ -22,7 +22,7 @@ function toSignIn() {
   const link = document.createElement("a");
   link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search + location.hash)}`;
   link.textContent = bar.dataset.signIn;
-  // What is typed and kept nowhere stays on this tab.
+  // Text that is stored nowhere stays on this tab.
   link.addEventListener("click", () => {
     const typed = [...document.querySelectorAll("textarea:not([data-draft], [readonly])")];
     if (typed.some((field) => field.value.trim() !== "")) link.target = "_blank";
@@ -45,12 +45,12 @@ function show() {
   }
 }
 
-// What is fetched just when the connection comes back may still meet a dead one.
+// Retries, because a request just after reconnecting may use a dead connection.
 export async function get(address, headers) {
   for (let pause = 200; ; pause *= 3) {
     try {
       const answer = await fetch(address, { headers });
-      if (answer.status === 401) shutOut();
+      if (answer.status === 401) signedOut();
       return answer;
     } catch (error) {
       if (pause > 2000) throw error;
@@ -59,8 +59,8 @@ export async function get(address, headers) {
   }
 }
 
-// `path` is asked anew for each try, since it says from where to go on. `heard` gets each event;
-// `opened` is told whether something may have been missed.
+// Calls `path` for each attempt, because it contains the last number; `heard` with each event; and
+// `opened` with whether events may have been missed.
 export function follow(path, heard, opened) {
   let socket = null;
   let pause = FIRST_PAUSE;
@@ -89,12 +89,12 @@ export function follow(path, heard, opened) {
     };
     mine.onclose = ({ code }) => {
       if (mine !== socket || over) return;
-      if (code === SHUT_OUT) shutOut();
+      if (code === SIGNED_OUT) signedOut();
       again();
     };
   }
 
-  // Asks first whether one is still let in: a socket is never told why it was refused.
+  // Sends a request first: a refused socket does not say why.
   async function reach() {
     clearTimeout(timer);
     const mine = ++reaching;
@@ -102,10 +102,10 @@ export function follow(path, heard, opened) {
     try {
       status = (await fetch("/needed")).status;
     } catch {
-      // There is no connection yet.
+      // Still no connection.
     }
     if (mine !== reaching) return;
-    if (status === 401) shutOut();
+    if (status === 401) signedOut();
     else if (status === 0) again();
     else open();
   }
@@ -119,7 +119,7 @@ export function follow(path, heard, opened) {
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   }
 
-  function anew() {
+  function reconnect() {
     if (over) return;
     missed = true;
     pause = FIRST_PAUSE;
@@ -130,18 +130,18 @@ export function follow(path, heard, opened) {
   let hiddenSince = 0;
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) hiddenSince = Date.now();
-    // Perhaps they have signed in on another tab.
-    else if (out || (hiddenSince && Date.now() - hiddenSince > ASLEEP)) anew();
+    // The person may have signed in on another tab.
+    else if (out || (hiddenSince && Date.now() - hiddenSince > ASLEEP)) reconnect();
   });
-  // A clock that jumps has been asleep.
+  // The clock jumps after sleep.
   let beat = Date.now();
   setInterval(() => {
     const now = Date.now();
-    if (now - beat > ASLEEP) anew();
+    if (now - beat > ASLEEP) reconnect();
     beat = now;
   }, 5000);
-  addEventListener("online", anew);
+  addEventListener("online", reconnect);
   addEventListener("offline", () => { if (socket) socket.close(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) anew(); });
+  addEventListener("pageshow", (event) => { if (event.persisted) reconnect(); });
   open();
 }

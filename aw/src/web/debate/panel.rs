@@ -1,4 +1,4 @@
-//! The panel in which somebody rules: the dispute, the choices, and what has been typed.
+//! The panel in which a person rules: the dispute, the choices and the draft.
 
 use aw_core::Kind;
 use aw_record::PageData;
@@ -10,20 +10,20 @@ use crate::render::i18n::{Phrases, put};
 use crate::render::markdown;
 use crate::server::App;
 
-/// Where somebody rules.
+/// What the panel shows.
 pub(crate) struct Panel {
     pub(crate) heading: &'static str,
     pub(crate) target: String,
     pub(crate) target_seq: u64,
     pub(crate) request: String,
-    /// What it is about, as far as it can be told apart.
+    /// What the dispute is about, if the APPEAL has a section for it.
     pub(crate) context: Option<String>,
     pub(crate) proposer: Option<String>,
     pub(crate) opponent: Option<String>,
-    /// The whole of what asks for a ruling, where its parts cannot be told apart.
+    /// The whole argument that asks for a ruling, if it has no sections.
     pub(crate) whole: Option<String>,
-    pub(crate) choices: Vec<Offered>,
-    /// Whether none of them was chosen, but another way.
+    pub(crate) choices: Vec<OptionView>,
+    /// Whether the person chose another way.
     pub(crate) is_another_way: bool,
     pub(crate) hint: String,
     pub(crate) draft: RulingDraft,
@@ -31,30 +31,30 @@ pub(crate) struct Panel {
     pub(crate) is_intervention: bool,
 }
 
-/// An option that can be chosen.
-pub(crate) struct Offered {
+/// An option of an APPEAL.
+pub(crate) struct OptionView {
     pub(crate) label: String,
     pub(crate) words: String,
-    /// What the button says while this is chosen.
+    /// The text of the button while this option is chosen.
     pub(crate) says: String,
     pub(crate) chosen: bool,
 }
 
 impl Panel {
-    /// The panel, where a ruling is owed.
+    /// The panel, if the debate waits for a ruling.
     pub(crate) fn of(
         app: &App,
         t: &'static Phrases,
-        page_data: &PageData,
+        data: &PageData,
         draft: &RulingDraft,
     ) -> Option<Self> {
-        let pending = page_data.pending.as_ref()?;
+        let pending = data.pending.as_ref()?;
         let kind = pending.event.kind();
         let words = pending.content.as_str();
         let render = |text: &str| {
             let version = |document| {
                 let of = |citation: &&aw_record::Citation| citation.document == document;
-                page_data.citations.iter().rev().find(of).map(|citation| citation.version)
+                data.citations.iter().rev().find(of).map(|citation| citation.version)
             };
             markdown::render(text, &version)
         };
@@ -62,26 +62,26 @@ impl Panel {
         let part = |text: Option<&str>| text.map(render);
         let (context, proposer, opponent) =
             (part(sections.context), part(sections.proposer), part(sections.opponent));
-        let told_apart = kind == Kind::Appeal && proposer.is_some() && opponent.is_some();
+        let has_sections = kind == Kind::Appeal && proposer.is_some() && opponent.is_some();
         let id = pending.id.to_string();
-        // What was typed about another argument is not a draft of this ruling.
+        // Text that was typed about another argument is no draft of this ruling.
         let is_of_this = draft.target.is_empty() || draft.target == id;
         let draft = if is_of_this { draft.clone() } else { RulingDraft::default() };
         let offer = |choice: Choice| {
             let label = choice.label();
             let says = put(t.rule_by, &label);
-            Offered { chosen: draft.choice == label, words: choice.words, says, label }
+            OptionView { chosen: draft.choice == label, words: choice.words, says, label }
         };
         Some(Panel {
             heading: t.rule_on(kind),
             target: id,
             target_seq: pending.seq.0,
-            // The same form sent twice is one ruling.
+            // A form that is sent twice has the same id and makes one ruling.
             request: draft.request.clone().unwrap_or_else(|| Uuid::new_v4().to_string()),
-            context: context.filter(|_| told_apart),
-            proposer: proposer.filter(|_| told_apart),
-            opponent: opponent.filter(|_| told_apart),
-            whole: (!told_apart && !words.trim().is_empty()).then(|| render(words)),
+            context: context.filter(|_| has_sections),
+            proposer: proposer.filter(|_| has_sections),
+            opponent: opponent.filter(|_| has_sections),
+            whole: (!has_sections && !words.trim().is_empty()).then(|| render(words)),
             choices: options_of(pending).into_iter().map(offer).collect(),
             is_another_way: draft.choice == ANOTHER_WAY,
             hint: put(t.ruling_hint, app.limits.content_bytes),

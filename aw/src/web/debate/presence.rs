@@ -1,4 +1,4 @@
-//! Who is there: each role, whether it waits, and the line that brings an agent back.
+//! The presence of each role in a debate, and the line that brings an agent back.
 
 use aw_core::{Role, State};
 use aw_record::DebateHead;
@@ -6,30 +6,29 @@ use aw_record::DebateHead;
 use crate::render::i18n::{Phrases, put};
 use crate::server::App;
 
-/// A role with no sign of life for so long, while it is awaited, may have to be called, in
-/// milliseconds.
+/// How long a role may be unseen before the page offers to bring it back, in milliseconds.
 const QUIET: i64 = 3 * 60 * 1000;
 
-/// A role in a debate.
+/// The presence of one role.
 pub(crate) struct RolePresence {
     pub(crate) role: Role,
     pub(crate) name: &'static str,
-    /// `waiting`, `working`, `seen`, `quiet` or `unknown`: the style's word for it.
+    /// `waiting`, `working`, `seen`, `quiet` or `unknown`, for the style.
     pub(crate) sign: &'static str,
     pub(crate) words: String,
     /// Whether it is this role's move.
     pub(crate) has_floor: bool,
-    /// What to paste to bring the agent back.
+    /// The line to paste to bring the agent back.
     pub(crate) line: Option<String>,
 }
 
-/// The three roles of a debate.
+/// The presence of the three roles.
 pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<RolePresence> {
     let now = app.record.now().0;
     let presence = app.record.presence(debate.id);
     let floor = debate.state().floor();
     let closed = debate.state() == State::Closed;
-    let seat = |role: Role| {
+    let presence_of = |role: Role| {
         let sign = presence.get(role);
         let has_floor = floor == Some(role);
         let away = sign.last_seen.map(|seen| now - seen.0);
@@ -53,5 +52,5 @@ pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<
         });
         RolePresence { role, name: t.role(role), sign: word, words, has_floor, line }
     };
-    [Role::Proposer, Role::Opponent, Role::Arbitrator].map(seat).into()
+    [Role::Proposer, Role::Opponent, Role::Arbitrator].map(presence_of).into()
 }

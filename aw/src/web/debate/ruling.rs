@@ -1,7 +1,7 @@
-//! Takes a ruling from the page's form.
+//! Takes a ruling from the form of the page.
 //!
-//! The form sends which option was chosen (`choice`) and what was written (`words`), with or without a
-//! script. [`compose`] makes the ruling of the two, so that the record has what the person saw and chose.
+//! The form sends the chosen option (`choice`) and the typed text (`words`), with or without a script.
+//! [`compose`] makes the ruling of the two, so that the record has what the person saw and chose.
 
 use aw_core::{Argument, ArgumentId, DebateId, Kind, Via};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -21,18 +21,17 @@ use crate::server::{Access, DRAWING, Problem, input};
 /// The value of `choice` for none of the options.
 pub(crate) const ANOTHER_WAY: &str = "another";
 
-/// The one text of a page that an older version wrote. It may have been drafted by another choice than the
-/// one that is sent with it.
+/// The only text field of older pages. Its text may belong to another choice than the one sent with it.
 const OLDER_FIELD: &str = "content";
 
-/// What was typed into the forms of a debate and is not in the record yet.
+/// What was typed into the forms of a debate and is not recorded yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
     pub(crate) choice: String,
     pub(crate) words: String,
     pub(crate) close: bool,
-    /// The id of the argument that is ruled on.
+    /// The id of the argument to rule on.
     pub(crate) target: String,
     pub(crate) preview: Option<String>,
     /// The reason of an intervention.
@@ -54,21 +53,21 @@ impl RulingDraft {
         }
     }
 
-    /// The choice and the words, for a person to copy when they cannot be sent.
+    /// The choice and the text, for a person to copy if they cannot be sent.
     fn typed(&self) -> String {
         let choice = Some(self.choice.trim()).filter(|choice| *choice != ANOTHER_WAY);
         joined(choice.unwrap_or_default(), &self.words)
     }
 }
 
-/// Why no ruling can be made of a choice and words.
+/// Why a choice and a text make no ruling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unclear {
-    /// Neither an option nor a word.
+    /// Neither an option nor text.
     Blank,
-    /// Another way was chosen, and not described.
+    /// Another way was chosen and not described.
     NotDescribed,
-    /// The argument that is ruled on has no such option.
+    /// The argument has no such option.
     UnknownOption,
 }
 
@@ -82,7 +81,7 @@ impl Unclear {
     }
 }
 
-/// The options that an argument offers, without the one that stands for any other way.
+/// The options of an argument, without the one that stands for any other way.
 pub(crate) fn options_of(argument: &Argument) -> Vec<Choice> {
     if argument.event.kind() != Kind::Appeal {
         return Vec::new();
@@ -92,7 +91,7 @@ pub(crate) fn options_of(argument: &Argument) -> Vec<Choice> {
     offered
 }
 
-/// The text of a ruling: "Option B: what it says", then the words.
+/// The text of a ruling: "Option B: what it says", then the typed text.
 pub(crate) fn compose(offered: &[Choice], choice: &str, words: &str) -> Result<String, Unclear> {
     let option = match choice.trim() {
         "" if words.trim().is_empty() => return Err(Unclear::Blank),
@@ -111,7 +110,7 @@ fn joined(first: &str, words: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Takes a ruling, or shows what it would look like.
+/// Takes a ruling, or previews it.
 pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: Form) -> Response {
     let t = form.request.phrases;
     let draft = RulingDraft::of(&form);
@@ -193,7 +192,7 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     again(Some(notice), draft).await
 }
 
-/// The argument that a form rules on, if the debate has it. Without an id: the one that awaits a ruling.
+/// The argument that a form rules on: the one with this id, or without an id the pending one.
 async fn argument(access: &Access, debate: &str, id: &str) -> Result<Option<Argument>, Problem> {
     let debate: DebateId = input::id("debate_id", debate)?;
     let debate = access.debate(Command::DebateGetContext, debate)?;
@@ -206,16 +205,16 @@ async fn argument(access: &Access, debate: &str, id: &str) -> Result<Option<Argu
     Ok(stretch.arguments.pop())
 }
 
-/// The ruling that settled this, if one has.
+/// The `seq` of the ruling on this argument, if there is one.
 async fn ruling_after(access: &Access, id: &str, target: &str) -> Option<u64> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
     let debate = access.debate(Command::DebateGetContext, debate).ok()?;
-    let page_data = debate.page_data(None, WINDOW).await.ok()?;
+    let data = debate.page_data(None, WINDOW).await.ok()?;
     let settles = |argument: &&Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
-    page_data.arguments.iter().find(settles).map(|argument| argument.seq.0)
+    data.arguments.iter().find(settles).map(|argument| argument.seq.0)
 }
 
 #[cfg(test)]
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ruling_is_the_chosen_option_followed_by_the_words() {
+    fn a_ruling_is_the_chosen_option_followed_by_the_text() {
         let option = "Option B: Import while it runs, slowly";
         assert_eq!(composed(APPEAL, "Option B", "").as_deref(), Ok(option));
         let with_words = composed(APPEAL, "Option B", " Measure **it**.\n").unwrap();
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_says_nothing_or_is_no_option_makes_no_ruling() {
+    fn a_blank_or_unknown_choice_makes_no_ruling() {
         assert_eq!(composed(APPEAL, "", " \n"), Err(Unclear::Blank));
         assert_eq!(composed(APPEAL, ANOTHER_WAY, ""), Err(Unclear::NotDescribed));
         for choice in ["Option Z", "Option C", "B", "Option B: Import"] {
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_only_numbered_are_told_apart_in_the_ruling() {
+    fn options_without_a_name_get_one_in_the_ruling() {
         for list in ["1. Keep it\n2. Drop it", "1. Keep it\n1. Drop it", "- Keep it\n- Drop it"] {
             let ruling = composed(&format!("## Options\n\n{list}\n"), "Option 2", "");
             assert_eq!(ruling.as_deref(), Ok("Option 2: Drop it"), "{list}");

@@ -1,10 +1,10 @@
-//! The bones of an APPEAL: which lines are headings, which are items, and how far each reaches.
+//! Finds the headings and list items of an APPEAL, and where each ends.
 
 use std::fmt;
 
 use super::phrases;
 
-/// What a part of an APPEAL is about.
+/// The topic of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Topic {
     Context,
@@ -17,29 +17,29 @@ pub(super) enum Topic {
 pub(super) struct Outline<'a> {
     text: &'a str,
     lines: Vec<SourceLine<'a>>,
-    /// The parts under headings, in order.
+    /// The sections under headings, in order.
     pub(super) blocks: Vec<Block>,
 }
 
 struct SourceLine<'a> {
     text: &'a str,
-    /// Where it begins in the APPEAL.
+    /// The offset in the APPEAL.
     start: usize,
     is_code: bool,
 }
 
-/// A part under a heading.
+/// A section under a heading.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) topic: Option<Topic>,
-    /// Where the text after the heading begins.
+    /// The offset of the text after the heading.
     start: usize,
-    /// The lines of it: from, to before.
+    /// Its lines, from `first` to before `end`.
     first: usize,
     end: usize,
 }
 
-/// A line that may be an option, with what belongs to it.
+/// A list item that may be an option, with its further lines.
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     /// "Option A".
@@ -50,7 +50,7 @@ pub(super) struct Item {
     shape: ItemShape,
     line: usize,
     end: usize,
-    /// Where its text begins, behind the marks and before the label.
+    /// The offset of its text, after the marks and before the label.
     start: usize,
 }
 
@@ -63,7 +63,7 @@ enum ItemShape {
     Row,
 }
 
-/// How an option calls itself.
+/// The name of an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) name: String,
@@ -71,7 +71,7 @@ pub(super) struct Label {
     mark: Ordinal,
 }
 
-/// A number or a letter that counts.
+/// A number or a letter that numbers an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ordinal {
     Number(u32),
@@ -83,13 +83,13 @@ struct Heading {
     line: usize,
     level: u8,
     topic: Option<Topic>,
-    /// Where the text after it begins, and in which line.
+    /// The offset and the line of the text after it.
     start: usize,
     first: usize,
     is_option: bool,
 }
 
-/// The level of what is only set in bold, below all real headings.
+/// The level of a line in bold, below all real headings.
 const BOLD: u8 = 7;
 
 impl<'a> Outline<'a> {
@@ -114,18 +114,18 @@ impl<'a> Outline<'a> {
         Outline { text, lines, blocks }
     }
 
-    /// The whole APPEAL as one part.
+    /// The whole APPEAL as one section.
     pub(super) fn everything(&self) -> Block {
         Block { topic: None, start: 0, first: 0, end: self.lines.len() }
     }
 
-    /// The text of a part, without its heading.
+    /// The text of a section, without its heading.
     pub(super) fn body(&self, block: &Block) -> &'a str {
         let end = self.lines.get(block.end).map_or(self.text.len(), |line| line.start);
         self.text.get(block.start..end).unwrap_or_default().trim_matches(['\n', '\r']).trim_end()
     }
 
-    /// The items of a part, whatever they are.
+    /// All list items of a section.
     pub(super) fn items(&self, block: &Block) -> impl Iterator<Item = Item> {
         let is_announced = block.topic == Some(Topic::Options);
         let mut in_table = false;
@@ -141,7 +141,7 @@ impl<'a> Outline<'a> {
                 item.end = self.end_of(&item, block.end);
                 return Some(item);
             };
-            // Above the rule are the names of the columns.
+            // The names of the columns are above the rule.
             if !in_table {
                 in_table = is_rule(cells);
                 return None;
@@ -164,7 +164,7 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// The Markdown of an item, moved to the left margin.
+    /// The Markdown of an item without its indentation.
     pub(super) fn source(&self, item: &Item) -> String {
         let first = &self.lines[item.line];
         let column = item.start - first.start;
@@ -174,7 +174,7 @@ impl<'a> Outline<'a> {
             return cells.filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join(" – ");
         }
         let mut source = head.to_owned();
-        // What is below a heading is not part of its line.
+        // The lines below a heading are another paragraph.
         if matches!(item.shape, ItemShape::Heading(_)) {
             source.push('\n');
         }
@@ -186,13 +186,13 @@ impl<'a> Outline<'a> {
         source
     }
 
-    /// Whether nothing but blank lines stands between two items.
+    /// Whether only blank lines are between two items.
     pub(super) fn is_same_list(&self, item: &Item, next: &Item) -> bool {
         let between = self.lines.get(item.end..next.line).unwrap_or_default();
         between.iter().all(|line| line.text.trim().is_empty())
     }
 
-    /// The line before which an item ends.
+    /// The line after the last line of an item.
     fn end_of(&self, item: &Item, end: usize) -> usize {
         let ends_it = |number: usize| {
             let line = &self.lines[number];
@@ -224,7 +224,7 @@ impl<'a> Outline<'a> {
 }
 
 impl Item {
-    /// Whether both could stand in one list.
+    /// Whether both may belong to one list.
     pub(super) fn is_like(&self, other: &Item) -> bool {
         let is_same_mark = match (self.mark, other.mark) {
             (Some(mark), Some(other)) => mark.is_like(other),
@@ -236,12 +236,12 @@ impl Item {
 }
 
 impl Label {
-    /// Reads the label at the beginning of a line without marks of emphasis, and says how long it is.
-    /// Where nothing sets it off, it is part of a sentence, unless it is known to stand out.
+    /// Reads the label at the beginning of a line without marks of emphasis, and returns its length.
+    /// A label that no sign ends is part of a sentence, unless it `stands_out`.
     fn of(bare: &str, stands_out: bool) -> Option<(Self, usize)> {
         let lower = bare.to_lowercase();
         let word = *phrases::LABELS.iter().find(|word| lower.starts_with(**word))?;
-        // Lower case may be longer or shorter; count what was matched in the line itself.
+        // Lower case may have another length, so the length is counted in the line itself.
         let length = bare.char_indices().nth(word.chars().count()).map_or(bare.len(), |(at, _)| at);
         let rest = &bare[length..];
         let id = rest.trim_start();
@@ -250,7 +250,7 @@ impl Label {
         let after = id[end..].trim_start();
         let is_set_off = after.is_empty()
             || after.starts_with([':', '.', ')', ']', '(', '-', '–', '—', '=', '→', '|', ',']);
-        // "PA2" needs no space, "Options" is no option S.
+        // "PA2" needs no space, but "Options" is not option S.
         let is_apart = rest.len() > id.len() || matches!(mark, Ordinal::Number(_));
         if !(is_apart && (is_set_off || stands_out)) {
             return None;
@@ -260,7 +260,7 @@ impl Label {
         Some((Label { name, word, mark }, length))
     }
 
-    /// The label of an option that has no number, after those that have one.
+    /// The label of a last option without a number.
     pub(super) fn other(name: String) -> Self {
         Label { name, word: "", mark: Ordinal::Number(0) }
     }
@@ -269,7 +269,7 @@ impl Label {
         self.mark.is_first()
     }
 
-    /// Whether it can come after the other in one row; one may have been left out.
+    /// Whether it comes after the other in one row, which may have gaps.
     pub(super) fn follows(&self, before: &Label) -> bool {
         self.word == before.word
             && self.mark.is_like(before.mark)
@@ -288,7 +288,7 @@ impl Ordinal {
         }
     }
 
-    /// A mark that is all there is, as in the cell of a table: `A`, `(1)`, `2.`
+    /// A mark without text, as in a table cell: `A`, `(1)`, `2.`
     fn alone(text: &str) -> Option<Self> {
         Ordinal::of(text.trim_matches(['(', ')', '.', ':', ' ']))
     }
@@ -311,7 +311,7 @@ impl Ordinal {
         self.rank() == 1
     }
 
-    /// Whether it is the next one.
+    /// Whether it is the successor.
     pub(super) fn follows(self, before: Ordinal) -> bool {
         self.is_like(before) && self.rank() == before.rank() + 1
     }
@@ -345,7 +345,7 @@ fn lines(text: &str) -> Vec<SourceLine<'_>> {
     lines
 }
 
-/// The level and the text of a heading with number signs.
+/// The level and the text of a heading that begins with `#`.
 fn atx(line: &str) -> Option<(u8, &str)> {
     let trimmed = line.trim_start();
     let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
@@ -373,7 +373,7 @@ fn heading(lines: &[SourceLine<'_>], number: usize, end_of_text: usize) -> Optio
             is_option,
         });
     }
-    // A line of its own, in bold or before a colon; text may follow what is bold.
+    // A line in bold, which text may follow, or a line that ends with a colon.
     let (offset, _) = bullet(line.text);
     let rest = line.text[offset..].trim_start();
     let bold = ["**", "__"].into_iter().find_map(|marks| {
@@ -398,7 +398,7 @@ fn heading(lines: &[SourceLine<'_>], number: usize, end_of_text: usize) -> Optio
     Some(Heading { line: number, level: BOLD, topic, start, first, is_option: false })
 }
 
-/// Where the text behind a bullet begins, and whether there is one.
+/// The offset of the text after a bullet, and whether there is a bullet.
 fn bullet(line: &str) -> (usize, bool) {
     let indent = line.len() - line.trim_start().len();
     let rest = &line[indent..];
@@ -409,7 +409,8 @@ fn bullet(line: &str) -> (usize, bool) {
     }
 }
 
-/// A number or letter that begins a line, and where what it marks begins: `1.`, `(b)`, `**C:**`.
+/// A number or letter at the beginning of a line, such as `1.`, `(b)` or `**C:**`, and the offset of
+/// the text after it.
 fn marked(text: &str) -> Option<(Ordinal, usize)> {
     let inner = text.trim_start_matches(['*', '_']);
     let open = inner.strip_prefix('(');
@@ -468,7 +469,7 @@ fn item(line: &SourceLine<'_>, number: usize) -> Option<Item> {
     })
 }
 
-/// A line of dashes and bars: the rule of a table, or between parts.
+/// Whether a line is a rule: of a table, or between sections.
 fn is_rule(line: &str) -> bool {
     line.len() >= 3
         && line.bytes().all(|byte| b"|:-*_ \t".contains(&byte))

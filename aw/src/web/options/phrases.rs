@@ -1,4 +1,4 @@
-//! The words of APPEALs, in English and Vietnamese: what headings and options are called.
+//! The words for headings and options in APPEALs, in English and Vietnamese.
 
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
@@ -6,7 +6,7 @@ use comrak::{Arena, Options, parse_document};
 
 use super::outline::Topic;
 
-/// What an option may call itself, before its letter or number. Longer ones first.
+/// The words before the letter or number of an option. Longer ones first.
 pub(super) const LABELS: [&str; 14] = [
     "phương án",
     "lựa chọn",
@@ -24,17 +24,17 @@ pub(super) const LABELS: [&str; 14] = [
     "pa",
 ];
 
-/// Those that mean an option wherever they stand; the others only under a heading that says so.
+/// The words that mean an option anywhere. The others do only under a heading for options.
 const STRONG: [&str; 6] = ["phương án", "lựa chọn", "tùy chọn", "tuỳ chọn", "option", "choice"];
 
 pub(super) fn is_strong(label: &str) -> bool {
     STRONG.contains(&label)
 }
 
-/// Headings longer than this are sentences.
+/// A longer title, in characters, is a sentence.
 const LONGEST_TITLE: usize = 80;
 
-/// What a heading announces. It comes without marks of emphasis.
+/// The topic of a heading. The title comes without marks of emphasis.
 pub(super) fn topic(title: &str) -> Option<Topic> {
     let title = title.to_lowercase();
     let title = without_number(&title).trim_matches(|c: char| !c.is_alphanumeric());
@@ -65,7 +65,7 @@ pub(super) fn topic(title: &str) -> Option<Topic> {
     ]) {
         return Some(Topic::Context);
     }
-    // Alternatives that were weighed before are part of the story, not an offer.
+    // Alternatives that were rejected before are not offered.
     let is_past = has(&[
         "rejected",
         "considered",
@@ -191,7 +191,7 @@ pub(super) fn is_free(words: &str) -> bool {
     }
     let Some(phrase) = FREE.iter().find(|phrase| begins_with(words, phrase)) else { return false };
     let rest = words[phrase.len()..].trim_start();
-    // "Another way: use Redis" is one way, not any.
+    // "Another way: use Redis" is one way, not any way.
     let opens = [
         "(", ",", "[", "…", "..", "which", "that", "by", "as", "if", "do", "của", "mà", "nếu",
         "theo",
@@ -222,7 +222,7 @@ pub(super) fn is_free(words: &str) -> bool {
                 || asks.iter().any(|ask| has_words(rest, ask))))
 }
 
-/// How any other way begins. Longer ones first.
+/// The first words of an option for any other way. Longer ones first.
 const FREE: [&str; 44] = [
     "một phương án khác",
     "phương án khác",
@@ -270,21 +270,21 @@ const FREE: [&str; 44] = [
     "your own",
 ];
 
-/// What an option of any other way is called, if it has no letter: its first words.
+/// The name of an option for any other way without a letter: its first words.
 pub(super) fn free_name(plain: &str) -> Option<String> {
     let name = plain.split(['(', ',', ':', '.', '–', '—', '\n']).next()?.trim();
     (!name.is_empty() && name.chars().count() <= 40).then(|| name.to_owned())
 }
 
-/// A line without marks of emphasis.
+/// Removes marks of emphasis from a line.
 pub(super) fn bare(line: &str) -> String {
     let kept = line.trim().replace("__", "");
     kept.chars().filter(|c| !matches!(c, '*' | '`' | '~')).collect::<String>().trim().to_owned()
 }
 
-/// What stands behind the label of an option.
+/// The text after the label of an option.
 pub(super) fn after_label(plain: &str, name: &str) -> String {
-    // White space may be of another kind than in the name.
+    // White space may differ from that in the name.
     let mut rest = plain.trim_start();
     for word in name.split_whitespace() {
         match rest.trim_start().strip_prefix(word) {
@@ -299,7 +299,7 @@ pub(super) fn after_label(plain: &str, name: &str) -> String {
     .to_owned()
 }
 
-/// Markdown without marks: paragraphs and items in lines of their own.
+/// Markdown as plain text, with each paragraph and item in its own line.
 pub(super) fn plain(source: impl AsRef<str>) -> String {
     let mut options = Options::default();
     options.extension.strikethrough = true;
@@ -342,7 +342,7 @@ pub(super) fn plain(source: impl AsRef<str>) -> String {
     text.trim().to_owned()
 }
 
-/// Without "4." or "IV)" in front.
+/// The title without a number in front, such as "4." or "IV)".
 fn without_number(title: &str) -> &str {
     let Some((number, rest)) = title.split_once(['.', ')', ':']) else { return title };
     let number = number.trim_matches(|c: char| !c.is_alphanumeric());
@@ -351,12 +351,12 @@ fn without_number(title: &str) -> &str {
     if is_number && !rest.trim().is_empty() { rest.trim() } else { title }
 }
 
-/// Whether a text begins with these words, whole.
+/// Whether a text begins with these whole words.
 fn begins_with(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
 }
 
-/// Whether these words, whole, stand somewhere in a text.
+/// Whether a text contains these whole words.
 fn has_words(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(at, _)| {
         !text[..at].ends_with(char::is_alphanumeric) && begins_with(&text[at..], words)

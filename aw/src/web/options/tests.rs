@@ -1,8 +1,8 @@
-//! What proposers write, as taught and as varied.
+//! APPEALs as the kit teaches them, and variations of them.
 
 use super::*;
 
-/// Names and words of the choices, with a star at the free one.
+/// The names and texts of the choices, with a star for the free one.
 fn read(appeal: &str) -> Vec<String> {
     let shown = |choice: Choice| {
         let star = if choice.is_free { "*" } else { "" };
@@ -60,9 +60,8 @@ fn the_kits_templates_are_read() {
     assert_eq!(read(&vietnamese)[3], "Option D*: Phương án khác, do Arbitrator đưa ra");
 }
 
-/// The templates themselves, as agents are given them.
 #[test]
-fn what_the_kit_teaches_is_what_is_understood() {
+fn the_templates_of_the_kit_are_read_as_they_are() {
     for text in [
         include_str!("../../../agent/en/commands/proposer.md"),
         include_str!("../../../agent/vi/commands/proposer.md"),
@@ -153,7 +152,7 @@ fn labelled_options_need_no_heading() {
 }
 
 #[test]
-fn what_belongs_to_an_option_comes_with_it() {
+fn an_option_includes_its_further_lines() {
     let appeal = "## Options\n\n1. **Option A:** Keep SQLite\n   - cheap\n   - one writer\n\n   It has worked.\n2. **Option B:** [Postgres](https://example.org) **now**\n\nWe ask for a decision.\n\n1. soon\n2. in writing\n";
     assert_eq!(
         read(appeal),
@@ -208,7 +207,7 @@ fn the_last_one_may_be_any_other_way() {
 }
 
 #[test]
-fn what_may_be_something_else_is_no_choice() {
+fn a_list_that_may_be_something_else_is_no_choice() {
     for appeal in [
         "",
         "Please decide.",
@@ -269,7 +268,7 @@ fn both_sides_are_found_under_many_headings() {
 }
 
 #[test]
-fn nothing_makes_it_stumble() {
+fn broken_appeals_do_not_panic() {
     for appeal in [
         "#",
         "# ",

@@ -1,8 +1,8 @@
-//! The shape of a mark: each kind of argument has its own, so that colour is not needed to tell.
+//! The shapes of marks. Each kind of argument has its own, so that nobody needs the colours.
 
 use aw_core::Kind;
 
-/// The outline around a point. What the arbitrator is needed for is larger.
+/// The outline of a mark around a point. Marks that concern the arbitrator are larger.
 pub(super) fn path(kind: Kind, x: i32, y: i32, size: i32) -> String {
     let corners: &[(i32, i32)] = match kind {
         // A square.
@@ -15,7 +15,7 @@ pub(super) fn path(kind: Kind, x: i32, y: i32, size: i32) -> String {
         Kind::Appeal => &[(0, -13), (12, 9), (-12, 9)],
         // A diamond.
         Kind::Ruling => &[(0, -13), (13, 0), (0, 13), (-13, 0)],
-        // The sign that stops.
+        // A stop sign.
         Kind::Intervention => {
             &[(-5, -12), (5, -12), (12, -5), (12, 5), (5, 12), (-5, 12), (-12, 5), (-12, -5)]
         }
@@ -36,7 +36,7 @@ pub(super) fn path(kind: Kind, x: i32, y: i32, size: i32) -> String {
     let mut path = String::new();
     for (number, (right, down)) in corners.iter().enumerate() {
         let letter = if number == 0 { 'M' } else { 'L' };
-        // Tenths, written without a fraction type.
+        // In tenths, because corners are in tenths of the size.
         let at = |middle: i32, corner: i32| f64::from(middle * 10 + corner * size) / 10.0;
         path.push_str(&format!("{letter}{} {}", at(x, *right), at(y, *down)));
     }

@@ -1,4 +1,4 @@
-//! What the picture shows, for a debate of a few arguments and for one of hundreds.
+//! The timeline of short and of long debates.
 
 use aw_core::{Time, Verdict};
 
@@ -14,7 +14,7 @@ fn claim(role: Role) -> Event {
     }
 }
 
-/// A debate in which each of these took so many minutes.
+/// A debate in which each event took this many minutes.
 fn debate(events: &[(Event, i64)]) -> Vec<Moment> {
     let mut at = 1_000_000;
     let moment = |(place, (event, minutes)): (usize, &(Event, i64))| {
@@ -96,19 +96,19 @@ fn every_argument_is_a_link_with_its_own_shape() {
 }
 
 #[test]
-fn waiting_for_the_arbitrator_and_long_pauses_are_seen() {
+fn waits_for_the_arbitrator_and_long_pauses_are_drawn() {
     let html = drawn(&appealed());
     assert_eq!(html.matches("class=\"wait\"").count(), 1, "{html}");
     assert_eq!(html.matches("class=\"break\"").count(), 1, "{html}");
     assert!(html.contains(">14 h</text>"), "{html}");
-    // Whose move it is now, and since when.
+    // The current wait.
     assert!(html.contains("class=\"now r-opponent\"") && html.contains(">5 min</text>"), "{html}");
     let asked = drawn(&appealed()[..3]);
     assert!(asked.contains("class=\"wait\"") && asked.contains("now r-arbitrator"), "{asked}");
 }
 
 #[test]
-fn a_closed_debate_ends_and_a_parked_claim_is_hollow() {
+fn a_closed_debate_has_an_end_and_a_parked_claim_is_hollow() {
     let moments = debate(&[
         (Event::Motion, 0),
         (Event::Intervention, 1),
@@ -139,7 +139,7 @@ fn longer_answers_have_longer_bars_up_to_a_limit() {
 }
 
 #[test]
-fn rounds_are_numbered_without_touching_each_other() {
+fn numbers_of_rounds_do_not_overlap() {
     for count in [5, 60, 500] {
         let html = drawn(&long(count));
         let places: Vec<(u32, String)> = html
@@ -161,26 +161,26 @@ fn rounds_are_numbered_without_touching_each_other() {
 }
 
 #[test]
-fn few_arguments_fit_and_many_scroll() {
+fn the_width_grows_with_the_debate() {
     assert!(width(&drawn(&appealed())) < 500);
     let five_hundred = drawn(&long(500));
     assert!((2_000..8_000).contains(&width(&five_hundred)), "{}", width(&five_hundred));
     assert!(five_hundred.contains("tabindex=\"-1\""));
     assert!(five_hundred.len() < 150_000, "{}", five_hundred.len());
-    // Marks in one lane do not cover each other.
+    // Marks in one lane do not overlap.
     let spacing = Spacing::of(500);
     assert!(2 * spacing.length(0) as i32 >= 2 * spacing.size);
 }
 
 #[test]
-fn thousands_are_drawn_as_runs_that_keep_the_appeals() {
+fn thousands_of_claims_are_drawn_as_runs_and_appeals_are_not() {
     let moments = long(5_000);
     let html = drawn(&moments);
     let appeals = moments.iter().filter(|moment| moment.event.kind() == Kind::Appeal).count();
     assert_eq!(html.matches("mark r-proposer k-appeal").count(), appeals);
     assert!(html.matches("<a ").count() <= 2 * MARKS && html.contains("class=\"run\""));
     assert!(width(&html) < 25_000, "{}", width(&html));
-    // Even if hardly anything else happens.
+    // The limit also holds without claims.
     let ruled: Vec<_> = (0..20_000)
         .map(|place| match place % 2 {
             0 => (Event::Appeal { parked: false }, 1),
@@ -191,7 +191,7 @@ fn thousands_are_drawn_as_runs_that_keep_the_appeals() {
 }
 
 #[test]
-fn nothing_needs_a_style_or_a_script() {
+fn the_html_has_no_style_no_script_and_escapes_addresses() {
     let html = drawn(&long(100));
     assert!(
         !html.contains("style=") && !html.contains("<script") && !html.contains(" on"),
@@ -203,7 +203,7 @@ fn nothing_needs_a_style_or_a_script() {
 }
 
 #[test]
-fn the_summary_counts_what_is_seen() {
+fn the_summary_counts_arguments() {
     assert_eq!(
         summary(&appealed()),
         Summary {

@@ -1,4 +1,4 @@
-//! Servers that lack one of their defences, to see that the matrix notices.
+//! Removes one defence of a server, to prove that the matrix notices.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -7,22 +7,22 @@ use axum::http::header::{CONTENT_SECURITY_POLICY, HOST, ORIGIN, SET_COOKIE, X_FR
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 
-/// What a server does not look at, or does not say.
+/// A missing defence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weakness {
-    /// Every name is taken for this machine's.
+    /// Every `Host` is accepted.
     Host,
     Origin,
-    /// `Sec-Fetch-Site`
+    /// `Sec-Fetch-Site` is ignored.
     Site,
-    /// Cookies go along when somebody follows a link from elsewhere.
+    /// Links from other sites send cookies.
     Cookies,
-    /// Pages may be put into frames.
+    /// Pages may be in frames.
     Frames,
 }
 
 impl Weakness {
-    /// The same server with this weakness: what it should look at is kept from it.
+    /// The server with this weakness.
     pub fn before(self, router: Router) -> Router {
         router.layer(from_fn_with_state(self, weaken))
     }

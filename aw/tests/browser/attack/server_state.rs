@@ -1,5 +1,5 @@
-//! Everything that an attack could have changed: the record with all its rows, who waits where, what is held
-//! open, and what the browser keeps.
+//! Everything that an attack could change: the rows of the record, presence, held connections and the
+//! cookies of the browser.
 
 use rusqlite::types::Value as Cell;
 use serde_json::{Value, json};
@@ -8,21 +8,21 @@ use crate::browser::Browser;
 use crate::seats::scene::by_administrator;
 use crate::world::World;
 
-/// How everything stands.
+/// The state of a server and a browser.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ledger {
+pub struct ServerState {
     pub rows: Vec<String>,
-    /// The debates as a list shows them, with who waits there.
+    /// The list of debates, with presence.
     debates: Value,
     /// Held waits and open sockets.
     pub held: (u64, u64),
     cookies: Vec<String>,
 }
 
-impl Ledger {
+impl ServerState {
     pub async fn of(world: &World, browser: &Browser) -> Self {
         let list = by_administrator(world, reqwest::Method::GET, "/debates", None).await.ok();
-        Ledger {
+        ServerState {
             rows: rows(world),
             debates: list["debates"].clone(),
             held: world.held().await,
@@ -30,13 +30,13 @@ impl Ledger {
         }
     }
 
-    /// What is otherwise now, if anything.
-    pub fn differs(&self, now: &Ledger) -> Option<String> {
-        let list = |ledger: &Ledger| {
-            let debates = ledger.debates.as_array().expect("a list").iter().map(Value::to_string);
-            let held = json!(ledger.held).to_string();
-            let rest = ledger.cookies.iter().cloned().chain([held]);
-            ledger.rows.iter().cloned().chain(debates).chain(rest).collect::<Vec<_>>()
+    /// The difference from a later state, if any.
+    pub fn differs(&self, now: &ServerState) -> Option<String> {
+        let list = |state: &ServerState| {
+            let debates = state.debates.as_array().expect("a list").iter().map(Value::to_string);
+            let held = json!(state.held).to_string();
+            let rest = state.cookies.iter().cloned().chain([held]);
+            state.rows.iter().cloned().chain(debates).chain(rest).collect::<Vec<_>>()
         };
         let (before, after) = (list(self), list(now));
         let gone =
@@ -48,7 +48,7 @@ impl Ledger {
     }
 }
 
-/// Every row of every table, but for the one that is written to find out whether writing works.
+/// Every row of every table but `meta`, which the server writes to check that it can.
 fn rows(world: &World) -> Vec<String> {
     let database = world.database();
     let sql = "select name from sqlite_master where type = 'table' and name <> 'meta'";

@@ -1,32 +1,32 @@
-//! Without JavaScript: everything but the live updates.
+//! Everything but the live updates works without JavaScript.
 
+use super::cli_debate::CliServer;
+use super::every_page::APPEAL;
 use super::find::{button, css, field, link, role};
-use super::gallery::APPEAL;
-use super::stage::Stage;
 use crate::world::text;
 
 #[tokio::test]
 async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    stage.file("plan.md", "# Plan\n\nThe server writes one file.\n");
-    let made = stage.machine.aw(&["docs", "create", "--summary", "The plan", "--file", "plan.md"]);
+    let Some((server, browser)) = CliServer::start().await else { return };
+    server.file("plan.md", "# Plan\n\nThe server writes one file.\n");
+    let made = server.machine.aw(&["docs", "create", "--summary", "The plan", "--file", "plan.md"]);
     let plan = text(&made.data()["document_id"]);
-    stage.file("plan.md", "# Plan\n\nThe server writes two files.\n");
-    stage.machine.aw(&["docs", "submit", &plan, "--summary", "Two", "--file", "plan.md"]).data();
-    let debate = stage.debate("Keep one SQLite file?", &format!("Yes: doc_id={plan} (v1)"));
-    stage.debate("Another", "Yes.");
+    server.file("plan.md", "# Plan\n\nThe server writes two files.\n");
+    server.machine.aw(&["docs", "submit", &plan, "--summary", "Two", "--file", "plan.md"]).data();
+    let debate = server.debate("Keep one SQLite file?", &format!("Yes: doc_id={plan} (v1)"));
+    server.debate("Another", "Yes.");
 
     let page = browser.page().await;
     page.without_scripts().await;
-    page.goto(&stage.url()).await;
-    assert_eq!(page.count(button("Copy")).await, 0, "nothing is offered that would not work");
-    assert_eq!(page.count(button("Tell me")).await, 0);
+    page.goto(&server.url()).await;
+    assert_eq!(page.count(button("Copy")).await, 0, "buttons that need a script are hidden");
+    assert_eq!(page.count(button("Notify me")).await, 0);
     page.type_into(role("searchbox", "Search titles"), "sqlite").await;
     page.follow(button("Show")).await;
     assert_eq!(page.count(link("Another")).await, 0);
     page.follow(link("Keep one SQLite file?")).await;
 
-    // Reading, and what it cites.
+    // Reading a debate and a cited document.
     page.reads("waiting for the opponent").await;
     page.see_no(button("Copy link")).await;
     page.follow(css("#a-1 a[href^='/doc/']")).await;
@@ -38,14 +38,14 @@ async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
     page.follow(button("Compare")).await;
     page.see(css("main mark").number(0)).await;
 
-    // Stopping.
+    // Intervening.
     page.goto(&debate.url()).await;
     page.click(role("DisclosureTriangle", "Stop the agents")).await;
     page.type_into(field("Reason"), "Wrong thing.").await;
     page.follow(button("Stop them now")).await;
     page.reads("The agents are stopped.").await;
 
-    // Ruling in words of one's own, with a preview first.
+    // Ruling in own words, after a preview.
     page.type_into(field("Text of the ruling"), "Go **on**.").await;
     page.follow(button("Preview")).await;
     assert_eq!(page.text("#preview strong").await, "on");
@@ -67,7 +67,7 @@ async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
     assert!(text(&debate.newest()["content"]).contains("Import while it runs, slowly"));
     assert_eq!(debate.state(), "CLOSED");
 
-    // Language, starting, deleting.
+    // Language, a new debate, deleting.
     page.follow(button("VI")).await;
     page.reads("đã đóng").await;
     page.follow(button("EN")).await;
@@ -84,8 +84,8 @@ async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
 
 #[tokio::test]
 async fn long_arguments_unfold_without_scripts() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Long", &"A paragraph of some length.\n\n".repeat(150));
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Long", &"A paragraph of some length.\n\n".repeat(150));
     let page = browser.page().await;
     page.without_scripts().await;
     page.goto(&debate.url()).await;

@@ -1,13 +1,13 @@
-//! A person stops the agents, is asked once, and sees what an agent still had in hand.
+//! A person stops the agents, and sees what an agent was still writing.
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, field, role};
-use super::stage::Stage;
 
 #[tokio::test]
-async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Rewrite it?", "In another language.");
-    // The opponent has read the motion and writes.
+async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Rewrite it?", "In another language.");
+    // The opponent has read the motion and is writing.
     assert_eq!(debate.run("wait", &["--role", "opponent"])["action"], "respond");
     let proposer = debate.waits("proposer");
     let page = browser.open(&debate.url()).await;
@@ -18,28 +18,28 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     let stop = role("DisclosureTriangle", "Stop the agents");
     page.see_no(button("Stop them now")).await;
     page.click(&stop).await;
-    page.reads("Both will wait until you have ruled.").await;
-    page.type_into(field("Reason (may be left out)"), "You argue about the wrong thing.").await;
-    assert_eq!(debate.types(), ["MOTION"], "it asks once");
+    page.reads("Both agents will wait for your ruling.").await;
+    page.type_into(field("Reason (optional)"), "You argue about the wrong thing.").await;
+    assert_eq!(debate.types(), ["MOTION"], "the page asks first");
     page.reload().await;
     assert_eq!(page.value(field("Reason")).await, "You argue about the wrong thing.");
     page.double_click(button("Stop them now")).await;
     page.reads("The agents are stopped. They wait for your ruling.").await;
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION"], "a double click stops once");
     assert_eq!(proposer.end().data()["action"], "wait_for_ruling");
-    page.reads("stopped; your ruling is owed").await;
+    page.reads("stopped; waiting for your ruling").await;
     page.see_no(&stop).await;
     let panel = role("region", "You have stopped the agents");
-    assert!(page.text(&panel).await.contains("Opponent may still hand in what it was writing"));
+    assert!(page.text(&panel).await.contains("Opponent may still submit what it was writing"));
 
     let parked = debate_parks(&debate);
     let article = role("article", "Opponent CLAIM");
     page.see(&article).await;
     let shown = page.text(&article).await;
     assert!(shown.contains("parked") && shown.contains(parked), "{shown}");
-    page.reads("Opponent handed in what it had been writing: argument 3, parked.").await;
+    page.reads("Opponent submitted what it was writing: argument 3, parked.").await;
     let said = page.text(&panel).await;
-    assert!(!said.contains("may still hand in"), "{said}");
+    assert!(!said.contains("may still submit"), "{said}");
 
     let opponent = debate.waits("opponent");
     page.type_into(field("Text of the ruling"), "Argue about the import.").await;
@@ -50,8 +50,8 @@ async fn an_agent_that_writes_is_stopped_and_what_it_parks_is_shown() {
     page.see(css("article.is-parked")).await;
 }
 
-/// The opponent hands in what it wrote before it knew.
-fn debate_parks(debate: &super::stage::Debate<'_>) -> &'static str {
+/// The opponent submits what it wrote before the intervention.
+fn debate_parks(debate: &super::cli_debate::CliDebate<'_>) -> &'static str {
     let motion = debate.arguments()[0]["id"].as_str().unwrap().to_owned();
     let words = "Written before I knew.";
     debate.run("submit", &["--role", "opponent", "--target-id", &motion, "--content", words]);
@@ -59,9 +59,9 @@ fn debate_parks(debate: &super::stage::Debate<'_>) -> &'static str {
 }
 
 #[tokio::test]
-async fn who_comes_too_late_to_stop_is_told_so_and_keeps_the_reason() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Closed meanwhile", "It closes.");
+async fn an_intervention_that_comes_too_late_keeps_the_reason() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Closed meanwhile", "It closes.");
     let page = browser.page().await;
     page.at_first("window.WebSocket = class { close() {} }").await;
     page.goto(&debate.url()).await;
@@ -70,7 +70,7 @@ async fn who_comes_too_late_to_stop_is_told_so_and_keeps_the_reason() {
     debate.run("intervention", &[]);
     debate.run("ruling", &["--content", "Enough.", "--close"]);
     page.follow(button("Stop them now")).await;
-    page.reads("It was not sent:").await;
+    page.reads("Not sent:").await;
     assert_eq!(page.value(field("What you typed")).await, "Too late");
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION", "RULING"]);
     page.see_no(role("DisclosureTriangle", "Stop the agents")).await;

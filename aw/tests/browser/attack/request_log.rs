@@ -1,4 +1,4 @@
-//! What of an attack reaches the server, and what it is answered: noted in front of the guard.
+//! Records the requests that reach the server, and their status, in front of the guard.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,40 +8,39 @@ use axum::http::header::{COOKIE, HeaderMap};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 
-/// Listens at the server's door. Clones hear the same.
+/// The requests of attacks. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Tap(Arc<Mutex<Vec<Knock>>>);
+pub struct RequestLog(Arc<Mutex<Vec<LoggedRequest>>>);
 
 /// A request of an attack.
 #[derive(Debug, Clone)]
-pub struct Knock {
-    /// Which cell of the matrix sent it.
-    pub cell: usize,
+pub struct LoggedRequest {
+    /// The number of the attempt that sent it.
+    pub attempt: usize,
     pub method: String,
-    /// What it was answered.
     pub status: u16,
-    /// Where the browser says it is from: `same-origin`, `same-site`, `cross-site` or `none`.
+    /// `Sec-Fetch-Site`: `same-origin`, `same-site`, `cross-site` or `none`.
     pub site: String,
-    /// Whether it came with a cookie of ours.
+    /// Whether it has a cookie of ours.
     pub has_cookie: bool,
 }
 
-impl Tap {
-    /// The same server, with this one at its door.
+impl RequestLog {
+    /// Adds this log to a server.
     pub fn before(&self, router: Router) -> Router {
         router.layer(from_fn_with_state(self.clone(), note))
     }
 
-    /// What came and was answered since it was asked last.
-    pub fn take(&self) -> Vec<Knock> {
+    /// The answered requests since the last call.
+    pub fn take(&self) -> Vec<LoggedRequest> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
 
-async fn note(State(tap): State<Tap>, request: Request, next: Next) -> Response {
+async fn note(State(log): State<RequestLog>, request: Request, next: Next) -> Response {
     let query = request.uri().query().unwrap_or_default();
-    let cell = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "cell");
-    let cell = cell.and_then(|(_, cell)| cell.parse().ok());
+    let attempt = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "attempt");
+    let attempt = attempt.and_then(|(_, attempt)| attempt.parse().ok());
     let said = |headers: &HeaderMap, name: &str| {
         headers
             .get(name)
@@ -49,7 +48,7 @@ async fn note(State(tap): State<Tap>, request: Request, next: Next) -> Response 
     };
     let method = request.method().to_string();
     let site = match said(request.headers(), "sec-fetch-site") {
-        // A socket says its origin only, and so does what goes to a name that is not this machine's.
+        // Sockets have an origin only, and so have requests to names that are not loopback.
         nothing if nothing.is_empty() => {
             let origin = said(request.headers(), "origin");
             let host = said(request.headers(), "host");
@@ -61,9 +60,9 @@ async fn note(State(tap): State<Tap>, request: Request, next: Next) -> Response 
     };
     let has_cookie = said(request.headers(), COOKIE.as_str()).contains("aw_");
     let response = next.run(request).await;
-    if let Some(cell) = cell {
+    if let Some(attempt) = attempt {
         let status = response.status().as_u16();
-        tap.0.lock().unwrap().push(Knock { cell, method, status, site, has_cookie });
+        log.0.lock().unwrap().push(LoggedRequest { attempt, method, status, site, has_cookie });
     }
     response
 }

@@ -1,42 +1,42 @@
-//! Pictures of every page for those who look at them: `scripts/screenshots`.
+//! Takes pictures of every page for `scripts/screenshots`.
 
-use super::gallery::{hang, hang_by_seat};
+use super::emulation::{ColorScheme, WIDTHS};
+use super::every_page::{every_page, every_page_by_seat};
 use super::process::target;
-use super::sight::{Theme, WIDTHS};
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::token_server::TokenServer;
 use crate::world::World;
 
 #[tokio::test]
 #[expect(clippy::print_stdout, reason = "who reads the log should know what was not done")]
-async fn every_page_has_its_picture_taken_when_asked() {
+async fn every_page_has_a_screenshot() {
     if std::env::var_os("AW_SCREENSHOTS").is_none() {
-        println!("pictures: skipped, because nobody asked; scripts/screenshots does");
+        println!("screenshots: skipped; scripts/screenshots takes them");
         return;
     }
     let Some(browser) = Browser::start().await else { return };
     let (world, empty) = (World::start().await, World::start().await);
     let mut pages = vec![("list-empty", empty.url.clone())];
-    for exhibit in hang(&world).await {
-        pages.push((exhibit.name, format!("{}{}", world.url, exhibit.path)));
+    for state in every_page(&world).await {
+        pages.push((state.name, format!("{}{}", world.url, state.path)));
     }
     let page = browser.page().await;
     for (name, url) in pages {
         take(&page, name, &url).await;
     }
-    let house = House::open().await;
-    for exhibit in hang_by_seat(&house).await {
-        if let Some(token) = &exhibit.token {
-            let link = house.link(token, &exhibit.path).await;
-            page.goto(&format!("{}{link}", house.world.url)).await;
+    let server = TokenServer::start().await;
+    for state in every_page_by_seat(&server).await {
+        if let Some(token) = &state.token {
+            let link = server.link(token, &state.path).await;
+            page.goto(&format!("{}{link}", server.world.url)).await;
         }
-        take(&page, exhibit.name, &format!("{}{}", house.world.url, exhibit.path)).await;
+        take(&page, state.name, &format!("{}{}", server.world.url, state.path)).await;
     }
 }
 
-/// The pictures of one page.
+/// Takes the pictures of one page.
 async fn take(page: &Page, name: &str, url: &str) {
-    for theme in Theme::BOTH {
+    for theme in ColorScheme::BOTH {
         page.prefers(theme, true).await;
         for width in WIDTHS {
             page.width(width).await;
@@ -45,6 +45,6 @@ async fn take(page: &Page, name: &str, url: &str) {
             page.whole_screenshot(&target().join(file)).await;
         }
     }
-    // A page that says that something is missing is a 404, which the browser notes.
+    // Pages with an error status are complaints of the browser.
     page.complaints();
 }

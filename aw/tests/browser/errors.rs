@@ -1,13 +1,13 @@
-//! What is not there says so, and who comes from elsewhere changes nothing.
+//! Error pages, and attacks from other sites.
 
 use super::Browser;
+use super::every_page::APPEAL;
 use super::find::{button, field, link, role};
-use super::gallery::APPEAL;
 use super::site::Site;
 use crate::world::{World, new_id, text};
 
 #[tokio::test]
-async fn what_is_not_there_says_so_and_shows_the_way() {
+async fn pages_that_do_not_exist_say_so_and_link_to_the_list() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let gone = world.debate("Gone").await;
@@ -30,13 +30,13 @@ async fn what_is_not_there_says_so_and_shows_the_way() {
         for complaint in page.complaints() {
             assert!(complaint.contains("404") || complaint.contains("400"), "{path}: {complaint}");
         }
-        // One that was deleted is gone from the list, so there may be nothing to need anybody.
+        // An empty list has another text.
         world.debate("There").await;
     }
 }
 
 #[tokio::test]
-async fn a_form_from_before_the_server_was_started_anew_keeps_what_was_typed() {
+async fn a_form_with_an_invalid_csrf_token_keeps_the_text() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let debate = world.debate("Stale").await;
@@ -49,7 +49,7 @@ async fn a_form_from_before_the_server_was_started_anew_keeps_what_was_typed() {
     page.reads("This form is out of date").await;
     assert_eq!(page.value(field("What you typed")).await, "My words");
     assert!(page.complaints().iter().all(|complaint| complaint.contains("403")));
-    // The draft is still in the page's own form.
+    // The draft is still in the form of the page.
     page.goto(&format!("{}/debate/{}", world.url, debate.id)).await;
     assert_eq!(page.value(field("Text of the ruling")).await, "My words");
     page.follow(button("Send ruling")).await;
@@ -57,13 +57,13 @@ async fn a_form_from_before_the_server_was_started_anew_keeps_what_was_typed() {
 }
 
 #[tokio::test]
-async fn another_site_can_neither_frame_nor_send_nor_listen() {
+async fn another_site_cannot_frame_send_or_listen() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let debate = world.debate("Ours").await;
     let claim = debate.claim("opponent", &debate.motion, "No.").await;
     debate.ask("appeal", &text(&claim["argument"]["id"]), APPEAL).await.created();
-    // Somebody who has our page open, with its cookies.
+    // A person has our page open, with its cookies.
     let own = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
     own.reads("waiting for your ruling").await;
     let csrf = text(&own.eval("document.querySelector('[name=csrf]').value").await);
@@ -82,8 +82,8 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
         |name: &str, value: &str| format!("<input type=hidden name='{name}' value='{value}'>");
     let fields = field("words", "Owned") + &field("close", "1") + &field("do", "send");
     let rule = form(&format!("/debate/{id}/rule"), &fields);
-    // Even with a csrf that was seen somewhere.
-    let sealed = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("csrf", &csrf)));
+    // Even with a stolen CSRF token.
+    let with_token = form(&format!("/debate/{id}/rule"), &(fields.clone() + &field("csrf", &csrf)));
     let stop = form(&format!("/debate/{id}/stop"), &field("content", "x"));
     let delete = form(&format!("/debate/{id}/delete"), &field("csrf", &csrf));
     let open = form("/new", &(field("title", "Owned") + &field("content", "Owned")));
@@ -92,7 +92,7 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
     let site = Site::start(&[
         ("/frame", "", &frame),
         ("/rule", "", &rule),
-        ("/sealed", "", &sealed),
+        ("/with-token", "", &with_token),
         ("/stop", "", &stop),
         ("/delete", "", &delete),
         ("/open", "", &open),
@@ -104,7 +104,7 @@ async fn another_site_can_neither_frame_nor_send_nor_listen() {
     let framed = "document.querySelector('iframe').contentDocument === null";
     evil.wait_for("the frame is refused", framed).await;
     assert!(!evil.read_out().await.iter().any(|line| line.contains("appeals to you")));
-    for path in ["rule", "sealed", "stop", "delete", "open", "api"] {
+    for path in ["rule", "with-token", "stop", "delete", "open", "api"] {
         evil.goto(&format!("{}/{path}", site.elsewhere())).await;
         evil.follow(button("Win a prize")).await;
         let said = evil.says().await;

@@ -1,43 +1,43 @@
-//! Documents: one click from the argument that cites them, in the version meant, and compared.
+//! Documents: linked from arguments in the cited version, read and compared.
 
 use serde_json::Value;
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, link, role};
 use super::page::Page;
-use super::stage::Stage;
 use crate::world::text;
 
-/// Where the cells of the changed line are: left and top of the old, left and top of the new.
+/// The position of the cells of the changed line: left and top of the old, left and top of the new.
 async fn changed(page: &Page) -> [f64; 4] {
     let code = "['del', 'ins'].flatMap(tag => {
         const at = document.querySelector('main tr:has(mark) ' + tag).getBoundingClientRect();
         return [at.left, at.top];
     })";
     let at = page.eval(code).await;
-    [0, 1, 2, 3].map(|number: usize| at[number].as_f64().expect("a place"))
+    [0, 1, 2, 3].map(|number: usize| at[number].as_f64().expect("a number"))
 }
 
 #[tokio::test]
-async fn a_document_is_read_in_the_version_meant_and_any_two_are_compared() {
-    let Some((stage, browser)) = Stage::set().await else { return };
+async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared() {
+    let Some((server, browser)) = CliServer::start().await else { return };
     let body = |import: &str, more: &str| {
         let same: Vec<String> =
             (1..30).map(|n| format!("{n}. Step {n} stays as it is\n")).collect();
         format!("# Plan\n\nThe import {import} the server.\n\n{}{more}", same.concat())
     };
     let docs =
-        |command: &[&str]| -> Value { stage.machine.aw(&[&["docs"], command].concat()).data() };
-    stage.file("plan.md", &body("stops", ""));
+        |command: &[&str]| -> Value { server.machine.aw(&[&["docs"], command].concat()).data() };
+    server.file("plan.md", &body("stops", ""));
     let made = docs(&["create", "--summary", "First draft", "--file", "plan.md", "--author", "An"]);
     let plan = text(&made["document_id"]);
     let cites = format!("As planned: doc_id={plan} (v1)");
-    let debate = stage.debate("May the import stop the server?", &cites);
-    stage.file("plan.md", &body("never stops", "\nMeasure it.\n"));
+    let debate = server.debate("May the import stop the server?", &cites);
+    server.file("plan.md", &body("never stops", "\nMeasure it.\n"));
     docs(&["submit", &plan, "--summary", "It runs on", "--file", "plan.md"]);
-    stage.file("plan.md", &body("hardly ever stops", "\nMeasure it twice.\n"));
+    server.file("plan.md", &body("hardly ever stops", "\nMeasure it twice.\n"));
     docs(&["submit", &plan, "--summary", "Hardly ever", "--file", "plan.md"]);
 
-    // From the argument, pinned to the version that it means.
+    // The link in the argument leads to the cited version.
     let page = browser.open(&debate.url()).await;
     page.see(link("First draft").within(role("region", "Documents"))).await;
     page.follow(css(&format!("#a-1 a[href*='{plan}']"))).await;
@@ -47,7 +47,7 @@ async fn a_document_is_read_in_the_version_meant_and_any_two_are_compared() {
     assert!(!page.says().await.contains("Measure it"));
     assert_eq!(page.text("h1").await, "First draft");
 
-    // Another version is picked, and its author is not made up.
+    // Another version, without an author.
     page.pick(role("combobox", "Version"), "v2").await;
     page.follow(button("Read")).await;
     page.reads("The import never stops the server.").await;
@@ -69,19 +69,19 @@ async fn a_document_is_read_in_the_version_meant_and_any_two_are_compared() {
     let [old_left, old_top, new_left, new_top] = changed(&page).await;
     assert!(new_left > old_left + 200.0 && (new_top - old_top).abs() < 2.0, "side by side");
 
-    // What did not change is folded, and opens.
+    // Unchanged lines are folded.
     assert!(!page.says().await.contains("Step 15"));
     page.click(role("DisclosureTriangle", "unchanged lines")).await;
     page.reads("Step 15 stays as it is").await;
 
-    // On a phone one is below the other, and nothing is beside the screen.
+    // On a phone the old line is above the new one.
     page.width(390).await;
     let [old_left, old_top, new_left, new_top] = changed(&page).await;
     assert!((new_left - old_left).abs() < 40.0 && new_top > old_top + 5.0, "inline");
     assert!(!page.is_too_wide().await);
     page.width(1440).await;
 
-    // The link keeps what was chosen.
+    // The address has both versions.
     let other = browser.open(&compared).await;
     other.reads("The import hardly ever stops the server.").await;
     assert_eq!(other.value(role("combobox", "From")).await, "1");
@@ -89,7 +89,7 @@ async fn a_document_is_read_in_the_version_meant_and_any_two_are_compared() {
     other.goto(&compared.replace("from=1", "from=3")).await;
     other.reads("These two versions are the same.").await;
 
-    // One that is gone is not offered as if it were there.
+    // A deleted document has no link.
     docs(&["delete", &plan, "--confirm"]);
     page.goto(&debate.url()).await;
     page.reads("deleted").await;

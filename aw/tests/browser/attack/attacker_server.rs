@@ -1,6 +1,5 @@
-//! The attacker's own web servers. One of them has a name of its own on the server's port: the name first
-//! leads to the attacker, who serves a page, and then to the server, as when somebody changes what a name
-//! leads to (DNS rebinding).
+//! The web servers of an attacker. One of them uses the port of the server at another address and does
+//! DNS rebinding: its name first leads to the attacker, who serves a page, and then to the server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,31 +10,31 @@ use std::thread;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// What a hostile page tries.
-pub const STRIKE: &str = include_str!("strike.js");
+/// The script of a hostile page.
+pub const SCRIPT: &str = include_str!("attack.js");
 
-/// A listener of the attacker's. It ends with the process.
-pub struct Lair {
-    shared: Arc<Shared>,
+/// A web server of the attacker. It ends with the process.
+pub struct AttackerServer {
+    shared: Arc<AttackerState>,
 }
 
-struct Shared {
-    /// Where the server is.
+struct AttackerState {
+    /// The address of the server.
     server: String,
-    /// Whether everything goes there from now on.
+    /// Whether connections are forwarded to the server.
     is_rebound: AtomicBool,
     heads: Mutex<Vec<String>>,
 }
 
-impl Lair {
-    /// At this listener, near the server at this address.
+impl AttackerServer {
+    /// Serves at this listener.
     pub fn at(listener: TcpListener, server: &str) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(AttackerState {
             server: server.to_owned(),
             is_rebound: AtomicBool::new(false),
             heads: Mutex::default(),
         });
-        let lair = Lair { shared: shared.clone() };
+        let lair = AttackerServer { shared: shared.clone() };
         thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 let shared = shared.clone();
@@ -45,18 +44,18 @@ impl Lair {
         lair
     }
 
-    /// From now on it leads to the server, or to the attacker again.
+    /// Forwards connections to the server, or no longer.
     pub fn rebind(&self, to_the_server: bool) {
         self.shared.is_rebound.store(to_the_server, Ordering::SeqCst);
     }
 
-    /// The heads of the requests that came to the attacker.
+    /// The heads of the requests to the attacker.
     pub fn heads(&self) -> Vec<String> {
         self.shared.heads.lock().unwrap().clone()
     }
 }
 
-impl Shared {
+impl AttackerState {
     fn take(&self, mut near: TcpStream) {
         if self.is_rebound.load(Ordering::SeqCst) {
             let Ok(far) = TcpStream::connect(&self.server) else { return };
@@ -81,7 +80,7 @@ impl Shared {
             "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\n\
              content-length: {length}\r\nconnection: close\r\n\r\n{page}"
         );
-        // The browser may have gone.
+        // The browser may have closed the connection.
         let _ = near.write_all(answer.as_bytes());
     }
 }
@@ -91,24 +90,24 @@ fn pass(mut from: TcpStream, mut to: TcpStream) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// A page that strikes when it is told to, by itself or by a frame of no origin.
+/// A page that attacks, by itself or by a frame without an origin.
 fn page(path: &str) -> String {
     let own = format!(
-        "<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body><script>{STRIKE}</script>"
+        "<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body><script>{SCRIPT}</script>"
     );
     let inner = format!(
-        "{own}<script>onmessage = async ({{data}}) => parent.postMessage(await strike(data), '*')</script>"
+        "{own}<script>onmessage = async ({{data}}) => parent.postMessage(await attack(data), '*')</script>"
     );
-    let told = "<script>
+    let script = "<script>
         const frame = document.querySelector('iframe');
-        const strike = plan => new Promise(done => {
+        const attack = plan => new Promise(done => {
             onmessage = ({data}) => done(data);
             frame.contentWindow.postMessage(plan, '*');
         });
         </script>";
     let around = |frame: &str| {
         format!(
-            "<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body>{frame}{told}"
+            "<!doctype html><meta charset=utf-8><link rel=icon href='data:,'><body>{frame}{script}"
         )
     };
     match path {

@@ -1,4 +1,4 @@
-//! What a person does at a page: mouse and keys, as events of the browser itself.
+//! Mouse and keyboard, as events of the browser itself.
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,13 @@ const CTRL: u8 = 2;
 const SHIFT: u8 = 8;
 
 impl Page {
-    /// Clicks in the middle of this, once it stands still and nothing lies over it.
+    /// Clicks in the middle of an element, once it does not move and nothing covers it.
     pub async fn click(&self, find: impl Into<Find>) {
         let (x, y) = self.reach(&find.into()).await;
         self.press_at(x, y, 1).await;
     }
 
-    /// Clicks twice, as fast as hands can.
+    /// Clicks twice without a pause.
     pub async fn double_click(&self, find: impl Into<Find>) {
         let (x, y) = self.reach(&find.into()).await;
         for count in [1, 2] {
@@ -28,26 +28,20 @@ impl Page {
         }
     }
 
-    /// Clicks and returns when this has led to another document.
+    /// Clicks and waits for another document.
     pub async fn follow(&self, find: impl Into<Find>) {
         let find = find.into();
         self.turns_to_another(&format!("{find} leads on"), async || self.click(&find).await).await;
     }
 
-    /// Puts the pointer on this.
-    pub async fn hover(&self, find: impl Into<Find>) {
-        let (x, y) = self.reach(&find.into()).await;
-        self.mouse("mouseMoved", x, y, json!({})).await;
-    }
-
-    /// Turns the wheel over the middle of the screen; downwards is positive.
+    /// Turns the wheel in the middle of the screen. Down is positive.
     pub async fn wheel(&self, pixels: i32) {
         let size = self.eval("[innerWidth / 2, innerHeight / 2]").await;
         let (x, y) = (size[0].as_f64().expect("a width"), size[1].as_f64().expect("a height"));
         self.mouse("mouseWheel", x, y, json!({"deltaX": 0, "deltaY": pixels})).await;
     }
 
-    /// Clicks on this field and types after what it has.
+    /// Clicks on a field and types at its end.
     pub async fn type_into(&self, find: impl Into<Find>, text: &str) {
         let find = find.into();
         self.click(&find).await;
@@ -55,36 +49,33 @@ impl Page {
         self.type_keys(text).await;
     }
 
-    /// Picks the option of a list that begins like this, by its first letters.
+    /// Selects an option by typing its first letters.
     pub async fn pick(&self, find: impl Into<Find>, option: &str) {
         self.focus(find).await;
         self.type_keys(option).await;
     }
 
-    /// Puts the focus on this.
     pub async fn focus(&self, find: impl Into<Find>) {
         self.on(&find.into(), "function() { this.focus() }").await;
     }
 
-    /// Types, wherever the focus is.
+    /// Types into the element with the focus.
     pub async fn type_keys(&self, text: &str) {
         for char in text.chars() {
             match char {
-                '\n' => self.stroke("Enter", 0),
-                ' '..='~' => self.stroke(&char.to_string(), 0),
-                // It has no key of its own here.
-                _ => self.send("Input.insertText", json!({"text": char.to_string()})),
+                '\n' => self.stroke("Enter", 0).await,
+                ' '..='~' => self.stroke(&char.to_string(), 0).await,
+                // No key of the keyboard writes it.
+                _ => drop(self.call("Input.insertText", json!({"text": char.to_string()})).await),
             }
         }
-        // Answers come in order.
-        self.eval("0").await;
     }
 
-    /// Presses a key by its name, such as `Tab`, `Shift+Tab`, `Control+Enter` or `j`.
+    /// Presses a key, such as `Tab`, `Shift+Tab`, `Control+Enter` or `j`.
     pub async fn press(&self, key: &str) {
         let mut held = 0;
         let mut name = key;
-        // The last part may be a plus of its own.
+        // The last part may be a plus sign.
         while let Some((modifier, rest)) = name.split_once('+').filter(|(_, rest)| !rest.is_empty())
         {
             held |= match modifier {
@@ -95,11 +86,10 @@ impl Page {
             };
             name = rest;
         }
-        self.stroke(name, held);
-        self.eval("0").await;
+        self.stroke(name, held).await;
     }
 
-    fn stroke(&self, key: &str, held: u8) {
+    async fn stroke(&self, key: &str, held: u8) {
         let (code, number, text) = match key {
             "Enter" => ("Enter".to_owned(), 13, "\r"),
             "Tab" => ("Tab".to_owned(), 9, ""),
@@ -123,18 +113,18 @@ impl Page {
                     b'0'..=b'9' => format!("Digit{upper}"),
                     _ => String::new(),
                 };
-                // The number of a sign is that of its key on some keyboard, and nobody asks for it.
+                // Pages do not ask for the number of a sign.
                 (code, if byte.is_ascii_alphanumeric() { byte } else { 0 }, one)
             }
             other => panic!("there is no key {other}"),
         };
-        // With Control held a key is a command and writes nothing.
+        // With Control or Alt a key writes nothing.
         let text = if held & (CTRL | ALT) == 0 { text } else { "" };
         let mut event = json!({
             "type": if text.is_empty() { "rawKeyDown" } else { "keyDown" },
             "key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": held, "text": text,
         });
-        // The browser's own editing commands come from the system, which is not asked here.
+        // Without a window system the browser needs its editing commands here.
         if held & CTRL != 0
             && let Some(command) = [("a", "selectAll"), ("End", "moveToEndOfDocument")]
                 .iter()
@@ -142,10 +132,11 @@ impl Page {
         {
             event["commands"] = json!([command]);
         }
-        self.send("Input.dispatchKeyEvent", event.clone());
+        // A key that closes the page is not answered.
+        let _ = self.ask("Input.dispatchKeyEvent", event.clone()).await;
         event["type"] = json!("keyUp");
         event["text"] = json!("");
-        self.send("Input.dispatchKeyEvent", event);
+        let _ = self.ask("Input.dispatchKeyEvent", event).await;
     }
 
     async fn press_at(&self, x: f64, y: f64, count: u8) {
@@ -162,7 +153,7 @@ impl Page {
         let _ = self.ask("Input.dispatchMouseEvent", asked).await;
     }
 
-    /// Where to click on this.
+    /// The point to click on.
     async fn reach(&self, find: &Find) -> (f64, f64) {
         let began = Instant::now();
         let mut before = None;
@@ -174,7 +165,7 @@ impl Page {
                 Err(why) if began.elapsed() > CEILING => panic!("{find} cannot be clicked: {why}"),
                 Ok(_) | Err(_) => before = now.ok(),
             }
-            // As long as a picture is on the screen.
+            // The duration of a frame.
             sleep(Duration::from_millis(16)).await;
         }
     }

@@ -1,19 +1,19 @@
-//! A debate is taken away: as a link, a text, a file. Or it is deleted.
+//! A person copies links and texts, exports a debate, and deletes it.
 
 use std::fs;
 
 use serde_json::Value;
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, link, role};
-use super::stage::Stage;
 use crate::world::eventually;
 
 #[tokio::test]
-async fn links_texts_and_whole_debates_are_taken_away() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("Take it <away>", "A *motion* with `code`.");
+async fn links_texts_and_transcripts_are_copied_and_exported() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Take it <away>", "A *motion* with `code`.");
     debate.claims("opponent", "Says **who**?\n\n- [ ] nobody\n\n<script>alert(1)</script>");
-    browser.allow_clipboard(&stage.url()).await;
+    browser.allow_clipboard(&server.url()).await;
     let folder = tempfile::tempdir().unwrap();
     browser.downloads_into(folder.path()).await;
     let page = browser.open(&debate.url()).await;
@@ -25,7 +25,7 @@ async fn links_texts_and_whole_debates_are_taken_away() {
     assert_eq!(page.eval(clipboard).await, format!("{}#a-2", debate.url()));
     page.click(button("Copy text").within(&claim)).await;
     page.wait_for(
-        "the words are copied as they were written",
+        "the Markdown is copied",
         &format!("{clipboard}.then(text => text === {})", debate.newest()["content"]),
     )
     .await;
@@ -42,7 +42,7 @@ async fn links_texts_and_whole_debates_are_taken_away() {
     let whole: Value = serde_json::from_slice(&fs::read(file("json")).unwrap()).unwrap();
     assert!(whole.to_string().contains("Says **who**?"), "{whole}");
 
-    // The page in the file shows the debate, asks for nothing and runs nothing.
+    // The exported page shows the debate, loads nothing and runs nothing.
     let kept = browser.page().await;
     let address = format!("file://{}", file("html").display());
     kept.goto(&address).await;
@@ -58,9 +58,9 @@ async fn links_texts_and_whole_debates_are_taken_away() {
 }
 
 #[tokio::test]
-async fn a_debate_is_deleted_after_it_was_said_what_goes() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let debate = stage.debate("To be deleted", "A motion.");
+async fn the_page_asks_before_it_deletes_a_debate() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("To be deleted", "A motion.");
     debate.claims("opponent", "A claim.");
     let waiting = debate.waits("opponent");
     let page = browser.open(&debate.url()).await;
@@ -68,14 +68,14 @@ async fn a_debate_is_deleted_after_it_was_said_what_goes() {
     page.follow(link("Delete")).await;
     page.reads("Delete this debate?").await;
     page.reads("To be deleted").await;
-    page.reads("Nobody can read it any more (arguments: 2)").await;
+    page.reads("Nobody will be able to read it (arguments: 2)").await;
     page.follow(link("Keep it")).await;
     page.reads("A claim.").await;
     page.follow(link("Delete")).await;
     page.follow(button("Delete it")).await;
     page.reads("The debate is deleted.").await;
     assert_eq!(page.count(link("To be deleted")).await, 0);
-    // Whoever looks at it or waits for it is told.
+    // Open pages and waiting agents notice.
     watching.reads("This debate was deleted").await;
     watching.complaints();
     waiting.end().refused("DEBATE_NOT_FOUND", 2);

@@ -1,25 +1,25 @@
-//! Everything at a glance: what needs somebody comes first, and by itself.
+//! The list of debates: live, searched, filtered and paged.
 
 use serde_json::json;
 
 use super::Browser;
+use super::cli_debate::CliServer;
 use super::find::{button, css, link, role};
-use super::stage::Stage;
 use crate::world::World;
 
 #[tokio::test]
-async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let import = stage.debate("May the import stop the server?", "It may.");
-    let rewrite = stage.debate("Rewrite it?", "In another language.");
+async fn debates_that_need_a_ruling_come_first_and_cause_one_notification_each() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let import = server.debate("May the import stop the server?", "It may.");
+    let rewrite = server.debate("Rewrite it?", "In another language.");
     import.claims("opponent", "Who waits is cut off.");
     let page = browser.page().await;
     page.keep_notifications().await;
-    page.goto(&stage.url()).await;
+    page.goto(&server.url()).await;
     page.eval("window.here = 1").await;
     page.reads("Nothing needs you right now.").await;
-    page.click(button("Tell me when a debate needs me")).await;
-    page.reads("You will be told when a debate needs you").await;
+    page.click(button("Notify me when a debate needs me")).await;
+    page.reads("You will get a notification when a debate needs you").await;
     let title = page.title().await;
     let icon = "document.querySelector('link[rel=icon]').href";
     let calm = page.eval(icon).await;
@@ -33,7 +33,7 @@ async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
     assert_eq!(first, "May the import stop the server?");
     assert!(page.text(&needed).await.contains("waiting for your ruling"));
 
-    // What else happens is no reason to be told again.
+    // Other events cause no notification.
     rewrite.claims("opponent", "Why?");
     page.reads("Opponent CLAIM").await;
     rewrite.run("intervention", &[]);
@@ -43,8 +43,8 @@ async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
     import.rules("It may.");
     page.wait_for("the title counts down", "document.title.startsWith('(1) ')").await;
     page.see(link("May the import stop the server?").within(role("region", "Active"))).await;
-    let told: Vec<_> = page.notifications().await.iter().map(|n| n["title"].clone()).collect();
-    assert_eq!(told, ["May the import stop the server?", "Rewrite it?"]);
+    let titles: Vec<_> = page.notifications().await.iter().map(|n| n["title"].clone()).collect();
+    assert_eq!(titles, ["May the import stop the server?", "Rewrite it?"]);
 
     rewrite.run("ruling", &["--content", "No.", "--close"]);
     page.see(link("Rewrite it?").within(role("region", "Closed"))).await;
@@ -52,17 +52,17 @@ async fn what_needs_a_ruling_comes_first_and_is_told_of_once() {
     page.wait_for("nothing is counted", &format!("document.title === {}", json!(title))).await;
     assert_eq!(page.eval(icon).await, calm);
     assert_eq!(page.notifications().await.len(), 2);
-    assert_eq!(page.eval("window.here").await, 1, "nothing was loaded again");
+    assert_eq!(page.eval("window.here").await, 1, "the page was not reloaded");
 }
 
 #[tokio::test]
-async fn debates_moves_and_those_who_wait_appear_by_themselves() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let page = browser.open(&stage.url()).await;
+async fn new_debates_moves_and_presence_appear_live() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let page = browser.open(&server.url()).await;
     page.reads("No debates yet").await;
     page.eval("window.here = 1").await;
 
-    let debate = stage.debate("Keep one SQLite file?", "Yes.");
+    let debate = server.debate("Keep one SQLite file?", "Yes.");
     let row = role("listitem", "").within(role("region", "Active"));
     page.see(link("Keep one SQLite file?").within(&row)).await;
     let said = page.text(&row).await;
@@ -81,16 +81,16 @@ async fn debates_moves_and_those_who_wait_appear_by_themselves() {
     debate.claims("proposer", "There is one machine.");
     page.reads("round 2").await;
 
-    stage.debate("Another one", "Yes.");
+    server.debate("Another one", "Yes.");
     page.see(link("Another one")).await;
     assert_eq!(page.text(css("main li a").number(0)).await, "Another one", "the newest first");
     debate.run("delete", &["--confirm"]);
     page.see_no(link("Keep one SQLite file?")).await;
-    assert_eq!(page.eval("window.here").await, 1, "nothing was loaded again");
+    assert_eq!(page.eval("window.here").await, 1, "the page was not reloaded");
 }
 
 #[tokio::test]
-async fn many_debates_are_searched_filtered_and_paged_through() {
+async fn debates_are_searched_filtered_and_paged() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     for number in 0..65 {
@@ -115,7 +115,7 @@ async fn many_debates_are_searched_filtered_and_paged_through() {
     page.type_keys("sqlite").await;
     page.wait_for("one is found", "document.querySelectorAll('#list li').length === 1").await;
     page.see(link("Plan 07 SQLite")).await;
-    assert!(page.url().await.ends_with("?q=sqlite"), "it can be kept as a link");
+    assert!(page.url().await.ends_with("?q=sqlite"), "the address has the search");
     page.reload().await;
     assert_eq!(page.value(role("searchbox", "Search titles")).await, "sqlite");
     assert_eq!(page.count(&rows).await, 1);
@@ -130,7 +130,7 @@ async fn many_debates_are_searched_filtered_and_paged_through() {
     page.pick(role("combobox", "Type"), "coding").await;
     page.reads("No debate matches.").await;
     page.pick(role("combobox", "State"), "waiting for the prop").await;
-    // Every fifth is of this type, every fourth was answered; those with both are every twentieth.
+    // Every fifth debate has this type and every fourth was answered.
     page.wait_for("both filters", "document.querySelectorAll('#list li').length === 4").await;
 
     page.goto(&world.url).await;
@@ -148,8 +148,7 @@ async fn many_debates_are_searched_filtered_and_paged_through() {
     seen.sort();
     assert_eq!(seen.len(), 65, "{seen:?}");
     seen.dedup();
-    assert_eq!(seen.len(), 65, "none twice");
-    // Further back in time, what is new still does not push in between.
+    assert_eq!(seen.len(), 65, "each debate once");
     world.debate("Newest").await;
     page.goto(&world.url).await;
     page.see(link("Newest")).await;

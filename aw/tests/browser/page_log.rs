@@ -1,35 +1,34 @@
-//! What a page has done since it was opened: requests, complaints, dialogs, documents.
+//! Records the requests, complaints and documents of a page.
 
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::devtools::Listener;
+use super::devtools::EventListener;
 
-/// Takes note of everything that happens in a page.
+/// The record of one page.
 #[derive(Default)]
-pub struct Seen(Mutex<State>);
+pub struct PageLog(Mutex<PageEvents>);
 
 #[derive(Default)]
-struct State {
+struct PageEvents {
     frame: String,
     document: String,
     loaded: String,
     requests: Vec<Request>,
     complaints: Vec<String>,
-    accepts: bool,
 }
 
-/// Something that the page asked the network for.
+/// A request of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub method: String,
     pub url: String,
     pub headers: Value,
-    /// Its status; 0 as long as there is no answer.
+    /// The status, 0 without an answer.
     pub status: u64,
     id: String,
-    /// The browser itself has refused to send it.
+    /// Whether the browser refused to send it.
     refused: bool,
 }
 
@@ -40,74 +39,68 @@ impl Request {
         &self.url[..end]
     }
 
-    /// Whether it has left the browser.
+    /// Whether it left the browser.
     fn is_sent(&self) -> bool {
         let inside = ["data:", "blob:", "about:", "chrome-error:"];
         !self.refused && !inside.iter().any(|scheme| self.url.starts_with(scheme))
     }
 }
 
-impl Seen {
-    /// The page's frame is this one; those inside it are its own affair.
+impl PageLog {
+    /// Records the documents of this frame only.
     pub fn begin(&self, frame: &str) {
         self.0.lock().unwrap().frame = frame.to_owned();
     }
 
-    /// The document that is shown, once it is loaded.
+    /// The current document, if it is loaded.
     pub fn loaded(&self) -> Option<String> {
         let state = self.0.lock().unwrap();
         (state.document == state.loaded).then(|| state.loaded.clone())
     }
 
-    /// Every request over the network so far, WebSockets among them.
+    /// Every request over the network so far, including WebSockets.
     pub fn requests(&self) -> Vec<Request> {
         let state = self.0.lock().unwrap();
         state.requests.iter().filter(|request| request.is_sent()).cloned().collect()
     }
 
-    /// Forgets the requests so far.
     pub fn forget_requests(&self) {
         self.0.lock().unwrap().requests.clear();
     }
 
-    /// Errors, violated policies and dialogs so far, and forgets them.
+    /// Returns and forgets the errors, policy violations and dialogs so far.
     pub fn take_complaints(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap().complaints)
     }
-
-    /// From now on dialogs are answered with yes.
-    pub fn accept_dialogs(&self) {
-        self.0.lock().unwrap().accepts = true;
-    }
 }
 
-impl Listener for Seen {
-    fn hear(&self, event: &str, told: &Value) -> Option<(&'static str, Value)> {
+impl EventListener for PageLog {
+    fn hear(&self, event: &str, data: &Value) -> Option<(&'static str, Value)> {
         let mut state = self.0.lock().unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match event {
-            "Page.frameNavigated" if told["frame"]["id"] == *state.frame => {
-                state.document = text(&told["frame"]["loaderId"]);
-                // It was loaded when it was put away.
-                if told["type"] == "BackForwardCacheRestore" {
+            "Page.frameNavigated" if data["frame"]["id"] == *state.frame => {
+                state.document = text(&data["frame"]["loaderId"]);
+                // It was loaded when it was cached.
+                if data["type"] == "BackForwardCacheRestore" {
                     state.loaded = state.document.clone();
                 }
             }
-            "Page.lifecycleEvent" if told["frameId"] == *state.frame && told["name"] == "load" => {
-                state.loaded = text(&told["loaderId"]);
+            "Page.lifecycleEvent" if data["frameId"] == *state.frame && data["name"] == "load" => {
+                state.loaded = text(&data["loaderId"]);
             }
             "Network.requestWillBeSent" => {
-                let id = text(&told["requestId"]);
-                // Where it was sent on, the same request is made again to another place.
-                if let Some(sent_on) = told["redirectResponse"]["status"].as_u64()
+                let id = text(&data["requestId"]);
+                // A redirect has the same request id.
+                if let Some(sent_on) = data["redirectResponse"]["status"].as_u64()
                     && let Some(first) = state.requests.iter_mut().rev().find(|r| r.id == id)
                 {
                     first.status = sent_on;
                 }
                 state.requests.push(Request {
-                    method: text(&told["request"]["method"]),
-                    url: text(&told["request"]["url"]),
-                    headers: told["request"]["headers"].clone(),
+                    method: text(&data["request"]["method"]),
+                    url: text(&data["request"]["url"]),
+                    headers: data["request"]["headers"].clone(),
                     id,
                     status: 0,
                     refused: false,
@@ -115,26 +108,26 @@ impl Listener for Seen {
             }
             "Network.webSocketCreated" => state.requests.push(Request {
                 method: "GET".to_owned(),
-                url: text(&told["url"]),
+                url: text(&data["url"]),
                 headers: Value::Null,
-                id: text(&told["requestId"]),
+                id: text(&data["requestId"]),
                 status: 0,
                 refused: false,
             }),
             "Network.responseReceived" | "Network.webSocketHandshakeResponseReceived" => {
-                let same = |request: &&mut Request| told["requestId"] == *request.id;
+                let same = |request: &&mut Request| data["requestId"] == *request.id;
                 if let Some(request) = state.requests.iter_mut().rev().find(same) {
-                    request.status = told["response"]["status"].as_u64().unwrap_or_default();
+                    request.status = data["response"]["status"].as_u64().unwrap_or_default();
                 }
             }
-            "Network.loadingFailed" if told["blockedReason"].is_string() => {
-                let same = |request: &&mut Request| told["requestId"] == *request.id;
+            "Network.loadingFailed" if data["blockedReason"].is_string() => {
+                let same = |request: &&mut Request| data["requestId"] == *request.id;
                 if let Some(request) = state.requests.iter_mut().rev().find(same) {
                     request.refused = true;
                 }
             }
-            "Runtime.consoleAPICalled" if told["type"] == "error" || told["type"] == "assert" => {
-                let said = told["args"].as_array().into_iter().flatten().map(|said| {
+            "Runtime.consoleAPICalled" if data["type"] == "error" || data["type"] == "assert" => {
+                let said = data["args"].as_array().into_iter().flatten().map(|said| {
                     said["description"]
                         .as_str()
                         .map_or_else(|| said["value"].to_string(), str::to_owned)
@@ -143,25 +136,24 @@ impl Listener for Seen {
                 state.complaints.push(format!("console: {said}"));
             }
             "Runtime.exceptionThrown" => {
-                let thrown = &told["exceptionDetails"];
+                let thrown = &data["exceptionDetails"];
                 let what = thrown["exception"]["description"].as_str().unwrap_or_default();
                 state.complaints.push(format!("exception: {} {what}", text(&thrown["text"])));
             }
-            "Log.entryAdded" if is_error(&told["entry"]) => {
-                let entry = &told["entry"];
+            "Log.entryAdded" if is_error(&data["entry"]) => {
+                let entry = &data["entry"];
                 let (source, what) = (text(&entry["source"]), text(&entry["text"]));
                 state.complaints.push(format!("{source}: {what} {}", text(&entry["url"])));
             }
-            "Audits.issueAdded" if told["issue"]["code"] == "ContentSecurityPolicyIssue" => {
-                let details = &told["issue"]["details"]["contentSecurityPolicyIssueDetails"];
+            "Audits.issueAdded" if data["issue"]["code"] == "ContentSecurityPolicyIssue" => {
+                let details = &data["issue"]["details"]["contentSecurityPolicyIssueDetails"];
                 state.complaints.push(format!("policy: {details}"));
             }
             "Page.javascriptDialogOpening" => {
-                let (kind, what) = (text(&told["type"]), text(&told["message"]));
+                let (kind, what) = (text(&data["type"]), text(&data["message"]));
                 state.complaints.push(format!("dialog: {kind} {what}"));
-                return Some(("Page.handleJavaScriptDialog", json!({"accept": state.accepts})));
+                return Some(("Page.handleJavaScriptDialog", json!({"accept": false})));
             }
-            // A crashed page answers nothing any more.
             "Inspector.targetCrashed" => state.complaints.push("the page crashed".to_owned()),
             _ => {}
         }
@@ -169,8 +161,7 @@ impl Listener for Seen {
     }
 }
 
-/// Whether the browser logs a failure of the page. Newer versions add advice of their own, about what
-/// they will do differently one day; a page cannot be faulted for that.
+/// Whether the browser logs an error of the page, not advice about future versions of the browser.
 fn is_error(entry: &Value) -> bool {
     let advice = ["deprecation", "intervention", "recommendation", "violation"];
     entry["level"] == "error" && !advice.iter().any(|source| entry["source"] == *source)

@@ -1,6 +1,6 @@
-//! Every door of the server, and what is brought there so that it would open.
+//! Every endpoint of the server, with a valid request for it.
 //!
-//! The doors are the rows of the tables of seats, which fail when a route has none.
+//! The endpoints are the rows of the tables of seats, whose tests fail if a route has none.
 
 use serde_json::{Value, json};
 
@@ -10,47 +10,46 @@ use crate::seats::scene::Scene;
 use crate::seats::{api, pages};
 use crate::world::World;
 
-/// A door, and what is brought there.
+/// An endpoint and a request for it.
 #[derive(Debug)]
-pub struct Door {
-    /// A method, or `SAYS` for what is said over a socket.
+pub struct Endpoint {
+    /// A method, or `SAYS` for a message over a socket.
     pub how: String,
     pub path: String,
-    /// Whether it is a page, to which a link may lead from anywhere.
+    /// Whether it is a page, which links from any site may lead to.
     pub is_page: bool,
-    /// Whether what comes is drawn for people.
+    /// Whether it returns a page for people.
     pub is_document: bool,
     json: Option<Value>,
     fields: Option<Vec<(&'static str, String)>>,
     says: Option<Vec<String>>,
 }
 
-impl Door {
-    /// What a page of an attacker needs to try it at this server, as a cell of the matrix.
-    pub fn tried(&self, server: &str, cell: usize, means: &str) -> Value {
+impl Endpoint {
+    /// The request as an attempt for `attack.js`.
+    pub fn attempt(&self, server: &str, attempt: usize, technique: &str) -> Value {
         let and = if self.path.contains('?') { '&' } else { '?' };
         json!({
-            "cell": cell, "means": means, "url": format!("{server}{}{and}cell={cell}", self.path),
+            "attempt": attempt, "technique": technique, "url": format!("{server}{}{and}attempt={attempt}", self.path),
             "json": self.json.as_ref().map(Value::to_string), "fields": self.fields, "says": self.says,
         })
     }
 
-    /// Whether the same is brought to the same place.
-    fn is_same(&self, other: &Door) -> bool {
+    /// Whether both are the same request.
+    fn is_same(&self, other: &Endpoint) -> bool {
         (&self.how, &self.path, &self.json) == (&other.how, &other.path, &other.json)
             && (&self.fields, &self.says) == (&other.fields, &other.says)
     }
 
-    /// How it is named in a complaint.
     pub fn name(&self) -> String {
         format!("{} {}", self.how, self.path)
     }
 }
 
-/// Debates in which some move is due, each with what belongs to it.
+/// Debates in different states.
 pub struct Scenes<'a> {
     due: Vec<(&'static str, Scene<'a>)>,
-    /// What is there to be deleted.
+    /// The debate to delete.
     doomed: Scene<'a>,
 }
 
@@ -63,23 +62,24 @@ impl<'a> Scenes<'a> {
         Scenes { due, doomed: Scene::with(world, "AWAITING_OPPONENT").await }
     }
 
-    /// Every door that opens to somebody; forms carry the csrf of this browser, as if it had been guessed.
-    pub fn doors(&self, browser: &Browser) -> Vec<Door> {
+    /// Every endpoint that some caller may use. Forms have the CSRF token of this browser, as if an
+    /// attacker had guessed it.
+    pub fn endpoints(&self, browser: &Browser) -> Vec<Endpoint> {
         let of_api = rows(api::GRID).into_iter().map(|row| (row, false));
         let of_pages = rows(pages::GRID).into_iter().map(|row| (row, true));
-        let mut doors: Vec<Door> = Vec::new();
+        let mut endpoints: Vec<Endpoint> = Vec::new();
         for (row, is_pages) in of_api.chain(of_pages).filter(|(row, _)| row.opens()) {
-            let door = self.door(&row, is_pages, browser);
-            // Some rows differ in who may come in, and some doors are in both tables.
-            if !doors.iter().any(|known| known.is_same(&door)) {
-                doors.push(door);
+            let endpoint = self.endpoint(&row, is_pages, browser);
+            // Some rows differ in the caller only, and some endpoints are in both tables.
+            if !endpoints.iter().any(|known| known.is_same(&endpoint)) {
+                endpoints.push(endpoint);
             }
         }
-        doors.push(tools());
-        doors
+        endpoints.push(tools());
+        endpoints
     }
 
-    fn door(&self, row: &Row, of_pages: bool, browser: &Browser) -> Door {
+    fn endpoint(&self, row: &Row, of_pages: bool, browser: &Browser) -> Endpoint {
         let scene = if row.how == "DELETE" || row.path.ends_with("/delete") {
             &self.doomed
         } else {
@@ -96,7 +96,7 @@ impl<'a> Scenes<'a> {
         let path = if of_pages { pages::path(scene, row, browser) } else { api::path(scene, row) };
         let is_page = of_pages && row.is_form() && row.path != "/ws";
         let is_plain = path.starts_with("/assets/") || path.contains("/text/");
-        Door {
+        Endpoint {
             how: row.how.clone(),
             is_page,
             is_document: is_page && row.path != "/needed" && !is_plain,
@@ -112,13 +112,13 @@ impl<'a> Scenes<'a> {
     }
 }
 
-/// The tools have a door of their own.
-fn tools() -> Door {
+/// The endpoint of the MCP tools.
+fn tools() -> Endpoint {
     let call = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "docs_create", "arguments": {"summary": "Plan", "content": "Text"}},
     });
-    Door {
+    Endpoint {
         how: "POST".to_owned(),
         path: "/mcp".to_owned(),
         is_page: false,

@@ -1,29 +1,29 @@
-//! For everybody: axe-core over every page and state, and nothing beside a phone's screen.
+//! axe-core on every page in every state, and no page wider than the screen of a phone.
 
 use serde_json::json;
 
+use super::emulation::{ColorScheme, WIDTHS};
+use super::every_page::{APPEAL, every_page, every_page_by_seat};
 use super::find::{button, css, field, role};
-use super::gallery::{APPEAL, hang, hang_by_seat};
-use super::sight::{Theme, WIDTHS};
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::token_server::TokenServer;
 use crate::world::{World, text};
 
 #[tokio::test]
-async fn no_page_in_any_state_keeps_anybody_out() {
+async fn every_page_in_every_state_is_accessible() {
     let Some(browser) = Browser::start().await else { return };
     let (world, empty) = (World::start().await, World::start().await);
     let mut pages = vec![("list-empty", empty.url.clone())];
-    for exhibit in hang(&world).await {
-        pages.push((exhibit.name, format!("{}{}", world.url, exhibit.path)));
+    for state in every_page(&world).await {
+        pages.push((state.name, format!("{}{}", world.url, state.path)));
     }
     let page = browser.page().await;
     let mut found = Vec::new();
     for (name, url) in pages {
         page.goto(&url).await;
-        // A page that says that something is missing is a 404, which the browser notes.
+        // Pages with an error status are complaints of the browser.
         page.complaints();
-        for theme in Theme::BOTH {
+        for theme in ColorScheme::BOTH {
             page.prefers(theme, true).await;
             for width in WIDTHS {
                 page.width(width).await;
@@ -40,31 +40,31 @@ async fn no_page_in_any_state_keeps_anybody_out() {
 }
 
 #[tokio::test]
-async fn no_page_of_any_seat_keeps_anybody_out() {
+async fn every_page_of_every_seat_is_accessible() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let server = TokenServer::start().await;
     let page = browser.page().await;
-    for exhibit in hang_by_seat(&house).await {
-        let path = match &exhibit.token {
-            Some(token) => house.link(token, &exhibit.path).await,
-            None => exhibit.path,
+    for state in every_page_by_seat(&server).await {
+        let path = match &state.token {
+            Some(token) => server.link(token, &state.path).await,
+            None => state.path,
         };
-        page.goto(&format!("{}{path}", house.world.url)).await;
-        lets_everybody_in(&page, exhibit.name).await;
-        // What a seat may not do is a 403, which the browser notes.
+        page.goto(&format!("{}{path}", server.world.url)).await;
+        is_accessible(&page, state.name).await;
+        // Pages with an error status are complaints of the browser.
         page.complaints();
     }
-    // As somebody sees it who follows the link with a browser that says nothing of itself.
+    // A link opened by a browser that may only prefetch it.
     let other = browser.page().await;
     other.headers(json!({"Sec-Purpose": "prefetch"})).await;
-    other.goto(&format!("{}{}", house.world.url, house.link("secret", "/").await)).await;
+    other.goto(&format!("{}{}", server.world.url, server.link("secret", "/").await)).await;
     other.see(button("Sign in")).await;
-    lets_everybody_in(&other, "a link with a button").await;
+    is_accessible(&other, "a link with a button").await;
 }
 
-/// Asserts that nobody is kept out of the page as it is now, in both themes.
-async fn lets_everybody_in(page: &Page, what: &str) {
-    for theme in Theme::BOTH {
+/// Asserts that the page is accessible now, in both themes.
+async fn is_accessible(page: &Page, what: &str) {
+    for theme in ColorScheme::BOTH {
         page.prefers(theme, true).await;
         page.is_accessible(&format!("{what}, {}", theme.name())).await;
     }
@@ -75,7 +75,7 @@ async fn lets_everybody_in(page: &Page, what: &str) {
 }
 
 #[tokio::test]
-async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
+async fn every_state_that_a_person_causes_is_accessible() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let debate = world.debate("May the import stop the server?").await;
@@ -83,7 +83,7 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
     let page = browser.open(&url).await;
     page.click(role("DisclosureTriangle", "Stop the agents")).await;
     page.click(role("DisclosureTriangle", "Bring this agent back").number(0)).await;
-    lets_everybody_in(&page, "about to stop").await;
+    is_accessible(&page, "about to stop").await;
 
     let long = "A paragraph of some length.\n\n".repeat(150);
     let claim = debate.claim("opponent", &debate.motion, &long).await;
@@ -95,7 +95,7 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
     page.click(role("radio", "Option B")).await;
     page.click(button("Preview")).await;
     page.see(css("#preview .words")).await;
-    lets_everybody_in(&page, "a choice and its preview").await;
+    is_accessible(&page, "a choice and its preview").await;
 
     page.focus(field("Text of the ruling")).await;
     page.press("Control+a").await;
@@ -104,14 +104,14 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
         .await;
     page.follow(button("Send ruling")).await;
     page.reads("Choose an option").await;
-    lets_everybody_in(&page, "a ruling that is refused").await;
+    is_accessible(&page, "a ruling that is refused").await;
 
     page.type_into(field("Text of the ruling"), "Too late").await;
     debate.rule(json!({"content": "Faster."})).await.created();
-    page.reads("Somebody has ruled already").await;
+    page.reads("Somebody else has ruled already").await;
     page.offline(true).await;
     page.reads("Connection lost.").await;
-    lets_everybody_in(&page, "overtaken and offline").await;
+    is_accessible(&page, "overtaken and offline").await;
     page.offline(false).await;
     page.reads("Connected again").await;
     page.complaints();
@@ -120,7 +120,7 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
     page.type_into(field("Title"), "No motion").await;
     page.follow(button("Open the debate")).await;
     page.see(role("alert", "")).await;
-    lets_everybody_in(&page, "a debate that is refused").await;
+    is_accessible(&page, "a debate that is refused").await;
 
     let lines: Vec<String> = (0..60).map(|number| format!("Line {number}\n")).collect();
     let body = json!({"summary": "One", "content": lines.concat()});
@@ -130,5 +130,5 @@ async fn no_state_that_somebody_brings_about_keeps_anybody_out() {
     page.goto(&format!("{}/doc/{plan}?from=1&to=2", world.url)).await;
     page.click(role("DisclosureTriangle", "unchanged lines")).await;
     page.reads("Line 30").await;
-    lets_everybody_in(&page, "a comparison with its fold open").await;
+    is_accessible(&page, "a comparison with its fold open").await;
 }

@@ -1,4 +1,4 @@
-//! A server that wants tokens: whoever runs it, and its guests at browsers without a screen.
+//! A server that wants tokens, and people who sign in to it over plain HTTP.
 
 use aw::settings::{Guard, Limits};
 use reqwest::Method;
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use super::seen::{Seen, see, send};
 use crate::world::{Answer, Socket, World, new_id, text};
 
-/// A server that wants tokens, seen by whoever runs it.
-pub struct House {
+/// A server that wants tokens. `secret` is the shared one.
+pub struct TokenServer {
     pub world: World,
 }
 
-impl House {
-    pub async fn open() -> Self {
-        House { world: World::with(Guard::sharing("secret"), Limits::default()).await }
+impl TokenServer {
+    pub async fn start() -> Self {
+        TokenServer { world: World::with(Guard::sharing("secret"), Limits::default()).await }
     }
 
-    /// What comes of this for whoever has the token.
+    /// Sends a request with this token.
     pub async fn ask(&self, token: &str, method: Method, path: &str, body: Value) -> Answer {
         let request = self.world.request(method, path).bearer_auth(token);
         Answer::to(if body.is_null() { request } else { request.json(&body) }).await
@@ -27,7 +27,7 @@ impl House {
         self.ask("secret", Method::POST, path, body).await.created()
     }
 
-    /// A seat: its token and its id.
+    /// Creates a seat. Returns its token and its id.
     pub async fn seat(&self, fields: Value) -> (String, String) {
         let made = self.post("/tokens", fields).await;
         (text(&made["token"]), text(&made["token_id"]))
@@ -56,12 +56,12 @@ impl House {
         id
     }
 
-    /// A link for whoever has this token, that leads there.
+    /// A sign-in link for this token that leads to this path.
     pub async fn link(&self, token: &str, to: &str) -> String {
         let made = self.ask(token, Method::POST, "/links", json!({"to": to})).await.created();
         text(&made["path"])
     }
-    /// Somebody who has pasted this token.
+    /// Signs in with this token.
     pub async fn guest(&self, token: &str) -> Guest<'_> {
         let ask = see(&self.world, "/sign-in", &[]).await;
         let csrf = ask.csrf();
@@ -73,7 +73,7 @@ impl House {
     }
 }
 
-/// Somebody who is signed in.
+/// A person who is signed in.
 pub struct Guest<'a> {
     world: &'a World,
     pub cookies: String,

@@ -1,11 +1,11 @@
-//! Every page in every state that it knows, hung for those who look at all of them.
+//! Every page in every state that it knows, pages for those who look at all of them.
 
 use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::api::house::House;
+use crate::api::token_server::TokenServer;
 use crate::world::{DebateFor, World, new_id, text};
 
 /// An APPEAL as the proposer's command prescribes it.
@@ -39,24 +39,23 @@ fn append(&self, entry: &Entry) -> Result<Seq, Fault> {
 }
 ```
 
-> Who reads is never held up by who writes.
+> Readers never wait for writers.
 
 See [the plan](https://example.com/plan) and doc_id=";
 
-const LONG: &str = "The batch is written in one transaction, and whoever waits for one of its \
-entries is told after the commit, never before it. That costs the slowest of them a millisecond \
-and saves the disk nine syncs out of ten.";
+const LONG: &str = "The batch is written in one transaction. Waiters get an answer after the commit, \
+never before it. That costs the slowest of them a millisecond and saves the disk nine syncs out of ten.";
 
-/// A page to look at.
-pub struct Exhibit {
+/// A page in one state.
+pub struct PageState {
     pub name: &'static str,
     pub path: String,
 }
 
-/// Fills a world with debates and documents of every kind; the pages that show them.
-pub async fn hang(world: &World) -> Vec<Exhibit> {
-    let mut hung = Vec::new();
-    let mut show = |name: &'static str, path: String| hung.push(Exhibit { name, path });
+/// Fills a world with debates and documents of every kind, and returns the pages that show them.
+pub async fn every_page(world: &World) -> Vec<PageState> {
+    let mut pages = Vec::new();
+    let mut show = |name: &'static str, path: String| pages.push(PageState { name, path });
     show("sign-in", "/sign-in".to_owned());
     show("new", "/new".to_owned());
     show("not-found", "/debate/nowhere".to_owned());
@@ -116,7 +115,7 @@ pub async fn hang(world: &World) -> Vec<Exhibit> {
     show("list", "/".to_owned());
     show("list-nothing-found", "/?q=zzzz".to_owned());
     show("list-deleted", "/?deleted=1".to_owned());
-    hung
+    pages
 }
 
 async fn document(world: &World) -> String {
@@ -141,7 +140,7 @@ async fn opened<'a>(world: &'a World, title: &str, plan: &str, kind: &str) -> De
     debate
 }
 
-/// A debate in which the opponent has answered, and that answer.
+/// A debate in which the opponent has answered, and the id of the answer.
 async fn opened_with_claim<'a>(
     world: &'a World,
     title: &str,
@@ -154,7 +153,7 @@ async fn opened_with_claim<'a>(
     (debate, claim)
 }
 
-/// A debate of ten rounds, the proposer's turn, and what it answers.
+/// A debate of ten rounds that waits for the proposer, and the id of its newest argument.
 async fn long<'a>(world: &'a World, plan: &str) -> (DebateFor<'a>, String) {
     let debate = opened(world, "May the import stop the server?", plan, "coding_plan_debate").await;
     let mut last = debate.motion.clone();
@@ -174,35 +173,35 @@ fn id_of(written: &Value) -> String {
     text(&written["argument"]["id"])
 }
 
-/// A page as somebody sees it who has signed in with this token; without one, a stranger.
-pub struct Seated {
+/// A page for a person who has signed in with this token, or has not signed in.
+pub struct SeatPage {
     pub name: &'static str,
     pub token: Option<String>,
     pub path: String,
 }
 
-/// The pages that look different from seat to seat.
-pub async fn hang_by_seat(house: &House) -> Vec<Seated> {
-    let long = "The laptop of An, which stands in the kitchen and argues with everybody who comes";
-    let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
-    let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
-    let (named, _) = house.seat(json!({"role": "arbitrator", "name": &long[..80]})).await;
-    let (proposer, _) = house.seat(json!({"role": "proposer", "name": "Bo"})).await;
-    let owed = house.appealed("May the import stop the server?").await;
-    let ruled = house.appealed("Whose hand was it?").await;
+/// The pages that differ from seat to seat.
+pub async fn every_page_by_seat(server: &TokenServer) -> Vec<SeatPage> {
+    let long = "The laptop of An, which stands in the kitchen and argues with all of its visitors.";
+    let (an, _) = server.seat(json!({"role": "arbitrator", "name": "An"})).await;
+    let (codex, _) = server.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
+    let (named, _) = server.seat(json!({"role": "arbitrator", "name": &long[..80]})).await;
+    let (proposer, _) = server.seat(json!({"role": "proposer", "name": "Bo"})).await;
+    let owed = server.appealed("May the import stop the server?").await;
+    let ruled = server.appealed("Who ruled?").await;
     let stop = json!({"content": "You argue about the wrong thing."});
     let fields = json!({"role": "observer", "name": "Dung", "debate_id": ruled});
-    let (observer, _) = house.seat(fields).await;
+    let (observer, _) = server.seat(fields).await;
 
     let page = format!("/debate/{ruled}");
-    let guest = house.guest(&an).await;
+    let guest = server.guest(&an).await;
     let target = guest.sees(&page).await.hidden("target");
     let ruling = [("words", "Option A."), ("request", &new_id()), ("target", &target)];
     assert_eq!(guest.sends(&format!("{page}/rule"), &ruling).await.status, 303);
     for (what, body) in
         [("intervention", stop), ("ruling", json!({"content": "Then argue about X."}))]
     {
-        house.ask(&codex, Method::POST, &format!("/debates/{ruled}/{what}"), body).await.created();
+        server.ask(&codex, Method::POST, &format!("/debates/{ruled}/{what}"), body).await.created();
     }
     let mut body =
         json!({"client_request_id": new_id(), "content": "Done.", "author": "codex 0.166"});
@@ -210,10 +209,10 @@ pub async fn hang_by_seat(house: &House) -> Vec<Seated> {
     let newest: Value = serde_json::from_str(&newest).unwrap();
     body["target_id"] = newest["arguments"].as_array().unwrap().last().unwrap()["id"].clone();
     let resolution = format!("/debates/{ruled}/resolution");
-    house.ask(&proposer, Method::POST, &resolution, body).await.created();
+    server.ask(&proposer, Method::POST, &resolution, body).await.created();
 
     let seated =
-        |name, token: Option<&String>, path: String| Seated { name, token: token.cloned(), path };
+        |name, token: Option<&String>, path: String| SeatPage { name, token: token.cloned(), path };
     vec![
         seated("link-used-up", None, "/sign-in/link?code=x".to_owned()),
         seated("seat-arbitrator-owes", Some(&an), format!("/debate/{owed}")),

@@ -1,5 +1,5 @@
-// What a hostile page tries. `strike` is given cells: by which means which door is tried. It gives back what
-// the page's script could read through each; to have read nothing is an empty text.
+// The script of a hostile page. `attack` makes attempts, each a technique at an endpoint, and returns what
+// the script could read by each of them.
 
 const moment = () => new Promise(done => setTimeout(done, 5));
 
@@ -7,7 +7,7 @@ const moment = () => new Promise(done => setTimeout(done, 5));
 const first = (target, ...events) =>
     new Promise(done => events.forEach(name => target.addEventListener(name, () => done(name), {once: true})));
 
-/** Puts something into the page, and looks at it when it has come, or has failed to. */
+/** Adds an element to the page and reads it when it has loaded or failed. */
 const show = async (kind, set, look) => {
     const put = document.createElement(kind);
     const came = first(put, 'load', 'error');
@@ -21,17 +21,17 @@ const show = async (kind, set, look) => {
 const whole = frame => frame.contentDocument?.documentElement?.innerText;
 const loaded = (_, came) => (came === 'load' ? 'it is loaded' : '');
 
-/** An answer, as far as the browser shows it. */
-const told = async asked => {
-    const answer = await asked;
+/** The part of an answer that the browser shows to the script. */
+const visible = async request => {
+    const answer = await request;
     return answer.type.startsWith('opaque') ? '' : `${answer.status} ${await answer.text()}`;
 };
 
-const ask = given => ({url}) => told(fetch(url, given));
-const send = (kind, given = {}) => door => {
-    const body = kind.startsWith('multipart') ? parts(door) : content(door);
+const ask = given => ({url}) => visible(fetch(url, given));
+const send = (kind, given = {}) => endpoint => {
+    const body = kind.startsWith('multipart') ? parts(endpoint) : content(endpoint);
     const headers = kind.startsWith('multipart') ? {} : {'content-type': kind};
-    return told(fetch(door.url, {method: 'POST', headers, body, ...given}));
+    return visible(fetch(endpoint.url, {method: 'POST', headers, body, ...given}));
 };
 
 const content = ({json, fields}) => json ?? new URLSearchParams(fields).toString();
@@ -41,18 +41,18 @@ const parts = ({json, fields}) => {
     return parts;
 };
 
-/** The older way to ask. */
-const request = (method, kind, withCredentials) => door =>
+/** A request by XMLHttpRequest. */
+const request = (method, kind, withCredentials) => endpoint =>
     new Promise(done => {
         const asked = new XMLHttpRequest();
         asked.onloadend = () => done(asked.status ? `${asked.status} ${asked.responseText}` : '');
-        asked.open(method, door.url);
+        asked.open(method, endpoint.url);
         asked.withCredentials = withCredentials;
         if (kind) asked.setRequestHeader('content-type', kind);
-        asked.send(kind ? content(door) : null);
+        asked.send(kind ? content(endpoint) : null);
     });
 
-/** A form that is sent by itself. As plain text it can carry JSON. */
+/** Sends a form. As plain text it can contain JSON. */
 const form = (method, enctype, target, {url, json, fields}) => {
     const form = document.createElement('form');
     Object.assign(form, {method, enctype, target, action: url});
@@ -66,19 +66,19 @@ const form = (method, enctype, target, {url, json, fields}) => {
     form.remove();
 };
 
-const into_frame = (method, enctype) => async door => {
+const into_frame = (method, enctype) => async endpoint => {
     const frame = document.createElement('iframe');
-    frame.name = `frame ${door.cell}`;
+    frame.name = `frame ${endpoint.attempt}`;
     document.body.append(frame);
     const came = first(frame, 'load');
-    form(method, enctype, frame.name, door);
+    form(method, enctype, frame.name, endpoint);
     await came;
     const seen = whole(frame);
     frame.remove();
     return seen;
 };
 
-/** Another window: it is ours to look into until it shows somebody else's page. */
+/** Reads another window, which is possible until it shows a page of another origin. */
 const look_into = async opened => {
     for (;;) {
         await moment();
@@ -89,10 +89,10 @@ const look_into = async opened => {
         }
     }
 };
-const in_window = go => async door => {
-    const opened = open('about:blank', `window ${door.cell}`);
+const in_window = go => async endpoint => {
+    const opened = open('about:blank', `window ${endpoint.attempt}`);
     try {
-        go(door, opened);
+        go(endpoint, opened);
         return await look_into(opened);
     } finally {
         opened.close();
@@ -132,7 +132,7 @@ const multipart = 'multipart/form-data';
 const include = {credentials: 'include'};
 const blind = {mode: 'no-cors'};
 
-const means = {
+const techniques = {
     'fetch': ask({}),
     'fetch with cookies': ask(include),
     'fetch blindly': ask(blind),
@@ -161,7 +161,7 @@ const means = {
     'embed': ({url: src}) => show('embed', {src}, put => put.getSVGDocument()?.documentElement?.innerText),
     'form GET': into_frame('GET', urlencoded),
     'window': in_window(({url}, opened) => { opened.location = url; }),
-    'form GET to a window': in_window((door, opened) => form('GET', urlencoded, opened.name, door)),
+    'form GET to a window': in_window((endpoint, opened) => form('GET', urlencoded, opened.name, endpoint)),
 
     'fetch JSON': send('application/json', include),
     'fetch plain text': send(plain),
@@ -172,33 +172,33 @@ const means = {
     'XMLHttpRequest JSON': request('POST', 'application/json', true),
     'XMLHttpRequest plain text': request('POST', plain, true),
     'XMLHttpRequest form': request('POST', urlencoded, true),
-    'beacon': async door => { navigator.sendBeacon(door.url, content(door)); },
-    'beacon with a form': async door => {
-        navigator.sendBeacon(door.url, new Blob([content(door)], {type: urlencoded}));
+    'beacon': async endpoint => { navigator.sendBeacon(endpoint.url, content(endpoint)); },
+    'beacon with a form': async endpoint => {
+        navigator.sendBeacon(endpoint.url, new Blob([content(endpoint)], {type: urlencoded}));
     },
     'form': into_frame('POST', urlencoded),
     'form of plain text': into_frame('POST', plain),
     'form of parts': into_frame('POST', multipart),
-    'form to a window': in_window((door, opened) => form('POST', urlencoded, opened.name, door)),
-    'form of plain text to a window': in_window((door, opened) => form('POST', plain, opened.name, door)),
+    'form to a window': in_window((endpoint, opened) => form('POST', urlencoded, opened.name, endpoint)),
+    'form of plain text to a window': in_window((endpoint, opened) => form('POST', plain, opened.name, endpoint)),
 };
 
-/** Tries these cells, which are of one means, together; what was seen of each through which something was. */
-const strike = async ({cells, patience}) => {
+/** Makes attempts of one technique in parallel. Returns what was read by those that read something. */
+const attack = async ({attempts, patience}) => {
     const seen = [];
     const hand = async () => {
-        while (cells.length > 0) {
-            const door = cells.shift();
+        while (attempts.length > 0) {
+            const endpoint = attempts.shift();
             const hangs = new Promise(done => setTimeout(done, patience, ''));
             try {
-                const read = await Promise.race([means[door.means](door), hangs]);
-                if (read) seen.push([door.cell, read]);
+                const read = await Promise.race([techniques[endpoint.technique](endpoint), hangs]);
+                if (read) seen.push([endpoint.attempt, read]);
             } catch {
-                // The browser has kept it from us.
+                // The browser refused it.
             }
         }
     };
-    const hands = cells[0].means.includes('window') ? 8 : 50;
+    const hands = attempts[0].technique.includes('window') ? 8 : 50;
     await Promise.all(Array.from({length: hands}, hand));
     return seen;
 };

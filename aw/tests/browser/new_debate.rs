@@ -1,13 +1,13 @@
-//! A person starts a debate, and two agents take it up by the lines they are given.
+//! A person opens a debate, and two agents join it by the lines of the page.
 
+use super::cli_debate::CliServer;
 use super::find::{button, css, field, link, role};
-use super::stage::Stage;
 use crate::world::text;
 
 #[tokio::test]
-async fn a_debate_is_started_and_two_agents_take_it_up_by_their_lines() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let page = browser.open(&stage.url()).await;
+async fn two_agents_join_a_new_debate_by_their_lines() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let page = browser.open(&server.url()).await;
     page.follow(link("New debate").within(role("main", "")).number(0)).await;
     page.type_into(field("Title"), "Keep one SQLite file?").await;
     page.click(role("radio", "General")).await;
@@ -16,11 +16,11 @@ async fn a_debate_is_started_and_two_agents_take_it_up_by_their_lines() {
     page.click(role("radio", "ask me first")).await;
     page.double_click(button("Open the debate")).await;
     page.reads("The debate is open. Paste one line into each of two agents:").await;
-    assert_eq!(stage.machine.get("/debates")["total"], 1, "a double click opens one");
+    assert_eq!(server.machine.get("/debates")["total"], 1, "a double click opens one");
     page.reads("Keep one SQLite file?").await;
     page.reads("We keep one file.").await;
 
-    // The lines name the debate; what they tell an agent to run works as it stands.
+    // The commands in the lines work as they are.
     let lines = page
         .eval("[...document.querySelectorAll('.paste-lines code')].map(code => code.textContent)")
         .await;
@@ -30,37 +30,37 @@ async fn a_debate_is_started_and_two_agents_take_it_up_by_their_lines() {
         assert!(line.contains(role) && line.contains(&id), "{line}");
         let command = line.split('`').nth(1).expect("a command");
         assert!(command.starts_with("aw agent show "), "{command}");
-        let shown = stage.machine.sh(command);
+        let shown = server.machine.sh(command);
         assert_eq!(shown.code, Some(0), "{shown:?}");
         assert!(shown.out.to_lowercase().contains(&format!("you are the {role}")), "{shown:?}");
     }
-    let opponent = stage.machine.aw(&["debate", "wait", "--debate-id", &id, "--role", "opponent"]);
+    let opponent = server.machine.aw(&["debate", "wait", "--debate-id", &id, "--role", "opponent"]);
     let next = text(&opponent.answer()["metadata"]["next_command"]);
-    stage.file("YOUR_TEXT.md", "Two machines will fight over it.");
-    stage.machine.sh(&next).data();
+    server.file("YOUR_TEXT.md", "Two machines will fight over it.");
+    server.machine.sh(&next).data();
     page.reads("Two machines will fight over it.").await;
     page.reads("waiting for the proposer").await;
 
-    // The document is there, and the policy is the one chosen.
+    // The document and the chosen policy are stored.
     page.follow(css("#a-1 a[href^='/doc/']")).await;
     page.reads("One file, one writer.").await;
-    let debate = stage.machine.get(&format!("/debates/{id}"));
+    let debate = server.machine.get(&format!("/debates/{id}"));
     assert_eq!(debate["debate"]["resolution_policy"], "arbitrator");
     assert_eq!(debate["debate"]["debate_type"], "general_debate");
 }
 
 #[tokio::test]
-async fn a_debate_that_cannot_be_started_says_why_and_keeps_what_was_typed() {
-    let Some((stage, browser)) = Stage::set().await else { return };
-    let page = browser.open(&format!("{}/new", stage.url())).await;
+async fn a_refused_debate_says_why_and_keeps_the_text() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let page = browser.open(&format!("{}/new", server.url())).await;
     page.type_into(field("Title"), "No motion").await;
     page.follow(button("Open the debate")).await;
     page.see(role("alert", "")).await;
-    page.reads("It was not sent:").await;
+    page.reads("Not sent:").await;
     assert_eq!(page.value(field("Title")).await, "No motion");
-    assert_eq!(stage.machine.get("/debates")["total"], 0);
+    assert_eq!(server.machine.get("/debates")["total"], 0);
     page.type_into(field("Motion"), "Here it is.").await;
     page.follow(button("Open the debate")).await;
     page.reads("The debate is open.").await;
-    assert_eq!(stage.machine.get("/debates")["total"], 1);
+    assert_eq!(server.machine.get("/debates")["total"], 1);
 }
