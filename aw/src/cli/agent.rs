@@ -1,4 +1,4 @@
-//! `aw agent`: the kit that teaches agents to debate, shown and installed.
+//! `aw agent`: shows and installs the kit that teaches agents to debate.
 
 mod doctor;
 mod install;
@@ -24,13 +24,13 @@ Teach coding agents to debate
 
 Usage: aw agent <command>
 
-  show        Print what an agent in a role must know: its command and the rules
-  install     Put it where Claude Code, Codex, Cursor, Gemini CLI and opencode look for it
-  uninstall   Take it away again, and leave every file as it was
-  list        What is installed where, and what has drifted
-  doctor      Whether each host is there, has the kit and the tools, and reaches the server
+  show        Print the command and the rules of a role, for an agent to read
+  install     Install the kit for Claude Code, Codex, Cursor, Gemini CLI and opencode
+  uninstall   Remove the kit, and leave every file as it was
+  list        List the installed files, and which have changed
+  doctor      Check that each host has the kit and the tools, and reaches the server
 
-An agent that only has a shell needs no installation:
+An agent with a shell needs no installation:
   aw agent show opponent
 
 aw agent <command> --help has its flags and an example.
@@ -40,25 +40,25 @@ aw agent <command> --help has its flags and an example.
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
 pub(super) enum Agent {
-    /// Print what an agent in a role must know: its command and the rules
+    /// Print the command and the rules of a role, for an agent to read
     #[command(
         after_help = "Example:\n  aw agent show opponent --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e"
     )]
     Show(show::Show),
-    /// Put the kit where agent programs look for it
+    /// Install the kit for agent programs
     #[command(
-        after_help = "It changes nothing else in the files it touches, and can be run again at any time.\n\nExample:\n  aw agent install codex --user --dry-run --format markdown"
+        after_help = "It keeps all other text in the files that it edits, and can be run again at any time.\n\nExample:\n  aw agent install codex --user --dry-run --format markdown"
     )]
     Install(install::Install),
-    /// Take the kit away again, and leave every file as it was
+    /// Remove the kit, and leave every file as it was
     #[command(
-        after_help = "Where a file was edited meanwhile, only what aw wrote goes.\n\nExample:\n  aw agent uninstall all --user"
+        after_help = "In a file that was edited since, only the text of aw is removed.\n\nExample:\n  aw agent uninstall all --user"
     )]
     Uninstall(install::Uninstall),
-    /// What is installed where, and what has drifted
+    /// List the installed files, and which have changed
     #[command(after_help = "Example:\n  aw agent list --format markdown")]
     List(Shape),
-    /// Whether each host is there, has the kit and the tools, and reaches the server
+    /// Check that each host has the kit and the tools, and reaches the server
     #[command(after_help = "Example:\n  aw agent doctor codex --format markdown")]
     Doctor(doctor::Doctor),
 }
@@ -85,7 +85,7 @@ impl Agent {
     }
 }
 
-// HostAndScope a command is about
+// A doc comment here would become help.
 #[derive(Debug, clap::Args)]
 struct HostAndScope {
     /// claude, codex, cursor, gemini, opencode or all
@@ -100,7 +100,7 @@ struct HostAndScope {
 }
 
 impl HostAndScope {
-    /// The hosts that were named; none when none was.
+    /// The named hosts; none when no host was named.
     fn hosts(&self) -> Result<Option<Vec<Host>>, Problem> {
         hosts(self.host.as_deref())
     }
@@ -121,14 +121,14 @@ fn hosts(named: Option<&str>) -> Result<Option<Vec<Host>>, Problem> {
     }
 }
 
-/// The project that the command was typed in.
+/// The project of the current folder.
 fn project(settings: &ClientSettings) -> Result<PathBuf, Problem> {
     let here = std::env::current_dir()
         .map_err(|error| Problem::input(format!("the current folder cannot be used: {error}")))?;
     Ok(project_of(&here, settings.home.path()))
 }
 
-/// Where types of debate are looked for from here.
+/// The folders with types of debate for this project.
 pub(super) fn shelves(settings: &ClientSettings) -> Result<Shelves, Problem> {
     Ok(Shelves::of(settings.home.path(), &project(settings)?))
 }
@@ -139,7 +139,7 @@ fn paths() -> Result<HostPaths, Problem> {
     HostPaths::of(&environment).ok_or_else(|| Problem::input("there is no home folder: set HOME"))
 }
 
-/// The settings and where this user's hosts keep their things.
+/// The settings, and the paths of this user's hosts.
 fn surroundings() -> Result<(ClientSettings, HostPaths), Problem> {
     Ok((session::settings()?, paths()?))
 }

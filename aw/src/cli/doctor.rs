@@ -1,4 +1,4 @@
-//! `aw doctor`: is everything as it should be, and if not, what mends it.
+//! `aw doctor`: checks everything and names the fix for each fault.
 
 mod older;
 mod record;
@@ -22,12 +22,12 @@ use crate::home::{Home, private};
 use crate::programs;
 use crate::settings::ClientSettings;
 
-/// Looks at everything.
+/// Runs all checks.
 pub(super) fn examine() -> Shown {
     let mut checks = vec![binary()];
     match settings() {
         Ok(settings) => {
-            checks.push(ok("settings", "they can be read"));
+            checks.push(ok("settings", "they are valid"));
             checks.push(folder(&settings));
             checks.extend(server(&settings));
             if settings.server_url.is_none() {
@@ -83,7 +83,7 @@ fn binary() -> Value {
         ),
         (Ok(own), None) => warning("binary", &format!("{} is not in PATH", own.display()), fix),
         (Err(error), _) => {
-            warning("binary", &format!("it does not know where it is: {error}"), fix)
+            warning("binary", &format!("the path of this program is unknown: {error}"), fix)
         }
     }
 }
@@ -103,22 +103,22 @@ fn folder(settings: &ClientSettings) -> Value {
         return failed(
             "data folder",
             &format!("{} cannot be written: {error}", place.display()),
-            "Make it yours and see that there is room, or set AWEAVE_HOME to another place",
+            "Check its owner and the free space, or set AWEAVE_HOME to another place",
         );
     }
     match about {
-        Err(_) => ok("data folder", &format!("{shown} is made when it is first needed")),
+        Err(_) => ok("data folder", &format!("{shown} is created when it is first needed")),
         Ok(folder) if folder.permissions().mode() & 0o077 != 0 => warning(
             "data folder",
-            &format!("others can look into {shown}"),
+            &format!("other users can read {shown}"),
             &format!("chmod 700 {shown}"),
         ),
-        Ok(_) => ok("data folder", &format!("{shown} is yours alone")),
+        Ok(_) => ok("data folder", &format!("only you can read {shown}")),
     }
 }
 
-/// Writes into the folder and into those in it, and removes what it wrote. On failure it returns
-/// the place that cannot be written.
+/// Writes a file into the folder and each folder in it, and removes it again. On failure it returns
+/// the path that cannot be written.
 fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
     let path = home.path();
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
@@ -129,7 +129,7 @@ fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
         for folder in [path.to_owned()].into_iter().chain(inner) {
             probe(&folder).map_err(|error| (folder, error))?;
         }
-        // A file that is there may be somebody else's.
+        // An existing file may belong to another user.
         for file in [home.database(), home.log()].into_iter().filter(|file| file.exists()) {
             let opened = fs::OpenOptions::new().append(true).open(&file);
             opened.map_err(|error| (file, error))?;
@@ -137,7 +137,7 @@ fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
         Ok(())
     });
     for folder in missing {
-        // One that somebody uses meanwhile stays.
+        // A folder that is in use by now stays.
         let _ = fs::remove_dir(folder);
     }
     written
@@ -150,7 +150,7 @@ fn probe(folder: &Path) -> io::Result<()> {
         probe.write_all(&[0; 4096])?;
         probe.sync_all()
     });
-    // What could not be written need not be removed.
+    // The file may not exist if writing failed.
     let _ = fs::remove_file(file);
     written
 }
@@ -164,12 +164,12 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
                 return vec![match known_on_port(settings) {
                     Ok(Some(_)) => ok("server", "it is just starting"),
                     Ok(None) if settings.autostart => match How::again(settings) {
-                        Ok(_) => ok("server", "none runs; the next command starts it"),
+                        Ok(_) => ok("server", "it is not running; the next command starts it"),
                         Err(Problem { message, suggestion, .. }) => {
                             failed("server", &message, &suggestion.unwrap_or_default())
                         }
                     },
-                    Ok(None) => warning("server", "none runs", "aw server start"),
+                    Ok(None) => warning("server", "it is not running", "aw server start"),
                     Err(Problem { message, suggestion, .. }) => {
                         failed("server", &message, &suggestion.unwrap_or_default())
                     }
@@ -186,14 +186,14 @@ fn server(settings: &ClientSettings) -> Vec<Value> {
         Ok(health) if health["home_id"].is_null() => warning(
             "server",
             &format!(
-                "{url} is a server of the older system: the moves of a debate work there, the rest does not"
+                "{url} is a server of the older system: debates work there, everything else does not"
             ),
             "Stop it and unset DEBATE_SERVER_URL: the next command starts a server of this aw, which imports its debates",
         ),
         Ok(_) => ok("server", &format!("{url} answers and can write")),
         Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => failed(
             "server",
-            error["message"].as_str().unwrap_or("it cannot do its work"),
+            error["message"].as_str().unwrap_or("it reports a fault"),
             error["suggestion"].as_str().unwrap_or("aw server logs"),
         ),
         Err(Trouble::Unreachable(Lost { why, .. }) | Trouble::Stranger(why)) => {

@@ -1,9 +1,9 @@
-//! Quoting: the words of others, each line behind a mark.
+//! Quotes the words of others, each line behind a mark.
 //!
-//! Nothing that somebody writes can end its quote: every line begins with the mark, wherever any reader
-//! would see a new line begin, and characters that a reader would obey are written out.
+//! No text can end its own quote: every line begins with the mark, at every line break that any reader
+//! knows, and characters that control a terminal or hide text are escaped.
 
-/// A text with each of its lines behind `> `.
+/// Puts `> ` before each line of a text.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + text.len() / 16);
     for line in lines(text) {
@@ -14,7 +14,7 @@ pub fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The lines of a text, wherever any reader would see a new one begin.
+/// The lines of a text, split at every line break that any reader knows.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let ends =
@@ -22,16 +22,16 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(move |line| line.strip_suffix('\r').unwrap_or(line).split(ends))
 }
 
-/// A line in which control characters, and those that reorder or hide letters, are written out.
+/// Escapes control characters, and characters that reorder or hide letters.
 pub fn harmless(line: &str) -> String {
-    let obeyed = |c: char| {
+    let is_harmful = |c: char| {
         (c.is_control() && c != '\t')
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            // Letters that no reader sees, but a model does.
+            // A person does not see these letters, but a model does.
             || matches!(c, '\u{e0000}'..='\u{e007f}')
     };
     line.chars()
-        .map(|c| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() })
+        .map(|c| if is_harmful(c) { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_of_a_quote_begins_without_its_mark() {
+    fn every_line_of_a_quote_begins_with_the_mark() {
         for hostile in [
             "one\ntwo",
             "one\r\ntwo\rthree",
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_that_a_reader_would_obey_are_written_out() {
+    fn characters_that_control_or_hide_text_are_escaped() {
         assert_eq!(harmless("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(harmless("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(harmless("a\u{e0041}b"), "a\\u{e0041}b");

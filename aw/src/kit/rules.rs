@@ -1,4 +1,4 @@
-//! The rules that a role goes by, with their origin.
+//! The rules of a role, with their origin.
 //!
 //! Built-in rules are the kit's own words. All others were written by somebody: they are shown as a quote
 //! under a line that names their origin, and that says when they replace built-in ones.
@@ -11,9 +11,9 @@ use super::quoting::{harmless, quoted};
 use super::texts::{BuiltIn, Language, Origins};
 use super::types::{Origin, Type};
 
-/// Where rules come from.
+/// The origin of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum RulesOrigin {
+enum RulesSource {
     /// The kit.
     BuiltIn,
     /// A folder of the user's own.
@@ -24,40 +24,41 @@ enum RulesOrigin {
     Creator,
 }
 
-/// What one role goes by.
+/// The rules of one role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    origin: RulesOrigin,
+    origin: RulesSource,
     text: String,
-    /// The built-in type whose rules these are not, although the debate has its name.
+    /// The built-in type of the same name, whose rules these replace.
     replaces: Option<BuiltIn>,
 }
 
 impl Rules {
-    /// Those of a built-in type.
+    /// The rules of a built-in type.
     pub fn built_in(kind: BuiltIn, role: Role, language: Language) -> Self {
         let text = kind.rules(language).get(role).to_owned();
-        Rules { origin: RulesOrigin::BuiltIn, text, replaces: None }
+        Rules { origin: RulesSource::BuiltIn, text, replaces: None }
     }
 
-    /// Those of a type that was found on this machine.
+    /// The rules of a type on this machine.
     pub fn of_type(kind: &Type, role: Role) -> Self {
         let folder = || kind.folder.clone().unwrap_or_default();
         let origin = match kind.origin {
-            Origin::BuiltIn => RulesOrigin::BuiltIn,
-            Origin::User => RulesOrigin::User(folder()),
-            Origin::Project => RulesOrigin::Project(folder()),
+            Origin::BuiltIn => RulesSource::BuiltIn,
+            Origin::User => RulesSource::User(folder()),
+            Origin::Project => RulesSource::Project(folder()),
         };
         Rules::written(origin, &kind.name, role, kind.rules_of(role))
     }
 
-    /// Those that the creator of a debate of this type sent along.
+    /// The rules that the creator sent with a debate of this type.
     pub fn of_creator(debate_type: &str, role: Role, text: &str) -> Self {
-        Rules::written(RulesOrigin::Creator, debate_type, role, text)
+        Rules::written(RulesSource::Creator, debate_type, role, text)
     }
 
-    /// An override may leave a role's rules as they are built in; those are the built-in ones.
-    fn written(origin: RulesOrigin, name: &str, role: Role, text: &str) -> Self {
+    /// Rules with this origin, unless they are equal to the built-in ones: an override may leave the
+    /// rules of a role unchanged.
+    fn written(origin: RulesSource, name: &str, role: Role, text: &str) -> Self {
         let replaces = BuiltIn::named(name);
         let is_built_in = replaces.is_some_and(|kind| {
             Language::ALL
@@ -66,7 +67,7 @@ impl Rules {
         });
         let text = text.to_owned();
         match is_built_in {
-            true => Rules { origin: RulesOrigin::BuiltIn, text, replaces: None },
+            true => Rules { origin: RulesSource::BuiltIn, text, replaces: None },
             false => Rules { origin, text, replaces },
         }
     }
@@ -74,24 +75,24 @@ impl Rules {
     /// The word for their origin in JSON.
     pub fn origin(&self) -> &'static str {
         match &self.origin {
-            RulesOrigin::BuiltIn => "built_in",
-            RulesOrigin::User(_) => "user",
-            RulesOrigin::Project(_) => "project",
-            RulesOrigin::Creator => "creator",
+            RulesSource::BuiltIn => "built_in",
+            RulesSource::User(_) => "user",
+            RulesSource::Project(_) => "project",
+            RulesSource::Creator => "creator",
         }
     }
 
-    /// Whether they are the kit's own.
+    /// Whether they are built in.
     pub fn is_built_in(&self) -> bool {
-        self.origin == RulesOrigin::BuiltIn
+        self.origin == RulesSource::BuiltIn
     }
 
-    /// What they say.
+    /// Their text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a debate that has the name of a built-in type goes by these instead.
+    /// Whether they replace the rules of a built-in type.
     pub fn replace_built_in(&self) -> bool {
         self.replaces.is_some()
     }
@@ -103,10 +104,10 @@ impl Rules {
             phrase.replace("{{folder}}", &harmless(&folder.display().to_string()))
         };
         let origin = match &self.origin {
-            RulesOrigin::BuiltIn => return format!("{}\n\n{}\n", say.built_in, self.text.trim()),
-            RulesOrigin::User(folder) => named(say.user, folder),
-            RulesOrigin::Project(folder) => named(say.project, folder),
-            RulesOrigin::Creator => say.creator.to_owned(),
+            RulesSource::BuiltIn => return format!("{}\n\n{}\n", say.built_in, self.text.trim()),
+            RulesSource::User(folder) => named(say.user, folder),
+            RulesSource::Project(folder) => named(say.project, folder),
+            RulesSource::Creator => say.creator.to_owned(),
         };
         let replaces = self.replaces.map(|kind| say.replaces.replace("{{type}}", kind.name()));
         let Origins { quoted: warning, .. } = say;
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_that_an_override_leaves_out_goes_by_the_built_in_rules() {
+    fn rules_equal_to_the_built_in_ones_are_built_in() {
         for language in Language::ALL {
             let text = BuiltIn::General.rules(language).opponent;
             let rules = Rules::of_creator("general_debate", Role::Opponent, text);

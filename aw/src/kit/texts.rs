@@ -1,4 +1,4 @@
-//! The words of the kit, embedded: one command a role, and the rules of the built-in types, in
+//! The embedded texts of the kit: one command for each role, and the rules of the built-in types, in
 //! English and Vietnamese.
 
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Language; 2] = [Language::English, Language::Vietnamese];
 
     /// Its short name.
@@ -29,7 +29,7 @@ impl Language {
         }
     }
 
-    /// The phrases that say where rules come from.
+    /// The phrases for the origin of rules.
     pub(super) fn origins(self) -> &'static Origins {
         &self.texts().origins
     }
@@ -58,31 +58,31 @@ struct Texts {
     commands: ByRole<&'static str>,
     coding_plan: ByRole<&'static str>,
     general: ByRole<&'static str>,
-    /// How the commands are found among the tools of MCP.
+    /// How the commands map to the tools of MCP.
     tools: &'static str,
-    /// What a `wait` that finds nothing means.
+    /// What to do when a `wait` times out.
     waiting: &'static str,
     /// What to do about each error.
     errors: &'static str,
-    /// What precedes the rules of the built-in types.
+    /// The text before the rules of the built-in types.
     rules: &'static str,
-    /// Where rules come from.
+    /// The phrases for the origin of rules.
     origins: Origins,
-    /// What stands in a file that every agent of a project reads.
+    /// The lines for a file that every agent of a project reads.
     notice: &'static str,
-    /// What each skill is for.
+    /// The description of each skill.
     descriptions: ByRole<&'static str>,
 }
 
-/// The phrases that say where rules come from.
+/// The phrases for the origin of rules.
 pub(super) struct Origins {
     pub(super) built_in: &'static str,
     pub(super) user: &'static str,
     pub(super) project: &'static str,
     pub(super) creator: &'static str,
-    /// That they stand in for built-in ones.
+    /// Says that they replace built-in rules.
     pub(super) replaces: &'static str,
-    /// What a quote of rules is and is not.
+    /// Explains quoted rules.
     pub(super) quoted: &'static str,
 }
 
@@ -145,15 +145,15 @@ pub enum BuiltIn {
 }
 
 impl BuiltIn {
-    /// All of them.
+    /// All built-in types.
     pub const ALL: [BuiltIn; 2] = [BuiltIn::CodingPlan, BuiltIn::General];
 
-    /// The one that debates name so.
+    /// Finds a built-in type by its name in debates.
     pub fn named(name: &str) -> Option<Self> {
         BuiltIn::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// As debates name it.
+    /// Its name in debates.
     pub fn name(self) -> &'static str {
         match self {
             BuiltIn::CodingPlan => "coding_plan_debate",
@@ -161,7 +161,7 @@ impl BuiltIn {
         }
     }
 
-    /// What it is called.
+    /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             BuiltIn::CodingPlan => "Coding plan",
@@ -169,7 +169,7 @@ impl BuiltIn {
         }
     }
 
-    /// What it is for.
+    /// Its description.
     pub fn description(self) -> &'static str {
         match self {
             BuiltIn::CodingPlan => "A plan for code, examined against the code it touches",
@@ -177,7 +177,7 @@ impl BuiltIn {
         }
     }
 
-    /// What its roles go by.
+    /// The rules of its roles.
     pub fn rules(self, language: Language) -> ByRole<&'static str> {
         match self {
             BuiltIn::CodingPlan => language.texts().coding_plan,
@@ -186,7 +186,7 @@ impl BuiltIn {
     }
 }
 
-/// How a text of the kit is to be written.
+/// The languages of a text of the kit.
 #[derive(Debug, Clone, Copy)]
 pub struct Voice<'a> {
     /// The language of the kit.
@@ -196,7 +196,7 @@ pub struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    /// The command of a role with its rules in one text, ready to be read.
+    /// The command and the rules of a role in one text.
     pub fn guide(&self, role: Role, rules: &str) -> String {
         self.command(role, rules.trim())
     }
@@ -218,7 +218,7 @@ impl Voice<'_> {
         )
     }
 
-    /// When an agent should take up this role: one line.
+    /// When an agent should take this role, in one line.
     pub fn description(&self, role: Role) -> &'static str {
         self.language.texts().descriptions.get(role).trim()
     }
@@ -253,7 +253,7 @@ impl Voice<'_> {
     }
 }
 
-/// What the skill of a role is called.
+/// The name of a role's skill.
 pub fn skill_name(role: Role) -> String {
     format!("debate-{}", role.as_str())
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::texts::{BuiltIn, Language};
 use crate::files::{Folder, Links};
 
-/// Where a type comes from; a later one overrides an earlier one.
+/// The origin of a type. A later one overrides an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// The kit.
@@ -25,7 +25,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Its word.
+    /// Its word in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Origin::BuiltIn => "built_in",
@@ -38,30 +38,30 @@ impl Origin {
 /// A type of debate, ready for use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Type {
-    /// As debates name it.
+    /// Its name in debates.
     pub name: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// Its folder, unless it is built in.
     pub folder: Option<PathBuf>,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
-    /// What its roles go by.
+    /// The rules of its roles.
     pub rules: ByRole<String>,
 }
 
-/// A type that is there but cannot be used, or is not there.
+/// Why a type cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadType {
-    /// The folder's name is not one of a type.
+    /// The name of the folder is not valid for a type.
     #[error("{}: a type's name begins with a small letter and has small letters, digits and _ only, at most 64", .0.display())]
     Name(PathBuf),
     /// A file is missing.
     #[error("{} is missing: a type needs type.toml, proposer.md, opponent.md and arbitrator.md", .0.display())]
     Missing(PathBuf),
-    /// A file of another name.
+    /// A file has an unknown name.
     #[error("{} is not a file of a type: those are type.toml, proposer.md, opponent.md and arbitrator.md", .0.display())]
     Stray(PathBuf),
     /// A file cannot be read.
@@ -70,23 +70,23 @@ pub enum BadType {
     /// A file is not text.
     #[error("{} is not UTF-8 text", .0.display())]
     NotText(PathBuf),
-    /// A file says nothing.
+    /// A file is blank.
     #[error("{} is blank: write what the role must do, or remove it", .0.display())]
     Blank(PathBuf),
-    /// A file has a character that no text may have.
+    /// A file contains U+0000.
     #[error("{} contains U+0000", .0.display())]
     Nul(PathBuf),
-    /// The texts are too long to go with a debate.
+    /// The rules are too long to be sent with a debate.
     #[error("the rules in {} are {len} bytes together, the limit is {max}", .folder.display())]
     TooLong {
         /// The folder.
         folder: PathBuf,
-        /// How long they are.
+        /// Their length in bytes.
         len: usize,
-        /// How long they may be.
+        /// The longest length.
         max: usize,
     },
-    /// `type.toml` is not as it should be.
+    /// `type.toml` is not valid.
     #[error("{path}: {1}", path = .0.display())]
     Description(PathBuf, String),
 }
@@ -99,23 +99,23 @@ struct TypeFile {
     description: String,
 }
 
-/// Where types are looked for.
+/// The folders with types of debate.
 #[derive(Debug, Clone)]
 pub struct Shelves {
-    /// In the user's data folder.
+    /// The one in the user's data folder.
     pub user: PathBuf,
-    /// In the project.
+    /// The one in the project.
     pub project: PathBuf,
 }
 
 impl Shelves {
-    /// Those of this data folder alone.
+    /// The folder of this data folder alone.
     pub fn of_user(data_folder: &Path) -> Self {
         let user = data_folder.join("debate-types");
         Shelves { project: user.clone(), user }
     }
 
-    /// Those of this data folder and this project.
+    /// The folders of this data folder and this project.
     pub fn of(data_folder: &Path, project: &Path) -> Self {
         Shelves {
             user: data_folder.join("debate-types"),
@@ -123,7 +123,7 @@ impl Shelves {
         }
     }
 
-    /// The type of this name, `None` when there is none. No other type's files are read.
+    /// Finds a type by name. Reads no files of other types.
     pub fn find(&self, name: &str, language: Language) -> Result<Option<Type>, BadType> {
         let known = BuiltIn::ALL.into_iter().find(|kind| kind.name() == name);
         let mut found = Ok(known.map(|kind| built_in(kind, language)));
@@ -131,12 +131,12 @@ impl Shelves {
             let shelf = shelf?;
             match shelf.folder.folder(OsStr::new(name)) {
                 Ok(folder) => {
-                    // What an override leaves out is as in what it overrides.
+                    // Files that an override leaves out come from the type that it overrides.
                     let under = found.as_ref().ok().and_then(Option::as_ref);
                     found =
                         read(&folder, &shelf.path.join(name), name, shelf.origin, under).map(Some);
                 }
-                // A file among the folders is nobody's type.
+                // A file in the folder is not a type.
                 Err(other) if is_no_folder(&other) => {}
                 Err(error) => found = Err(BadType::Unreadable(shelf.path.join(name), error)),
             }
@@ -144,7 +144,7 @@ impl Shelves {
         found
     }
 
-    /// All types by their names; of several with one name, the one that counts.
+    /// All types by name, without those that are overridden.
     pub fn all(&self, language: Language) -> BTreeMap<String, Result<Type, BadType>> {
         let mut names: BTreeSet<String> =
             BuiltIn::ALL.iter().map(|kind| kind.name().to_owned()).collect();
@@ -160,7 +160,7 @@ impl Shelves {
         names.into_iter().filter_map(found).collect()
     }
 
-    /// The folders with types that are there, the more general first.
+    /// The existing folders, the more general first.
     fn opened(&self) -> impl Iterator<Item = Result<Shelf<'_>, BadType>> {
         let mut shelves = vec![(&self.user, Origin::User)];
         if self.project != self.user {
@@ -189,8 +189,8 @@ struct Shelf<'a> {
     origin: Origin,
 }
 
-/// Opens `.aweave/debate-types` of a project, neither of which may be a link: a checkout could
-/// lead with it to any file that its user can read, and the text would be sent to others.
+/// Opens `.aweave/debate-types` of a project. Neither may be a link: a checkout could lead to any file
+/// that its user can read, and its text would be sent to others.
 fn open_in_project(shelf: &Path) -> Result<Folder, (&Path, io::Error)> {
     let own = shelf.parent().unwrap_or(shelf);
     let root = own.parent().unwrap_or(own);
@@ -207,7 +207,7 @@ fn is_no_folder(error: &io::Error) -> bool {
 }
 
 impl Type {
-    /// What is sent along when a debate of this type is opened: nothing when everybody has it.
+    /// The texts that are sent with a new debate of this type; none for a built-in one.
     pub fn texts(&self) -> Option<TypeTexts> {
         (self.origin != Origin::BuiltIn).then(|| TypeTexts {
             title: Title::recorded(self.title.clone()),
@@ -216,12 +216,12 @@ impl Type {
         })
     }
 
-    /// Whether it stands in for a built-in type of the same name.
+    /// Whether it replaces a built-in type of the same name.
     pub fn replaces_built_in(&self) -> bool {
         self.origin != Origin::BuiltIn && BuiltIn::named(&self.name).is_some()
     }
 
-    /// What this role goes by.
+    /// The rules of this role.
     pub fn rules_of(&self, role: Role) -> &str {
         of(&self.rules, role)
     }
@@ -300,7 +300,7 @@ fn read(
     })
 }
 
-/// What a file says, `None` when it is not there.
+/// The text of a file, `None` when it does not exist.
 fn text(folder: &Folder, path: &Path, name: &str) -> Result<Option<String>, BadType> {
     let path = path.join(name);
     let bytes = match folder.read(OsStr::new(name), TypeTexts::MAX_BYTES as u64) {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_projects_type_beats_the_users_which_beats_the_built_in_one() {
+    fn a_type_of_the_project_overrides_one_of_the_user_and_a_built_in_one() {
         let folder = Folder::new();
         assert_eq!(folder.find("general_debate").unwrap().unwrap().origin, Origin::BuiltIn);
         let folder = folder.with_type("user", "general_debate", "the user's");
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_keeps_what_it_does_not_mention() {
+    fn an_override_keeps_the_files_that_it_leaves_out() {
         let folder = Folder::new().with("project/general_debate/opponent.md", "Be brief.");
         let found = folder.find("general_debate").unwrap().unwrap();
         assert_eq!(found.rules.opponent, "Be brief.");
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_is_not_whole_says_which_file_and_what() {
+    fn a_type_that_cannot_be_used_names_the_file_and_the_fault() {
         let whole = || Folder::new().with_type("user", "legal", "x");
         let missing = whole();
         fs::remove_file(missing.0.path().join("user/legal/opponent.md")).unwrap();
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_texts_that_fit_are_taken() {
+    fn rules_of_the_longest_length_are_accepted() {
         let third = "x".repeat(65_536 / 4);
         let folder = Folder::new().with_type("user", "legal", &third);
         assert!(folder.find("legal").unwrap().is_some());

@@ -123,7 +123,7 @@ fn a_host_that_is_not_there_is_only_looked_at_when_named() {
     // Somebody has used it, but starts it from somewhere else.
     home.write("~/.gemini/settings.json", "{}");
     let used = found(&home, "");
-    used.is("gemini program", "warning").says("gemini program", &["used here", "PATH"]);
+    used.is("gemini program", "warning").says("gemini program", &["settings here", "PATH"]);
     assert!(!used.0.contains_key("claude program"), "{used:?}");
 }
 
@@ -484,7 +484,7 @@ fn an_entry_for_one_role_is_as_the_kit_writes_it() {
     found(&home, "claude").is("claude tools", "warning").says("claude tools", &["not tried"]);
     let off = json!({"mcp": {"aw": {"type": "local", "command": ["aw", "mcp"], "enabled": false}}});
     home.write("opencode.json", off.to_string());
-    found(&home, "opencode").is("opencode tools", "warning").says("opencode tools", &["off"]);
+    found(&home, "opencode").is("opencode tools", "warning").says("opencode tools", &["disables"]);
 }
 
 #[test]

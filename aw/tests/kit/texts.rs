@@ -192,7 +192,7 @@ fn the_behaviours_that_agents_get_wrong_are_taught() {
                 ("reads everything", "Read each one whole"),
             ],
         ),
-        ("arbitrator", &[("the last word", "whoever rules first has ruled")]),
+        ("arbitrator", &[("the last word", "the first RULING counts")]),
     ];
     for (role, more) in own {
         let text = shown(&aw, role, "en");

@@ -153,6 +153,23 @@ fn the_doctor_tries_the_import_and_leaves_nothing() {
 }
 
 #[test]
+fn the_doctor_tries_the_import_into_the_database_of_the_last_start() {
+    let machine = Machine::fresh();
+    let other = machine.path("work").join("other.db");
+    let other = other.to_str().unwrap();
+    let machine = machine.with("AW_DATABASE_URL", other);
+    machine.aw(&["server", "start"]).data();
+    machine.aw(&["server", "stop"]).data();
+    let machine = machine.with("AW_DATABASE_URL", "");
+    older_debate(&database(&machine), MOTION);
+    assert_eq!(checks(&machine.aw(&["doctor"]), "older system"), Vec::<Value>::new());
+    fs::remove_file(other).unwrap();
+    older_debate(Path::new(other), MOTION);
+    let said = checks(&machine.aw(&["doctor"]), "older system");
+    assert!(text(&said[0]["message"]).starts_with(other), "{said:?}");
+}
+
+#[test]
 fn its_documents_are_found_where_its_command_line_keeps_them_and_the_doctor_names_new_ones() {
     let machine = Machine::fresh();
     machine.aw(&["server", "start"]).data();

@@ -1,5 +1,5 @@
-//! `aw agent doctor`: whether each host is there, has the kit, can use the tools, and reaches the
-//! server from where it runs its commands.
+//! `aw agent doctor`: checks that each host is installed, has the kit, can use the tools, and reaches
+//! the server from its own sandbox.
 
 use std::fs;
 use std::io::Read;
@@ -26,10 +26,10 @@ use crate::kit::json;
 use crate::kit::manifest::{Extent, InstalledFile};
 use crate::programs;
 
-/// How long a host may take to run one command.
+/// How long one command in a host may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long what it printed may take to arrive after it has ended.
+/// How long its last output may take to arrive after it has ended.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ impl Doctor {
         };
         let project = project(&settings)?;
         let kit = states(&known(&settings, &paths)?, &settings, &paths);
-        // It is tried from inside each host, so it has to run.
+        // The server must run, because each host is tried with it.
         let server = Session::open_answering(self.shape.verbose).map(|_| ());
         let mut checks = Vec::new();
         for host in &chosen {
@@ -102,17 +102,17 @@ fn is_there(host: Host, paths: &HostPaths) -> Value {
     match program(host) {
         Some(path) => ok(host, "program", &path.display().to_string()),
         None if paths.has(host) => {
-            let message = format!("{} has been used here, but is not in PATH", host.title());
-            warning(host, "program", &message, "Nothing to do if you start it in another way")
+            let message = format!("{} has settings here, but is not in PATH", host.title());
+            warning(host, "program", &message, "Ignore this if you start it in another way")
         }
         None => {
             let message = format!("{} is not on this machine", host.title());
-            warning(host, "program", &message, "Install it, or leave it out")
+            warning(host, "program", &message, "Install it, or name other hosts")
         }
     }
 }
 
-/// Whether the host finds all of the kit in this project.
+/// Checks whether the host has the whole kit in this project.
 fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
     let install = format!("aw agent install {}", host.as_str());
     let here = |kit: &&FileState| match &kit.file.project {
@@ -133,7 +133,8 @@ fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
         Some(_) => install.clone(),
         None => format!("{install} --user"),
     };
-    for (state, says) in [("missing", "is missing"), ("outdated", "is of another version of aw")] {
+    for (state, says) in [("missing", "is missing"), ("outdated", "is from another version of aw")]
+    {
         if let Some(file) = of(state) {
             let message = format!("{} {says}", file.path.display());
             return failed(host, "kit", &message, &again(file));
@@ -141,19 +142,19 @@ fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
     }
     match of("edited") {
         Some(file) => {
-            let message = format!("{} was edited since", file.path.display());
+            let message = format!("{} was edited after the installation", file.path.display());
             let (what, again) = match file.extent {
                 Extent::Whole => ("the file", again(file)),
-                Extent::Inserted => ("what aw wrote there", again(file)),
+                Extent::Inserted => ("the text of aw in it", again(file)),
             };
-            let fix = format!("Nothing to do if that is meant; else remove {what} and run {again}");
+            let fix = format!("Keep it if you want it so; else remove {what} and run {again}");
             warning(host, "kit", &message, &fix)
         }
         None => ok(host, "kit", &format!("{} files, all current", own.len())),
     }
 }
 
-/// A skill that a host finds twice: Codex then takes neither.
+/// Warns of skills that a host finds twice: Codex then uses neither.
 fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
     let skills = || {
         kit.iter().map(|kit| &kit.file).filter(|file| {
@@ -165,7 +166,7 @@ fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
     }
     let root = skills().find_map(|file| file.project.as_ref())?;
     let message = format!(
-        "the kit is installed for you and in {}; there the skills are found twice",
+        "the kit is installed for you and in {}, so the host finds each skill twice there",
         root.display()
     );
     let fix =
@@ -173,7 +174,7 @@ fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
     Some(warning(host, "skills", &message, &fix))
 }
 
-/// Runs a command of ours in the way that the host runs commands.
+/// Checks whether a command that the host runs reaches the server.
 fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
     match host {
         Host::Codex => codex(paths),
@@ -182,7 +183,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
                 host,
                 "server",
                 &format!(
-                    "the sandbox that {} switches on keeps commands off this machine's own network",
+                    "the sandbox that {} enables keeps commands off this machine's own network",
                     file.display()
                 ),
                 "Add there: \"sandbox\": {\"excludedCommands\": [\"aw *\"]}",
@@ -193,10 +194,8 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
             Some(where_from) => warning(
                 host,
                 "server",
-                &format!(
-                    "{where_from} puts commands into a sandbox, from which this was not tried"
-                ),
-                "If `aw debate list` fails inside it, switch tools.sandbox off for this project",
+                &format!("{where_from} runs commands in a sandbox, which was not tried"),
+                "If `aw debate list` fails inside it, disable tools.sandbox for this project",
             ),
             None => tried_in_shell(host),
         },
@@ -204,7 +203,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
             fine if fine["status"] == "ok" => warning(
                 host,
                 "server",
-                "a shell reaches it; Cursor's own sandbox, which has no network unless told, was not tried",
+                "a shell reaches it; Cursor's own sandbox, which has no network by default, was not tried",
                 "Allow `aw` in Cursor's settings (Agents, Run mode), or in .cursor/cli.json: {\"permissions\": {\"allow\": [\"Shell(aw)\"]}}",
             ),
             bad => bad,
@@ -215,7 +214,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
 
 const ON_PATH: &str = "Put aw into a folder of your PATH; see aw doctor";
 
-/// A host that runs commands in a plain shell.
+/// Tries a host that runs commands in a plain shell.
 fn tried_in_shell(host: Host) -> Value {
     match script() {
         Ok(script) => tried(host, programs::command("sh").args(["-c", &script]), ON_PATH),
@@ -226,10 +225,12 @@ fn tried_in_shell(host: Host) -> Value {
 /// Printed before the path of an `aw` that was not started.
 const NOT_STARTED: &str = "not started: ";
 
-/// What is run the way a host runs commands: `aw` must be found, be this very program, and reach
-/// the server. Another program of that name, which a checkout may bring, is not started.
+/// The script that is run as the host runs commands. The shell must find `aw`, it must be this very
+/// program, and it must reach the server. Another program of that name, which may come with a checkout,
+/// is not started.
 fn script() -> Result<String, String> {
-    let own = programs::own().map_err(|error| format!("aw does not know where it is: {error}"))?;
+    let own =
+        programs::own().map_err(|error| format!("the path of this program is unknown: {error}"))?;
     let own = quoted(&own.display().to_string());
     Ok(format!(
         "aw=$(command -v aw) || {{ echo 'aw: not found' >&2; exit 127; }}\n\
@@ -238,14 +239,14 @@ fn script() -> Result<String, String> {
     ))
 }
 
-/// What switches Claude Code's sandbox on without letting `aw` out of it.
+/// The file that enables Claude Code's sandbox, if `aw` is not excluded from it.
 fn claude_sandbox(paths: &HostPaths, project: &Path) -> Option<PathBuf> {
     let own = project.join(".claude");
-    // What comes later counts, but exceptions add up.
+    // Later files override earlier ones, but exclusions add up.
     let files = [paths.claude.join("settings.json"), own.join("settings.json")];
     let files = files.into_iter().chain([own.join("settings.local.json")]);
     let mut on_by = None;
-    let mut is_let_out = false;
+    let mut is_excluded = false;
     for file in files {
         let sandbox = &json_in(&file)["sandbox"];
         match sandbox["enabled"].as_bool() {
@@ -254,13 +255,13 @@ fn claude_sandbox(paths: &HostPaths, project: &Path) -> Option<PathBuf> {
             None => {}
         }
         let excluded = sandbox["excludedCommands"].as_array();
-        is_let_out |=
+        is_excluded |=
             excluded.is_some_and(|all| all.iter().any(|one| one == "aw *" || one == "aw:*"));
     }
-    on_by.filter(|_| !is_let_out)
+    on_by.filter(|_| !is_excluded)
 }
 
-/// What switches Gemini CLI's sandbox on.
+/// The variable or file that enables Gemini CLI's sandbox.
 fn gemini_sandbox(paths: &HostPaths, project: &Path) -> Option<String> {
     let is_on = |value: &Value| *value != false && *value != "false";
     let said = std::env::var_os("GEMINI_SANDBOX").filter(|value| !value.is_empty());
@@ -276,7 +277,7 @@ fn gemini_sandbox(paths: &HostPaths, project: &Path) -> Option<String> {
     is_on(&value).then(|| file.display().to_string())
 }
 
-/// Codex runs commands in a login shell inside its sandbox, unless a rule lets them out.
+/// Tries Codex, which runs commands in a login shell inside its sandbox, unless a rule allows them.
 fn codex(paths: &HostPaths) -> Value {
     let login = "Put aw into a folder that a login shell has in its PATH, for instance by a line in ~/.profile";
     let script = match script() {
@@ -299,18 +300,18 @@ fn codex(paths: &HostPaths) -> Value {
     sandbox.args(["sandbox", "--", "bash", "-lc", &script]).env("PATH", programs::path());
     let rules = paths.codex.join("rules").join("aw.rules");
     let fix = format!(
-        "To let the debate commands out of the sandbox, write into {}:\n{RULES}",
+        "To run the debate commands outside the sandbox, write into {}:\n{RULES}",
         rules.display()
     );
     tried(Host::Codex, &mut sandbox, &fix)
 }
 
-/// What lets an agent's own commands, and no others, out of Codex's sandbox.
+/// The rules that let an agent's own commands, and no others, run outside Codex's sandbox.
 const RULES: &str = r#"prefix_rule(pattern=["aw", "debate", ["generate-id", "create", "get-context", "submit", "wait", "appeal", "request-completion", "ruling", "intervention", "list", "types"]], decision="allow")
 prefix_rule(pattern=["aw", "docs", ["create", "submit", "get", "list", "history", "diff"]], decision="allow")
 prefix_rule(pattern=["aw", "agent", "show"], decision="allow")"#;
 
-/// Whether a rule lets debates out of the sandbox. A rule may be spread over several lines.
+/// Whether a rule lets debate commands run outside the sandbox. A rule may span several lines.
 fn allowed_by_rule(folder: &Path) -> bool {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
     let rules = files.filter(|file| file.extension().is_some_and(|ending| ending == "rules"));
@@ -325,12 +326,12 @@ fn allowed_by_rule(folder: &Path) -> bool {
     })
 }
 
-/// What a file of settings says. Some hosts allow comments in theirs.
+/// The value of a settings file; null when it cannot be read.
 pub(super) fn json_in(file: &Path) -> Value {
     read_text(file, SETTINGS_LIMIT).map(|text| json::value(&text)).unwrap_or_default()
 }
 
-/// Whether the command reached the server.
+/// Runs a command and checks whether it reached the server.
 fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
     let spawned =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -359,14 +360,14 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
     }
 }
 
-/// What it printed, on stdout if anything.
+/// The standard output of a program, or its standard error if that is blank.
 fn printed_in_time(mut child: Child) -> Result<String, String> {
     let out = OutputReader::of(child.stdout.take());
     let err = OutputReader::of(child.stderr.take());
     let began = Instant::now();
     while child.try_wait().map_err(|error| error.to_string())?.is_none() {
         if began.elapsed() > PATIENCE {
-            // It is ours, so it can be killed.
+            // It is our child, so the process id is still its own.
             let _ = child.kill();
             let _ = child.wait();
             return Err(format!("aw did not answer within {} s", PATIENCE.as_secs()));
@@ -377,7 +378,7 @@ fn printed_in_time(mut child: Child) -> Result<String, String> {
     Ok(if printed.trim().is_empty() { err.text() } else { printed })
 }
 
-/// Reads what a program prints, until it ends or nobody cares any more.
+/// Reads the output of a program on a thread.
 struct OutputReader {
     read: Arc<Mutex<Vec<u8>>>,
     thread: JoinHandle<()>,
@@ -390,7 +391,7 @@ impl OutputReader {
         let thread = thread::spawn(move || {
             let Some(mut pipe) = pipe else { return };
             let mut part = [0; 4096];
-            // What was read until it broke off still says something.
+            // Output before a read error is kept.
             while let Ok(length @ 1..) = pipe.read(&mut part) {
                 let Ok(mut kept) = kept.lock() else { return };
                 kept.extend_from_slice(&part[..length]);
@@ -399,7 +400,7 @@ impl OutputReader {
         OutputReader { read, thread }
     }
 
-    /// All of it. Something that the program left running may still hold the pipe open.
+    /// The output so far. A process that the program started may still hold the pipe open.
     fn text(self) -> String {
         let began = Instant::now();
         while !self.thread.is_finished() && began.elapsed() < LEFTOVERS {

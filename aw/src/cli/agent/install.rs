@@ -76,14 +76,16 @@ impl Install {
         let edited = plan.changes.iter().any(|change| change.fate == Fate::Edited);
         let names = names(&hosts);
         let message = match (self.dry_run, plan.is_empty(), edited) {
-            (true, true, _) => format!("Nothing would change: the kit is there for {names}"),
+            (true, true, _) => format!("Nothing would change: the kit is installed for {names}"),
             (true, false, _) => {
-                format!("This is what would change for {names}; nothing was written")
+                format!("These files would change for {names}; nothing was written")
             }
             (false, _, true) => format!(
-                "The kit is there for {names}, but files marked edited were left as somebody changed them; to have ours, remove what is left of it there and install again"
+                "The kit is installed for {names}, but files marked edited were left as they are; to replace their text, remove it and install again"
             ),
-            (false, true, false) => format!("The kit was there for {names}; nothing has changed"),
+            (false, true, false) => {
+                format!("The kit was installed for {names} already; nothing has changed")
+            }
             (false, false, false) => format!("The kit is installed for {names}"),
         };
         let data = data(&plan, &hosts, &scope, self.dry_run, Some(language));
@@ -122,19 +124,19 @@ impl Uninstall {
         let any = |fate: Fate| plan.changes.iter().any(|change| change.fate == fate);
         let message = match (self.dry_run, plan.changes.is_empty()) {
             (_, true) => format!("Nothing of the kit is installed for {}", names(&hosts)),
-            (true, false) => "This is what would change; nothing was written".to_owned(),
+            (true, false) => "These files would change; nothing was written".to_owned(),
             (false, false) if any(Fate::Edited) => {
-                "What this aw installed is gone; files marked edited are not as it writes them, and were left"
+                "The kit is removed, except for files marked edited, which this aw has not written so"
                     .to_owned()
             }
             (false, false) if any(Fate::Kept) => {
-                "The kit is gone; in files marked kept, what somebody added was left".to_owned()
+                "The kit is removed; files marked kept still have the text that somebody added".to_owned()
             }
             (false, false) if any(Fate::Shared) => format!(
-                "The kit is gone for {}; files marked shared are for other hosts too",
+                "The kit is removed for {}; files marked shared are for other hosts too",
                 names(&hosts)
             ),
-            (false, false) => "The kit is gone".to_owned(),
+            (false, false) => "The kit is removed".to_owned(),
         };
         let data = data(&plan, &hosts, &scope, self.dry_run, None);
         Ok(Shown::Answer(Answer::new(data, human::kit_changes).message(message)))
@@ -216,9 +218,9 @@ pub(super) fn list() -> Result<Shown, Problem> {
     let drifted = files.iter().filter(|file| file["state"] != "current").count();
     let message = match (total, drifted) {
         (0, _) => "The kit is not installed anywhere".to_owned(),
-        (_, 0) => "Everything is as this aw would install it".to_owned(),
-        (_, 1) => "1 file has drifted".to_owned(),
-        (_, drifted) => format!("{drifted} files have drifted"),
+        (_, 0) => "All files are as this aw would install them".to_owned(),
+        (_, 1) => "1 file has changed".to_owned(),
+        (_, drifted) => format!("{drifted} files have changed"),
     };
     let answer = Answer::new(json!({"files": files}), human::kit_files);
     let answer = answer.message(message).of_total(total, false);

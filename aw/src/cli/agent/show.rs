@@ -1,4 +1,4 @@
-//! `aw agent show`: the command and the rules of a role in one text.
+//! `aw agent show`: prints the command and the rules of a role in one text.
 
 use aw_core::{DebateType, Role};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::kit::types::Shelves;
 pub(in crate::cli) struct Show {
     /// proposer, opponent or arbitrator
     role: Role,
-    /// With the rules of this type; without it those of the built-in types
+    /// Print the rules of this type; by default those of the built-in types
     #[arg(
         long = "type",
         visible_alias = "debate-type",
@@ -24,16 +24,16 @@ pub(in crate::cli) struct Show {
         conflicts_with = "debate_id"
     )]
     debate_type: Option<String>,
-    /// With the rules that this debate goes by
+    /// Print the rules of this debate
     #[arg(long, value_name = "UUID")]
     debate_id: Option<String>,
-    /// Only the rules
+    /// Print the rules only
     #[arg(long)]
     rules: bool,
     /// en or vi
     #[arg(long, value_name = "LANG", default_value = "en")]
     lang: Language,
-    /// markdown (default), or json, which wraps it
+    /// markdown (default), or json, with the text in a field
     #[arg(
         long,
         value_enum,
@@ -78,12 +78,12 @@ impl Show {
                         found.as_ref().is_some_and(|(_, rules)| rules.replace_built_in()),
                     "text": text,
                 });
-                Shown::Answer(Answer::new(data, human::fields).message("Read `text` and go by it"))
+                Shown::Answer(Answer::new(data, human::fields).message("Read `text` and follow it"))
             }
         })
     }
 
-    /// The type of a debate, and the rules that came with it or those of its type.
+    /// The type of a debate and its rules: those that its creator sent, else those of the type.
     fn of_debate(&self, debate: &str, shelves: &Shelves) -> Result<(String, Rules), Problem> {
         let named = |problem: Problem| problem.with("debate_id", debate);
         let session = Session::open(self.verbose).map_err(named)?;
@@ -91,7 +91,7 @@ impl Show {
         let kind = session.call(Call::Get(&path)).map_err(named)?;
         let name = kind["debate_type"].as_str().unwrap_or_default().to_owned();
         let rules = match &kind["type_texts"] {
-            // Without texts of its own it was opened with the built-in ones.
+            // A debate without texts was created with the built-in ones.
             Value::Null => match BuiltIn::named(&name) {
                 Some(known) => Rules::built_in(known, self.role, self.lang),
                 None => self.of_type(&name, shelves).map_err(named)?,
@@ -109,7 +109,7 @@ impl Show {
     }
 }
 
-/// The type of this name, or where it would have to be.
+/// Finds a type by name. The error says where its files belong.
 pub(in crate::cli) fn find_type(
     name: &str,
     shelves: &Shelves,

@@ -1,9 +1,8 @@
-//! Whether a host can use the tools of `aw mcp`: its entry for them, whether they answer, and what
-//! the host still wants to be asked.
+//! Checks whether a host can use the tools of `aw mcp`: its entry, an answer from the tools, and the
+//! consent that the host needs from its user.
 //!
-//! Anybody can write the entry: it comes with a checkout. So nothing that it names is started. Where
-//! it means this very program, as the kit writes it, this program is started; every other entry is
-//! shown.
+//! The entry may come with a checkout, so its program is not trusted. Only an entry that the kit would
+//! write, and that names this very program, is started; any other is shown.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,20 +23,20 @@ use crate::kit::host::{Host, HostPaths, InstallScope};
 use crate::kit::json;
 use crate::programs;
 
-/// How long a server of tools may take to answer.
+/// How long `aw mcp` may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long what it has said may take to arrive after it was ended.
+/// How long its last output may take to arrive after it was killed.
 const LEFTOVERS: Duration = Duration::from_millis(200);
 
-/// Said of a program that is gone.
+/// The error for a program that is gone.
 const ENDED: &str = "it ended without an answer";
 
-/// A tool without which nobody can debate.
+/// The tool that every debate needs.
 const NEEDED: &str = "debate_wait";
 
-/// What an entry may say besides its program: none of it changes which program is started, on
-/// which data, or for which server.
+/// Fields that an entry may have besides its program. None of them changes which program is started,
+/// its data or its server.
 const HARMLESS: [&str; 9] = [
     "type",
     "enabled",
@@ -50,31 +49,30 @@ const HARMLESS: [&str; 9] = [
     "disabled",
 ];
 
-/// The variables that an entry may set, for the same reason.
+/// Variables that an entry may set, for the same reason.
 const HARMLESS_VARIABLES: [&str; 4] =
     ["AW_AUTHOR", "AW_PATIENCE", "AW_ROLE", "DEBATE_WAIT_DEADLINE"];
 
-/// How much of an entry is shown.
+/// How many characters of an entry are shown.
 const SHOWN: usize = 400;
 
-/// Whether this host can use the tools in this project.
+/// Checks whether this host can use the tools in this project.
 pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Value {
     let name = host.as_str();
     let install = format!("aw agent install {name}");
     let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];
     let all: Vec<HostEntry> =
         scopes.iter().filter_map(|scope| HostEntry::of(host, paths, scope)).collect();
-    // An entry that the host does not look at yet is better than none.
+    // An entry that the host does not read yet is better than none.
     let seen = all.iter().find(|entry| entry.wants(host, paths, project).is_none());
     let Some(entry) = seen.or(all.first()) else {
         let message = format!("{} has no entry {NAME} among its MCP servers", host.title());
         return failed(host, "tools", &message, &install);
     };
     let file = entry.file.display();
-    let theirs =
-        format!("Nothing to do if that is meant; else remove {NAME} there and run {install}");
+    let theirs = format!("Keep it if you want it so; else remove {NAME} there and run {install}");
     if entry.said["enabled"] == false {
-        return warning(host, "tools", &format!("{file} switches them off"), &theirs);
+        return warning(host, "tools", &format!("{file} disables them"), &theirs);
     }
     if entry.typed().is_none() {
         return warning(
@@ -99,7 +97,7 @@ pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Value {
     let own = match programs::own() {
         Ok(own) => own,
         Err(error) => {
-            let message = format!("aw does not know where it is: {error}");
+            let message = format!("the path of this program is unknown: {error}");
             return failed(host, "tools", &message, &on_path);
         }
     };
@@ -151,7 +149,7 @@ struct HostEntry {
 }
 
 impl HostEntry {
-    /// The one in the settings of this scope, whoever wrote it.
+    /// The entry in the settings of this scope, no matter who wrote it.
     fn of(host: Host, paths: &HostPaths, scope: &InstallScope) -> Option<Self> {
         let file = paths.settings(host, scope);
         let text = read_text(&file, SETTINGS_LIMIT).ok()?;
@@ -164,7 +162,7 @@ impl HostEntry {
         Some(HostEntry { file, for_project: scope.project().is_some(), said })
     }
 
-    /// The program and its arguments; none where the entry starts no program.
+    /// The program and its arguments; none if the entry starts no program.
     fn typed(&self) -> Option<Vec<&str>> {
         let command = &self.said["command"];
         let words = match (command.as_str(), command.as_array()) {
@@ -178,7 +176,7 @@ impl HostEntry {
         words.filter(|words| !words.is_empty())
     }
 
-    /// What the entry wants, if it is one that the kit writes, perhaps for one role.
+    /// The program to start, if the entry is one that the kit writes, perhaps for one role.
     fn as_the_kit_writes_it(&self) -> Option<Wanted<'_>> {
         let typed = self.typed()?;
         let (program, arguments) = typed.split_first()?;
@@ -205,7 +203,7 @@ impl HostEntry {
         (named && for_tools).then(|| Wanted { program, arguments: arguments.to_vec(), variables })
     }
 
-    /// The entry in its own words, but for values that may be secret.
+    /// The entry as JSON, without values that may be secret.
     fn shown(&self) -> String {
         let mut said = self.said.clone();
         for secret in ["env", "environment", "headers", "http_headers"] {
@@ -220,7 +218,7 @@ impl HostEntry {
         }
     }
 
-    /// What the host still wants of its user before it uses the entry, and how to give it.
+    /// The consent that the host needs before it uses the entry, and how to give it.
     fn wants(&self, host: Host, paths: &HostPaths, project: &Path) -> Option<(String, String)> {
         let start = format!("Start {} in this project once and say yes", host.as_str());
         match host {
@@ -244,7 +242,7 @@ impl HostEntry {
     }
 }
 
-/// A program that an entry names, and how it is started.
+/// A program that an entry names, with its arguments and variables.
 struct Wanted<'a> {
     program: &'a str,
     arguments: Vec<&'a str>,
@@ -252,7 +250,7 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// The program that a host finds which runs in this folder.
+    /// The path that a host in this folder finds for the program.
     fn found_from(&self, folder: &Path) -> Option<PathBuf> {
         if self.program == NAME {
             return programs::find_as_shell_in(folder, NAME);
@@ -261,7 +259,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether Claude Code was told to use the server that a project names.
+/// Whether the user has allowed Claude Code to use the server of the project.
 fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
     let own = project.join(".claude");
     let settings = [paths.claude.join("settings.json"), own.join("settings.json")];
@@ -286,11 +284,12 @@ fn codex_trusts(paths: &HostPaths, project: &Path) -> bool {
     })
 }
 
-/// Whether Gemini CLI trusts a project, or is told not to ask.
+/// Whether Gemini CLI trusts a project, or does not check trust.
 fn gemini_trusts(paths: &HostPaths, project: &Path) -> bool {
     let user = json_in(&paths.gemini.join("settings.json"));
-    let told = std::env::var("GEMINI_CLI_TRUST_WORKSPACE").is_ok_and(|said| said == "true");
-    if told || user["security"]["folderTrust"]["enabled"] == false {
+    let trusts_all =
+        std::env::var_os("GEMINI_CLI_TRUST_WORKSPACE").is_some_and(|set| set == "true");
+    if trusts_all || user["security"]["folderTrust"]["enabled"] == false {
         return true;
     }
     let known = json_in(&paths.gemini.join("trustedFolders.json"));
@@ -299,11 +298,11 @@ fn gemini_trusts(paths: &HostPaths, project: &Path) -> bool {
         let folder = if level == "TRUST_PARENT" { folder.parent()? } else { folder };
         project.starts_with(folder).then_some((folder.as_os_str().len(), level))
     });
-    // The rule that is nearest to the project counts.
+    // The longest matching path decides.
     rules.max_by_key(|(length, _)| *length).is_some_and(|(_, level)| level != "DO_NOT_TRUST")
 }
 
-/// The tools that a server offers over its stdin and stdout.
+/// Starts a server and lists its tools.
 fn offered(command: &mut Command) -> Result<Vec<String>, String> {
     let spawned =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -316,7 +315,6 @@ fn offered(command: &mut Command) -> Result<Vec<String>, String> {
             "capabilities": {},
             "clientInfo": {"name": "aw agent doctor", "version": env!("CARGO_PKG_VERSION")},
         });
-        // Who is gone hears nothing.
         let mut say = |message: Value| {
             let said = writeln!(stdin, "{message}").and_then(|()| stdin.flush());
             said.map_err(|_| ENDED.to_owned())
@@ -328,16 +326,16 @@ fn offered(command: &mut Command) -> Result<Vec<String>, String> {
         say(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))?;
         answer(&answers, 2, ends)
     });
-    // It is ours, so it can be killed.
+    // It is our child, so the process id is still its own.
     let _ = child.kill();
     let _ = child.wait();
-    match asked.unwrap_or_else(|| Err("it cannot be asked".to_owned())) {
+    match asked.unwrap_or_else(|| Err("it has no standard input".to_owned())) {
         Ok(list) => {
             let tools = list["tools"].as_array().into_iter().flatten();
             Ok(tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect())
         }
         Err(why) => {
-            // Something that it left running may still hold the pipe open.
+            // A process that it started may still hold the pipe open.
             let mut last = why;
             while let Ok(line) = words.recv_timeout(LEFTOVERS) {
                 if !line.trim().is_empty() {
@@ -349,17 +347,17 @@ fn offered(command: &mut Command) -> Result<Vec<String>, String> {
     }
 }
 
-/// What is answered to a request.
+/// Waits for the answer to a request.
 fn answer(answers: &Receiver<String>, request: u64, ends: Instant) -> Result<Value, String> {
     loop {
         let left = ends.saturating_duration_since(Instant::now());
         let line = answers.recv_timeout(left).map_err(|error| match error {
-            RecvTimeoutError::Timeout => format!("nothing came within {} s", PATIENCE.as_secs()),
+            RecvTimeoutError::Timeout => format!("no answer within {} s", PATIENCE.as_secs()),
             RecvTimeoutError::Disconnected => ENDED.to_owned(),
         })?;
         let mut message: Value = serde_json::from_str(&line)
-            .map_err(|_| format!("it printed what is no message: {line}"))?;
-        // It may say other things in between.
+            .map_err(|_| format!("it printed a line that is not JSON: {line}"))?;
+        // Notifications may come in between.
         if message["id"] == request {
             let error = message["error"]["message"].as_str().map(str::to_owned);
             return error.map_or_else(|| Ok(message["result"].take()), Err);
@@ -367,13 +365,13 @@ fn answer(answers: &Receiver<String>, request: u64, ends: Instant) -> Result<Val
     }
 }
 
-/// The lines that a program prints, as they come.
+/// Reads the lines of a program on a thread.
 fn lines_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
         let Some(pipe) = pipe else { return };
         let read = BufReader::new(pipe).lines().map_while(Result::ok);
-        // Whoever asked may have gone.
+        // The receiver may be gone.
         let _ = read.map(|line| sender.send(line)).find(Result::is_err);
     });
     lines

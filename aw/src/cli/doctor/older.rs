@@ -1,5 +1,5 @@
-//! What the older system left on this machine: settings without effect, debates and documents that
-//! were not imported yet. The import is tried, on a copy of which nothing is left.
+//! Checks what the older system left on this machine: settings without effect, debates and documents
+//! that are not imported yet. The import is tried on a copy, which is then removed.
 
 use std::path::Path;
 
@@ -7,23 +7,33 @@ use aw_record::{OpenError, Place, Rehearsal, rehearse};
 use serde_json::Value;
 
 use super::{failed, ok, warning};
-use crate::settings::{ClientSettings, Flags, ServerSettings};
+use crate::settings::{ClientSettings, Flags, ServerSettings, environment};
 
 const NAME: &str = "older system";
 
-/// As many documents are named that cannot be imported.
+/// How many documents are named that cannot be imported.
 const NAMED: usize = 3;
 
-/// The checks that there is something to say about.
+/// The checks that found something.
 pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
     let ignored = settings.ignored.iter();
     let mut checks: Vec<Value> =
         ignored.map(|ignored| warning(NAME, &ignored.what, &ignored.instead)).collect();
-    let environment = |name: &str| std::env::var(name).ok();
-    // What is wrong with the server's settings is told when it is started.
-    let Ok(ServerSettings { database: Place::File(path), docstores, .. }) =
-        ServerSettings::settle(Flags::default(), &environment)
-    else {
+    // The check of the server reports a start that cannot be read. Bad settings are reported when the
+    // server starts.
+    let (Ok(last), Ok(environment)) = (settings.home.last_start(), environment(&["HOME"])) else {
+        return checks;
+    };
+    let settle =
+        |database| ServerSettings::settle(Flags { database, ..Flags::default() }, &environment);
+    // The next start uses the database of the last one.
+    let server = match (settle(None), last) {
+        (Ok(server), Some(last)) if last.database != server.database.to_string() => {
+            settle(Some(last.database))
+        }
+        (server, _) => server,
+    };
+    let Ok(ServerSettings { database: Place::File(path), docstores, .. }) = server else {
         return checks;
     };
     match rehearse(&path, &docstores) {
@@ -31,7 +41,7 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
         Err(OpenError::Unreadable { problems, .. }) => checks.push(failed(
             NAME,
             &format!("{} cannot be imported: {}", path.display(), problems.join("; ")),
-            "Mend or delete in it what is named, or move the file away to begin with an empty record",
+            "Correct or delete the named rows, or move the file away to begin with an empty record",
         )),
         Err(error) => checks.push(failed(
             NAME,
@@ -79,7 +89,7 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
         checks.push(warning(
             NAME,
             &format!("documents that cannot be imported are left out: {named}{more}"),
-            "Mend the file, or write them anew with aw docs create",
+            "Repair the file, or write them again with aw docs create",
         ));
     }
     checks

@@ -1,4 +1,4 @@
-//! Whether the record is as it was written, as far as a short look can tell.
+//! Checks whether the record is unchanged, as far as two seconds allow.
 
 use std::time::{Duration, Instant};
 
@@ -13,21 +13,21 @@ use crate::settings::ClientSettings;
 
 const NAME: &str = "record";
 
-/// How long it looks, at most: whoever wants to know it of all has a command for that.
+/// The time for this check. `aw debate verify` checks the whole record.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts the debates and verifies the newest.
 pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Value {
     let Connection { client, brought } = reached;
-    let looked = || -> Result<Value, Trouble> {
+    let checked = || -> Result<Value, Trouble> {
         let list = client.once_until(Call::Get("/debates?limit=0"), ends)?;
         let debates = match list["total"].as_u64() {
             Some(1) => "1 debate".to_owned(),
             _ => format!("{} debates", list["total"]),
         };
-        let walk = match look(client, ends) {
+        let walk = match verify(client, ends) {
             Ok(walk) => walk,
-            // A seat may not look at everything, and an older server cannot.
+            // A seat may not verify the whole record, and an older server cannot.
             Err(Trouble::Refused(error))
                 if error["code"] == "FORBIDDEN" || error["code"] == "ROUTE_NOT_FOUND" =>
             {
@@ -39,27 +39,27 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
             (Some(first), _) => failed(
                 NAME,
                 &format!("it is damaged: {}", in_words(first)),
-                "See all that is: aw debate verify. To mend it, restore the newest backup: aw server stop, then \
+                "List all damage: aw debate verify. To repair it, restore the newest backup: aw server stop, then \
                  aw server restore PATH (PostgreSQL: pg_restore into an empty database)",
             ),
             (None, None) => ok(NAME, &format!("{debates}, everything as it was written")),
             (None, Some(_)) => ok(
                 NAME,
                 &format!(
-                    "{debates}; the newest {} were looked at and are as they were written, {} are left: aw debate verify",
+                    "{debates}; the newest {} were verified and are as they were written, {} are left: aw debate verify",
                     walk.done(),
                     walk.left
                 ),
             ),
         })
     };
-    looked().unwrap_or_else(|trouble| {
+    checked().unwrap_or_else(|trouble| {
         let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
         failed(NAME, &problem.message, &problem.suggestion.unwrap_or_default())
     })
 }
 
-fn look(client: &Client, ends: Instant) -> Result<Walk, Trouble> {
+fn verify(client: &Client, ends: Instant) -> Result<Walk, Trouble> {
     let began = Instant::now();
     let mut walk = Walk::default();
     loop {

@@ -1,4 +1,4 @@
-//! Whether the server asks for tokens, and takes the one that this user has.
+//! Checks whether the server requires tokens, and accepts the one of this user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,12 +14,16 @@ use crate::settings::ClientSettings;
 
 const NAME: &str = "tokens";
 
-/// Looks at the file that has the administrator's, and asks the server with and without a token.
+/// Checks the file with the administrator's token, and calls the server with and without a token.
 pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Value {
     let file = settings.home.admin_token_file();
     let shown = file.display();
     if fs::metadata(&file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0) {
-        return warning(NAME, &format!("others can read {shown}"), &format!("chmod 600 {shown}"));
+        return warning(
+            NAME,
+            &format!("other users can read {shown}"),
+            &format!("chmod 600 {shown}"),
+        );
     }
     let Connection { client, brought } = reached;
     let said = |trouble| {
@@ -32,23 +36,23 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
         Ok(_) => {
             return ok(
                 NAME,
-                "the server asks nobody for one: whoever is on this machine may do everything",
+                "the server requires none: everybody on this machine may do everything",
             );
         }
         Err(trouble) if is(&trouble, "AUTH_FAILED") => {}
         Err(trouble) => return said(trouble),
     }
-    // The list is for whoever runs the server.
+    // Only an administrator may list the tokens.
     match client.once_until(Call::Get("/tokens"), ends) {
         Ok(_) if *brought == TokenSource::Administrators => ok(
             NAME,
             &format!(
-                "everybody needs one; yours is the administrator's, in {shown}, which only you can read"
+                "the server requires one; yours is the administrator's, in {shown}, which only you can read"
             ),
         ),
-        Ok(_) => ok(NAME, "everybody needs one; the one that is set may do everything"),
+        Ok(_) => ok(NAME, "the server requires one; the one that is set may do everything"),
         Err(trouble) if is(&trouble, "FORBIDDEN") => {
-            ok(NAME, "everybody needs one; the one that is set is for a seat")
+            ok(NAME, "the server requires one; the one that is set is for a seat")
         }
         Err(trouble) => said(trouble),
     }
