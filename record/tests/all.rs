@@ -1,16 +1,15 @@
-//! The record as its only door shows it: what is written, told and read, what the schema guards, and
-//! what an import brings over.
+//! Tests of the record through [`aw_record::Engine`]: writes, waits, reads, the guards of the schema, and
+//! the import from the older system.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod beside;
-mod guarded;
-mod house;
+mod documents;
+mod files;
+mod import_beside_older_server;
 mod legacy;
-mod papers;
-mod passes;
+mod old_schemas;
 mod postgres;
 mod reads;
-mod schemas;
+mod schema_guards;
 mod seats;
 mod servers;
 mod tls;

@@ -1,12 +1,12 @@
-//! A database of the older system is recognised, copied aside, imported and goes on; one that
-//! cannot be read to the end is named and left untouched.
+//! Imports of databases of the older system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use aw_core::{
-    ArgumentId, Content, DebateId, DocumentId, Kind, Move, Role, State, Summary, Time, Via,
+    AUTOMATIC_RULING, ArgumentId, Content, DebateId, DocumentId, Kind, Move, Role, State, Summary,
+    Time, Via,
 };
 use aw_record::{
     Ask, Clock, Engine, Filter, NewVersion, OpenError, Poll, Request, Store, StoreOptions, rehearse,
@@ -19,7 +19,7 @@ pub(crate) const OPEN: &str = "11111111-1111-4111-8111-111111111111";
 pub(crate) const CLOSED: &str = "22222222-2222-4222-8222-222222222222";
 pub(crate) const DOCUMENT: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
-/// As the older system makes its tables.
+/// The tables of the older system.
 const OLD_SCHEMA: &str = r#"
     create table "debates" (
         "id" text not null primary key, "title" text not null, "debate_type" text not null,
@@ -53,115 +53,51 @@ fn argument(number: u8) -> String {
     format!("aaaaaaaa-aaaa-4aaa-8aaa-0000000000{number:02}")
 }
 
-/// An open debate and a closed one, in Vietnamese, and a document in two versions.
+/// An open debate and a closed one, in Vietnamese, and a document in three versions.
 pub(crate) fn old_files(folder: &TempDir) -> PathBuf {
     let path = folder.path().join("debate.db");
     let db = Connection::open(&path).unwrap();
     db.pragma_update(None, "journal_mode", "wal").unwrap();
     db.execute_batch(OLD_SCHEMA).unwrap();
-    let debate = |id: &str, title: &str, state: &str, updated: &str| {
-        db.execute(
-            "insert into debates values (?1, ?2, 'coding_plan_debate', ?3, '2026-02-07 05:32:50', ?4)",
-            [id, title, state, updated],
-        )
-        .unwrap();
-    };
-    debate(OPEN, "Kế hoạch: giữ một tệp SQLite?", "AWAITING_PROPOSER", "2026-02-07 05:40:00");
-    debate(CLOSED, "Đã xong", "CLOSED", "2026-02-07 06:00:00");
+    let [one, two, three, four, five, six] = [1, 2, 3, 4, 5, 6].map(argument);
     let long = "ế".repeat(9_000);
-    let rows = [
-        (
-            1,
-            OPEN,
-            None,
-            "MOTION",
-            "proposer",
-            format!("Xem document_id={DOCUMENT} (v1)"),
-            Some("r-1"),
-            1,
-            "05:32:50",
-        ),
-        (
-            2,
-            OPEN,
-            Some(1),
-            "CLAIM",
-            "opponent",
-            long,
-            Some("bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb"),
-            2,
-            "05:40:00",
-        ),
-        (3, CLOSED, None, "MOTION", "proposer", "Bắt đầu".to_owned(), Some("r-1"), 1, "05:50:00"),
-        (
-            4,
-            CLOSED,
-            Some(3),
-            "CLAIM",
-            "opponent",
-            "Không đồng ý".to_owned(),
-            Some("r-2"),
-            2,
-            "05:55:00",
-        ),
-        (
-            5,
-            CLOSED,
-            Some(4),
-            "RESOLUTION",
-            "proposer",
-            DOCUMENT.to_owned(),
-            Some("r-3"),
-            3,
-            "06:00:00",
-        ),
-        (
-            6,
-            CLOSED,
-            None,
-            "RULING",
-            "arbitrator",
-            "Auto-approved: Debate completed as requested by proposer.".to_owned(),
-            None,
-            4,
-            "06:00:00",
-        ),
-    ];
-    for (id, debate, parent, kind, role, content, request, seq, time) in rows {
-        db.execute(
-            "insert into arguments values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            rusqlite::params![
-                argument(id),
-                debate,
-                parent.map(argument),
-                kind,
-                role,
-                content,
-                request,
-                seq,
-                format!("2026-02-07 {time}")
-            ],
-        )
-        .unwrap();
-    }
+    db.execute_batch(&format!(
+        "insert into debates values
+         ('{OPEN}', 'Kế hoạch: giữ một tệp SQLite?', 'coding_plan_debate', 'AWAITING_PROPOSER',
+             '2026-02-07 05:32:50', '2026-02-07 05:40:00'),
+         ('{CLOSED}', 'Đã xong', 'coding_plan_debate', 'CLOSED',
+             '2026-02-07 05:32:50', '2026-02-07 06:00:00');
+         insert into arguments values
+         ('{one}', '{OPEN}', null, 'MOTION', 'proposer', 'Xem document_id={DOCUMENT} (v1)',
+             'r-1', 1, '2026-02-07 05:32:50'),
+         ('{two}', '{OPEN}', '{one}', 'CLAIM', 'opponent', '{long}',
+             'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb', 2, '2026-02-07 05:40:00'),
+         ('{three}', '{CLOSED}', null, 'MOTION', 'proposer', 'Bắt đầu',
+             'r-1', 1, '2026-02-07 05:50:00'),
+         ('{four}', '{CLOSED}', '{three}', 'CLAIM', 'opponent', 'Không đồng ý',
+             'r-2', 2, '2026-02-07 05:55:00'),
+         ('{five}', '{CLOSED}', '{four}', 'RESOLUTION', 'proposer', '{DOCUMENT}',
+             'r-3', 3, '2026-02-07 06:00:00'),
+         ('{six}', '{CLOSED}', null, 'RULING', 'arbitrator', '{AUTOMATIC_RULING}',
+             null, 4, '2026-02-07 06:00:00');"
+    ))
+    .unwrap();
     let documents = Connection::open(folder.path().join("docstore.db")).unwrap();
     documents.execute_batch(OLD_DOCUMENTS).unwrap();
-    for (version, summary, created_at) in [
-        (1, "Bản đầu", "2026-02-07 05:30:00"),
-        (2, "Sửa theo góp ý", "2026-02-07T05:45:00+00:00"),
-        (3, "Sau khi đóng", "2026-02-08 00:00:00"),
-    ] {
-        documents
-            .execute(
-                "insert into document_versions (id, document_id, summary, content, version, metadata, created_at)
-                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                rusqlite::params![
-                    Uuid::now_v7().to_string(), DOCUMENT, summary, format!("Nội dung {version}"), version,
-                    r#"{"debate_id": "x"}"#, created_at
-                ],
-            )
-            .unwrap();
-    }
+    let ids = [(); 3].map(|()| Uuid::now_v7());
+    documents
+        .execute_batch(&format!(
+            r#"insert into document_versions
+                 (id, document_id, summary, content, version, metadata, created_at) values
+             ('{}', '{DOCUMENT}', 'Bản đầu', 'Nội dung 1', 1, '{{"debate_id": "x"}}',
+                 '2026-02-07 05:30:00'),
+             ('{}', '{DOCUMENT}', 'Sửa theo góp ý', 'Nội dung 2', 2, '{{"debate_id": "x"}}',
+                 '2026-02-07T05:45:00+00:00'),
+             ('{}', '{DOCUMENT}', 'Sau khi đóng', 'Nội dung 3', 3, '{{"debate_id": "x"}}',
+                 '2026-02-08 00:00:00');"#,
+            ids[0], ids[1], ids[2]
+        ))
+        .unwrap();
     path
 }
 
@@ -209,7 +145,7 @@ fn debate(id: &str) -> DebateId {
 }
 
 #[tokio::test]
-async fn an_old_database_is_imported_with_everything_kept() {
+async fn an_import_keeps_ids_order_times_and_texts() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
@@ -243,7 +179,7 @@ async fn an_old_database_is_imported_with_everything_kept() {
 }
 
 #[tokio::test]
-async fn an_imported_debate_goes_on() {
+async fn an_imported_debate_continues() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
@@ -266,7 +202,7 @@ async fn an_imported_debate_goes_on() {
 }
 
 #[tokio::test]
-async fn the_old_file_is_copied_aside() {
+async fn the_old_file_is_copied_before_the_import() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     fs::write(folder.path().join("debate.db.before-aw"), "an older copy").unwrap();
@@ -282,11 +218,11 @@ async fn the_old_file_is_copied_aside() {
 }
 
 #[test]
-fn a_failed_import_leaves_the_file_as_it_was_and_no_copy() {
+fn a_failed_import_leaves_the_file_unchanged_and_no_copy() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let db = Connection::open(&path).unwrap();
-    // Two ids there, one UUID here: what is read is good, and cannot be written.
+    // Two ids that are the same UUID: they can be read but not written.
     db.pragma_update(None, "foreign_keys", false).unwrap();
     let twice =
         "update arguments set id = upper((select id from arguments where seq = 1)) where seq = 4";
@@ -308,7 +244,7 @@ fn a_failed_import_leaves_the_file_as_it_was_and_no_copy() {
 }
 
 #[tokio::test]
-async fn a_debate_whose_id_was_no_uuid_has_one_here_and_is_found_by_both() {
+async fn a_debate_whose_id_was_not_a_uuid_gets_one_and_is_found_by_both() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let db = Connection::open(&path).unwrap();
@@ -341,11 +277,11 @@ async fn a_debate_whose_id_was_no_uuid_has_one_here_and_is_found_by_both() {
     drop(db);
     let engine = open(&path).unwrap();
     let damages = engine.verify_on(None).await.unwrap().damages;
-    assert_eq!(damages[0].debate, Some(id), "a changed one is found: {damages:?}");
+    assert_eq!(damages[0].debate, Some(id), "a changed old id is found: {damages:?}");
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_the_file_is_left_untouched() {
+fn an_unreadable_debate_is_named_and_the_file_is_left_untouched() {
     for (spoil, named) in [
         ("update arguments set type = 'SHOUT' where seq = 2", "SHOUT"),
         ("update arguments set role = 'judge' where seq = 2", "judge"),
@@ -387,7 +323,7 @@ fn what_cannot_be_read_is_named_and_the_file_is_left_untouched() {
 }
 
 #[tokio::test]
-async fn documents_that_cannot_be_read_are_left_out_and_block_nothing() {
+async fn unreadable_documents_are_left_out_and_do_not_block_the_import() {
     for spoil in [
         "update document_versions set metadata = '[]'",
         "update document_versions set version = 9 where version = 2",
@@ -416,7 +352,7 @@ async fn documents_that_cannot_be_read_are_left_out_and_block_nothing() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_of_documents_blocks_nothing() {
+async fn a_damaged_file_of_documents_does_not_block_the_import() {
     for damage in [&b"not a database at all"[..], b"", &[0; 4096]] {
         let folder = tempfile::tempdir().unwrap();
         let path = old_files(&folder);
@@ -431,7 +367,7 @@ async fn a_damaged_file_of_documents_blocks_nothing() {
 }
 
 #[tokio::test]
-async fn documents_written_there_later_are_here_at_the_next_start_and_when_they_are_cited() {
+async fn later_documents_are_imported_at_the_next_start_and_when_they_are_cited() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
@@ -444,7 +380,7 @@ async fn documents_written_there_later_are_here_at_the_next_start_and_when_they_
     let found: Vec<_> = context.documents.iter().map(|document| document.id).collect();
     assert!(found.contains(&cited.into()), "{found:?}");
 
-    // A new version of a document that is known here is imported too, also at the next start.
+    // A new version of an imported document is imported at the next start too.
     let uncited = Uuid::now_v7();
     keep_version(&documents, uncited, 1).unwrap();
     keep_version(&documents, DOCUMENT.parse().unwrap(), 4).unwrap();
@@ -463,7 +399,7 @@ async fn documents_written_there_later_are_here_at_the_next_start_and_when_they_
 }
 
 #[tokio::test]
-async fn a_version_written_here_and_one_written_there_are_both_kept() {
+async fn versions_written_on_both_sides_are_both_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
@@ -487,7 +423,7 @@ async fn a_version_written_here_and_one_written_there_are_both_kept() {
 }
 
 #[tokio::test]
-async fn documents_alone_are_imported_too() {
+async fn documents_are_imported_without_debates() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     for leftover in ["debate.db", "debate.db-wal", "debate.db-shm"] {
@@ -501,7 +437,7 @@ async fn documents_alone_are_imported_too() {
 }
 
 #[test]
-fn a_rehearsal_finds_what_an_import_would_and_leaves_nothing() {
+fn a_rehearsal_reports_the_result_and_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let docstore = folder.path().join("docstore.db");
@@ -518,7 +454,7 @@ fn a_rehearsal_finds_what_an_import_would_and_leaves_nothing() {
     let damaged = rehearse(&path, std::slice::from_ref(&docstore)).unwrap();
     assert_eq!((damaged.debates, damaged.left_out.len()), (Some(2), 1), "{damaged:?}");
     fs::write(&docstore, &before.iter().find(|(path, _)| *path == docstore).unwrap().1).unwrap();
-    assert!(files() == before, "a file has changed, or came, or is gone");
+    assert!(files() == before, "a file was changed, added or removed");
 
     let db = Connection::open(&path).unwrap();
     db.execute("update arguments set type = 'SHOUT' where seq = 2", []).unwrap();
@@ -532,7 +468,7 @@ fn a_rehearsal_finds_what_an_import_would_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_rehearsal_on_our_own_file_counts_what_is_new() {
+async fn a_rehearsal_on_our_own_file_counts_new_versions() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     open(&path).unwrap().close().await;
@@ -545,7 +481,7 @@ async fn a_rehearsal_on_our_own_file_counts_what_is_new() {
 }
 
 #[tokio::test]
-async fn only_the_last_ruling_of_a_closed_debate_closed_it() {
+async fn only_the_last_ruling_of_a_closed_debate_closes_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("debate.db");
     let db = Connection::open(&path).unwrap();
@@ -556,7 +492,7 @@ async fn only_the_last_ruling_of_a_closed_debate_closed_it() {
         [CLOSED, at],
     )
     .unwrap();
-    let told = [
+    let arguments = [
         ("MOTION", "proposer"),
         ("CLAIM", "opponent"),
         ("APPEAL", "proposer"),
@@ -564,7 +500,7 @@ async fn only_the_last_ruling_of_a_closed_debate_closed_it() {
         ("APPEAL", "proposer"),
         ("RULING", "arbitrator"),
     ];
-    for (seq, (kind, role)) in (1..).zip(told) {
+    for (seq, (kind, role)) in (1..).zip(arguments) {
         db.execute(
             "insert into arguments values (?1, ?2, null, ?3, ?4, 'x', null, ?5, ?6)",
             rusqlite::params![argument(seq), CLOSED, kind, role, seq, at],

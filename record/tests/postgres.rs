@@ -1,4 +1,4 @@
-//! The PostgreSQL that `scripts/postgres` has started, if it has, and a way to it that can be cut.
+//! The PostgreSQL that `scripts/postgres` starts, if there is one, and a proxy to it that can be cut.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -17,7 +17,7 @@ fn address() -> Option<String> {
     std::env::var("AW_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty())
 }
 
-/// A database that nobody else uses.
+/// A new database.
 pub(crate) fn new_database() -> Option<PostgresUrl> {
     Some(Database::new()?.url())
 }
@@ -35,7 +35,7 @@ impl Database {
         let (server, _) = address.rsplit_once('/').unwrap();
         let name = format!("aw_{}", Uuid::now_v7().simple());
         let create = format!("create database {name}");
-        // A story has a runtime already.
+        // The test already has a runtime.
         let creating = thread::spawn({
             let address = address.clone();
             move || {
@@ -69,7 +69,7 @@ impl Database {
         connected(&self.address()).await.query_one(sql, &[]).await.unwrap()
     }
 
-    /// Returns when no server has a session there.
+    /// Waits until no server has a session there.
     pub(crate) async fn wait_until_left(&self) {
         let left = "select count(*) = 0 from pg_stat_activity
             where datname = current_database() and application_name = 'aw'";
@@ -85,7 +85,7 @@ async fn connected(address: &str) -> Client {
     client
 }
 
-/// A way to the database that somebody may stand in.
+/// A proxy to the database.
 #[derive(Debug, Clone)]
 pub(crate) struct Way {
     port: u16,
@@ -95,7 +95,7 @@ pub(crate) struct Way {
 #[derive(Debug, Default)]
 struct State {
     closed: watch::Sender<bool>,
-    /// What becomes of the next commit.
+    /// The fate of the next commit.
     next: AtomicU8,
     cut: AtomicBool,
 }
@@ -104,9 +104,9 @@ struct State {
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 pub(crate) enum Lost {
-    /// The database never hears of it.
+    /// The database does not receive it.
     OnTheWayThere = 1,
-    /// It is done, and nobody hears of it.
+    /// The database commits, but its answer is lost.
     OnTheWayBack = 2,
 }
 
@@ -136,7 +136,7 @@ impl Way {
         Place::Postgres(url.parse().unwrap())
     }
 
-    /// Cuts every connection; nobody comes through until it is opened again.
+    /// Cuts every connection and accepts none until it is opened again.
     pub(crate) fn close(&self) {
         self.state.closed.send_replace(true);
     }
@@ -150,7 +150,7 @@ impl Way {
         self.state.next.store(lost as u8, Ordering::SeqCst);
     }
 
-    /// Whether a commit was lost since this was last asked.
+    /// Whether a commit was lost since the last call.
     pub(crate) fn has_lost(&self) -> bool {
         self.state.cut.swap(false, Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Reading: a debate for a newcomer, for a socket and for a page; lists; what they cite.
+//! Reads: contexts, stretches, pages, lists and citations.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::world::{BEGINNING, GO_ON, World, opening, saying};
 
-/// A debate of eight: MOTION, claim, INTERVENTION, RULING, and four claims.
+/// A debate of eight arguments: MOTION, claim, INTERVENTION, RULING, and four claims.
 async fn of_eight(world: &World) -> (DebateId, Vec<ArgumentId>) {
     let (debate, motion) = world.opens("Keep one file?").await;
     let claim = world.claims(debate, Role::Opponent, motion).await;
@@ -28,7 +28,7 @@ fn places(arguments: &[aw_core::Argument]) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_newcomer_reads_the_motion_the_newest_and_every_older_ruling() {
+async fn a_context_has_the_motion_the_newest_arguments_and_every_older_ruling() {
     let world = World::new();
     let (debate, all) = of_eight(&world).await;
     let context = world.engine.context(debate, Some(3)).await.unwrap();
@@ -45,7 +45,7 @@ async fn a_newcomer_reads_the_motion_the_newest_and_every_older_ruling() {
 }
 
 #[tokio::test]
-async fn a_stretch_goes_on_from_where_the_last_one_ended() {
+async fn a_stretch_begins_after_the_given_position() {
     let world = World::new();
     let (debate, all) = of_eight(&world).await;
     assert_eq!(places(&world.engine.stretch(debate, 0, 3).await.unwrap().arguments), [1, 2, 3]);
@@ -63,7 +63,7 @@ async fn a_stretch_goes_on_from_where_the_last_one_ended() {
 }
 
 #[tokio::test]
-async fn a_page_is_a_window_of_the_debate_and_the_outline_of_all() {
+async fn page_data_is_a_window_of_arguments_and_the_outline_of_all() {
     let world = World::new();
     let (debate, all) = of_eight(&world).await;
     let page = world.engine.page_data(debate, None, 3).await.unwrap();
@@ -93,7 +93,7 @@ async fn a_page_is_a_window_of_the_debate_and_the_outline_of_all() {
 }
 
 #[tokio::test]
-async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
+async fn a_citation_is_recorded_with_its_version() {
     let world = World::new();
     let plan = world.keeps("Plan").await;
     world.adds(plan, "Plan, with tests").await;
@@ -108,7 +108,7 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
     world.engine.execute(answer).await.unwrap();
 
     let citation = |seq, document, version| Citation { seq: Seq(seq), document, version };
-    // No such version is there, so the newest is meant.
+    // Version 7 does not exist, so the newest is meant.
     let first = [citation(2, plan, 1), citation(2, other, 1)];
     for (seq, cited) in [(1, &[][..]), (2, &first), (3, &[citation(3, plan, 2)])] {
         let one = world.engine.stretch(debate, seq - 1, 1).await.unwrap().arguments;
@@ -121,10 +121,10 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
     assert_eq!(all.citations.len(), 3);
 
     let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
-    let told: Vec<_> =
+    let listed: Vec<_> =
         cited.iter().map(|document| (document.id, document.version, &document.summary)).collect();
     let summary = |text: &str| Summary::recorded(text.to_owned());
-    assert_eq!(told, [(other, 1, &summary("Other")), (plan, 2, &summary("Plan, with tests"))]);
+    assert_eq!(listed, [(other, 1, &summary("Other")), (plan, 2, &summary("Plan, with tests"))]);
     let at = world.at(5);
     world.engine.delete_document(plan).await.unwrap();
     let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
@@ -132,7 +132,7 @@ async fn what_an_argument_cites_is_kept_with_the_version_that_it_means() {
 }
 
 #[tokio::test]
-async fn the_texts_of_a_type_are_kept_with_the_debate() {
+async fn the_texts_of_a_type_are_stored_with_the_debate() {
     let world = World::new();
     let texts = TypeTexts {
         title: Title::recorded("Contract".to_owned()),
@@ -159,7 +159,7 @@ async fn the_texts_of_a_type_are_kept_with_the_debate() {
 }
 
 #[tokio::test]
-async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
+async fn every_read_of_a_deleted_debate_returns_its_deletion_time() {
     let world = World::new();
     let (debate, _) = world.opens("Never mind").await;
     let at = world.at(7);
@@ -186,7 +186,7 @@ async fn a_deleted_debate_is_not_read_any_more_and_says_since_when() {
     }
 }
 
-/// The titles of a page, and how many there are in all.
+/// The titles of a page, and the total.
 async fn page(world: &World, filter: &Filter) -> (Vec<String>, u64) {
     let list = world.engine.list(filter).await.unwrap();
     assert!(list.total_is_exact);
@@ -211,7 +211,7 @@ async fn a_list_shows_the_most_recently_updated_first_in_pages() {
     assert_eq!(page(&world, &second).await, (titles(&["two"]), 4));
     let older = Filter { before: Some((Time(BEGINNING + 30), None)), ..filter.clone() };
     assert_eq!(page(&world, &older).await, (titles(&["three", "two"]), 4));
-    // How many there are in all does not depend on the page.
+    // The total does not depend on the page.
     let found = Filter { search: Some("o".to_owned()), ..older };
     assert_eq!(page(&world, &found).await, (titles(&["two"]), 3));
 
@@ -222,7 +222,7 @@ async fn a_list_shows_the_most_recently_updated_first_in_pages() {
 }
 
 #[tokio::test]
-async fn debates_of_one_moment_are_listed_by_their_ids() {
+async fn debates_with_the_same_time_are_ordered_by_id() {
     let world = World::new();
     for _ in 0..3 {
         world.opens("At once").await;
@@ -237,7 +237,7 @@ async fn debates_of_one_moment_are_listed_by_their_ids() {
 }
 
 #[tokio::test]
-async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
+async fn filters_and_searches_select_and_count_debates() {
     let world = World::new();
     let (fresh, _) = world.opens("Fresh").await;
     let (answered, motion) = world.opens("Đã trả lời").await;
@@ -294,8 +294,8 @@ async fn a_list_holds_what_was_asked_for_and_counts_all_of_it() {
     assert_eq!(found(&search("op")).await, [""; 0]);
 }
 
-/// All that the pieces of a run have.
-async fn run(
+/// The positions of all arguments, read in pieces.
+async fn in_pieces(
     world: &World,
     debate: DebateId,
     which: Selection,
@@ -311,12 +311,12 @@ async fn run(
         (after, pieces) = (last.seq, pieces + 1);
         all.extend(places(&piece));
     }
-    assert!(pieces > 1, "it is read in one piece");
+    assert!(pieces > 1, "it was read in one piece");
     all
 }
 
 #[tokio::test]
-async fn a_debate_that_is_too_long_to_be_read_in_passing_is_read_in_pieces() {
+async fn a_long_debate_is_read_in_pieces() {
     let world = World::new();
     let (debate, motion) = world.opens("Who reads all this?").await;
     let mut target = motion;
@@ -332,12 +332,15 @@ async fn a_debate_that_is_too_long_to_be_read_in_passing_is_read_in_pieces() {
     }
     let whole = world.engine.context(debate, None).await.unwrap();
     assert_eq!((whole.rest, whole.arguments.len(), whole.motion.id), (Some(Seq(2)), 0, motion));
-    assert_eq!(run(&world, debate, Selection::All, 0, 81).await, (1..=81).collect::<Vec<_>>());
-    // A few are short enough, but the rulings before them are not.
+    assert_eq!(
+        in_pieces(&world, debate, Selection::All, 0, 81).await,
+        (1..=81).collect::<Vec<_>>()
+    );
+    // The newest two are short, but the rulings before them are not.
     let newest = world.engine.context(debate, Some(2)).await.unwrap();
     assert_eq!((newest.rest, newest.arguments.len()), (Some(Seq(80)), 0));
     let rulings: Vec<u64> = (43..=79).step_by(2).collect();
-    assert_eq!(run(&world, debate, Selection::Rulings, 1, 79).await, rulings);
+    assert_eq!(in_pieces(&world, debate, Selection::Rulings, 1, 79).await, rulings);
     let stretch = world.engine.stretch(debate, 0, 500).await.unwrap().arguments;
     assert!(stretch.len() < 20, "{} arguments in passing", stretch.len());
 }

@@ -1,4 +1,4 @@
-//! Seats: whose token is good, what a browser holds instead, and what a seat may see.
+//! Seats: when a token is valid, the passes of browsers, and which documents a seat sees.
 
 use aw_core::{DebateId, Hash, Move, Role, SeatName, Time};
 use aw_record::{Failure, NewSeat, Pass, SeatRole};
@@ -18,7 +18,7 @@ fn seat(name: &str, token: u8) -> NewSeat {
 }
 
 #[tokio::test]
-async fn a_token_is_good_until_it_expires_or_is_taken_back() {
+async fn a_token_is_valid_until_it_expires_or_is_revoked() {
     let world = World::new();
     let end = Time(BEGINNING + 10);
     let new = NewSeat { expires_at: Some(end), ..seat("An's Codex", 1) };
@@ -43,10 +43,10 @@ async fn a_token_is_good_until_it_expires_or_is_taken_back() {
     assert_eq!(world.engine.seat_of(Hash([2; 32])).await.unwrap(), None);
     world.at(30);
     let again = world.engine.revoke_seat(lasting.id).await.unwrap();
-    assert_eq!(again.revoked_at, Some(at), "it was taken back once");
+    assert_eq!(again.revoked_at, Some(at), "the first revocation counts");
     let nobody = Uuid::from_u128(1);
-    let told = world.engine.revoke_seat(nobody).await.unwrap_err();
-    assert!(matches!(told, Failure::SeatNotFound { id } if id == nobody), "{told}");
+    let failure = world.engine.revoke_seat(nobody).await.unwrap_err();
+    assert!(matches!(failure, Failure::SeatNotFound { id } if id == nobody), "{failure}");
 }
 
 #[tokio::test]
@@ -67,13 +67,13 @@ async fn a_session_lasts_and_a_link_works_once() {
         world.engine.give_pass(pass(Hash([hash; 32]), true, end)).await.unwrap();
     }
     world.at(51);
-    assert_eq!(world.engine.redeem(Hash([5; 32])).await.unwrap(), None, "it is over");
+    assert_eq!(world.engine.redeem(Hash([5; 32])).await.unwrap(), None, "it is expired");
     assert_eq!(world.engine.redeem(Hash([6; 32])).await.unwrap(), Some(holder));
     assert_eq!(world.engine.holder(session).await.unwrap(), Some(holder));
     world.at(100);
     assert_eq!(world.engine.holder(session).await.unwrap(), None);
 
-    // What is over is forgotten as others come.
+    // A new pass removes expired ones.
     world.engine.give_pass(pass(Hash([7; 32]), false, 200)).await.unwrap();
     if world.path.exists() {
         let db = Connection::open(&world.path).unwrap();
@@ -84,11 +84,11 @@ async fn a_session_lasts_and_a_link_works_once() {
     assert_eq!(world.engine.holder(Hash([7; 32])).await.unwrap(), None);
     world.engine.give_pass(pass(Hash([8; 32]), false, 200)).await.unwrap();
     world.engine.revoke_seat(made.id).await.unwrap();
-    assert_eq!(world.engine.holder(Hash([8; 32])).await.unwrap(), None, "its token was taken back");
+    assert_eq!(world.engine.holder(Hash([8; 32])).await.unwrap(), None, "its token was revoked");
 }
 
 #[tokio::test]
-async fn a_seat_of_one_debate_sees_what_that_debate_cites_and_what_it_wrote_itself() {
+async fn a_seat_of_one_debate_sees_the_documents_it_cites_and_its_own() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let new = NewSeat { debate: Some(debate), ..seat("Guest", 1) };
@@ -120,8 +120,8 @@ async fn a_seat_of_one_debate_sees_what_that_debate_cites_and_what_it_wrote_itse
 
     let nowhere: DebateId = Uuid::from_u128(1).into();
     let lost = NewSeat { debate: Some(nowhere), ..seat("Lost", 3) };
-    let told = world.engine.make_seat(lost).await.unwrap_err();
-    assert!(matches!(told, Failure::DebateNotFound { .. }), "{told}");
+    let failure = world.engine.make_seat(lost).await.unwrap_err();
+    assert!(matches!(failure, Failure::DebateNotFound { .. }), "{failure}");
 }
 
 #[test]
@@ -133,4 +133,42 @@ fn a_seat_is_for_a_role_or_for_reading() {
     }
     let wrong = "judge".parse::<SeatRole>().unwrap_err();
     assert_eq!(wrong.expected, words.join(", "));
+}
+
+fn hash(kind: u8, number: u16) -> Hash {
+    let mut bytes = [kind; 32];
+    bytes[..2].copy_from_slice(&number.to_be_bytes());
+    Hash(bytes)
+}
+
+#[tokio::test]
+async fn a_token_keeps_its_newest_five_hundred_sessions() {
+    let world = World::new();
+    let engine = &world.engine;
+    let (greedy, modest) = (hash(1, 0), hash(2, 0));
+    let give = async |number: u16, holder, once| {
+        let pass = Pass {
+            hash: hash(9, number),
+            holder,
+            once,
+            expires_at: Time(BEGINNING + i64::from(number)),
+        };
+        engine.give_pass(pass).await.unwrap();
+    };
+    // The sessions of other tokens stay, and links are counted separately.
+    give(1, modest, false).await;
+    give(2, greedy, true).await;
+    for number in 3..513 {
+        give(number, greedy, false).await;
+    }
+    let mut held = Vec::new();
+    for number in 1..513 {
+        if engine.holder(hash(9, number)).await.unwrap().is_some() {
+            held.push(number);
+        }
+    }
+    let expected: Vec<u16> = [1].into_iter().chain(13..513).collect();
+    assert_eq!(held, expected);
+    assert_eq!(engine.redeem(hash(9, 2)).await.unwrap(), Some(greedy));
+    engine.close().await;
 }

@@ -1,7 +1,6 @@
-//! Several servers on one record, which PostgreSQL keeps for them.
+//! Several servers on one record in PostgreSQL.
 //!
-//! `scripts/postgres cargo test -p aw-record servers` tells these stories; without a PostgreSQL there
-//! is nothing to tell.
+//! Run them with `scripts/postgres cargo test -p aw-record servers`; without PostgreSQL they do nothing.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -20,7 +19,7 @@ fn server(place: Place) -> World {
     World::at_place(place, |_| {})
 }
 
-/// Comes back when it is so.
+/// Waits until the condition holds.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !is_so().await {
@@ -36,53 +35,45 @@ async fn arguments(engine: &Engine, debate: aw_core::DebateId) -> Vec<Seq> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_on_one_server_is_woken_by_a_write_on_another() {
+async fn a_write_on_one_server_wakes_a_waiter_on_another() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     for _ in 0..15 {
         let (debate, motion) = a.opens("Keep one file?").await;
-        let engine = b.engine.clone();
-        let waiting = tokio::spawn(async move {
-            engine.wait(debate, Role::Proposer, Some(motion), CEILING).await
-        });
-        b.until_listened_to(1).await;
-        // Until it has also looked.
+        let waiting = b.waits(debate, Role::Proposer, motion).await;
+        // Until it has also read.
         sleep(Duration::from_millis(20)).await;
         a.claims(debate, Role::Opponent, motion).await;
-        // Who is not woken is told nothing, when its patience is over.
+        // A wait that is not woken times out without news.
         let poll = waiting.await.unwrap().unwrap();
         assert!(matches!(poll, Poll::News(_)), "{poll:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_follows_everything_is_told_what_happens_on_other_servers() {
+async fn a_follower_gets_the_changes_of_other_servers() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     let mut following = b.engine.follow();
     let (debate, motion) = a.opens("Keep one file?").await;
-    let mut told = async || {
+    let mut next = async || {
         let changes = timeout(CEILING, following.next()).await.unwrap().unwrap();
         changes.into_iter().map(|it| (it.debate, it.change)).collect::<Vec<_>>()
     };
-    assert_eq!(told().await, [(debate, ChangeKind::Opened)]);
+    assert_eq!(next().await, [(debate, ChangeKind::Opened)]);
     a.claims(debate, Role::Opponent, motion).await;
-    assert_eq!(told().await, [(debate, ChangeKind::Written)]);
+    assert_eq!(next().await, [(debate, ChangeKind::Written)]);
     a.engine.delete(debate).await.unwrap();
-    assert_eq!(told().await, [(debate, ChangeKind::Written)]);
+    assert_eq!(next().await, [(debate, ChangeKind::Written)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_on_one_server_is_seen_on_another_until_it_goes_or_the_server_does() {
+async fn presence_is_shared_until_the_waiter_or_its_server_is_gone() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     let (debate, motion) = a.opens("Keep one file?").await;
     let waits = |world: &World| world.engine.presence(debate).proposer.waiting;
-    let engine = a.engine.clone();
-    let waiting =
-        tokio::spawn(
-            async move { engine.wait(debate, Role::Proposer, Some(motion), CEILING).await },
-        );
+    let waiting = a.begins_to_wait(debate, Role::Proposer, motion);
     until("seen elsewhere", async || waits(&b)).await;
     let claim = b.claims(debate, Role::Opponent, motion).await;
     waiting.await.unwrap().unwrap();
@@ -95,7 +86,7 @@ async fn who_waits_on_one_server_is_seen_on_another_until_it_goes_or_the_server_
         engine.wait(debate, Role::Opponent, Some(claim), Duration::from_secs(60)).await
     });
     until("seen again", async || b.engine.presence(debate).opponent.waiting).await;
-    // As when the server is killed: it says nothing any more.
+    // As if the server was killed: it sends nothing any more.
     held.abort();
     drop(a);
     until("known to be gone", async || !b.engine.presence(debate).opponent.waiting).await;
@@ -103,7 +94,7 @@ async fn who_waits_on_one_server_is_seen_on_another_until_it_goes_or_the_server_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_that_start_together_make_the_tables_once() {
+async fn servers_that_start_together_create_the_tables_once() {
     let Some(database) = Database::new() else { return };
     let starting: Vec<_> = (0..6)
         .map(|_| {
@@ -117,7 +108,7 @@ async fn servers_that_start_together_make_the_tables_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_servers_that_are_asked_to_open_the_same_debate_one_opens_it() {
+async fn only_one_of_two_servers_opens_the_same_debate() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     for _ in 0..10 {
@@ -139,14 +130,14 @@ async fn of_two_servers_that_are_asked_to_open_the_same_debate_one_opens_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_that_write_into_the_same_debates_take_turns() {
+async fn concurrent_servers_leave_no_gaps_in_shared_debates() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     let mut debates = Vec::new();
     for number in 0..4 {
         debates.push(a.opens(&format!("Debate {number}")).await);
     }
-    // Everybody answers the newest there is; of those who answer the same one, one is first.
+    // Every writer answers the newest argument; of concurrent answers to it one is accepted.
     let mut writing = Vec::new();
     for writer in 0..8_u32 {
         let engine = if writer % 2 == 0 { a.engine.clone() } else { b.engine.clone() };
@@ -187,34 +178,29 @@ async fn servers_that_write_into_the_same_debates_take_turns() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_written_while_a_server_hears_nothing_is_heard_of_once_it_hears_again() {
+async fn a_reconnected_server_wakes_its_waiters() {
     let Some(database) = Database::new() else { return };
     let way = Way::to(&database).await;
     let (a, b) = (server(database.place()), server(way.place(&database)));
     let (debate, motion) = a.opens("Keep one file?").await;
-    let engine = b.engine.clone();
-    let waiting =
-        tokio::spawn(
-            async move { engine.wait(debate, Role::Proposer, Some(motion), CEILING).await },
-        );
-    b.until_listened_to(1).await;
+    let waiting = b.waits(debate, Role::Proposer, motion).await;
     until("seen to wait", async || b.engine.presence(debate).proposer.waiting).await;
     let mut following = b.engine.follow();
     way.close();
     until("cut off", async || b.engine.health().await.database.listening == Some(false)).await;
     a.claims(debate, Role::Opponent, motion).await;
     sleep(Duration::from_millis(300)).await;
-    assert!(!waiting.is_finished(), "a wait is kept while the database is away");
+    assert!(!waiting.is_finished(), "a wait stays held while the database is unreachable");
     way.open();
     let poll = timeout(CEILING, waiting).await.unwrap().unwrap().unwrap();
     assert!(matches!(poll, Poll::News(_)), "{poll:?}");
-    // Who follows everything reads anew.
+    // A follower of everything starts over.
     assert!(timeout(CEILING, following.next()).await.unwrap().is_err());
     assert!(b.engine.health().await.database.reconnects > 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_the_database_is_away_writes_and_reads_say_so_and_then_all_is_well_by_itself() {
+async fn an_unreachable_database_is_reported_as_busy_and_recovers() {
     let Some(database) = Database::new() else { return };
     let way = Way::to(&database).await;
     let world = server(way.place(&database));
@@ -223,10 +209,10 @@ async fn while_the_database_is_away_writes_and_reads_say_so_and_then_all_is_well
     for _ in 0..3 {
         let began = Instant::now();
         let request = moving(debate, Role::Opponent, Move::Claim { target: motion });
-        let told = world.engine.execute(request).await.unwrap_err();
-        assert!(matches!(told, Failure::Fault(Fault::Busy(_))), "{told}");
-        let told = world.engine.context(debate, Some(1)).await.unwrap_err();
-        assert!(matches!(told, Failure::Fault(Fault::Busy(_))), "{told}");
+        let failure = world.engine.execute(request).await.unwrap_err();
+        assert!(matches!(failure, Failure::Fault(Fault::Busy(_))), "{failure}");
+        let failure = world.engine.context(debate, Some(1)).await.unwrap_err();
+        assert!(matches!(failure, Failure::Fault(Fault::Busy(_))), "{failure}");
         assert!(world.engine.health().await.writing.is_err());
         assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
     }
@@ -245,7 +231,7 @@ async fn while_the_database_is_away_writes_and_reads_say_so_and_then_all_is_well
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commit_that_was_lost_sight_of_is_found_again_by_its_request() {
+async fn a_lost_commit_is_found_again_by_its_request() {
     let Some(database) = Database::new() else { return };
     let way = Way::to(&database).await;
     let world = server(way.place(&database));
@@ -278,20 +264,20 @@ async fn a_commit_that_was_lost_sight_of_is_found_again_by_its_request() {
         lose();
         engine.delete_document(kept.document).await.unwrap();
         assert!(way.has_lost(), "{lost:?}");
-        let told = engine.delete_document(kept.document).await.unwrap_err();
-        assert!(matches!(told, Failure::DocumentNotFound { .. }), "{told}");
+        let failure = engine.delete_document(kept.document).await.unwrap_err();
+        assert!(matches!(failure, Failure::DocumentNotFound { .. }), "{failure}");
         lose();
         engine.delete(debate).await.unwrap();
         assert!(way.has_lost(), "{lost:?}");
-        let told = engine.delete(debate).await.unwrap_err();
-        assert!(matches!(told, Failure::DebateNotFound { .. }), "{told}");
+        let failure = engine.delete(debate).await.unwrap_err();
+        assert!(matches!(failure, Failure::DebateNotFound { .. }), "{failure}");
     }
     let piece = engine.verify_on(None).await.unwrap();
     assert!(piece.damages.is_empty(), "{:?}", piece.damages);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_database_itself_keeps_history_as_it_is() {
+async fn the_database_refuses_changes_of_the_record() {
     let Some(database) = Database::new() else { return };
     let world = server(database.place());
     let (debate, motion) = world.opens("Keep one file?").await;
@@ -318,7 +304,7 @@ async fn the_database_itself_keeps_history_as_it_is() {
     }
     let piece = world.engine.verify_on(None).await.unwrap();
     assert!(piece.damages.is_empty(), "{:?}", piece.damages);
-    // Somebody who takes the guards away is found out.
+    // Verification finds a change that disabled the triggers.
     let thief = "alter table arguments disable trigger user; update arguments set content = 'x'";
     database.tell(thief).await.unwrap();
     let piece = world.engine.verify_on(None).await.unwrap();
@@ -326,24 +312,24 @@ async fn the_database_itself_keeps_history_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_that_is_newer_or_not_ours_or_not_there_is_told_at_once() {
+async fn a_newer_foreign_or_missing_database_is_an_error() {
     let Some(database) = Database::new() else { return };
-    let told = |place: Place| match Store::open(&StoreOptions::at(place)) {
+    let refusal = |place: Place| match Store::open(&StoreOptions::at(place)) {
         Err(OpenError::Postgres { why, .. }) => why,
         other => panic!("{other:?}"),
     };
     let missing = Database { name: "aw_missing".to_owned(), ..database.clone() };
-    assert!(told(missing.place()).contains("does not exist"));
+    assert!(refusal(missing.place()).contains("does not exist"));
     drop(server(database.place()));
     database.tell("update meta set value = 99 where name = 'schema'").await.unwrap();
-    assert!(told(database.place()).contains("newer aw (schema 99"));
+    assert!(refusal(database.place()).contains("newer aw (schema 99"));
     let foreign = Database::new().unwrap();
     foreign.tell("create table debates (id int)").await.unwrap();
-    assert!(told(foreign.place()).contains("not aw's"));
+    assert!(refusal(foreign.place()).contains("not aw's"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_counted_in_slots_is_counted_right() {
+async fn the_sum_over_slots_is_the_total() {
     let Some(database) = Database::new() else { return };
     let (a, b) = (server(database.place()), server(database.place()));
     let mut all = BTreeSet::new();

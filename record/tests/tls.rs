@@ -1,4 +1,4 @@
-//! The way to PostgreSQL: who may read on it, and who may pass for the database.
+//! TLS to PostgreSQL.
 
 use aw_record::{OpenError, Place, Store, StoreOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use crate::postgres::Database;
 use crate::world::World;
 
-/// The certificate of whoever has issued the database's, which is for `localhost` only.
+/// The authority that issued the database's certificate, which is for `localhost` only.
 fn authority() -> String {
     std::env::var("AW_TEST_POSTGRES_CA").unwrap()
 }
@@ -17,18 +17,18 @@ fn place(database: &Database, host: &str, parameters: &str) -> Place {
     format!("{server}/{}?{parameters}", database.name).parse().unwrap()
 }
 
-/// Why nothing is opened there; it has to be said at once.
+/// The error of opening this place, which must come at once.
 async fn refused(place: Place) -> String {
     let opening = tokio::task::spawn_blocking(move || Store::open(&StoreOptions::at(place)));
     let opened = tokio::time::timeout(std::time::Duration::from_secs(10), opening);
-    match opened.await.expect("said at once").unwrap() {
+    match opened.await.expect("it fails at once").unwrap() {
         Err(OpenError::Postgres { why, .. }) => why,
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_record_is_kept_over_tls_as_far_as_the_url_asks_for_it() {
+async fn the_connection_uses_tls_as_the_url_requires() {
     let Some(database) = Database::new() else { return };
     let authority = authority();
     for (host, parameters, encrypted) in [
@@ -56,7 +56,7 @@ async fn a_record_is_kept_over_tls_as_far_as_the_url_asks_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_cannot_show_the_certificate_that_is_asked_for_is_refused_at_once() {
+async fn a_server_without_the_required_certificate_is_refused_at_once() {
     let Some(database) = Database::new() else { return };
     let authority = authority();
     let folder = tempfile::tempdir().unwrap();
@@ -71,13 +71,13 @@ async fn whoever_cannot_show_the_certificate_that_is_asked_for_is_refused_at_onc
         ("localhost", format!("sslmode=verify-full&sslrootcert={empty}"), "no certificate in it"),
         ("localhost", format!("sslmode=require&sslrootcert={}", missing.display()), "missing.pem"),
     ] {
-        let told = refused(place(&database, host, &parameters)).await;
-        assert!(told.contains(why), "{host} {parameters}: {told}");
+        let failure = refused(place(&database, host, &parameters)).await;
+        assert!(failure.contains(why), "{host} {parameters}: {failure}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_without_tls_gets_no_password_where_tls_is_required() {
+async fn a_database_without_tls_gets_no_password_if_tls_is_required() {
     let plain = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = plain.local_addr().unwrap().port();
     let heard = tokio::spawn(async move {
@@ -90,15 +90,15 @@ async fn a_database_without_tls_gets_no_password_where_tls_is_required() {
         rest
     });
     let url = format!("postgres://an:s3cret@127.0.0.1:{port}/debates?sslmode=require");
-    let told = refused(url.parse().unwrap()).await;
-    assert!(told.contains("does not support TLS"), "{told}");
+    let failure = refused(url.parse().unwrap()).await;
+    assert!(failure.contains("does not support TLS"), "{failure}");
     assert_eq!(heard.await.unwrap(), b"", "nothing follows");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_password_can_be_bound_to_the_connection_it_is_sent_on() {
+async fn channel_binding_works() {
     let Some(database) = Database::new() else { return };
-    // scripts/postgres lets this one in by password and TLS only.
+    // scripts/postgres accepts this role only with a password and TLS.
     let made = "do $$ begin create role aw_bound superuser login password 's3cret';
         exception when duplicate_object then null; end $$";
     database.tell(made).await.unwrap();
@@ -109,6 +109,6 @@ async fn a_password_can_be_bound_to_the_connection_it_is_sent_on() {
     let bound = url("s3cret", "sslmode=require&channel_binding=require");
     let world = World::at_place(bound.parse().unwrap(), |_| {});
     world.opens("Keep one file?").await;
-    let told = refused(url("wrong", "sslmode=require").parse().unwrap()).await;
-    assert!(told.contains("password") && !told.contains("wrong"), "{told}");
+    let failure = refused(url("wrong", "sslmode=require").parse().unwrap()).await;
+    assert!(failure.contains("password") && !failure.contains("wrong"), "{failure}");
 }

@@ -1,4 +1,4 @@
-//! Moving a record: everything arrives as it was, whatever happens on the way, and the source stays.
+//! Moves of a record between databases.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use uuid::Uuid;
 use crate::postgres;
 use crate::world::{GO_ON, World, saying};
 
-/// Moves it on a thread that may wait, and tells how often it told how far it was.
+/// Moves a record on a blocking thread, and returns the number of progress reports.
 async fn moved(from: &Place, to: &Place) -> Result<u32, TransferError> {
     let (from, to) = (from.clone(), to.clone());
     let moving = tokio::task::spawn_blocking(move || {
-        let mut told = 0;
+        let mut reports = 0;
         transfer(&from, &to, |done, all| {
             assert!(done <= all, "{done} of {all}");
-            told += 1;
+            reports += 1;
         })?;
-        Ok(told)
+        Ok(reports)
     });
     moving.await.unwrap()
 }
 
-/// A record with something of everything in it.
+/// A record with rows in every table.
 async fn filled() -> Filled {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("debate.db");
@@ -54,13 +54,13 @@ async fn filled() -> Filled {
     Filled { path, _folder: folder }
 }
 
-/// It, without a server.
+/// A record without a server.
 struct Filled {
     path: PathBuf,
     _folder: TempDir,
 }
 
-/// Everything that anybody can see of a record, in words.
+/// Everything that a record shows, as a text.
 async fn seen(place: &Place) -> String {
     let engine = Engine::new(
         Store::open(&StoreOptions::at(place.clone())).unwrap(),
@@ -84,7 +84,7 @@ async fn seen(place: &Place) -> String {
     seen
 }
 
-/// Another database: PostgreSQL where there is one.
+/// Another database: PostgreSQL if there is one.
 fn elsewhere(folder: &Path) -> Place {
     match postgres::new_database() {
         Some(url) => Place::Postgres(url),
@@ -93,20 +93,20 @@ fn elsewhere(folder: &Path) -> Place {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_record_is_the_same_after_it_was_moved_there_and_back() {
+async fn a_record_is_the_same_after_a_move_there_and_back() {
     let world = filled().await;
     let folder = tempfile::tempdir().unwrap();
     let source = Place::File(world.path.clone());
     let bytes = std::fs::read(&world.path).unwrap();
     let (there, back) = (elsewhere(folder.path()), Place::File(folder.path().join("back.db")));
     moved(&source, &there).await.unwrap();
-    assert_eq!(std::fs::read(&world.path).unwrap(), bytes, "the source was touched");
+    assert_eq!(std::fs::read(&world.path).unwrap(), bytes, "the source was changed");
     let before = seen(&source).await;
     assert_eq!(seen(&there).await, before);
     moved(&there, &back).await.unwrap();
     assert_eq!(seen(&back).await, before);
 
-    // What is written there afterwards goes on as everywhere.
+    // The target accepts writes.
     let world = World::at_place(there, |_| {});
     let (debate, motion) = world.opens("And now?").await;
     world.exchanges(debate, motion, 3).await;
@@ -114,20 +114,20 @@ async fn a_record_is_the_same_after_it_was_moved_there_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_interrupted_goes_on_and_no_server_opens_half_a_record() {
+async fn an_interrupted_move_continues_and_no_server_opens_half_a_record() {
     let world = filled().await;
     let folder = tempfile::tempdir().unwrap();
     let source = Place::File(world.path.clone());
     let there = elsewhere(folder.path());
-    // Each time one piece further.
+    // Each time one batch further.
     for _ in 0..2 {
         let (from, to) = (source.clone(), there.clone());
         let died = tokio::task::spawn_blocking(move || {
-            let mut told = 0;
+            let mut reports = 0;
             let interrupted = || {
                 transfer(&from, &to, |_, _| {
-                    told += 1;
-                    assert!(told <= 1, "on purpose");
+                    reports += 1;
+                    assert!(reports <= 1, "on purpose");
                 })
             };
             catch_unwind(AssertUnwindSafe(interrupted)).is_err()
@@ -141,7 +141,7 @@ async fn who_is_interrupted_goes_on_and_no_server_opens_half_a_record() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_moved_onto_something_else() {
+async fn a_move_onto_another_record_is_refused() {
     let world = filled().await;
     let other = filled().await;
     let source = Place::File(world.path.clone());
@@ -158,8 +158,8 @@ async fn a_record_in_use_is_not_moved() {
     let world = World::in_file();
     world.opens("Still going on").await;
     let folder = tempfile::tempdir().unwrap();
-    let told = moved(&Place::File(world.path.clone()), &elsewhere(folder.path())).await;
-    let Err(TransferError::Open(OpenError::InUse { .. })) = told else { panic!("{told:?}") };
+    let reports = moved(&Place::File(world.path.clone()), &elsewhere(folder.path())).await;
+    let Err(TransferError::Open(OpenError::InUse { .. })) = reports else { panic!("{reports:?}") };
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,10 +169,12 @@ async fn a_record_in_postgresql_is_not_moved_while_a_server_runs_on_it() {
     let world = World::at_place(place.clone(), |_| {});
     let folder = tempfile::tempdir().unwrap();
     let to = Place::File(folder.path().join("moved.db"));
-    // Also one that has written nothing yet.
+    // Also a server that has written nothing yet.
     for _ in 0..2 {
-        let told = moved(&place, &to).await;
-        let Err(TransferError::Open(OpenError::InUse { .. })) = told else { panic!("{told:?}") };
+        let reports = moved(&place, &to).await;
+        let Err(TransferError::Open(OpenError::InUse { .. })) = reports else {
+            panic!("{reports:?}")
+        };
         world.opens("Still going on").await;
     }
     world.engine.close().await;
@@ -202,7 +204,7 @@ async fn no_server_starts_on_a_record_in_postgresql_that_is_being_moved() {
         Ok::<_, TransferError>(refused)
     });
     assert!(moving.await.unwrap().unwrap() > 0);
-    // The source is as it was, and may be used again.
+    // The source is unchanged and can be used again.
     let world = World::at_place(place, |_| {});
     world.claims(debate, Role::Opponent, motion).await;
 }

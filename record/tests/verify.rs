@@ -1,4 +1,4 @@
-//! A record that was changed behind our back tells so, and where; one that was not is whole.
+//! Verification: it finds every change of the file, and accepts an unchanged one.
 
 mod cells;
 mod shapes;
@@ -17,7 +17,7 @@ fn open(path: &Path) -> Engine {
     Engine::new(store, Clock::new(|| Time(1_772_000_000_000)))
 }
 
-/// Walks over the whole record.
+/// Verifies the whole record.
 async fn walk(engine: &Engine) -> VerifiedPiece {
     let mut all = engine.verify_on(None).await.unwrap();
     while let Some(mark) = all.next {
@@ -32,7 +32,7 @@ async fn walk(engine: &Engine) -> VerifiedPiece {
     all
 }
 
-/// A connection that nothing stops: without triggers, checks and foreign keys.
+/// A connection without triggers, checks and foreign keys.
 pub(crate) fn burglar(path: &Path) -> Connection {
     let db = Connection::open(path).unwrap();
     for pragma in ["foreign_keys = off", "ignore_check_constraints = on", "synchronous = off"] {

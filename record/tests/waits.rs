@@ -1,4 +1,4 @@
-//! Waiting: who is answered when, and with what.
+//! Waits: when they end, and with which answer.
 
 use std::time::Duration;
 
@@ -13,12 +13,7 @@ use crate::world::{BEGINNING, CEILING, GO_ON, World};
 async fn a_waiting_proposer_is_woken_by_the_opponents_claim() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
-    let engine = world.engine.clone();
-    let waiting =
-        tokio::spawn(
-            async move { engine.wait(debate, Role::Proposer, Some(motion), CEILING).await },
-        );
-    world.until_listened_to(1).await;
+    let waiting = world.waits(debate, Role::Proposer, motion).await;
     let claim = world.plays(debate, Role::Opponent, Move::Claim { target: motion }).await.argument;
 
     let Poll::News(news) = waiting.await.unwrap().unwrap() else { panic!("it was not woken") };
@@ -32,23 +27,20 @@ async fn a_waiting_proposer_is_woken_by_the_opponents_claim() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_who_ask_alike_are_told_alike_and_each_time_what_is_new() {
+async fn many_equal_waits_get_the_same_answer_and_always_a_new_one() {
     let world = World::new();
     let (debate, mut newest) = world.opens("Keep one file?").await;
     for round in 1..=5 {
-        let waiting: Vec<_> = (0..60)
-            .map(|_| {
-                let engine = world.engine.clone();
-                let role = Role::Proposer;
-                tokio::spawn(async move { engine.wait(debate, role, Some(newest), CEILING).await })
-            })
-            .collect();
+        let waiting: Vec<_> =
+            (0..60).map(|_| world.begins_to_wait(debate, Role::Proposer, newest)).collect();
         world.until_listened_to(1).await;
         let claim = world.claims(debate, Role::Opponent, newest).await;
         for waiting in waiting {
-            let Poll::News(news) = waiting.await.unwrap().unwrap() else { panic!("it slept") };
-            let told: Vec<ArgumentId> = news.arguments.iter().map(|it| it.id).collect();
-            assert_eq!(told, [claim], "round {round}");
+            let Poll::News(news) = waiting.await.unwrap().unwrap() else {
+                panic!("a wait was not woken")
+            };
+            let read: Vec<ArgumentId> = news.arguments.iter().map(|it| it.id).collect();
+            assert_eq!(read, [claim], "round {round}");
         }
         world.until_listened_to(0).await;
         newest = world.claims(debate, Role::Proposer, claim).await;
@@ -56,19 +48,19 @@ async fn many_who_ask_alike_are_told_alike_and_each_time_what_is_new() {
 }
 
 #[tokio::test]
-async fn a_wait_whose_patience_is_over_says_where_the_debate_stands() {
+async fn a_wait_that_times_out_returns_the_state() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     for patience in [Duration::ZERO, Duration::from_millis(5)] {
         let nothing = world.engine.wait(debate, Role::Proposer, Some(motion), patience).await;
         let Poll::Nothing { debate: of, state, seen, action, since } = nothing.unwrap() else {
-            panic!("there is news of nothing")
+            panic!("there is news")
         };
         assert_eq!((of, state, seen), (debate, State::AwaitingOpponent, 1));
         assert_eq!((action, since), (Action::WaitForOpponent, Time(BEGINNING)));
     }
     let Poll::Nothing { seen, .. } = world.polls(debate, Role::Proposer, None).await else {
-        panic!("there is news of nothing")
+        panic!("there is news")
     };
     assert_eq!(seen, 0);
 }
@@ -77,65 +69,66 @@ async fn a_wait_whose_patience_is_over_says_where_the_debate_stands() {
 async fn a_held_wait_is_woken_when_the_debate_is_deleted() {
     let world = World::new();
     let (debate, motion) = world.opens("Never mind").await;
-    let engine = world.engine.clone();
-    let waiting =
-        tokio::spawn(
-            async move { engine.wait(debate, Role::Proposer, Some(motion), CEILING).await },
-        );
-    world.until_listened_to(1).await;
+    let waiting = world.waits(debate, Role::Proposer, motion).await;
     let deleted = world.at(9);
     world.engine.delete(debate).await.unwrap();
-    let told = timeout(CEILING, waiting).await.unwrap().unwrap().unwrap_err();
-    let Failure::DebateNotFound { id, deleted_at } = told else { panic!("{told}") };
+    let failure = timeout(CEILING, waiting).await.unwrap().unwrap().unwrap_err();
+    let Failure::DebateNotFound { id, deleted_at } = failure else { panic!("{failure}") };
     assert_eq!((id, deleted_at), (debate, Some(deleted)));
 }
 
 #[tokio::test]
-async fn a_wait_names_an_argument_of_the_debate() {
+async fn a_wait_for_an_unknown_argument_or_debate_is_refused() {
     let world = World::new();
     let (debate, _) = world.opens("Keep one file?").await;
     let (_, elsewhere) = world.opens("Another").await;
     for wrong in [elsewhere, Uuid::from_u128(1).into()] {
-        let told = world.engine.wait(debate, Role::Opponent, Some(wrong), Duration::ZERO).await;
-        assert!(matches!(told, Err(Failure::ArgumentNotFound { id }) if id == wrong), "{told:?}");
+        let failure = world.engine.wait(debate, Role::Opponent, Some(wrong), Duration::ZERO).await;
+        assert!(
+            matches!(failure, Err(Failure::ArgumentNotFound { id }) if id == wrong),
+            "{failure:?}"
+        );
     }
     let nowhere = Uuid::from_u128(2).into();
-    let told = world.engine.wait(nowhere, Role::Opponent, None, CEILING).await;
-    assert!(matches!(told, Err(Failure::DebateNotFound { deleted_at: None, .. })), "{told:?}");
+    let failure = world.engine.wait(nowhere, Role::Opponent, None, CEILING).await;
+    assert!(
+        matches!(failure, Err(Failure::DebateNotFound { deleted_at: None, .. })),
+        "{failure:?}"
+    );
 }
 
 #[tokio::test]
-async fn whose_move_it_is_never_waits_and_sees_what_it_has_to_answer() {
+async fn a_role_with_the_floor_never_waits() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let claim = world.claims(debate, Role::Opponent, motion).await;
-    // The proposer has seen it all, and it is its move.
+    // The proposer has seen everything, and it is its move.
     let news = world.news(debate, Role::Proposer, Some(claim)).await;
     assert_eq!((news.arguments.len(), news.omitted), (0, 0));
     assert_eq!((news.argument.id, news.waits_on), (claim, claim));
 }
 
 #[tokio::test]
-async fn without_an_id_unseen_is_what_others_wrote_after_the_roles_newest_that_is_not_parked() {
+async fn a_wait_without_an_id_returns_everything_after_the_roles_newest_unparked_argument() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let first = world.news(debate, Role::Opponent, None).await;
-    assert_eq!(ids(&first.arguments), [motion], "it has written nothing, so all is unseen");
+    assert_eq!(ids(&first.arguments), [motion], "it has written nothing, so everything is unseen");
 
     let claim = world.claims(debate, Role::Opponent, motion).await;
     let stop = world.plays(debate, Role::Arbitrator, Move::Intervention).await.argument.id;
-    // The proposer was writing: its text is parked, and it has still not seen the INTERVENTION.
+    // The proposer's text is parked, so it has not seen the INTERVENTION.
     world.claims(debate, Role::Proposer, claim).await;
     let ruling = world.plays(debate, Role::Arbitrator, GO_ON).await.argument.id;
     let news = world.news(debate, Role::Proposer, None).await;
     assert_eq!(ids(&news.arguments), [claim, stop, ruling]);
     assert_eq!(news.action, Action::AlignToRuling);
     let parked = world.news(debate, Role::Opponent, None).await.arguments;
-    assert_eq!(parked.len(), 3, "the opponent reads the parked one too: {parked:?}");
+    assert_eq!(parked.len(), 3, "the opponent reads the parked argument too: {parked:?}");
 }
 
 #[tokio::test]
-async fn who_has_only_parked_has_seen_nothing_yet() {
+async fn a_role_with_only_parked_arguments_has_seen_nothing() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let stop = world.plays(debate, Role::Arbitrator, Move::Intervention).await.argument.id;
@@ -146,7 +139,7 @@ async fn who_has_only_parked_has_seen_nothing_yet() {
 }
 
 #[tokio::test]
-async fn of_many_unseen_the_newest_20_are_shown_and_every_ruling() {
+async fn a_wait_shows_the_newest_20_unseen_arguments_and_every_ruling() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.claims(debate, Role::Opponent, motion).await;
@@ -175,7 +168,7 @@ async fn of_many_unseen_the_newest_20_are_shown_and_every_ruling() {
 }
 
 #[tokio::test]
-async fn the_arbitrator_is_called_only_when_a_ruling_is_owed_and_is_then_given_all_unseen() {
+async fn the_arbitrators_wait_ends_when_a_ruling_is_owed() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.claims(debate, Role::Opponent, motion).await;
@@ -189,7 +182,7 @@ async fn the_arbitrator_is_called_only_when_a_ruling_is_owed_and_is_then_given_a
     let appeal = world.plays(debate, Role::Proposer, Move::Appeal { target: last }).await.argument;
     let news = world.news(debate, Role::Arbitrator, Some(motion)).await;
     assert_eq!((news.action, news.pending), (Action::Rule, Some(appeal.id)));
-    // 24 of others; its own are not among them.
+    // 24 arguments of others; its own are not among them.
     assert_eq!((news.arguments.len(), news.omitted), (20, 4));
     assert!(news.arguments.iter().all(|argument| argument.event.role() != Role::Arbitrator));
     assert_eq!(news.argument.event.kind(), Kind::Appeal);
@@ -198,21 +191,17 @@ async fn the_arbitrator_is_called_only_when_a_ruling_is_owed_and_is_then_given_a
 }
 
 #[tokio::test]
-async fn who_waits_is_seen_to_wait_and_who_has_written_was_seen() {
+async fn presence_shows_who_waits_and_when_a_role_was_last_seen() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let seen = world.engine.presence(debate);
     assert_eq!((seen.proposer.waiting, seen.proposer.last_seen), (false, Some(Time(BEGINNING))));
     assert_eq!(seen.opponent.last_seen, None);
 
-    let mut comes_and_goes = world.engine.listen_for_presence(debate);
+    let mut changes = world.engine.listen_for_presence(debate);
     let at = world.at(5);
-    let engine = world.engine.clone();
-    let waiting =
-        tokio::spawn(
-            async move { engine.wait(debate, Role::Proposer, Some(motion), CEILING).await },
-        );
-    timeout(CEILING, comes_and_goes.next()).await.expect("nobody was told that it waits");
+    let waiting = world.begins_to_wait(debate, Role::Proposer, motion);
+    timeout(CEILING, changes.next()).await.expect("the wait was not announced");
     let seen = world.engine.presence(debate).proposer;
     assert_eq!((seen.waiting, seen.last_seen), (true, Some(at)));
 
@@ -225,12 +214,12 @@ async fn who_waits_is_seen_to_wait_and_who_has_written_was_seen() {
 }
 
 #[tokio::test]
-async fn everything_that_happens_is_told_to_who_follows_and_a_retry_is_not() {
+async fn followers_and_listeners_get_every_write_but_no_retry() {
     let world = World::new();
     let mut following = world.engine.follow();
     let (debate, motion) = world.opens("Keep one file?").await;
-    let told = timeout(CEILING, following.next()).await.unwrap().unwrap();
-    assert_eq!((told.len(), told[0].debate), (1, debate));
+    let changes = timeout(CEILING, following.next()).await.unwrap().unwrap();
+    assert_eq!((changes.len(), changes[0].debate), (1, debate));
     let mut listening = world.engine.listen(debate);
     let request = crate::world::moving(debate, Role::Opponent, Move::Claim { target: motion });
     for replayed in [false, true] {
@@ -239,8 +228,8 @@ async fn everything_that_happens_is_told_to_who_follows_and_a_retry_is_not() {
         let heard = timeout(Duration::from_millis(20), listening.next()).await.is_ok();
         assert_eq!(heard, !replayed);
     }
-    let told = timeout(CEILING, following.next()).await.unwrap().unwrap();
-    assert_eq!((told.len(), told[0].change), (1, aw_record::ChangeKind::Written));
+    let changes = timeout(CEILING, following.next()).await.unwrap().unwrap();
+    assert_eq!((changes.len(), changes[0].change), (1, aw_record::ChangeKind::Written));
 }
 
 fn ids(arguments: &[aw_core::Argument]) -> Vec<ArgumentId> {

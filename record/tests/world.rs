@@ -1,4 +1,4 @@
-//! A record to tell stories about, through its only door.
+//! A record for tests, used through its engine.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,28 +14,29 @@ use aw_record::{
     Request, Store, StoreOptions,
 };
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::postgres;
 
-/// The longest that anything may take before it counts as never.
+/// The longest that a test waits.
 pub(crate) const CEILING: Duration = Duration::from_secs(10);
 
-/// When the stories begin.
+/// The time at the beginning of a test.
 pub(crate) const BEGINNING: i64 = 1_772_000_000_000;
 
-/// The RULING that lets a debate go on, upon whatever is pending.
+/// The RULING that lets a debate go on.
 pub(crate) const GO_ON: Move<ArgumentId> = Move::Ruling { target: None, verdict: Verdict::GoOn };
 
 /// The RULING that closes it.
 pub(crate) const CLOSE: Move<ArgumentId> = Move::Ruling { target: None, verdict: Verdict::Close };
 
-/// An engine on a record of its own: in a SQLite file, or in the PostgreSQL that `scripts/postgres`
-/// starts. Time moves when the story moves it.
+/// An engine on a new record: in a SQLite file, or in the PostgreSQL that `scripts/postgres` starts. The
+/// test moves its clock.
 pub(crate) struct World {
     pub(crate) engine: Engine,
-    /// Of the file, if it is in one.
+    /// The path of the SQLite file, if there is one.
     pub(crate) path: PathBuf,
     now: Arc<AtomicI64>,
     _folder: TempDir,
@@ -46,7 +47,7 @@ impl World {
         World::with(|_| {})
     }
 
-    /// With other settings than usual.
+    /// With other options.
     pub(crate) fn with(change: impl FnOnce(&mut StoreOptions)) -> Self {
         match postgres::new_database() {
             Some(url) => World::at_place(Place::Postgres(url), change),
@@ -54,7 +55,7 @@ impl World {
         }
     }
 
-    /// In a SQLite file, for stories about the file.
+    /// In a SQLite file, for tests of the file.
     pub(crate) fn in_file() -> Self {
         World::in_file_with(|_| {})
     }
@@ -79,13 +80,13 @@ impl World {
         World { engine, path: PathBuf::new(), now, _folder }
     }
 
-    /// Makes it so many milliseconds after the beginning.
+    /// Sets the clock to this many milliseconds after the beginning.
     pub(crate) fn at(&self, millis: i64) -> Time {
         self.now.store(BEGINNING + millis, Ordering::Relaxed);
         Time(BEGINNING + millis)
     }
 
-    /// Opens a debate and says what its MOTION is.
+    /// Opens a debate and returns the id of its MOTION.
     pub(crate) async fn opens(&self, title: &str) -> (DebateId, ArgumentId) {
         let debate = Uuid::now_v7().into();
         (debate, self.engine.execute(opening(debate, title)).await.unwrap().argument.id)
@@ -111,7 +112,7 @@ impl World {
         self.plays(debate, role, Move::Claim { target }).await.argument.id
     }
 
-    /// Exchanges so many claims, the opponent's first, and says what the last one is.
+    /// Exchanges this many claims, the opponent's first, and returns the last one.
     pub(crate) async fn exchanges(
         &self,
         debate: DebateId,
@@ -124,7 +125,7 @@ impl World {
         target
     }
 
-    /// Asks without waiting.
+    /// Polls without waiting.
     pub(crate) async fn polls(
         &self,
         debate: DebateId,
@@ -134,7 +135,29 @@ impl World {
         self.engine.wait(debate, role, after, Duration::ZERO).await.unwrap()
     }
 
-    /// What there is for a role now, which must be something.
+    /// Begins to wait in a task, and returns once the wait is held.
+    pub(crate) async fn waits(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: ArgumentId,
+    ) -> JoinHandle<Result<Poll, Failure>> {
+        let waiting = self.begins_to_wait(debate, role, after);
+        self.until_listened_to(1).await;
+        waiting
+    }
+
+    pub(crate) fn begins_to_wait(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: ArgumentId,
+    ) -> JoinHandle<Result<Poll, Failure>> {
+        let engine = self.engine.clone();
+        tokio::spawn(async move { engine.wait(debate, role, Some(after), CEILING).await })
+    }
+
+    /// The news for a role now; there must be some.
     pub(crate) async fn news(
         &self,
         debate: DebateId,
@@ -147,14 +170,14 @@ impl World {
         }
     }
 
-    /// Comes back when somebody listens to so many debates.
+    /// Waits until this many debates have a listener.
     pub(crate) async fn until_listened_to(&self, debates: usize) {
         let there = async {
             while self.engine.health().await.debates_listened_to != debates {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(CEILING, there).await.expect("nobody began or ceased to listen");
+        timeout(CEILING, there).await.expect("the number of listeners did not change");
     }
 
     pub(crate) async fn keeps(&self, summary: &str) -> DocumentId {
@@ -220,7 +243,7 @@ pub(crate) fn version(summary: &str) -> NewVersion {
     }
 }
 
-/// What a refusal says, for short.
+/// The failure of a refused request.
 pub(crate) fn refused(outcome: Result<Receipt, Failure>) -> Failure {
-    outcome.expect_err("it was accepted")
+    outcome.expect_err("the request was accepted")
 }

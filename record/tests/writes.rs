@@ -1,4 +1,4 @@
-//! Writing: what a move leaves behind, what a retry is told, and what is refused.
+//! Writes: what a move records, how a retry is answered, and what is refused.
 
 use aw_core::{
     AUTOMATIC_RULING, Action, Content, DebateType, Event, Kind, Move, Refusal, ResolutionPolicy,
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::world::{BEGINNING, CLOSE, GO_ON, World, moving, opening, refused, saying};
 
 #[tokio::test]
-async fn an_argument_is_kept_as_it_was_sent_and_linked_to_what_it_answers() {
+async fn an_argument_is_recorded_as_it_was_sent_with_its_parent() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let at = world.at(40);
@@ -80,7 +80,7 @@ async fn the_retry_of_an_accepted_write_succeeds_in_any_later_state() {
 }
 
 #[tokio::test]
-async fn a_request_id_with_something_else_to_say_is_told_so() {
+async fn a_request_id_with_another_request_is_refused() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let first = world.claims(debate, Role::Opponent, motion).await;
@@ -95,19 +95,19 @@ async fn a_request_id_with_something_else_to_say_is_told_so() {
     ] {
         let content = Content::recorded(words.to_owned());
         let other = Request { ask: Ask::Play { role, play, content }, ..request.clone() };
-        let told = refused(world.engine.execute(other).await);
-        assert!(matches!(told, Failure::RequestIdReused), "{role} {play:?} {words}: {told}");
+        let failure = refused(world.engine.execute(other).await);
+        assert!(matches!(failure, Failure::RequestIdReused), "{role} {play:?} {words}: {failure}");
     }
 }
 
 #[tokio::test]
-async fn a_ruling_sent_again_may_leave_its_target_out_but_not_change_it_or_its_verdict() {
+async fn a_retried_ruling_may_omit_its_target_but_not_change_it_or_its_verdict() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let stop = world.plays(debate, Role::Arbitrator, Move::Intervention).await.argument.id;
     let request = moving(debate, Role::Arbitrator, GO_ON);
     let ruling = world.engine.execute(request.clone()).await.unwrap();
-    assert_eq!(ruling.argument.parent, Some(stop), "whatever is pending is its parent");
+    assert_eq!(ruling.argument.parent, Some(stop), "the pending argument is its parent");
     let content = ruling.argument.content.clone();
     let upon = |target, verdict| Request {
         ask: Ask::Play {
@@ -121,13 +121,13 @@ async fn a_ruling_sent_again_may_leave_its_target_out_but_not_change_it_or_its_v
         assert!(world.engine.execute(same).await.unwrap().replayed);
     }
     for other in [upon(Some(motion), Verdict::GoOn), upon(None, Verdict::Close)] {
-        let told = refused(world.engine.execute(other).await);
-        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+        let failure = refused(world.engine.execute(other).await);
+        assert!(matches!(failure, Failure::RequestIdReused), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn a_debate_opened_again_is_the_first_one_or_another() {
+async fn opening_a_debate_again_is_a_retry_or_refused() {
     let world = World::new();
     let debate = Uuid::now_v7().into();
     let request = opening(debate, "Keep one file?");
@@ -156,37 +156,37 @@ async fn a_debate_opened_again_is_the_first_one_or_another() {
         with(&title, &debate_type, ResolutionPolicy::Arbitrator, &motion),
         with(&title, &debate_type, policy, &Content::recorded(other)),
     ] {
-        let told = refused(world.engine.execute(changed).await);
-        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+        let failure = refused(world.engine.execute(changed).await);
+        assert!(matches!(failure, Failure::RequestIdReused), "{failure}");
     }
     let taken = Request { id: Uuid::now_v7().into(), ..request.clone() };
-    let told = refused(world.engine.execute(taken).await);
-    assert!(matches!(told, Failure::DebateIdTaken { id } if id == debate), "{told}");
+    let failure = refused(world.engine.execute(taken).await);
+    assert!(matches!(failure, Failure::DebateIdTaken { id } if id == debate), "{failure}");
     world.engine.delete(debate).await.unwrap();
-    let told = refused(world.engine.execute(request).await);
-    assert!(matches!(told, Failure::DebateIdTaken { .. }), "its id is kept: {told}");
+    let failure = refused(world.engine.execute(request).await);
+    assert!(matches!(failure, Failure::DebateIdTaken { .. }), "its id stays taken: {failure}");
 }
 
 #[tokio::test]
-async fn a_target_is_an_argument_of_the_same_debate() {
+async fn a_target_must_be_an_argument_of_the_same_debate() {
     let world = World::new();
     let (debate, _) = world.opens("Keep one file?").await;
     let (_, elsewhere) = world.opens("Another").await;
     let request = moving(debate, Role::Opponent, Move::Claim { target: elsewhere });
-    let told = refused(world.engine.execute(request).await);
-    assert!(matches!(told, Failure::ArgumentNotFound { id } if id == elsewhere), "{told}");
+    let failure = refused(world.engine.execute(request).await);
+    assert!(matches!(failure, Failure::ArgumentNotFound { id } if id == elsewhere), "{failure}");
 }
 
 #[tokio::test]
-async fn the_loser_of_a_race_learns_who_was_first() {
+async fn a_refusal_names_the_newest_argument() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let at = world.at(8);
     let winner = world.plays(debate, Role::Opponent, Move::Claim { target: motion }).await.argument;
     world.at(9);
     let loser = moving(debate, Role::Opponent, Move::Claim { target: motion });
-    let told = refused(world.engine.execute(loser).await);
-    let Failure::Refused { debate: of, role, refusal, last } = told else { panic!("{told}") };
+    let failure = refused(world.engine.execute(loser).await);
+    let Failure::Refused { debate: of, role, refusal, last } = failure else { panic!("{failure}") };
     assert_eq!((of, role), (debate, Role::Opponent));
     let state = State::AwaitingProposer;
     assert_eq!(refusal, Refusal::NotTheFloor { state, role, kind: Kind::Claim });
@@ -203,29 +203,29 @@ async fn the_loser_of_a_race_learns_who_was_first() {
 }
 
 #[tokio::test]
-async fn a_late_ruling_is_told_which_ruling_came_first() {
+async fn the_refusal_of_a_late_ruling_names_the_first_ruling() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let claim = world.claims(debate, Role::Opponent, motion).await;
     let appeal = world.plays(debate, Role::Proposer, Move::Appeal { target: claim }).await.argument;
     world.plays(debate, Role::Arbitrator, GO_ON).await;
     let late = |target| Move::Ruling { target: Some(target), verdict: Verdict::GoOn };
-    let told = |outcome| match refused(outcome) {
+    let failure = |outcome| match refused(outcome) {
         Failure::Refused { refusal, .. } => refusal,
         other => panic!("{other}"),
     };
     let state = State::AwaitingProposer;
     let request = moving(debate, Role::Arbitrator, late(appeal.id));
     let already = Refusal::AlreadyRuled { state, target: appeal.seq, ruling: Seq(4) };
-    assert_eq!(told(world.engine.execute(request).await), already);
-    // A claim asks for no ruling, so none can have settled it.
+    assert_eq!(failure(world.engine.execute(request).await), already);
+    // A claim asks for no ruling, so none has settled it.
     let request = moving(debate, Role::Arbitrator, late(claim));
     let nobody = Refusal::NotTheFloor { state, role: Role::Arbitrator, kind: Kind::Ruling };
-    assert_eq!(told(world.engine.execute(request).await), nobody);
+    assert_eq!(failure(world.engine.execute(request).await), nobody);
 }
 
 #[tokio::test]
-async fn work_in_hand_is_parked_and_its_author_is_given_what_it_missed() {
+async fn a_parked_argument_is_recorded_and_its_receipt_lists_the_missed_ones() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     let claim = world.claims(debate, Role::Opponent, motion).await;
@@ -242,22 +242,22 @@ async fn work_in_hand_is_parked_and_its_author_is_given_what_it_missed() {
     let parked = world.engine.listed(debate).await.unwrap().last;
     assert_eq!((parked.seq, parked.parked, parked.kind), (Seq(4), true, Kind::Appeal));
 
-    // It asked nothing: no ruling upon it, and none has settled it.
+    // A parked APPEAL asks for no ruling, so none has settled it.
     let ruling = world.plays(debate, Role::Arbitrator, GO_ON).await.argument;
     let play = Move::Ruling { target: Some(parked.id), verdict: Verdict::GoOn };
-    let told = refused(world.engine.execute(moving(debate, Role::Arbitrator, play)).await);
+    let failure = refused(world.engine.execute(moving(debate, Role::Arbitrator, play)).await);
     assert!(
-        matches!(told, Failure::Refused { refusal: Refusal::NotTheFloor { .. }, .. }),
-        "{told}"
+        matches!(failure, Failure::Refused { refusal: Refusal::NotTheFloor { .. }, .. }),
+        "{failure}"
     );
-    // What it missed does not hold what it wrote itself, nor what came later.
+    // `missed` holds neither the role's own arguments nor later ones.
     let target = stop.id;
     let answer = world.plays(debate, Role::Proposer, Move::Claim { target }).await;
     assert_eq!(answer.missed, [ruling]);
 }
 
 #[tokio::test]
-async fn the_counts_follow_every_debate_through_its_states() {
+async fn the_counts_follow_a_debate_through_its_states() {
     let world = World::new();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.opens("Another").await;
@@ -285,22 +285,22 @@ async fn the_counts_follow_every_debate_through_its_states() {
 }
 
 #[tokio::test]
-async fn no_more_debates_and_documents_are_kept_than_the_server_takes_on() {
+async fn the_limits_on_debates_and_documents_are_kept() {
     let world = World::with(|options| {
         options.most_debates = 2;
         options.most_documents = 1;
     });
     let (first, _) = world.opens("One").await;
     let (_, motion) = world.opens("Two").await;
-    let told = refused(world.engine.execute(opening(Uuid::now_v7().into(), "Three")).await);
-    assert!(matches!(told, Failure::NoRoom(_)), "{told}");
+    let failure = refused(world.engine.execute(opening(Uuid::now_v7().into(), "Three")).await);
+    assert!(matches!(failure, Failure::NoRoom(_)), "{failure}");
     world.engine.delete(first).await.unwrap();
     world.opens("Three").await;
     assert!(motion.uuid().get_version_num() == 7);
 
     let plan = world.keeps("Plan").await;
-    let told = world.engine.create_document(crate::world::document("Two")).await.unwrap_err();
-    assert!(matches!(told, Failure::NoRoom(_)), "{told}");
+    let failure = world.engine.create_document(crate::world::document("Two")).await.unwrap_err();
+    assert!(matches!(failure, Failure::NoRoom(_)), "{failure}");
     world.adds(plan, "Plan, again").await;
     world.engine.delete_document(plan).await.unwrap();
     world.keeps("Another").await;

@@ -1,4 +1,4 @@
-//! Every cell and every row of the record, each changed and taken away once: all of it is found.
+//! Changes every cell and removes every row of the record once; verification must find each.
 
 use aw_core::DebateId;
 use aw_record::{Damage, Engine};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::shapes::every_shape;
 use super::{burglar, open, walk};
 
-/// Everything that is verified. Seats and passes are not history: they may change.
+/// The verified tables. Seats and passes may change.
 const TABLES: [&str; 10] = [
     "debates",
     "arguments",
@@ -36,14 +36,14 @@ async fn a_change_of_any_cell_is_found() {
                 {
                     let mut other = row.clone();
                     other[column] = value;
-                    // What the keys of the schema refuse cannot be in the file.
+                    // The keys of the schema refuse some changes.
                     if !table.replace(&db, row, &other) {
                         refused += 1;
                         continue;
                     }
                     let what = format!("{name}.{} of {row:?}: {other:?}", table.columns[column]);
                     table.expect(&db, &engine, row, column, &what).await;
-                    // Read back: what was stored may be what the column makes of it.
+                    // Read back, because a column may convert the value.
                     let stored = table.like(&db, &other, column);
                     assert!(table.replace(&db, &stored, row), "{what}: cannot be undone");
                     changed += 1;
@@ -56,7 +56,7 @@ async fn a_change_of_any_cell_is_found() {
 }
 
 #[tokio::test]
-async fn a_row_that_is_taken_away_is_found() {
+async fn a_removed_row_is_found() {
     let shapes = every_shape().await;
     let (engine, db) = (open(&shapes.path), burglar(&shapes.path));
     for name in TABLES {
@@ -75,7 +75,7 @@ async fn a_row_that_is_taken_away_is_found() {
     assert_eq!(walk(&engine).await.damages, [], "all was put back");
 }
 
-/// A table of the file with all its rows.
+/// A table with all its rows.
 struct Table {
     name: &'static str,
     columns: Vec<String>,
@@ -95,14 +95,14 @@ impl Table {
         Table { name, columns, rows }
     }
 
-    /// The condition that a row is this one.
+    /// The condition that selects one row.
     fn is(&self) -> String {
         let same: Vec<String> =
             self.columns.iter().map(|column| format!("{column} is ?")).collect();
         same.join(" and ")
     }
 
-    /// Puts another row in the place of one, if the schema's keys let it.
+    /// Replaces a row, if the schema's keys allow it.
     fn replace(&self, db: &Connection, row: &[Value], other: &[Value]) -> bool {
         let set: Vec<String> = self.columns.iter().map(|column| format!("{column} = ?")).collect();
         let sql = format!("update {} set {} where {}", self.name, set.join(", "), self.is());
@@ -110,7 +110,7 @@ impl Table {
         db.execute(&sql, params_from_iter(all)).is_ok_and(|rows| rows == 1)
     }
 
-    /// The row that is as this one, whatever is in that column.
+    /// The row that equals this one except in one column.
     fn like(&self, db: &Connection, row: &[Value], column: usize) -> Vec<Value> {
         let now = Table::read(db, self.name);
         let same = |other: &&Vec<Value>| {
@@ -125,7 +125,7 @@ impl Table {
         &row[self.columns.iter().position(|name| name == column).unwrap()]
     }
 
-    /// That verifying finds it, and says where as far as the row tells.
+    /// Asserts that verification finds the change and names its place.
     async fn expect(
         &self,
         db: &Connection,
@@ -169,7 +169,7 @@ fn number(value: &Value) -> u64 {
     number.cast_unsigned()
 }
 
-/// Other values that might stand there: near ones, and of other kinds.
+/// Other values for a cell: similar ones, and ones of other kinds.
 fn others(value: &Value) -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     match value {
@@ -190,6 +190,6 @@ fn others(value: &Value) -> Vec<Value> {
             }
             vec![Value::Blob(flipped), Value::Blob(Vec::new()), Value::Null, text("x")]
         }
-        Value::Real(number) => panic!("{number}: nothing of ours is a fraction"),
+        Value::Real(number) => panic!("{number}: no column has fractions"),
     }
 }

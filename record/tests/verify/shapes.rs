@@ -1,49 +1,46 @@
 //! A record with debates and documents of every shape in it.
 
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use aw_core::{
-    ArgumentId, Author, ByRole, Content, DebateId, DebateType, DocumentId, Hash, Move,
-    ResolutionPolicy, Role, SeatName, Summary, Time, Title, Verdict, Via,
+    ArgumentId, ByRole, Content, DebateId, DebateType, DocumentId, Hash, Move, ResolutionPolicy,
+    Role, SeatName, Summary, Title, Verdict, Via,
 };
-use aw_record::{
-    Ask, Clock, Engine, NewDocument, NewSeat, NewVersion, Receipt, Request, SeatRole, Store,
-    StoreOptions, TypeTexts,
-};
+use aw_record::{Ask, NewDocument, NewSeat, Place, SeatRole, TypeTexts};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::legacy;
+use crate::world::{World, document, opening, saying};
 
-/// Where it is, and what is in it.
+/// The record and its contents.
 pub(super) struct Shapes {
     pub(super) folder: TempDir,
     pub(super) path: PathBuf,
-    /// Claims, an appeal, rulings, interventions, parked claims, citations; closed by itself.
+    /// With claims, an appeal, rulings, an intervention, a parked claim and citations; closed.
     pub(super) eventful: DebateId,
-    /// With rules of its own, waiting for the arbitrator.
+    /// With its own rules, waiting for the arbitrator.
     pub(super) ruled: DebateId,
     pub(super) deleted: DebateId,
     /// Just opened.
     pub(super) opened: DebateId,
-    /// In three versions, cited.
+    /// With three versions, cited.
     pub(super) plan: DocumentId,
     pub(super) deleted_document: DocumentId,
 }
 
-/// How many debates and documents there are.
+/// The numbers of debates and documents.
 pub(super) const DEBATES: u64 = 7;
 pub(super) const DOCUMENTS: u64 = 4;
 
-/// Imports a database of the older system and goes on from there.
+/// Imports a database of the older system and adds more.
 pub(super) async fn every_shape() -> Shapes {
     shapes(true).await
 }
 
-/// The same without whatever was written from a seat, which earlier releases did not know.
+/// The same without seats, which earlier releases did not have.
 pub(super) async fn without_seats() -> Shapes {
     shapes(false).await
 }
@@ -51,20 +48,18 @@ pub(super) async fn without_seats() -> Shapes {
 async fn shapes(seats: bool) -> Shapes {
     let folder = tempfile::tempdir().unwrap();
     let path = legacy::old_files(&folder);
-    // It was touched after its newest argument.
+    // Its update time is later than its newest argument.
     Connection::open(&path)
         .unwrap()
         .execute_batch(
             "update debates set updated_at = '2026-02-07 07:00:00' where state = 'CLOSED'",
         )
         .unwrap();
-    let now = Arc::new(AtomicI64::new(1_772_000_000_000));
-    let clock = Clock::new(move || Time(now.fetch_add(7, Ordering::Relaxed)));
-    let store = Store::open(&StoreOptions::at(&path)).unwrap();
-    let hall = Hall { engine: Engine::new(store, clock), seats };
+    let world = World::at_place(Place::File(path.clone()), |_| {});
+    let hall = Hall { world, seats, now: Cell::new(0) };
 
     let plan = hall.document("Plan", None).await;
-    hall.version(plan, "Plan, with a second file").await;
+    hall.world.adds(plan, "Plan, with a second file").await;
     let seat = NewSeat {
         name: SeatName::recorded("An's Codex".to_owned()),
         role: SeatRole::Plays(Role::Opponent),
@@ -72,53 +67,61 @@ async fn shapes(seats: bool) -> Shapes {
         expires_at: None,
         token: Hash([7; 32]),
     };
-    let seat = hall.engine.make_seat(seat).await.unwrap();
+    let seat = hall.world.engine.make_seat(seat).await.unwrap();
     hall.document("Kept from a seat", Some(seat.id).filter(|_| seats)).await;
     let deleted_document = hall.document("Not any more", None).await;
-    hall.engine.delete_document(deleted_document).await.unwrap();
+    hall.world.engine.delete_document(deleted_document).await.unwrap();
 
     let eventful = hall.eventful(plan).await;
-    hall.version(plan, "Plan, as agreed").await;
+    hall.world.adds(plan, "Plan, as agreed").await;
     let ruled = hall.ruled().await;
     let (deleted, motion) = hall.open("Never mind", None, ResolutionPolicy::Auto).await;
     hall.claim(deleted, Role::Opponent, motion).await;
-    hall.engine.delete(deleted).await.unwrap();
+    hall.world.engine.delete(deleted).await.unwrap();
     let (opened, _) = hall.open("Mới mở", None, ResolutionPolicy::Auto).await;
     let (stopped, _) = hall.open("Stopped", None, ResolutionPolicy::Auto).await;
     hall.play(stopped, Role::Arbitrator, Move::Intervention, "").await;
 
-    // One that was imported goes on, the other one rests.
+    // One imported debate continues, the other does not.
     let target: ArgumentId = "aaaaaaaa-aaaa-4aaa-8aaa-000000000002".parse().unwrap();
     hall.claim(legacy::OPEN.parse().unwrap(), Role::Proposer, target).await;
-    hall.engine.close().await;
+    hall.world.engine.close().await;
     Shapes { folder, path, eventful, ruled, deleted, opened, plan, deleted_document }
 }
 
-/// A place to hold debates in.
+/// Writes with a clock that moves with each write.
 struct Hall {
-    engine: Engine,
+    world: World,
     seats: bool,
+    now: Cell<i64>,
 }
 
 impl Hall {
+    fn tick(&self) {
+        self.now.set(self.now.get() + 7);
+        self.world.at(self.now.get());
+    }
+
     async fn open(
         &self,
         title: &str,
-        texts: Option<Box<TypeTexts>>,
-        policy: ResolutionPolicy,
+        own: Option<Box<TypeTexts>>,
+        by: ResolutionPolicy,
     ) -> (DebateId, ArgumentId) {
-        let debate = Uuid::now_v7().into();
-        let debate_type = if texts.is_some() { "legal" } else { "general_debate" };
-        let ask = Ask::Open {
-            title: Title::recorded(title.to_owned()),
-            debate_type: DebateType::recorded(debate_type.to_owned()),
-            texts,
-            policy,
-            motion: Content::recorded(format!("Motion: {title}")),
+        self.tick();
+        let mut request = opening(Uuid::now_v7().into(), title);
+        let Ask::Open { debate_type, texts, policy, .. } = &mut request.ask else {
+            panic!("it opens one")
         };
-        (debate, self.execute(debate, Via::Page, ask).await.argument.id)
+        if own.is_some() {
+            *debate_type = DebateType::recorded("legal".to_owned());
+        }
+        (*texts, *policy, request.via) = (own, by, Via::Page);
+        let debate = request.debate;
+        (debate, self.world.engine.execute(request).await.unwrap().argument.id)
     }
 
+    /// The opponent writes from a seat and with a label, the others without.
     async fn play(
         &self,
         debate: DebateId,
@@ -126,27 +129,19 @@ impl Hall {
         play: Move<ArgumentId>,
         content: &str,
     ) -> ArgumentId {
-        let content = Content::recorded(content.to_owned());
-        let via = if role == Role::Opponent { Via::Mcp } else { Via::Cli };
-        self.execute(debate, via, Ask::Play { role, play, content }).await.argument.id
+        self.tick();
+        let mut request = saying(debate, role, play, content);
+        if role == Role::Opponent {
+            request.seat = self.seats.then(|| SeatName::recorded("An's Codex".to_owned()));
+        } else {
+            (request.via, request.author) = (Via::Cli, None);
+        }
+        self.world.engine.execute(request).await.unwrap().argument.id
     }
 
     async fn claim(&self, debate: DebateId, role: Role, target: ArgumentId) -> ArgumentId {
         let text = format!("I, the {role}, answer {target}.");
         self.play(debate, role, Move::Claim { target }, &text).await
-    }
-
-    async fn execute(&self, debate: DebateId, via: Via, ask: Ask) -> Receipt {
-        let told = via == Via::Mcp;
-        let request = Request {
-            debate,
-            id: Uuid::now_v7().into(),
-            author: told.then(|| Author::recorded("Codex".to_owned())),
-            via,
-            seat: (told && self.seats).then(|| SeatName::recorded("An's Codex".to_owned())),
-            ask,
-        };
-        self.engine.execute(request).await.unwrap()
     }
 
     async fn eventful(&self, plan: DocumentId) -> DebateId {
@@ -161,7 +156,7 @@ impl Hall {
         let goes_on = Move::Ruling { target: None, verdict: Verdict::GoOn };
         let ruling = self.play(debate, Role::Arbitrator, goes_on, "The second.").await;
         self.play(debate, Role::Arbitrator, Move::Intervention, "Wait.").await;
-        // Written while it was interrupted, so it is parked.
+        // Its author was interrupted, so it is parked.
         self.claim(debate, Role::Proposer, ruling).await;
         let ruling = self.play(debate, Role::Arbitrator, goes_on, "Go on.").await;
         let answer = Move::Claim { target: ruling };
@@ -186,22 +181,9 @@ impl Hall {
     }
 
     async fn document(&self, summary: &str, seat: Option<Uuid>) -> DocumentId {
-        let request = Uuid::now_v7().into();
-        let new = NewDocument { request, seat, version: version(summary) };
-        self.engine.create_document(new).await.unwrap().document
-    }
-
-    async fn version(&self, document: DocumentId, summary: &str) {
-        let request = Uuid::now_v7().into();
-        self.engine.add_version(document, request, version(summary)).await.unwrap();
-    }
-}
-
-fn version(summary: &str) -> NewVersion {
-    NewVersion {
-        summary: Summary::recorded(summary.to_owned()),
-        content: Content::recorded(format!("# {summary}\n")),
-        author: Some(Author::recorded("Bình".to_owned())),
-        metadata: r#"{"files":1}"#.to_owned(),
+        self.tick();
+        let mut new = NewDocument { seat, ..document(summary) };
+        new.version.metadata = r#"{"files":1}"#.to_owned();
+        self.world.engine.create_document(new).await.unwrap().document
     }
 }

@@ -1,5 +1,5 @@
-//! The older server at work while its database is imported: what it acknowledges is in the record, or
-//! the import is refused.
+//! Imports while the older server writes: the record contains everything that it acknowledges, or the
+//! import is refused.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use crate::legacy::old_files;
 
-/// Set for the process that plays the older server: where its database is.
+/// Set for the process that plays the older server: the path of its database.
 const OLDER_SERVER: &str = "AW_TEST_OLDER_SERVER";
 
-/// Opens a debate as the older server does, and returns its id once it is committed.
+/// Opens a debate as the older server does, and returns its id after the commit.
 fn acknowledged(db: &mut Connection) -> rusqlite::Result<DebateId> {
     let (debate, motion) = (Uuid::now_v7(), Uuid::now_v7());
     let changes = db.transaction()?;
@@ -42,7 +42,7 @@ fn connected(path: &Path) -> Connection {
     db
 }
 
-/// Not a test by itself: the process of the older server, which writes until it is killed.
+/// Not a test: the process of the older server, which writes until it is killed.
 #[test]
 fn the_older_server() {
     let Some(path) = std::env::var_os(OLDER_SERVER) else { return };
@@ -69,7 +69,7 @@ async fn nothing_is_imported_while_the_older_server_runs_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let mut server = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "beside::the_older_server", "--nocapture"])
+        .args(["--exact", "import_beside_older_server::the_older_server", "--nocapture"])
         .env(OLDER_SERVER, &path)
         .stdout(Stdio::piped())
         .spawn()
@@ -93,13 +93,13 @@ async fn nothing_is_imported_while_the_older_server_runs_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_writer_that_comes_and_goes_loses_nothing_either() {
+async fn a_writer_that_reconnects_for_each_write_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
     let theirs = path.clone();
     let writer = thread::spawn(move || {
         let mut written = BTreeSet::new();
-        // Until its tables are gone.
+        // Until the import has removed its tables.
         while let Ok(debate) = acknowledged(&mut connected(&theirs)) {
             written.insert(debate);
         }
@@ -116,10 +116,10 @@ async fn a_writer_that_comes_and_goes_loses_nothing_either() {
 }
 
 #[test]
-fn a_connection_that_holds_no_transaction_is_noticed_by_its_lock_alone() {
+fn an_idle_connection_is_noticed_by_its_lock() {
     let folder = tempfile::tempdir().unwrap();
     let path = old_files(&folder);
-    // In this very process, which is not looked for among those that have the file open.
+    // In this process, which the search for other processes skips.
     let mut idle = connected(&path);
     acknowledged(&mut idle).unwrap();
     let refused = opened(&path).map(|_| ()).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The house: whether writing works, what a full queue says, whose the files are, and copies of them.
+//! The files of a record: health, a full queue, permissions and backups.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -16,13 +16,13 @@ fn pulses(path: &Path) -> i64 {
 }
 
 #[tokio::test]
-async fn whether_writing_works_is_found_out_by_writing_unless_it_has_just_worked() {
+async fn health_makes_a_test_write_unless_a_write_has_just_succeeded() {
     let world = World::in_file();
     let before = pulses(&world.path);
     world.engine.health().await.writing.unwrap();
     assert_eq!(pulses(&world.path), before + 1);
     world.engine.health().await.writing.unwrap();
-    assert_eq!(pulses(&world.path), before + 1, "the last one is proof enough");
+    assert_eq!(pulses(&world.path), before + 1, "the last write is recent enough");
 
     let fresh = World::in_file();
     fresh.opens("Keep one file?").await;
@@ -32,25 +32,25 @@ async fn whether_writing_works_is_found_out_by_writing_unless_it_has_just_worked
 }
 
 #[tokio::test]
-async fn a_store_that_is_closed_leaves_one_file_and_takes_nothing_more() {
+async fn a_closed_store_leaves_one_file_and_accepts_nothing() {
     let world = World::in_file();
     let (debate, motion) = world.opens("Keep one file?").await;
     let log = world.path.with_file_name("debate.db-wal");
     assert!(log.exists());
     world.engine.close().await;
-    assert!(!log.exists(), "the log was not folded into the file");
+    assert!(!log.exists(), "the log was not checkpointed");
     let request = moving(debate, Role::Opponent, Move::Claim { target: motion });
-    let told = refused(world.engine.execute(request).await);
-    assert!(matches!(told, Failure::Fault(Fault::Busy("the server is stopping"))), "{told}");
-    // A write has failed since, so that is found out anew.
+    let failure = refused(world.engine.execute(request).await);
+    assert!(matches!(failure, Failure::Fault(Fault::Busy("the server is stopping"))), "{failure}");
+    // A write has failed since, so health makes a test write again.
     assert!(world.engine.health().await.writing.is_err());
     world.engine.close().await;
 }
 
 #[tokio::test]
-async fn a_write_that_finds_no_place_to_wait_is_turned_away() {
+async fn a_write_is_refused_when_the_queue_is_full() {
     let world = World::in_file_with(|options| options.queue = 1);
-    // Nothing is taken from the queue meanwhile: another has the file.
+    // Another connection holds the file, so the writer cannot take requests from the queue.
     let db = Connection::open(&world.path).unwrap();
     db.execute_batch("begin immediate").unwrap();
     let (mut busy, mut waiting) = (0, Vec::new());
@@ -75,7 +75,7 @@ async fn a_write_that_finds_no_place_to_wait_is_turned_away() {
 }
 
 #[tokio::test]
-async fn the_files_are_their_owners_alone() {
+async fn only_the_owner_can_read_the_files() {
     let world = World::in_file();
     world.opens("Keep one file?").await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -86,7 +86,7 @@ async fn the_files_are_their_owners_alone() {
     }
     let World { engine, path, .. } = &world;
     engine.close().await;
-    // One that was open to others is closed to them when it is opened.
+    // Opening a file removes the access of others.
     let copy = path.with_file_name("copy.db");
     fs::copy(path, &copy).unwrap();
     for (shown, then) in [(0o644, 0o600), (0o640, 0o600), (0o604, 0o600), (0o700, 0o700)] {
@@ -97,7 +97,7 @@ async fn the_files_are_their_owners_alone() {
 }
 
 #[tokio::test]
-async fn a_copy_is_whole_private_and_never_written_over_a_file() {
+async fn a_backup_is_complete_and_private_and_overwrites_nothing() {
     let world = World::in_file();
     let (debate, motion) = world.opens("Keep one file?").await;
     world.exchanges(debate, motion, 3).await;
@@ -121,26 +121,26 @@ async fn a_copy_is_whole_private_and_never_written_over_a_file() {
 }
 
 #[tokio::test]
-async fn a_long_copy_tells_how_far_it_is() {
+async fn a_long_backup_reports_its_progress() {
     let world = World::in_file();
     let db = Connection::open(&world.path).unwrap();
-    // More pages than are copied at a time.
+    // More pages than one step copies.
     db.execute_batch("create table filler (x); insert into filler values (zeroblob(12000000))")
         .unwrap();
     let copy = world.path.with_file_name("copy.db");
-    let mut told = Vec::new();
-    backup(&world.path, &copy, |done, all| told.push((done, all))).unwrap();
-    assert_eq!(told[0].0, 2_000);
-    assert!(told.iter().all(|(done, all)| done < all), "{told:?}");
+    let mut reports = Vec::new();
+    backup(&world.path, &copy, |done, all| reports.push((done, all))).unwrap();
+    assert_eq!(reports[0].0, 2_000);
+    assert!(reports.iter().all(|(done, all)| done < all), "{reports:?}");
 }
 
 #[test]
-fn the_machines_own_clock_tells_the_time() {
+fn the_system_clock_returns_the_current_time() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&StoreOptions::at(folder.path().join("debate.db"))).unwrap();
     let engine = Engine::new(store, Clock::system());
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let system = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert_eq!(format!("{:?}", Clock::system()), "Clock");
-    let told = engine.now();
-    assert!(told.0.abs_diff(i64::try_from(now.as_millis()).unwrap()) < 60_000, "{told:?}");
+    let now = engine.now();
+    assert!(now.0.abs_diff(i64::try_from(system.as_millis()).unwrap()) < 60_000, "{now:?}");
 }

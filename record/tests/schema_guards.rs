@@ -1,38 +1,20 @@
-//! What must always hold is held by the schema too, whatever the code does.
+//! The guards of the schema, and files that must not be opened.
 
 use std::fs;
 
-use aw_core::{Content, DebateType, Time, Title, Via};
-use aw_record::{Ask, Clock, Engine, OpenError, Request, Store, StoreOptions};
+use aw_record::{OpenError, Store, StoreOptions};
 use rusqlite::Connection;
-use tempfile::TempDir;
-use uuid::Uuid;
 
-use crate::schemas::MIGRATIONS;
+use crate::old_schemas::MIGRATIONS;
+use crate::world::World;
 
-async fn with_a_debate() -> (TempDir, Connection) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("debate.db");
-    let store = Store::open(&StoreOptions::at(&path)).unwrap();
-    let engine = Engine::new(store, Clock::new(|| Time(1)));
-    let request = Request {
-        debate: Uuid::from_u128(1).into(),
-        id: Uuid::from_u128(2).into(),
-        author: None,
-        via: Via::Api,
-        seat: None,
-        ask: Ask::Open {
-            title: Title::recorded("T".to_owned()),
-            debate_type: DebateType::recorded("general_debate".to_owned()),
-            texts: None,
-            policy: aw_core::ResolutionPolicy::Auto,
-            motion: Content::recorded("M".to_owned()),
-        },
-    };
-    engine.execute(request).await.unwrap();
-    engine.close().await;
-    drop(engine);
-    (folder, Connection::open(path).unwrap())
+/// A closed record with one debate, and a connection to its file.
+async fn with_a_debate() -> (World, Connection) {
+    let world = World::in_file();
+    world.opens("T").await;
+    world.engine.close().await;
+    let db = Connection::open(&world.path).unwrap();
+    (world, db)
 }
 
 /// Copies the MOTION with some columns replaced.
@@ -77,8 +59,8 @@ fn insert(db: &Connection, replaced: &[(&str, &str)]) -> rusqlite::Result<usize>
 }
 
 #[tokio::test]
-async fn the_schema_keeps_order_uniqueness_and_the_chain() {
-    let (_folder, db) = with_a_debate().await;
+async fn the_schema_refuses_gaps_duplicates_and_broken_chains() {
+    let (_world, db) = with_a_debate().await;
     for (what, replaced) in [
         ("a gap", &[("seq", "3")][..]),
         (
@@ -95,12 +77,12 @@ async fn the_schema_keeps_order_uniqueness_and_the_chain() {
     ] {
         assert!(insert(&db, replaced).is_err(), "{what} was accepted");
     }
-    assert_eq!(insert(&db, &[]).unwrap(), 1, "what is right is accepted");
+    assert_eq!(insert(&db, &[]).unwrap(), 1, "a correct row is accepted");
 }
 
 #[tokio::test]
-async fn history_is_only_ever_added_to() {
-    let (_folder, db) = with_a_debate().await;
+async fn the_schema_refuses_changes_of_arguments() {
+    let (_world, db) = with_a_debate().await;
     for change in [
         "update arguments set content = 'x'",
         "update arguments set seq = 9",
@@ -113,11 +95,12 @@ async fn history_is_only_ever_added_to() {
 
 #[tokio::test]
 async fn a_database_of_a_newer_version_is_refused_and_left_untouched() {
-    let (folder, db) = with_a_debate().await;
+    let (world, db) = with_a_debate().await;
     db.pragma_update(None, "journal_mode", "delete").unwrap();
     db.pragma_update(None, "user_version", 999).unwrap();
     drop(db);
-    let path = folder.path().join("debate.db");
+    let path = world.path.clone();
+    drop(world.engine);
     let before = fs::read(&path).unwrap();
     let refused = Store::open(&StoreOptions::at(&path)).unwrap_err();
     let OpenError::Newer { found, known, .. } = refused else { panic!("{refused}") };
@@ -141,7 +124,7 @@ fn a_file_of_another_program_is_refused_and_left_untouched() {
 }
 
 #[test]
-fn one_server_at_a_time_has_the_file() {
+fn only_one_server_at_a_time_opens_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let options = StoreOptions::at(folder.path().join("debate.db"));
     let first = Store::open(&options).unwrap();
@@ -151,11 +134,11 @@ fn one_server_at_a_time_has_the_file() {
 }
 
 #[test]
-fn a_database_whose_first_migration_was_cut_short_is_made_anew() {
+fn an_interrupted_first_migration_starts_over() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("debate.db");
     let db = Connection::open(folder.path().join("half.db")).unwrap();
-    // So small a cache that the change is on the disk, with its journal, before it is committed.
+    // The cache is so small that the uncommitted change is on the disk with its journal.
     db.execute_batch(
         "pragma cache_size = 1; begin; pragma application_id = 0x61776462; create table half (x);
          insert into half with recursive n(x) as (select 1 union all select x + 1 from n limit 500)
@@ -165,7 +148,7 @@ fn a_database_whose_first_migration_was_cut_short_is_made_anew() {
     for (from, to) in [("half.db", "debate.db"), ("half.db-journal", "debate.db-journal")] {
         fs::copy(folder.path().join(from), folder.path().join(to)).unwrap();
     }
-    assert!(fs::metadata(&path).unwrap().len() > 500_000, "nothing was written yet");
+    assert!(fs::metadata(&path).unwrap().len() > 500_000, "the change is on the disk");
     drop(Store::open(&StoreOptions::at(&path)).unwrap());
     let tables: Vec<String> = Connection::open(&path)
         .unwrap()

@@ -1,4 +1,4 @@
-//! Documents: versions that are never changed, found again, hidden but not erased.
+//! Documents: their versions, retries, deletion and lists.
 
 use aw_core::{Content, DocumentId, Summary, Time};
 use aw_record::{Failure, Fault, NewDocument, NewVersion};
@@ -8,7 +8,7 @@ use crate::verify::burglar;
 use crate::world::{BEGINNING, World, document, version};
 
 #[tokio::test]
-async fn a_document_has_versions_1_2_3_and_each_is_kept_as_it_was() {
+async fn versions_are_numbered_from_1_and_never_change() {
     let world = World::new();
     let first = world.kept("Plan").await;
     assert_eq!((first.version.number, first.replayed), (1, false));
@@ -28,8 +28,9 @@ async fn a_document_has_versions_1_2_3_and_each_is_kept_as_it_was() {
     assert_eq!(chosen.version.version.author.unwrap().as_str(), "An");
     assert_eq!(chosen.version.version.metadata, "{}");
     for missing in [0, 4, u64::MAX] {
-        let told = world.engine.document(first.document, Some(missing), false).await.unwrap_err();
-        let Failure::VersionNotFound { id, version, newest } = told else { panic!("{told}") };
+        let failure =
+            world.engine.document(first.document, Some(missing), false).await.unwrap_err();
+        let Failure::VersionNotFound { id, version, newest } = failure else { panic!("{failure}") };
         assert_eq!((id, version, newest), (first.document, missing, 3));
     }
 
@@ -43,7 +44,7 @@ async fn a_document_has_versions_1_2_3_and_each_is_kept_as_it_was() {
 }
 
 #[tokio::test]
-async fn two_versions_are_compared_by_default_the_newest_with_the_one_before() {
+async fn two_versions_are_by_default_the_newest_and_its_predecessor() {
     let world = World::new();
     let plan = world.keeps("Plan").await;
     let compared = async |from, to| {
@@ -60,7 +61,7 @@ async fn two_versions_are_compared_by_default_the_newest_with_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_document_sent_again_is_kept_once() {
+async fn a_retried_document_is_recorded_once() {
     let world = World::new();
     let request = document("Plan");
     let first = world.engine.create_document(request.clone()).await.unwrap();
@@ -74,21 +75,21 @@ async fn a_document_sent_again_is_kept_once() {
     let again = world.engine.add_version(first.document, second, version("Next")).await.unwrap();
     assert_eq!((again.version, again.replayed), (next.version, true));
     for other in others("Next") {
-        let told = world.engine.add_version(first.document, second, other).await.unwrap_err();
-        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+        let failure = world.engine.add_version(first.document, second, other).await.unwrap_err();
+        assert!(matches!(failure, Failure::RequestIdReused), "{failure}");
     }
     for other in others("Plan") {
         let other = NewDocument { version: other, ..request.clone() };
-        let told = world.engine.create_document(other).await.unwrap_err();
-        assert!(matches!(told, Failure::RequestIdReused), "{told}");
+        let failure = world.engine.create_document(other).await.unwrap_err();
+        assert!(matches!(failure, Failure::RequestIdReused), "{failure}");
     }
-    // A version's request id is its document's own: another document may use the same.
+    // Request ids of versions are separate for each document.
     let other = world.keeps("Other").await;
     let kept = world.engine.add_version(other, second, version("Next")).await.unwrap();
     assert_eq!((kept.replayed, kept.version.number), (false, 2));
 }
 
-/// Versions that differ from the one of this summary in one thing.
+/// Versions that differ from the one with this summary in one field.
 fn others(summary: &str) -> [NewVersion; 3] {
     let same = version(summary);
     [
@@ -99,7 +100,7 @@ fn others(summary: &str) -> [NewVersion; 3] {
 }
 
 #[tokio::test]
-async fn a_deleted_document_is_hidden_and_not_erased() {
+async fn a_deleted_document_is_hidden_but_readable_on_request() {
     let world = World::new();
     let plan = world.keeps("Plan").await;
     let at = world.at(30);
@@ -121,12 +122,12 @@ async fn a_deleted_document_is_hidden_and_not_erased() {
     assert_eq!((kept.deleted_at, kept.newest), (Some(at), 1));
     assert_eq!(world.engine.versions(plan, true, 9, 0).await.unwrap().deleted_at, Some(at));
     let nowhere: DocumentId = Uuid::from_u128(1).into();
-    let told = world.engine.document(nowhere, None, true).await.unwrap_err();
-    assert!(matches!(told, Failure::DocumentNotFound { deleted_at: None, .. }), "{told}");
+    let failure = world.engine.document(nowhere, None, true).await.unwrap_err();
+    assert!(matches!(failure, Failure::DocumentNotFound { deleted_at: None, .. }), "{failure}");
 }
 
 #[tokio::test]
-async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary() {
+async fn documents_are_listed_newest_first_and_found_by_their_newest_summary() {
     let world = World::new();
     let mut ids = Vec::new();
     for (number, summary) in ["Plan of work", "Kế hoạch", "Notes"].into_iter().enumerate() {
@@ -145,7 +146,7 @@ async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary
     assert_eq!(all, (vec!["Plan as agreed".to_owned(), "Notes".to_owned()], 3));
     assert_eq!(listed(None, false, 9, 2).await, (vec!["Kế hoạch".to_owned()], 3));
     assert_eq!(listed(Some("AGREED"), false, 9, 0).await.1, 1);
-    assert_eq!(listed(Some("work"), false, 9, 0).await.1, 0, "that was said of an older version");
+    assert_eq!(listed(Some("work"), false, 9, 0).await.1, 0, "that is an older summary");
     assert_eq!(listed(Some("KẾ"), false, 9, 0).await, (vec!["Kế hoạch".to_owned()], 1));
     assert_eq!(listed(Some("no"), false, 9, 0).await.0, ["Notes"]);
 
@@ -164,13 +165,13 @@ async fn documents_are_listed_the_newest_first_and_found_by_their_newest_summary
 }
 
 #[tokio::test]
-async fn a_version_that_was_taken_away_is_damage_and_not_a_wrong_number() {
+async fn a_removed_version_is_damage() {
     let world = World::in_file();
     let plan = world.keeps("Plan").await;
     world.adds(plan, "Plan, with tests").await;
     let thief = burglar(&world.path);
     assert_eq!(thief.execute("delete from document_versions where version = 1", []).unwrap(), 1);
-    let told = world.engine.document(plan, Some(1), false).await.unwrap_err();
-    let Failure::Fault(Fault::Damaged(damage)) = told else { panic!("{told}") };
+    let failure = world.engine.document(plan, Some(1), false).await.unwrap_err();
+    let Failure::Fault(Fault::Damaged(damage)) = failure else { panic!("{failure}") };
     assert_eq!((damage.document, damage.version), (Some(plan), Some(1)));
 }
