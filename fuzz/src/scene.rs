@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, LocalKey};
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Store, StoreOptions};
@@ -128,7 +128,7 @@ impl World {
             limits: Limits { content_bytes: 1_024, document_bytes: 4_096, ..Limits::default() },
             home_id: "fuzz".to_owned(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
         });
         drop(inside);
         let database = reader(&path);

@@ -63,7 +63,7 @@ pub(crate) use error::Problem;
 pub(crate) use long::Held;
 pub(crate) use turns::{COMPARING, DRAWING};
 
-use crate::mcp::Habits;
+use crate::mcp::Defaults;
 use crate::web::{self, seal::Seal};
 
 /// How much the server takes on.
@@ -155,8 +155,8 @@ pub struct Setup {
     pub home_id: String,
     /// Tells when the server should stop.
     pub stopping: Stopping,
-    /// What agents are told that call its tools.
-    pub habits: Habits,
+    /// The settings that its tools use.
+    pub tool_defaults: Defaults,
 }
 
 #[derive(OpenApi)]
@@ -171,7 +171,7 @@ struct Description;
 
 /// Everything that is served.
 pub fn router(setup: Setup) -> Router {
-    let Setup { engine, guard, limits, home_id, stopping, habits } = setup;
+    let Setup { engine, guard, limits, home_id, stopping, tool_defaults } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App(Arc::new(Shared {
@@ -196,7 +196,7 @@ pub fn router(setup: Setup) -> Router {
         .with_state(app.clone());
     router
         .route("/openapi.json", get(description))
-        .route("/mcp", mcp::route(own, &app, habits))
+        .route("/mcp", mcp::route(own, &app, tool_defaults))
         .merge(web::routes())
         .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), attend))

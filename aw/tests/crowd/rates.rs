@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Guard, Limits, Pace, Peer, Rates, Setup, Stop};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -178,7 +178,7 @@ impl Crossroads {
             limits: Limits { rates, ..Limits::default() },
             home_id: "test-home".to_owned(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
         });
         Crossroads { router, _stop: stop }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Guard, Limits, Setup, Stop};
 use aw_core::Time;
 use aw_record::{Clock, Engine, Place, Store, StoreOptions};
@@ -102,7 +102,7 @@ impl World {
             limits,
             home_id: new_id(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
         });
         let listener = free_listener();
         let url = format!("http://{}", listener.local_addr().unwrap());

@@ -4,9 +4,8 @@
 use std::path::Path;
 
 use aw_record::{OpenError, Place, Rehearsal, rehearse};
-use serde_json::Value;
 
-use super::{failed, ok, warning};
+use super::Check;
 use crate::settings::{ClientSettings, Flags, ServerSettings};
 
 const NAME: &str = "older system";
@@ -15,10 +14,10 @@ const NAME: &str = "older system";
 const NAMED: usize = 3;
 
 /// The checks that there is something to say about.
-pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
+pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Check> {
     let ignored = settings.ignored.iter();
-    let mut checks: Vec<Value> =
-        ignored.map(|ignored| warning(NAME, &ignored.what, &ignored.instead)).collect();
+    let mut checks: Vec<Check> =
+        ignored.map(|ignored| Check::warning(NAME, &ignored.what, &ignored.instead)).collect();
     let environment = |name: &str| std::env::var(name).ok();
     // What is wrong with the server's settings is told when it is started.
     let Ok(ServerSettings { database: Place::File(path), docstores, .. }) =
@@ -28,12 +27,12 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
     };
     match rehearse(&path, &docstores) {
         Ok(rehearsal) => checks.extend(found(&path, &rehearsal, running)),
-        Err(OpenError::Unreadable { problems, .. }) => checks.push(failed(
+        Err(OpenError::Unreadable { problems, .. }) => checks.push(Check::failed(
             NAME,
             &format!("{} cannot be imported: {}", path.display(), problems.join("; ")),
             "Mend or delete in it what is named, or move the file away to begin with an empty record",
         )),
-        Err(error) => checks.push(failed(
+        Err(error) => checks.push(Check::failed(
             NAME,
             &format!("the import was tried and failed: {error}"),
             "Move the file away to begin with an empty record",
@@ -42,7 +41,7 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
     checks
 }
 
-fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
+fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let path = path.display();
     let versions = match rehearsal.versions {
@@ -50,7 +49,7 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
         many => format!("{many} versions of documents"),
     };
     if let (Some(debates), [first, ..]) = (rehearsal.debates, rehearsal.open_in.as_slice()) {
-        checks.push(failed(
+        checks.push(Check::failed(
             NAME,
             &format!("{path} holds {debates} debates of the older system, and {first} has it open"),
             "Stop the older server; the next command of this aw then imports its debates",
@@ -60,15 +59,15 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
             "{path} holds {debates} debates of the older system, and its documents {versions}; the next start \
              imports them, which was tried and works"
         );
-        checks.push(ok(NAME, &message));
+        checks.push(Check::ok(NAME, &message));
     } else if rehearsal.versions > 0 && running {
         let message = format!("{versions} were written by the older aw docs and are not here yet");
         let fix = "aw server restart imports them; a debate that cites one does so too";
-        checks.push(warning(NAME, &message, fix));
+        checks.push(Check::warning(NAME, &message, fix));
     } else if rehearsal.versions > 0 {
         let message =
             format!("{versions} were written by the older aw docs; the next start imports them");
-        checks.push(ok(NAME, &message));
+        checks.push(Check::ok(NAME, &message));
     }
     if !rehearsal.left_out.is_empty() {
         let named = rehearsal.left_out.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
@@ -76,7 +75,7 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        checks.push(warning(
+        checks.push(Check::warning(
             NAME,
             &format!("documents that cannot be imported are left out: {named}{more}"),
             "Mend the file, or write them anew with aw docs create",
