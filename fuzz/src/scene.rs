@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, LocalKey};
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Setup, Stop};
 use aw::settings::{Guard, Limits};
 use aw_core::Time;
@@ -129,7 +129,7 @@ impl World {
             limits: Limits { content_bytes: 1_024, document_bytes: 4_096, ..Limits::default() },
             home_id: "fuzz".to_owned(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
         drop(inside);

@@ -1,72 +1,171 @@
-//! What a role does next: one advice for those who type commands and for those who call tools.
+//! What a role does next, worked out from the server's answers: commands and tools show the same advice.
 
-use serde_json::Value;
+use aw_core::{Action, Available, Role, State};
 
-/// A move that is open to a role, with what it refers to.
+use super::error::{Code, Error};
+use super::types::{ArgumentIdText, News, Nothing, Text, Written};
+
+/// A move that is open to a role, with the argument that it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum Step {
     /// Wait for what comes after this argument.
-    Wait(Option<&'a str>),
+    Wait(Option<ArgumentIdText>),
     /// Answer this argument with a CLAIM.
-    Submit(&'a str),
+    Submit(ArgumentIdText),
     /// Put the dispute over this argument before the arbitrator.
-    Appeal(&'a str),
+    Appeal(ArgumentIdText),
     /// Ask to complete the debate after this argument.
-    RequestCompletion(&'a str),
+    RequestCompletion(ArgumentIdText),
     /// Rule on this argument.
-    Rule(&'a str),
+    Rule(ArgumentIdText),
     /// Rule on this argument and close the debate.
-    RuleAndClose(&'a str),
+    RuleAndClose(ArgumentIdText),
 }
 
-/// What a role should do now, and what else it could.
+/// What a role should do now, and what else it could do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice<'a> {
-    /// Nothing once the debate is closed.
-    pub next: Option<Step<'a>>,
+pub struct Advice {
+    /// None once the debate is closed.
+    pub next: Option<Step>,
     /// The other moves that are open.
-    pub others: Vec<Step<'a>>,
+    pub others: Vec<Step>,
 }
 
-impl<'a> Advice<'a> {
-    /// What follows from the server's answer to a wait, as this role was given it.
-    pub fn after(news: &'a Value) -> Self {
-        // A RULING answers what is pending, which need not be the newest argument.
-        let pending = news["pending_argument_id"].as_str().filter(|_| news["action"] == "rule");
-        let target = pending.or(news["argument"]["id"].as_str()).unwrap_or_default();
-        match news["action"].as_str().unwrap_or_default() {
-            "respond" | "align_to_ruling" => {
-                let open = news["available_actions"].as_array();
-                let allows =
-                    |name: &str| open.is_some_and(|open| open.iter().any(|word| word == name));
+impl Advice {
+    /// Follows from the answer to a wait.
+    pub fn after(news: &News) -> Self {
+        let newest = news.argument.id;
+        match news.action.0 {
+            Action::Respond | Action::AlignToRuling => {
+                let allows = |action| news.available_actions.contains(&Text(action));
                 let mut others = Vec::new();
-                if allows("SUBMIT_APPEAL") {
-                    others.push(Step::Appeal(target));
+                if allows(Available::Appeal) {
+                    others.push(Step::Appeal(newest));
                 }
-                if allows("SUBMIT_RESOLUTION") {
-                    others.push(Step::RequestCompletion(target));
+                if allows(Available::Resolution) {
+                    others.push(Step::RequestCompletion(newest));
                 }
-                Advice { next: Some(Step::Submit(target)), others }
+                Advice { next: Some(Step::Submit(newest)), others }
             }
-            "rule" => {
-                let others = vec![Step::RuleAndClose(target)];
-                Advice { next: Some(Step::Rule(target)), others }
+            // A RULING answers what is pending, which need not be the newest argument.
+            Action::Rule => Advice::rule(news.pending_argument_id.unwrap_or(newest)),
+            Action::DebateClosed => Advice { next: None, others: Vec::new() },
+            Action::WaitForOpponent
+            | Action::WaitForProposer
+            | Action::WaitForRuling
+            | Action::Wait => Advice::wait(Some(news.next_argument_id_to_wait)),
+        }
+    }
+
+    /// Rule on this argument.
+    pub fn rule(pending: ArgumentIdText) -> Self {
+        Advice { next: Some(Step::Rule(pending)), others: vec![Step::RuleAndClose(pending)] }
+    }
+
+    /// Wait for what comes after this argument.
+    pub fn wait(after: Option<ArgumentIdText>) -> Self {
+        Advice { next: Some(Step::Wait(after)), others: Vec::new() }
+    }
+}
+
+/// Who is awaited in this state of a debate. While no server has answered, the server is.
+pub fn awaited(state: Option<State>) -> &'static str {
+    match state {
+        Some(State::AwaitingOpponent) => "the opponent",
+        Some(State::AwaitingProposer) => "the proposer",
+        Some(State::AwaitingArbitrator | State::InterventionPending | State::Closed) => {
+            "the arbitrator"
+        }
+        None => "the server",
+    }
+}
+
+/// Seconds that are left until a role should stop waiting and tell its user: `patience` counts from
+/// the newest argument. Unknown while no server has said when that was written.
+pub fn patience_left(patience_s: u64, quiet: Option<&Nothing>, now_ms: i64) -> Option<u64> {
+    let since = quiet?.waiting_since?;
+    let spent = (now_ms - since.0.0).max(0).unsigned_abs() / 1_000;
+    Some(patience_s.saturating_sub(spent))
+}
+
+/// Says what a write did: `done` unless it was parked, or had been written before.
+pub fn said_of_write(written: &Written, done: &str) -> String {
+    match (&written.message, written.replayed) {
+        (Some(parked), _) => parked.clone(),
+        (None, true) => format!("{done} before: this is the first answer again"),
+        (None, false) => done.to_owned(),
+    }
+}
+
+/// Where to look after a failure, when the code and the wrong field are enough to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// At the list of debates.
+    Debates,
+    /// At the debate that was named.
+    Debate,
+    /// At the list of documents.
+    Documents,
+    /// At the document that was named.
+    Document,
+}
+
+impl Look {
+    /// Follows from a failure.
+    pub fn after(code: &Code, field: Option<&str>) -> Option<Self> {
+        match (code, field) {
+            (Code::DebateNotFound, _)
+            | (Code::InvalidInput, Some("debate_id" | "state" | "type" | "search")) => {
+                Some(Look::Debates)
             }
-            "debate_closed" => Advice { next: None, others: Vec::new() },
-            _ => {
-                let after = news["next_argument_id_to_wait"].as_str();
-                Advice { next: Some(Step::Wait(after)), others: Vec::new() }
+            (Code::ArgumentNotFound, _)
+            | (Code::InvalidInput, Some("argument_id" | "target_id" | "role")) => {
+                Some(Look::Debate)
             }
+            (Code::DocumentNotFound, _) | (Code::InvalidInput, Some("document_id")) => {
+                Some(Look::Documents)
+            }
+            (Code::VersionNotFound, _) | (Code::InvalidInput, Some("version" | "from" | "to")) => {
+                Some(Look::Document)
+            }
+            _ => None,
         }
     }
 }
 
-/// Who is awaited in this state of a debate; nobody has said when it is unknown.
-pub fn awaited(state: Option<&str>) -> &'static str {
-    match state {
-        Some("AWAITING_OPPONENT") => "the opponent",
-        Some("AWAITING_PROPOSER") => "the proposer",
-        Some(_) => "the arbitrator",
-        None => "the server",
+/// How to go on after the server refused a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fix {
+    /// Wait for one's turn.
+    Wait,
+    /// Read the debate: the target is wrong.
+    ReadDebate,
+    /// Read the debate: the text is there already. Its request id follows from the text, so nobody
+    /// chose it.
+    WrittenBefore,
+    /// Write another text.
+    Rewrite,
+    /// Keep the text in a document and cite that.
+    KeepInDocument,
+    /// Shorten the text: this role keeps no documents.
+    Shorten,
+}
+
+impl Fix {
+    /// Follows from the refusal of a write by this role.
+    pub fn after(error: &Error, role: Option<Role>, is_id_derived: bool) -> Option<Self> {
+        match (&error.code, error.field.as_deref()) {
+            (Code::ActionNotAllowed, _) => Some(Fix::Wait),
+            (Code::ArgumentNotFound, _) | (Code::InvalidInput, Some("target_id")) => {
+                Some(Fix::ReadDebate)
+            }
+            (Code::InvalidInput, Some("content" | "motion_content")) => Some(Fix::Rewrite),
+            (Code::InvalidInput, Some("client_request_id")) if is_id_derived => {
+                Some(Fix::WrittenBefore)
+            }
+            (Code::ContentTooLarge, _) if role == Some(Role::Proposer) => Some(Fix::KeepInDocument),
+            (Code::ContentTooLarge, _) => Some(Fix::Shorten),
+            _ => None,
+        }
     }
 }

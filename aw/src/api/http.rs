@@ -1,8 +1,7 @@
-//! HTTP to a server: blocking and lean, because agents call `aw` hundreds of times.
+//! The transport over HTTP: blocking and lean, because agents call `aw` hundreds of times.
 //!
 //! Transient failures are retried with the same request, which carries its own id, so a retry is
-//! always safe. All tries, pauses and answers of a request share one time limit. What the server
-//! refuses is kept whole. It prints nothing.
+//! always safe. All tries, pauses and answers of a request share one time limit.
 
 mod exchange;
 mod older_server;
@@ -14,10 +13,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use ureq::Agent;
 
+use super::client::{Call, Method, Operation, Reply, Request};
+use super::error::{Code, Error};
 use exchange::has_address;
 
 /// How long a command may take in all: tries, pauses and the answer. An answer that is long may take
@@ -33,28 +35,83 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// How long an unknown program on the port may take to answer.
 const INTRODUCTION: Duration = Duration::from_secs(3);
 
-/// A request.
-#[derive(Debug, Clone, Copy)]
-pub enum Call<'a> {
-    /// Read something.
-    Get(&'a str),
-    /// Write something.
-    Post(&'a str, &'a Value),
-    /// Hide something.
-    Delete(&'a str),
-}
-
 /// Why there is no answer.
 #[derive(Debug, Clone)]
 pub enum Trouble {
     /// The server could not be reached, or its answer did not arrive.
     Unreachable(Lost),
-    /// It answered, but has no time now; try again after so long.
-    Busy(Value, Duration),
-    /// It said no. The error object, whole.
-    Refused(Value),
-    /// Whatever answered does not speak our language.
+    /// The server has no time now; try again after so long.
+    Busy(Box<Refused>, Duration),
+    /// The server said no.
+    Refused(Box<Refused>),
+    /// The program that answered does not speak our protocol.
     Stranger(String),
+    /// This version of aw cannot read the server's answer.
+    Unreadable(String),
+}
+
+/// The server's error, typed and as it came.
+pub type Refused = Reply<Error>;
+
+impl Trouble {
+    /// The code of a refusal.
+    pub fn code(&self) -> Option<&Code> {
+        match self {
+            Trouble::Refused(refused) => Some(&refused.data.code),
+            Trouble::Busy(..)
+            | Trouble::Unreachable(_)
+            | Trouble::Stranger(_)
+            | Trouble::Unreadable(_) => None,
+        }
+    }
+}
+
+impl From<Value> for Refused {
+    fn from(json: Value) -> Self {
+        /// The fields that every error has.
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Least {
+            code: Code,
+            message: String,
+            suggestion: Option<String>,
+        }
+        // The other fields may hold words of a newer server.
+        let data = Error::deserialize(&json).unwrap_or_else(|_| {
+            let Least { code, message, suggestion } = Least::deserialize(&json).unwrap_or_default();
+            let message =
+                if message.is_empty() { "the server said no".to_owned() } else { message };
+            Error { code, message, suggestion, ..Error::default() }
+        });
+        Reply { data, json }
+    }
+}
+
+/// The data of an answer, before it is read as a type.
+#[derive(Debug, Clone)]
+pub struct Data {
+    json: Value,
+    /// The same with what a server of the older system leaves out.
+    completed: Option<Value>,
+}
+
+impl Data {
+    /// Reads it as the answer to a request.
+    pub fn read<A: DeserializeOwned>(self) -> Result<Reply<A>, Trouble> {
+        let data = A::deserialize(self.completed.as_ref().unwrap_or(&self.json));
+        let data = data.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        Ok(Reply { data, json: self.json })
+    }
+}
+
+/// What every answer is wrapped in.
+#[derive(Deserialize)]
+struct Envelope {
+    success: bool,
+    #[serde(default)]
+    data: Value,
+    #[serde(default)]
+    error: Value,
 }
 
 /// A lost connection.
@@ -68,7 +125,7 @@ pub struct Lost {
     pub proxy: Option<Duration>,
 }
 
-/// A way to one server.
+/// A client of one server.
 pub struct Client {
     agent: Agent,
     base: String,
@@ -87,7 +144,7 @@ pub struct Client {
     polled: Mutex<Option<Instant>>,
 }
 
-/// Says whether the server at the URL is still the one that is meant.
+/// Returns whether the server at the URL is still the one that is meant.
 type Proof = Box<dyn Fn() -> bool + Send + Sync>;
 
 impl fmt::Debug for Client {
@@ -122,13 +179,13 @@ impl Client {
         }
     }
 
-    /// A client of whoever is at this URL: it tells no secrets and does not wait long.
+    /// A client of an unknown program at this URL: it sends no token and does not wait long.
     pub fn of_stranger(base: &str) -> Self {
         Client { answer: INTRODUCTION, ..Client::new(base, None) }
     }
 
-    /// The same, which asks for this proof before each request. Without it the server is as good as
-    /// gone: whoever took its place hears nothing, a token least of all.
+    /// The same, which asks for this proof before each request. Without it the server counts as gone:
+    /// a program that took its place gets no request, and above all no token.
     pub fn only_while(self, proof: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Client { proof: Some(Box::new(proof)), ..self }
     }
@@ -138,7 +195,7 @@ impl Client {
         Client { retries_lost: false, ..self }
     }
 
-    /// The same, on behalf of somebody who calls tools.
+    /// The same for an agent that calls tools.
     pub fn for_tools(self) -> Self {
         Client { via: "mcp", ..self }
     }
@@ -158,73 +215,95 @@ impl Client {
         self.older.load(Ordering::Relaxed)
     }
 
-    /// The data of the answer, tried a few times within [`BUDGET`].
-    pub fn call(&self, call: Call<'_>) -> Result<Value, Trouble> {
-        self.call_until(call, Instant::now() + self.answer)
+    /// Sends a request, a few times if need be, within [`BUDGET`].
+    pub fn call<A: DeserializeOwned>(&self, request: &Request<A>) -> Result<Reply<A>, Trouble> {
+        self.data_until(&request.call, Instant::now() + self.answer, false)?.read()
     }
 
-    /// The data of the answer, tried a few times until this moment.
-    pub fn call_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
-        self.tried(call, ends, false)
+    /// Sends a request once; the server was asked to hold it for so long.
+    pub fn once<A: DeserializeOwned>(
+        &self,
+        request: &Request<A>,
+        held: Duration,
+    ) -> Result<Reply<A>, Trouble> {
+        self.once_until(request, Instant::now() + held + self.answer)
     }
 
-    /// The same for a request that was sent before, so that it may have been done already.
-    pub fn call_again_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
-        self.tried(call, ends, true)
+    /// Sends a request once and waits until this moment.
+    pub fn once_until<A: DeserializeOwned>(
+        &self,
+        request: &Request<A>,
+        ends: Instant,
+    ) -> Result<Reply<A>, Trouble> {
+        self.data_once(&request.call, ends)?.read()
     }
 
-    fn tried(&self, call: Call<'_>, ends: Instant, mut again: bool) -> Result<Value, Trouble> {
-        self.retried(ends, || match self.once_until(call, ends) {
+    /// The data of the answer, tried a few times until this moment. `sent_before`: the request may
+    /// have been done already.
+    pub(crate) fn data_until(
+        &self,
+        call: &Call,
+        ends: Instant,
+        mut sent_before: bool,
+    ) -> Result<Data, Trouble> {
+        self.retried(ends, || match self.data_once(call, ends) {
             // An earlier try has deleted it, and its answer was lost.
-            Err(Trouble::Refused(error))
-                if again && matches!(call, Call::Delete(_)) && error["deleted_at"].is_string() =>
+            Err(Trouble::Refused(refused))
+                if sent_before
+                    && call.method == Method::Delete
+                    && refused.data.deleted_at.is_some() =>
             {
-                Ok(json!({"deleted": true}))
+                Ok(Data { json: json!({"deleted": true}), completed: None })
             }
             answer => {
-                again = true;
+                sent_before = true;
                 answer
             }
         })
     }
 
-    /// The data of the answer, tried once; the server was asked to hold it for so long.
-    pub fn once(&self, call: Call<'_>, held: Duration) -> Result<Value, Trouble> {
-        self.once_until(call, Instant::now() + held + self.answer)
-    }
-
     /// The data of the answer, tried once until this moment.
-    pub fn once_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Trouble> {
-        if older_server::is_poll(call) {
-            self.leave_in_peace(ends);
+    pub(crate) fn data_once(&self, call: &Call, ends: Instant) -> Result<Data, Trouble> {
+        let is_poll = matches!(call.operation, Operation::Poll { .. });
+        if is_poll {
+            self.pause_between_polls(ends);
         }
         let reply = self.exchange(call, ends)?;
-        let (status, unversioned) = (reply.status, self.server_version().is_none());
-        let body = serde_json::from_slice::<Value>(&reply.body);
-        match body {
-            Ok(mut body) if body["success"] == true => {
-                let data = body["data"].take();
-                if !unversioned || !older_server::is_its_answer(call, &data) {
-                    return Ok(data);
-                }
+        let is_versioned = self.server_version().is_some();
+        let status = reply.status;
+        match reply.data() {
+            Ok(json) if is_versioned || !older_server::is_its_answer(call, &json) => {
+                Ok(Data { json, completed: None })
+            }
+            Ok(json) => {
                 self.older.store(true, Ordering::Relaxed);
-                if older_server::is_poll(call) {
+                if is_poll {
                     *self.polled.lock().unwrap_or_else(PoisonError::into_inner) =
                         Some(Instant::now());
                 }
-                older_server::adapted(call, data).map_err(Trouble::Refused)
+                let json = older_server::adapted(call, json).map_err(refused)?;
+                let completed = Some(older_server::completed(call, json.clone()));
+                Ok(Data { json, completed })
             }
-            body => match reply.trouble(body.ok()) {
-                Trouble::Refused(error) if unversioned => {
-                    Err(Trouble::Refused(older_server::explained(call, status, error)))
-                }
-                trouble => Err(trouble),
-            },
+            Err(trouble) => Err(self.explained(call, status, trouble)),
         }
     }
 
-    /// A server of the older system answers each poll at once: it is asked no more often than it expects.
-    fn leave_in_peace(&self, ends: Instant) {
+    /// A refusal in our own words, where a server of the older system sent it.
+    fn explained(&self, call: &Call, status: u16, trouble: Trouble) -> Trouble {
+        match trouble {
+            Trouble::Refused(error) if self.server_version().is_none() => {
+                if older_server::is_its_refusal(&error) {
+                    self.older.store(true, Ordering::Relaxed);
+                }
+                refused(older_server::explained(call, status, *error))
+            }
+            trouble => trouble,
+        }
+    }
+
+    /// Pauses between polls: a server of the older system answers each of them at once.
+    fn pause_between_polls(&self, ends: Instant) {
         let polled = *self.polled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(polled) = polled {
             let again = (polled + older_server::PACE).min(ends);
@@ -233,19 +312,16 @@ impl Client {
     }
 
     /// The body of an answer that is not in the envelope, tried a few times until this moment.
-    pub fn raw_until(&self, path: &str, ends: Instant) -> Result<Vec<u8>, Trouble> {
+    pub(crate) fn raw_until(&self, call: &Call, ends: Instant) -> Result<Vec<u8>, Trouble> {
         self.retried(ends, || {
-            let reply = self.exchange(Call::Get(path), ends)?;
+            let reply = self.exchange(call, ends)?;
             if (200..300).contains(&reply.status) {
                 return Ok(reply.body);
             }
-            let (status, unversioned) = (reply.status, self.server_version().is_none());
-            let body = serde_json::from_slice(&reply.body).ok();
-            Err(match reply.trouble(body) {
-                Trouble::Refused(error) if unversioned => {
-                    Trouble::Refused(older_server::explained(Call::Get(path), status, error))
-                }
-                trouble => trouble,
+            let status = reply.status;
+            Err(match reply.data() {
+                Err(trouble) => self.explained(call, status, trouble),
+                Ok(_) => Trouble::Stranger(format!("it answered {status} with data")),
             })
         })
     }
@@ -275,39 +351,18 @@ impl Client {
     }
 }
 
-/// A text as a part of a URL.
-pub fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect()
+/// A refusal out of this error.
+fn refused(error: Value) -> Trouble {
+    Trouble::Refused(Box::new(error.into()))
 }
 
-/// The request id that these words to this target always have, so that a retry is recognised
-/// whoever sends it; none when an id cannot be read, which the server will say.
-pub fn derived_id(
-    debate: &str,
-    role: Role,
-    kind: Kind,
-    target: Option<&str>,
-    content: &str,
-) -> Option<RequestId> {
-    let debate = debate.parse().unwrap_or_else(|_| DebateId::once_called(debate));
-    let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
-    Some(RequestId::derived(debate, role, kind, target, content))
-}
-
-/// Between half and the whole of it, so that many who failed together do not come back together.
+/// Between half and the whole of a pause, so that clients that failed together do not return together.
 fn jittered(pause: Duration) -> Duration {
     let dice = RandomState::new().hash_one(0) % 1_000;
     pause.mul_f64(0.5 + dice as f64 / 2_000.0)
 }
 
-/// Whether this URL leads to the machine one is on.
+/// Whether this URL leads to this machine.
 pub fn is_local(base: &str) -> bool {
     ["http://127.", "http://localhost", "http://[::1]"].iter().any(|local| base.starts_with(local))
 }

@@ -9,6 +9,8 @@ mod seat;
 mod text;
 mod verify;
 
+use std::borrow::Cow;
+
 use aw_core::Role;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -91,8 +93,10 @@ pub struct Argument {
     pub close: Option<bool>,
     /// Whether the server made it.
     pub automatic: bool,
-    /// The door it came in by: `page` is a person's hand, the others are programs'.
-    pub via: ViaText,
+    /// The door it came in by: `page` is a person's hand, the others are programs'. A newer server
+    /// may know more of them.
+    #[schema(value_type = ViaText)]
+    pub via: Cow<'static, str>,
     /// The name of the token that it was written with, where the server asks for tokens.
     #[serde(default)]
     #[schema(required = true)]
@@ -185,14 +189,14 @@ pub struct CreateDebate {
     #[schema(format = Uuid)]
     pub client_request_id: String,
     /// What the roles go by, when the type is not a built-in one.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub type_texts: Option<TypeTexts>,
     /// `auto` (default) or `arbitrator`.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ResolutionPolicyText>)]
     pub resolution_policy: Option<String>,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
 }
@@ -271,7 +275,7 @@ pub struct SubmitClaim {
     #[schema(format = Uuid)]
     pub client_request_id: String,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
 }
@@ -289,7 +293,7 @@ pub struct SubmitRequest {
     #[schema(format = Uuid)]
     pub client_request_id: String,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
 }
@@ -301,18 +305,18 @@ pub struct SubmitRuling {
     #[schema(min_length = 1)]
     pub content: String,
     /// Whether the debate ends with it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close: Option<bool>,
     /// What is ruled on; by default whatever is pending.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = Uuid)]
     pub target_id: Option<String>,
     /// Makes a retry recognisable.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = Uuid)]
     pub client_request_id: Option<String>,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
 }
@@ -321,14 +325,14 @@ pub struct SubmitRuling {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct SubmitIntervention {
     /// Why; may be empty.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// Makes a retry recognisable.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = Uuid)]
     pub client_request_id: Option<String>,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
 }
@@ -344,8 +348,9 @@ pub struct Written {
     pub replayed: bool,
     /// What others wrote between the target and this argument.
     pub missed: Vec<Argument>,
-    /// What the role should do now.
-    pub action: ActionText,
+    /// What the role should do now. A server of the older system leaves it out; ours never does.
+    #[schema(value_type = ActionText, required = true)]
+    pub action: Option<ActionText>,
     /// What to wait on next.
     pub next_argument_id_to_wait: ArgumentIdText,
     /// What the author should know about it.
@@ -387,7 +392,7 @@ pub struct News {
     pub available_actions: Vec<AvailableText>,
 }
 
-/// Nothing yet.
+/// Nothing yet. A server of the older system leaves the options out; ours never does.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Nothing {
     /// Always false.
@@ -395,13 +400,20 @@ pub struct Nothing {
     /// The debate.
     pub debate_id: DebateIdText,
     /// Whom it waits for.
-    pub debate_state: StateText,
+    #[schema(value_type = StateText, required = true)]
+    pub debate_state: Option<StateText>,
     /// The place of the argument that was named, or 0.
     pub last_seen_seq: u64,
+    /// The argument of one's own that is the newest: only the older system returns that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    pub last_argument_id: Option<String>,
     /// What the role should do now: wait.
-    pub action: ActionText,
+    #[schema(value_type = ActionText, required = true)]
+    pub action: Option<ActionText>,
     /// When the newest argument was written.
-    pub waiting_since: Stamp,
+    #[schema(value_type = Stamp, required = true)]
+    pub waiting_since: Option<Stamp>,
 }
 
 /// A page of debates, the most recently updated first.

@@ -5,6 +5,7 @@ mod install;
 mod show;
 mod tools;
 
+pub(super) use install::{KitChanges, KitFiles};
 pub(super) use show::find_type;
 
 use std::path::PathBuf;

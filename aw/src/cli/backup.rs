@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use aw_record::{OpenError, Place, RestoreError, Restored};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::background;
 use super::debate::Shape;
@@ -12,6 +13,7 @@ use super::human;
 use super::next_command::quoted;
 use super::output::{Answer, Problem, Shown};
 use super::server::running;
+use crate::api::error::Code;
 use crate::settings::ClientSettings;
 
 #[derive(Debug, clap::Args)]
@@ -44,7 +46,7 @@ impl Backup {
         })?;
         if !database.exists() {
             return Err(Problem::new(
-                "FILE_NOT_FOUND",
+                Code::FileNotFound,
                 format!("there is no database at {} yet", database.display()),
             )
             .suggest("The first server on this data folder makes it: aw server start"));
@@ -70,6 +72,18 @@ impl Backup {
                 .next(format!("aw server restore {}", quoted(&whole.display().to_string()))),
         ))
     }
+}
+
+/// What was restored from where, and the record that it replaced.
+#[derive(Debug, Serialize)]
+struct RestoreOutput {
+    database: String,
+    backup: String,
+    bytes: u64,
+    debates: u64,
+    arguments: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<String>,
 }
 
 impl Restore {
@@ -110,17 +124,18 @@ impl Restore {
             .map_err(|error| refused(&error))?;
         let shown = |path: &PathBuf| path.display().to_string();
         let Restored { bytes, kept, finished, debates, arguments, damages } = restored;
-        let mut data = json!({
-            "database": shown(&database),
-            "backup": shown(&self.path),
-            "bytes": bytes,
-            "debates": debates,
-            "arguments": arguments,
-        });
+        let mut data = RestoreOutput {
+            database: shown(&database),
+            backup: shown(&self.path),
+            bytes,
+            debates,
+            arguments,
+            kept: None,
+        };
         let mut message = "Backup restored and verified".to_owned();
         if let Some(kept) = kept {
             message += &format!("; the record before it is {}", kept.display());
-            data["kept"] = Value::from(shown(&kept));
+            data.kept = Some(shown(&kept));
         }
         let mut answer = Answer::new(data, human::fields).message(message).next("aw server start");
         if let Some(first) = damages.first() {
@@ -163,7 +178,7 @@ fn refused(error: &RestoreError) -> Problem {
         RestoreError::Open(OpenError::InUse { .. }) => {
             Problem::input(message).suggest("Stop the server on it first: aw server stop")
         }
-        RestoreError::Damaged { .. } => Problem::new("RECORD_DAMAGED", message)
+        RestoreError::Damaged { .. } => Problem::new(Code::RecordDamaged, message)
             .suggest("Choose another backup, or restore this one as it is with --accept-damage"),
         RestoreError::Open(_) | RestoreError::Unusable { .. } | RestoreError::Failed(_) => {
             Problem::input(message).suggest("Choose a file that aw server backup has made")

@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 use super::background::{self, How};
 use super::human;
 use super::output::Problem;
-use crate::api::http::{Call, Client, Trouble};
+use crate::api::client;
+use crate::api::error::Code;
+use crate::api::http::Client;
 use crate::home::Home;
 use crate::settings::{ClientSettings, reachable};
 
@@ -100,7 +102,7 @@ impl Connection {
 impl TokenSource {
     /// A refusal for want of a good token, with what to do about it here.
     pub(super) fn explained(&self, problem: Problem, home: &Home) -> Problem {
-        if problem.code != "AUTH_FAILED" {
+        if problem.code != Code::AuthFailed {
             return problem;
         }
         let file = home.admin_token_file();
@@ -194,15 +196,10 @@ pub(super) enum Listener {
 
 impl Listener {
     pub(super) fn at(url: &str) -> Self {
-        let health = Client::of_stranger(url).once(Call::Get("/health"), Duration::ZERO);
-        match health {
-            Ok(health) => match health["home_id"].as_str() {
-                Some(home) => Listener::Aw(home.to_owned()),
-                None if health["status"] == "ok" => Listener::OlderSystem,
-                None => Listener::Other,
-            },
-            // With a token set it asks for it here too, in its framework's words.
-            Err(Trouble::Refused(error)) if error["code"] == "HTTP_ERROR" => Listener::OlderSystem,
+        let client = Client::of_stranger(url);
+        match client.once(&client::health(), Duration::ZERO) {
+            _ if client.is_older() => Listener::OlderSystem,
+            Ok(health) => Listener::Aw(health.data.home_id),
             Err(_) => Listener::Other,
         }
     }

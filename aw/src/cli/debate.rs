@@ -11,13 +11,17 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Subcommand;
-use serde_json::Value;
 
 use super::next_command::CommandLine;
-use super::output::{Format, Problem, Shown};
+use super::output::{Answer, Format, Problem, Shown};
 use crate::api::advice::{Advice, Step};
+use crate::api::types::ArgumentIdText;
+pub(super) use invite::Invitation;
+pub(super) use post::WriteOutput;
 use read::Export;
+pub(super) use read::{ContextOutput, Types};
 pub(super) use verify::{Walk, in_words};
+pub(super) use wait::WaitOutput;
 
 pub(super) const HELP: &str = "\
 Hold a debate: create it, answer, wait, appeal, rule
@@ -176,8 +180,8 @@ impl Debate {
             Debate::GetContext(command) => command.run(),
             Debate::Submit(command) => command.run(),
             Debate::Wait(command) => command.run(),
-            Debate::Appeal(command) => command.run(write::Asked::Appeal),
-            Debate::RequestCompletion(command) => command.run(write::Asked::Completion),
+            Debate::Appeal(command) => command.run(write::Wanted::Ruling),
+            Debate::RequestCompletion(command) => command.run(write::Wanted::Completion),
             Debate::Ruling(command) => command.run(),
             Debate::Intervention(command) => command.run(),
             Debate::List(command) => command.run(),
@@ -209,7 +213,7 @@ impl FromStr for Deadline {
     }
 }
 
-/// What is repeated from one command to the next: what the agent's host needs does not change.
+/// Flags that a command passes on to the next: what the agent's host needs does not change.
 #[derive(Debug, Clone, Copy)]
 struct Habits<'a> {
     deadline: Option<&'a Deadline>,
@@ -220,9 +224,8 @@ struct Habits<'a> {
 
 impl Habits<'_> {
     fn apply(self, line: CommandLine) -> CommandLine {
-        let format = (self.format != Format::Json).then(|| self.format.as_str());
         let deadline = self.deadline.map(|deadline| deadline.typed.as_str());
-        line.flag_if("--deadline", deadline).flag_if("--format", format)
+        line.flag_if("--deadline", deadline).format(self.format)
     }
 }
 
@@ -238,27 +241,37 @@ fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) 
     habits.apply(line)
 }
 
-/// What the role should run now, and what else it could.
-fn next_lines(
+/// Adds the commands that follow from this advice.
+fn advised(
+    answer: Answer,
+    advice: &Advice,
     debate: &str,
     role: &str,
-    news: &Value,
     habits: Habits<'_>,
-) -> (Option<String>, Vec<String>) {
+) -> Answer {
     let on = |command: &str| CommandLine::new(command).flag("--debate-id", debate);
-    let file = |line: CommandLine, target: &str| {
-        habits
-            .apply(line.flag("--target-id", target).flag("--file", super::next_command::YOUR_TEXT))
+    let file = |line: CommandLine, target: ArgumentIdText| {
+        let line = line.flag("--target-id", &target.0.to_string());
+        habits.apply(line.flag("--file", super::next_command::YOUR_TEXT))
     };
-    let line = |step: Step<'_>| match step {
-        Step::Wait(after) => wait_line(debate, role, after, habits),
+    let line = |step: &Step| match *step {
+        Step::Wait(after) => {
+            let after = after.map(|after| after.0.to_string());
+            wait_line(debate, role, after.as_deref(), habits)
+        }
         Step::Submit(target) => file(on("debate submit").flag("--role", role), target),
         Step::Appeal(target) => file(on("debate appeal"), target),
         Step::RequestCompletion(target) => file(on("debate request-completion"), target),
         Step::Rule(target) => file(on("debate ruling"), target),
         Step::RuleAndClose(target) => file(on("debate ruling"), target).word("--close"),
     };
-    let Advice { next, others } = Advice::after(news);
-    let typed = |step| line(step).into_string();
-    (next.map(typed), others.into_iter().map(typed).collect())
+    let answer = match &advice.next {
+        Some(step) => answer.next(line(step).into_string()),
+        None => answer,
+    };
+    if advice.others.is_empty() {
+        return answer;
+    }
+    let others = advice.others.iter().map(|step| line(step).into_string());
+    answer.with("alternatives", others.collect::<Vec<_>>())
 }

@@ -17,16 +17,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use aw_core::Action;
 use jiff::Timestamp;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use uuid::Uuid;
 
-use super::SERVER;
 use super::human::shown;
+use crate::api::error::{Error, SERVER};
+use crate::api::types::{ActionText, Argument, ArgumentIdText, KindText};
 
 /// How long an agent may be without news before the demo gives up.
 const PATIENCE: &str = "15";
@@ -149,7 +152,7 @@ impl Stage {
 
     fn debate(&self) -> anyhow::Result<()> {
         self.say("Two agents debate a plan. Everything below is a real command on a throw-away server.\n");
-        let plan = self.aw(&[
+        let plan: Kept = self.aw(&[
             "docs",
             "create",
             "--summary",
@@ -157,10 +160,10 @@ impl Stage {
             "--content",
             script::PLAN[0],
         ])?;
-        let document = word(&plan, "document_id")?;
+        let document = plan.document_id;
         self.act("proposer", "docs create", "plan v1", None);
         let motion = script::MOTION.replace("{plan}", &document);
-        let opened = self.aw(&[
+        let opened: Wrote = self.aw(&[
             "debate",
             "create",
             "--title",
@@ -172,7 +175,7 @@ impl Stage {
             "--author",
             "scripted proposer",
         ])?;
-        let debate = word(&opened, "debate_id")?;
+        let debate = opened.debate_id.clone();
         self.spoken("proposer", &opened, &motion, None);
         self.say(&format!("            watch it at {}/debate/{debate}", self.url));
 
@@ -185,13 +188,13 @@ impl Stage {
             debate: debate.clone(),
             document: document.clone(),
         };
-        let motion_id = word(&opened, "argument_id")?;
+        let motion_id = opened.argument_id;
         let (proposer, opponent, arbitrator) =
             (play("proposer"), play("opponent"), play("arbitrator"));
         let (told, played) = channel();
         // Whoever fails first ends the play, so the others do not wait for it in vain.
         let (first, second, third) = (told.clone(), told.clone(), told);
-        thread::spawn(move || first.send(proposer.propose(&motion_id)));
+        thread::spawn(move || first.send(proposer.propose(motion_id)));
         thread::spawn(move || second.send(opponent.oppose(&writing, &may_send)));
         thread::spawn(move || third.send(arbitrator.arbitrate(&seen_writing, &interrupted)));
         for _ in 0..3 {
@@ -210,7 +213,7 @@ impl Stage {
     }
 
     /// Runs `aw` and returns the data of its answer.
-    fn aw(&self, arguments: &[&str]) -> anyhow::Result<Value> {
+    fn aw<T: DeserializeOwned>(&self, arguments: &[&str]) -> anyhow::Result<T> {
         let mut command = command(&self.program, &self.home);
         command.args(arguments).env("DEBATE_SERVER_URL", &self.url).stderr(Stdio::null());
         let mut child = {
@@ -230,12 +233,13 @@ impl Stage {
             playing.commands.retain(|pid| *pid != child.id());
         }
         read?;
-        let mut answer: Value = serde_json::from_slice(&out)
-            .with_context(|| format!("aw {} printed no JSON", arguments.join(" ")))?;
-        if answer["success"] != true {
-            bail!("aw {}: {}", arguments.join(" "), answer["error"]);
+        let typed = arguments.join(" ");
+        let printed: Printed<T> = serde_json::from_slice(&out)
+            .with_context(|| format!("aw {typed} printed something else"))?;
+        match printed {
+            Printed::Answer { content: [Content { data }] } => Ok(data),
+            Printed::Problem { error } => bail!("aw {typed}: {} ({})", error.message, error.code),
         }
-        Ok(answer["content"][0]["data"].take())
     }
 
     fn say(&self, line: &str) {
@@ -258,13 +262,9 @@ impl Stage {
     }
 
     /// Shows what somebody said.
-    fn spoken(&self, role: &str, written: &Value, text: &str, woken: Option<i64>) {
-        let parked = if written["parked"] == true { " (parked)" } else { "" };
-        let what = format!(
-            "{} {}{parked}",
-            written["argument_seq"],
-            written["argument_type"].as_str().unwrap_or_default()
-        );
+    fn spoken(&self, role: &str, written: &Wrote, text: &str, woken: Option<i64>) {
+        let parked = if written.parked { " (parked)" } else { "" };
+        let what = format!("{} {}{parked}", written.argument_seq, written.argument_type.0);
         self.act(role, &what, text, woken);
     }
 
@@ -317,11 +317,49 @@ fn command(program: &Path, home: &Path) -> Command {
     command
 }
 
-fn word(data: &Value, name: &str) -> anyhow::Result<String> {
-    data[name].as_str().map(str::to_owned).with_context(|| format!("there is no {name} in {data}"))
+/// What a command prints.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Printed<T> {
+    Answer { content: [Content<T>; 1] },
+    Problem { error: Box<Error> },
 }
 
-/// Somebody who plays a role.
+#[derive(Deserialize)]
+struct Content<T> {
+    data: T,
+}
+
+/// What is read of a document that was kept.
+#[derive(Deserialize)]
+struct Kept {
+    document_id: String,
+}
+
+/// What is read of a write.
+#[derive(Deserialize)]
+struct Wrote {
+    debate_id: String,
+    argument_id: ArgumentIdText,
+    argument_seq: u64,
+    argument_type: KindText,
+    parked: bool,
+    next_argument_id_to_wait: ArgumentIdText,
+}
+
+/// What is read of a wait.
+#[derive(Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum Waited {
+    NewArgument {
+        action: ActionText,
+        argument: Box<Argument>,
+        next_argument_id_to_wait: ArgumentIdText,
+    },
+    Timeout,
+}
+
+/// An agent that plays a role.
 struct Actor {
     stage: Stage,
     role: &'static str,
@@ -331,18 +369,18 @@ struct Actor {
 
 /// What a wait brought.
 struct Cue {
-    action: String,
+    action: Action,
     /// The argument to answer.
-    target: String,
-    next: String,
+    target: ArgumentIdText,
+    next: ArgumentIdText,
     woken: Option<i64>,
 }
 
 impl Actor {
     /// Waits until there is something to do, however often that takes.
-    fn cue(&self, mut after: Option<String>) -> anyhow::Result<Cue> {
+    fn cue(&self, mut after: Option<ArgumentIdText>) -> anyhow::Result<Cue> {
         for _ in 0..20 {
-            let began = Timestamp::now();
+            let began = Timestamp::now().as_millisecond();
             let mut command = vec![
                 "debate",
                 "wait",
@@ -353,49 +391,48 @@ impl Actor {
                 "--deadline",
                 PATIENCE,
             ];
-            if let Some(after) = &after {
-                command.extend(["--argument-id", after]);
+            let id = after.map(|after| after.0.to_string());
+            if let Some(id) = &id {
+                command.extend(["--argument-id", id]);
             }
-            let news = self.stage.aw(&command)?;
-            if news["status"] == "timeout" {
-                continue;
-            }
-            let action = word(&news, "action")?;
-            let committed: Timestamp = word(&news["argument"], "created_at")?.parse()?;
-            let woken = (committed > began).then(|| Timestamp::now().duration_since(committed));
-            let woken = woken.and_then(|took| i64::try_from(took.as_millis()).ok());
+            let (action, argument, next) = match self.stage.aw(&command)? {
+                Waited::Timeout => continue,
+                Waited::NewArgument { action, argument, next_argument_id_to_wait } => {
+                    (action.0, argument, next_argument_id_to_wait)
+                }
+            };
+            let committed = argument.created_at.0.0;
+            let woken = (committed > began).then(|| Timestamp::now().as_millisecond() - committed);
             if let Some(woken) = woken {
                 self.stage.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(woken);
             }
-            let next = word(&news, "next_argument_id_to_wait")?;
-            if !action.starts_with("wait") {
-                return Ok(Cue { action, target: word(&news["argument"], "id")?, next, woken });
+            match action {
+                Action::Wait
+                | Action::WaitForOpponent
+                | Action::WaitForProposer
+                | Action::WaitForRuling => after = Some(next),
+                Action::Respond | Action::AlignToRuling | Action::Rule | Action::DebateClosed => {
+                    return Ok(Cue { action, target: argument.id, next, woken });
+                }
             }
-            after = Some(next);
         }
         bail!("the {} was never called", self.role)
     }
 
-    fn say(&self, command: &[&str], cue: &Cue, text: &str) -> anyhow::Result<String> {
+    fn say(&self, command: &[&str], cue: &Cue, text: &str) -> anyhow::Result<ArgumentIdText> {
         let text = text.replace("{plan}", &self.document);
+        let target = cue.target.0.to_string();
         let mut arguments = vec!["debate"];
         arguments.extend(command);
-        arguments.extend([
-            "--debate-id",
-            &self.debate,
-            "--target-id",
-            &cue.target,
-            "--content",
-            &text,
-        ]);
-        let written = self.stage.aw(&arguments)?;
+        arguments.extend(["--debate-id", &self.debate, "--target-id", &target, "--content", &text]);
+        let written: Wrote = self.stage.aw(&arguments)?;
         self.stage.spoken(self.role, &written, &text, cue.woken);
-        word(&written, "next_argument_id_to_wait")
+        Ok(written.next_argument_id_to_wait)
     }
 
     fn revise(&self, version: usize, summary: &str) -> anyhow::Result<()> {
         let text = script::PLAN[version - 1];
-        self.stage.aw(&[
+        let _: Kept = self.stage.aw(&[
             "docs",
             "submit",
             &self.document,
@@ -408,9 +445,9 @@ impl Actor {
         Ok(())
     }
 
-    fn propose(&self, motion: &str) -> anyhow::Result<()> {
+    fn propose(&self, motion: ArgumentIdText) -> anyhow::Result<()> {
         let claim = ["submit", "--role", "proposer"];
-        let cue = self.cue(Some(motion.to_owned()))?;
+        let cue = self.cue(Some(motion))?;
         self.revise(2, "one writer, synced commits")?;
         let mut after = self.say(&claim, &cue, script::PROPOSER[0])?;
         let cue = self.cue(Some(after))?;
@@ -445,7 +482,7 @@ impl Actor {
         let cue = self.cue(None)?;
         self.say(&["ruling"], &cue, script::RULINGS[0])?;
         writing.recv()?;
-        let stop = self.stage.aw(&[
+        let stop: Wrote = self.stage.aw(&[
             "debate",
             "intervention",
             "--debate-id",
@@ -455,8 +492,8 @@ impl Actor {
         ])?;
         self.stage.spoken(self.role, &stop, script::INTERVENTION, None);
         interrupted.send(())?;
-        let mut cue = self.cue(Some(word(&stop, "argument_id")?))?;
-        cue.target = word(&stop, "argument_id")?;
+        let mut cue = self.cue(Some(stop.argument_id))?;
+        cue.target = stop.argument_id;
         // The interrupted opponent still gets its word in, and it is parked.
         thread::sleep(Duration::from_millis(300));
         self.say(&["ruling"], &cue, script::RULINGS[1])?;
@@ -464,10 +501,10 @@ impl Actor {
     }
 
     /// Waits until the debate is closed.
-    fn leave(&self, after: String) -> anyhow::Result<()> {
+    fn leave(&self, after: ArgumentIdText) -> anyhow::Result<()> {
         let cue = self.cue(Some(after))?;
-        if cue.action != "debate_closed" {
-            bail!("the {} was told to {} after {}", self.role, cue.action, cue.next);
+        if cue.action != Action::DebateClosed {
+            bail!("the {} was to {} after {}", self.role, cue.action, cue.next.0);
         }
         self.stage.act(self.role, "debate_closed", "", cue.woken);
         Ok(())

@@ -4,17 +4,19 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::SERVER;
 use super::debate::Shape;
-use super::human;
+use super::human::{self, Paper};
 use super::next_command::{CommandLine, YOUR_TEXT, quoted};
 use super::output::{Answer, Format, Problem, Shown};
 use super::session::Session;
 use super::text::Text;
-use crate::api::http::{Call, encoded};
+use crate::api::client::{self, DocumentFilter, Reply, Request};
+use crate::api::error::SERVER;
+use crate::api::types::{Document, KeptVersion, SubmitDocument};
 
 pub(super) const HELP: &str = "\
 Keep long texts as documents in versions
@@ -254,17 +256,15 @@ impl Docs {
 
     pub(super) fn run(self) -> Result<Shown, Problem> {
         match self {
-            Docs::Create(Create { version, shape }) => version.keep(
-                shape,
-                CommandLine::new("docs create"),
-                "/documents",
-                "Document created",
-            ),
+            Docs::Create(Create { version, shape }) => {
+                let line = CommandLine::new("docs create");
+                version.keep(shape, line, client::create_document, "Document created")
+            }
             Docs::Submit(Submit { document_id, version, shape }) => {
                 let line = CommandLine::new("docs submit").word(&document_id);
-                let path = format!("{}/versions", path_of(&document_id));
+                let add = |body| client::add_version(&document_id, body);
                 version
-                    .keep(shape, line, &path, "Version submitted")
+                    .keep(shape, line, add, "Version submitted")
                     .map_err(|problem| problem.with("document_id", document_id.as_str()))
             }
             Docs::Get(command) => command.run(),
@@ -284,84 +284,81 @@ impl NewVersion {
         &self,
         shape: Shape,
         line: CommandLine,
-        path: &str,
-        message: &str,
+        request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
+        done: &str,
     ) -> Result<Shown, Problem> {
-        let format = (shape.format != Format::Json).then(|| shape.format.as_str());
         let line = line
             .flag("--summary", &self.summary)
             .flag_if("--metadata", self.metadata.as_deref())
             .flag_if("--author", self.author.as_deref());
         let content = self.text.read().map_err(|problem| {
-            let line = line.clone().flag("--file", YOUR_TEXT).flag_if("--format", format);
+            let line = line.clone().flag("--file", YOUR_TEXT).format(shape.format);
             problem.with("next_command", line.into_string())
         })?;
-        let body = self.body(&content)?;
-        let request = body["client_request_id"].as_str().unwrap_or_default().to_owned();
-        keep(shape, path, body, message).map_err(|problem| {
+        let id = self.client_request_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+        let body = SubmitDocument {
+            summary: self.summary.clone(),
+            content: content.clone(),
+            author: self.author.clone(),
+            metadata: Some(self.metadata()?),
+            client_request_id: Some(id.clone()),
+        };
+        keep(shape, body, request, done).map_err(|problem| {
             if problem.exit() != SERVER {
                 return problem;
             }
-            let line = line.clone().flag("--client-request-id", &request);
-            let line = self.text.repeated(line, &content).flag_if("--format", format);
+            let line = line.clone().flag("--client-request-id", &id);
+            let line = self.text.repeated(line, &content).format(shape.format);
             problem.with("retry_command", line.into_string())
         })
     }
 
-    fn body(&self, content: &str) -> Result<Value, Problem> {
-        let metadata = match &self.metadata {
-            None => json!({}),
-            Some(text) => serde_json::from_str::<Value>(text)
-                .ok()
-                .filter(Value::is_object)
-                .ok_or_else(|| {
-                    Problem::input(format!("--metadata is not a JSON object: {text}"))
-                        .suggest("Use for instance --metadata '{\"debate_id\": \"…\"}'")
-                })?,
-        };
-        let mut body = json!({
-            "summary": self.summary,
-            "content": content,
-            "metadata": metadata,
-            "client_request_id":
-                self.client_request_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string()),
-        });
-        if let Some(author) = &self.author {
-            body["author"] = author.as_str().into();
-        }
-        Ok(body)
+    fn metadata(&self) -> Result<Map<String, Value>, Problem> {
+        let Some(text) = &self.metadata else { return Ok(Map::new()) };
+        serde_json::from_str(text).map_err(|_| {
+            Problem::input(format!("--metadata is not a JSON object: {text}"))
+                .suggest("Use for instance --metadata '{\"debate_id\": \"…\"}'")
+        })
     }
 }
 
 /// Sends a document or a version.
-fn keep(shape: Shape, path: &str, mut body: Value, message: &str) -> Result<Shown, Problem> {
-    let request = body["client_request_id"].clone();
-    let identified = |problem: Problem| problem.with("client_request_id", request.clone());
+fn keep(
+    shape: Shape,
+    mut body: SubmitDocument,
+    request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
+    done: &str,
+) -> Result<Shown, Problem> {
+    let id = body.client_request_id.clone().unwrap_or_default();
+    let identified = |problem: Problem| problem.with("client_request_id", id.as_str());
     let session = Session::open(shape.verbose).map_err(identified)?;
-    if body["author"].is_null()
-        && let Some(author) = &session.settings.author
-    {
-        body["author"] = author.as_str().into();
-    }
-    let mut data = session.call(Call::Post(path, &body)).map_err(identified)?;
-    data["client_request_id"] = request.clone();
-    let (id, version) = (data["document_id"].clone(), data["version"].clone());
-    let cite = format!("doc_id={} (v{version})", id.as_str().unwrap_or_default());
-    let answer = Answer::new(data, human::fields)
-        .message(format!("{message}; cite it as {cite}"))
-        .with("client_request_id", request);
+    body.author = body.author.or_else(|| session.settings.author.clone());
+    let kept = session.call(&request(body)).map_err(identified)?;
+    let version = &kept.data.version;
+    let cite = format!("doc_id={} (v{})", version.document_id.0, version.version);
+    let output = KeptOutput { kept: kept.json, client_request_id: id.clone() };
+    let answer = Answer::new(output, human::fields)
+        .message(format!("{done}; cite it as {cite}"))
+        .with("client_request_id", id);
     Ok(Shown::Answer(session.checked(answer)))
+}
+
+/// The server's answer, and the request that it answers.
+#[derive(Debug, Serialize)]
+struct KeptOutput {
+    #[serde(flatten)]
+    kept: Value,
+    client_request_id: String,
 }
 
 impl Get {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.verbose)?;
-        let data = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
+        let document = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
         if self.format == GetFormat::Plain {
-            let text = data["content"].as_str().unwrap_or_default();
-            return Ok(Shown::Raw(text.as_bytes().to_vec()));
+            return Ok(Shown::Raw(document.data.content.into_bytes()));
         }
-        Ok(Shown::Answer(session.checked(Answer::new(data, human::document))))
+        Ok(Shown::Answer(session.checked(Answer::new(document, human::document))))
     }
 }
 
@@ -370,103 +367,92 @@ fn fetch(
     document: &str,
     version: Option<u64>,
     include_deleted: bool,
-) -> Result<Value, Problem> {
-    let version = version.map_or(String::new(), |version| format!("&version={version}"));
-    let path = format!("{}?include_deleted={include_deleted}{version}", path_of(document));
-    session.call(Call::Get(&path)).map_err(|problem| problem.with("document_id", document))
+) -> Result<Reply<Document>, Problem> {
+    session
+        .call(&client::document(document, version, include_deleted))
+        .map_err(|problem| problem.with("document_id", document))
 }
 
 impl List {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let search =
-            self.search.as_deref().map_or(String::new(), |text| format!("&q={}", encoded(text)));
-        let path = format!(
-            "/documents?limit={}&offset={}&include_deleted={}{search}",
-            self.limit, self.offset, self.include_deleted
-        );
-        let data = session.call(Call::Get(&path))?;
-        let line = CommandLine::new("docs list").flag_if("--search", self.search.as_deref());
-        let line = if self.include_deleted { line.word("--include-deleted") } else { line };
-        let page = Page { rows: "documents", limit: self.limit, offset: self.offset, line };
-        paged(&session, data, page, self.shape, human::documents)
+        let filter = DocumentFilter {
+            search: self.search.as_deref(),
+            include_deleted: self.include_deleted,
+            limit: self.limit,
+            offset: self.offset,
+        };
+        let list = session.call(&client::documents(filter))?;
+        let line = CommandLine::new("docs list").flag_if("--search", filter.search);
+        let page = Page { shown: list.data.documents.len(), total: list.data.total, filter, line };
+        Ok(Shown::Answer(session.checked(page.answer(list, human::documents, self.shape))))
     }
 }
 
 impl History {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let path = format!(
-            "{}/versions?limit={}&offset={}&include_deleted={}",
-            path_of(&self.document_id),
-            self.limit,
-            self.offset,
-            self.include_deleted
-        );
-        let data = session
-            .call(Call::Get(&path))
+        let filter = DocumentFilter {
+            search: None,
+            include_deleted: self.include_deleted,
+            limit: self.limit,
+            offset: self.offset,
+        };
+        let list = session
+            .call(&client::versions(&self.document_id, filter))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
         let line = CommandLine::new("docs history").word(&self.document_id);
-        let line = if self.include_deleted { line.word("--include-deleted") } else { line };
-        let page = Page { rows: "versions", limit: self.limit, offset: self.offset, line };
-        paged(&session, data, page, self.shape, human::history)
+        let page = Page { shown: list.data.versions.len(), total: list.data.total, filter, line };
+        Ok(Shown::Answer(session.checked(page.answer(list, human::history, self.shape))))
     }
 }
 
-/// Which part of a list was asked for.
-struct Page {
-    rows: &'static str,
-    limit: u64,
-    offset: u64,
-    /// The command, without what leads to the next page.
+/// A page of a list.
+struct Page<'a> {
+    shown: usize,
+    total: u64,
+    filter: DocumentFilter<'a>,
+    /// The command, without the flags that lead to the next page.
     line: CommandLine,
 }
 
-fn paged(
-    session: &Session,
-    data: Value,
-    page: Page,
-    shape: Shape,
-    drawn: fn(&Value, &human::Paper) -> String,
-) -> Result<Shown, Problem> {
-    let shown = data[page.rows].as_array().map_or(0, Vec::len) as u64;
-    let total = data["total"].as_u64().unwrap_or(shown);
-    let end = page.offset.saturating_add(shown);
-    let mut answer = Answer::new(data, drawn).of_total(total, end < total);
-    // A page of nothing leads to itself.
-    if end < total && shown > 0 {
-        let format = (shape.format != Format::Json).then(|| shape.format.as_str());
-        let next = page.line.flag("--limit", &page.limit.to_string());
-        let next = next.flag("--offset", &end.to_string()).flag_if("--format", format);
-        answer = answer.next(next.into_string());
+impl Page<'_> {
+    fn answer<T: Serialize + 'static>(
+        self,
+        list: T,
+        draw: fn(&T, &Paper) -> String,
+        shape: Shape,
+    ) -> Answer {
+        let Page { shown, total, filter, line } = self;
+        let end = filter.offset.saturating_add(shown as u64);
+        let answer = Answer::new(list, draw).of_total(total, end < total);
+        // A page of nothing leads to itself.
+        if end >= total || shown == 0 {
+            return answer;
+        }
+        let next = line
+            .word_if("--include-deleted", filter.include_deleted)
+            .flag("--limit", &filter.limit.to_string())
+            .flag("--offset", &end.to_string());
+        answer.next(next.format(shape.format).into_string())
     }
-    Ok(Shown::Answer(session.checked(answer)))
 }
 
 impl Diff {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let side = |name: &str, version: Option<u64>| {
-            version.map_or(String::new(), |version| format!("&{name}={version}"))
-        };
-        let path = format!(
-            "{}/diff?{}{}",
-            path_of(&self.document_id),
-            side("from", self.from),
-            side("to", self.to)
-        );
-        let data = session
-            .call(Call::Get(&path))
+        let diff = session
+            .call(&client::diff(&self.document_id, self.from, self.to))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
-        Ok(Shown::Answer(session.checked(Answer::new(data, human::diff))))
+        Ok(Shown::Answer(session.checked(Answer::new(diff, human::diff))))
     }
 }
 
 impl Export {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let data = fetch(&session, &self.document_id, self.version, false)?;
-        let text = data["content"].as_str().unwrap_or_default();
+        let Document { version, content: text, .. } =
+            fetch(&session, &self.document_id, self.version, false)?.data;
         // Somebody may have worked on the file since it was exported.
         let there = fs::read(&self.output).ok().filter(|there| there != text.as_bytes());
         if there.is_some() && !self.force {
@@ -478,7 +464,7 @@ impl Export {
                 .word("--force");
             return Err(Problem::input(format!(
                 "{shown} is there and holds something else than version {}",
-                data["version"]
+                version.version
             ))
             .suggest(format!(
                 "Give another path with --output, or write over it: {}",
@@ -486,14 +472,14 @@ impl Export {
             ))
             .with("document_id", self.document_id.as_str()));
         }
-        fs::write(&self.output, text).map_err(|error| {
+        fs::write(&self.output, &text).map_err(|error| {
             Problem::input(format!("{} cannot be written: {error}", self.output.display()))
                 .suggest("Give another path with --output")
                 .with("document_id", self.document_id.as_str())
         })?;
         let data = json!({
-            "document_id": data["document_id"],
-            "version": data["version"],
+            "document_id": version.document_id,
+            "version": version.version,
             "output": self.output.display().to_string(),
             "bytes": text.len(),
         });
@@ -511,35 +497,40 @@ impl Delete {
                 .with("document_id", self.document_id.as_str()));
         }
         let session = Session::open(self.shape.verbose)?;
-        let mut data = session
-            .call(Call::Delete(&path_of(&self.document_id)))
+        let deleted = session
+            .call(&client::delete_document(&self.document_id))
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
-        data["document_id"] = self.document_id.as_str().into();
+        let output = DeletedOutput { deleted: deleted.json, document_id: self.document_id };
         Ok(Shown::Answer(
-            session.checked(Answer::new(data, human::fields).message("Document deleted")),
+            session.checked(Answer::new(output, human::fields).message("Document deleted")),
         ))
     }
+}
+
+/// The server's answer, and the document that is hidden now.
+#[derive(Debug, Serialize)]
+struct DeletedOutput {
+    #[serde(flatten)]
+    deleted: Value,
+    document_id: String,
 }
 
 impl Restore {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let old = fetch(&session, &self.document_id, Some(self.version), false)?;
-        let summary = old["summary"].as_str().unwrap_or_default();
+        let Document { version: old, content, .. } =
+            fetch(&session, &self.document_id, Some(self.version), false)?.data;
         let restored: String =
-            format!("Restored v{}: {summary}", self.version).chars().take(500).collect();
-        let body = json!({
-            "summary": restored,
-            "content": old["content"],
-            "metadata": old["metadata"],
-            "client_request_id": Uuid::new_v4().to_string(),
-        });
-        let path = format!("{}/versions", path_of(&self.document_id));
-        keep(self.shape, &path, body, "Version restored")
+            format!("Restored v{}: {}", self.version, old.summary).chars().take(500).collect();
+        let body = SubmitDocument {
+            summary: restored,
+            content,
+            author: None,
+            metadata: Some(old.metadata),
+            client_request_id: Some(Uuid::new_v4().to_string()),
+        };
+        let add = |body| client::add_version(&self.document_id, body);
+        keep(self.shape, body, add, "Version restored")
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))
     }
-}
-
-fn path_of(document: &str) -> String {
-    format!("/documents/{}", encoded(document))
 }

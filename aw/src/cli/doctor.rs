@@ -10,14 +10,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::background::How;
 use super::connect::{Connection, known_on_port};
 use super::human;
 use super::output::{Answer, Problem, Shown};
 use super::session::settings;
-use crate::api::http::{BUDGET, Call, Lost, Trouble};
+use crate::api::client;
+use crate::api::http::{BUDGET, Lost, Trouble};
 use crate::home::{Home, private};
 use crate::programs;
 use crate::settings::ClientSettings;
@@ -27,7 +28,7 @@ pub(super) fn examine() -> Shown {
     let mut checks = vec![binary()];
     match settings() {
         Ok(settings) => {
-            checks.push(ok("settings", "they are valid"));
+            checks.push(Check::ok("settings", "they are valid"));
             checks.push(folder(&settings));
             checks.extend(server(&settings));
             if settings.server_url.is_none() {
@@ -35,14 +36,13 @@ pub(super) fn examine() -> Shown {
                 checks.extend(older::checks(&settings, running));
             }
         }
-        Err(problem) => checks.push(failed(
+        Err(problem) => checks.push(Check::failed(
             "settings",
             &problem.message,
             "Correct the environment variable or ~/.aweave/config.toml",
         )),
     }
-    let count = |status: &str| checks.iter().filter(|check| check["status"] == status).count();
-    let (bad, odd) = (count("failed"), count("warning"));
+    let (bad, odd) = count(&checks);
     let message = match (bad, odd) {
         (0, 0) => "Everything is as it should be".to_owned(),
         (0, 1) => "1 warning".to_owned(),
@@ -51,69 +51,117 @@ pub(super) fn examine() -> Shown {
         (bad, odd) => format!("{bad} failed, warnings: {odd}"),
     };
     let healthy = bad == 0;
-    let data = json!({"healthy": healthy, "version": env!("CARGO_PKG_VERSION"), "checks": checks});
-    let answer = Answer::new(data, human::checks).message(message);
+    let findings = Findings { healthy, version: env!("CARGO_PKG_VERSION"), checks };
+    let answer = Answer::new(findings, human::checks).message(message);
     if healthy { Shown::Answer(answer) } else { Shown::Unwell(answer) }
 }
 
-fn ok(name: &str, message: &str) -> Value {
-    json!({"name": name, "status": "ok", "message": message})
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    healthy: bool,
+    version: &'static str,
+    checks: Vec<Check>,
 }
 
-fn warning(name: &str, message: &str, fix: &str) -> Value {
-    json!({"name": name, "status": "warning", "message": message, "fix": fix})
+impl AsRef<[Check]> for Findings {
+    fn as_ref(&self) -> &[Check] {
+        &self.checks
+    }
 }
 
-fn failed(name: &str, message: &str, fix: &str) -> Value {
-    json!({"name": name, "status": "failed", "message": message, "fix": fix})
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+pub(super) struct Check {
+    pub(super) name: String,
+    pub(super) status: Status,
+    pub(super) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fix: Option<String>,
 }
 
-fn binary() -> Value {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    Ok,
+    Warning,
+    Failed,
+}
+
+impl Check {
+    pub(super) fn ok(name: &str, message: &str) -> Self {
+        let (name, message) = (name.to_owned(), message.to_owned());
+        Check { name, status: Status::Ok, message, fix: None }
+    }
+
+    pub(super) fn warning(name: &str, message: &str, fix: &str) -> Self {
+        Check { status: Status::Warning, fix: Some(fix.to_owned()), ..Self::ok(name, message) }
+    }
+
+    pub(super) fn failed(name: &str, message: &str, fix: &str) -> Self {
+        Check { status: Status::Failed, ..Self::warning(name, message, fix) }
+    }
+
+    /// A failed check out of a problem.
+    fn of(name: &str, problem: &Problem) -> Self {
+        Self::failed(name, &problem.message, problem.suggestion.as_deref().unwrap_or_default())
+    }
+}
+
+/// How many checks failed, and how many are warnings.
+pub(super) fn count(checks: &[Check]) -> (usize, usize) {
+    let of = |status| checks.iter().filter(|check| check.status == status).count();
+    (of(Status::Failed), of(Status::Warning))
+}
+
+fn binary() -> Check {
     let own = programs::own();
     let found = programs::find_as_shell_in(Path::new("."), "aw");
     let fix = "Put this aw into a folder of your PATH: the commands it prints begin with aw";
     match (own, found) {
         (Ok(own), Some(found)) if fs::canonicalize(&found).is_ok_and(|found| found == own) => {
-            ok("binary", &format!("aw {} at {}", env!("CARGO_PKG_VERSION"), own.display()))
+            Check::ok("binary", &format!("aw {} at {}", env!("CARGO_PKG_VERSION"), own.display()))
         }
-        (Ok(own), Some(found)) => warning(
+        (Ok(own), Some(found)) => Check::warning(
             "binary",
             &format!("this is {}, but the shell finds {}", own.display(), found.display()),
             fix,
         ),
-        (Ok(own), None) => warning("binary", &format!("{} is not in PATH", own.display()), fix),
+        (Ok(own), None) => {
+            Check::warning("binary", &format!("{} is not in PATH", own.display()), fix)
+        }
         (Err(error), _) => {
-            warning("binary", &format!("the path of this program is unknown: {error}"), fix)
+            Check::warning("binary", &format!("the path of this program is unknown: {error}"), fix)
         }
     }
 }
 
-fn folder(settings: &ClientSettings) -> Value {
+fn folder(settings: &ClientSettings) -> Check {
     let path = settings.home.path();
     let shown = path.display();
     let about = fs::metadata(path);
     if about.as_ref().is_ok_and(|about| !about.is_dir()) {
-        return failed(
+        return Check::failed(
             "data folder",
             &format!("{shown} is not a folder"),
             "Move it away, or set AWEAVE_HOME to another place",
         );
     }
     if let Err((place, error)) = try_to_write(&settings.home) {
-        return failed(
+        return Check::failed(
             "data folder",
             &format!("{} cannot be written: {error}", place.display()),
             "Check its owner and the free space, or set AWEAVE_HOME to another place",
         );
     }
     match about {
-        Err(_) => ok("data folder", &format!("{shown} is created when it is first needed")),
-        Ok(folder) if folder.permissions().mode() & 0o077 != 0 => warning(
+        Err(_) => Check::ok("data folder", &format!("{shown} is created when it is first needed")),
+        Ok(folder) if folder.permissions().mode() & 0o077 != 0 => Check::warning(
             "data folder",
             &format!("other users can read {shown}"),
             &format!("chmod 700 {shown}"),
         ),
-        Ok(_) => ok("data folder", &format!("only you can read {shown}")),
+        Ok(_) => Check::ok("data folder", &format!("only you can read {shown}")),
     }
 }
 
@@ -155,65 +203,69 @@ fn probe(folder: &Path) -> io::Result<()> {
     written
 }
 
-fn server(settings: &ClientSettings) -> Vec<Value> {
+fn server(settings: &ClientSettings) -> Vec<Check> {
     let url = match &settings.server_url {
         Some(url) => url.clone(),
         None => match settings.home.running() {
             Ok(Some(running)) => running.url,
             Ok(None) => {
                 return vec![match known_on_port(settings) {
-                    Ok(Some(_)) => ok("server", "it is just starting"),
+                    Ok(Some(_)) => Check::ok("server", "it is just starting"),
                     Ok(None) if settings.autostart => match How::again(settings) {
-                        Ok(_) => ok("server", "it is not running; the next command starts it"),
-                        Err(Problem { message, suggestion, .. }) => {
-                            failed("server", &message, &suggestion.unwrap_or_default())
+                        Ok(_) => {
+                            Check::ok("server", "it is not running; the next command starts it")
                         }
+                        Err(problem) => Check::of("server", &problem),
                     },
-                    Ok(None) => warning("server", "it is not running", "aw server start"),
-                    Err(Problem { message, suggestion, .. }) => {
-                        failed("server", &message, &suggestion.unwrap_or_default())
-                    }
+                    Ok(None) => Check::warning("server", "it is not running", "aw server start"),
+                    Err(problem) => Check::of("server", &problem),
                 }];
             }
-            Err(error) => return vec![failed("server", &error.to_string(), "aw server restart")],
+            Err(error) => {
+                return vec![Check::failed("server", &error.to_string(), "aw server restart")];
+            }
         },
     };
-    let reached = Connection::at(&url, settings);
-    let client = &reached.client;
+    let connection = Connection::at(&url, settings);
+    let server = &connection.client;
     let ends = Instant::now() + BUDGET;
-    let health = client.once_until(Call::Get("/health"), ends);
+    let health = server.once_until(&client::health(), ends);
     let mut checks = vec![match &health {
-        Ok(health) if health["home_id"].is_null() => warning(
+        Ok(_) if server.is_older() => Check::warning(
             "server",
             &format!(
                 "{url} is a server of the older system: debates work there, everything else does not"
             ),
             "Stop it and unset DEBATE_SERVER_URL: the next command starts a server of this aw, which imports its debates",
         ),
-        Ok(_) => ok("server", &format!("{url} answers and can write")),
-        Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => failed(
+        Ok(_) => Check::ok("server", &format!("{url} answers and can write")),
+        Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => Check::failed(
             "server",
-            error["message"].as_str().unwrap_or("it reports a fault"),
-            error["suggestion"].as_str().unwrap_or("aw server logs"),
+            &error.data.message,
+            error.data.suggestion.as_deref().unwrap_or("aw server logs"),
         ),
-        Err(Trouble::Unreachable(Lost { why, .. }) | Trouble::Stranger(why)) => {
+        Err(
+            Trouble::Unreachable(Lost { why, .. })
+            | Trouble::Stranger(why)
+            | Trouble::Unreadable(why),
+        ) => {
             let fix = match settings.server_url {
                 Some(_) => "Start that server, or correct or unset DEBATE_SERVER_URL",
                 None => "aw server restart",
             };
-            failed("server", &format!("{url}: {why}"), fix)
+            Check::failed("server", &format!("{url}: {why}"), fix)
         }
     }];
-    if let Some(version) = client.server_version()
+    if let Some(version) = server.server_version()
         && version != env!("CARGO_PKG_VERSION")
     {
         let message =
             format!("the server is aw {version}, this is aw {}", env!("CARGO_PKG_VERSION"));
-        checks.push(warning("version", &message, "aw server restart"));
+        checks.push(Check::warning("version", &message, "aw server restart"));
     }
     if health.is_ok() {
-        checks.push(tokens::check(settings, &reached, ends));
-        checks.push(record::check(settings, &reached, ends));
+        checks.push(tokens::check(settings, &connection, ends));
+        checks.push(record::check(settings, &connection, ends));
     }
     checks
 }

@@ -15,7 +15,6 @@ use rmcp::model::Extensions;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
-use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::agent::shelves;
@@ -24,9 +23,12 @@ use super::output::Problem;
 use super::role;
 use super::serve::{fail, log_filter};
 use super::session::{self, Session};
-use super::{INPUT, SERVER};
-use crate::api::http as client;
-use crate::mcp::{self, Call, Door, Habits, Refusal, Scope, Server, Types, Visit, Way};
+use crate::api::client::Call;
+use crate::api::error::{Code, INPUT, SERVER};
+use crate::api::http::Data;
+use crate::mcp::{
+    self, CallSource, CallerInfo, Defaults, Refusal, Scope, Server, Transport, Types,
+};
 use crate::policy::Denied;
 use crate::settings::ClientSettings;
 
@@ -87,7 +89,7 @@ impl Mcp {
         match (held, self.role) {
             (Some(own), Some(named)) if own != named => {
                 let denied = Denied::Role { own, named };
-                Err(Problem::new("FORBIDDEN", format!("aw mcp {denied} ({})", role::NAME)))
+                Err(Problem::new(Code::Forbidden, format!("aw mcp {denied} ({})", role::NAME)))
             }
             (held, named) => Ok(named.or(held)),
         }
@@ -98,12 +100,14 @@ impl Mcp {
 async fn serve(role: Option<Role>) -> anyhow::Result<()> {
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let door =
-        Stdio { server: Arc::new(Found::default()), scope: role.map_or(Scope::Open, Scope::Role) };
+    let source = Stdio {
+        server: Arc::new(FoundServer::default()),
+        scope: role.map_or(Scope::Open, Scope::Role),
+    };
     let (stdin, stdout) = stdio_pipes();
     let line = AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(LONGEST);
     let speaking = async {
-        match mcp::Mcp::new(door, habits()).serve(line).await {
+        match mcp::Mcp::new(source, defaults()).serve(line).await {
             Ok(served) => served.waiting().await.map(drop).map_err(anyhow::Error::from),
             // It was closed before anything was said, as hosts do that only look whether it starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -118,22 +122,23 @@ async fn serve(role: Option<Role>) -> anyhow::Result<()> {
 }
 
 /// What the settings say; where they cannot be read, the usual, and each call says what is wrong.
-fn habits() -> Habits {
-    let Ok(settings) = session::settings() else { return Habits::default() };
+fn defaults() -> Defaults {
+    let Ok(settings) = session::settings() else { return Defaults::default() };
     let types = shelves(&settings).map_or(Types::BuiltIn, Types::OfProject);
     let ClientSettings { debate_language, patience, author, .. } = settings;
-    Habits { debate_language, patience, author, types }
+    Defaults { debate_language, patience, author, types }
 }
 
 /// The one caller at the other end of the pipe.
 struct Stdio {
-    server: Arc<Found>,
+    server: Arc<FoundServer>,
     scope: Scope,
 }
 
-impl Door for Stdio {
-    fn visit(&self, _: &Extensions) -> Visit {
-        Visit { way: Way::Out(self.server.clone()), scope: self.scope, session: None }
+impl CallSource for Stdio {
+    fn caller(&self, _: &Extensions) -> CallerInfo {
+        let transport = Transport::Http(self.server.clone());
+        CallerInfo { transport, scope: self.scope, session: None }
     }
 
     fn now(&self) -> i64 {
@@ -143,9 +148,9 @@ impl Door for Stdio {
 
 /// The server, once it was found.
 #[derive(Default)]
-struct Found(Mutex<Option<Arc<Session>>>);
+struct FoundServer(Mutex<Option<Arc<Session>>>);
 
-impl Found {
+impl FoundServer {
     /// The server that was found, or else is found or started now.
     fn session(&self) -> Result<Arc<Session>, Problem> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,32 +171,30 @@ impl Found {
     }
 }
 
-impl Server for Found {
-    fn call(&self, call: &Call, within: Duration) -> Result<Value, Refusal> {
-        let call = asked(call);
+impl Server for FoundServer {
+    fn call(&self, call: &Call, within: Duration) -> Result<Data, Refusal> {
         let mut session = self.session().map_err(refusal)?;
         let mut times = 0;
         // The time that it takes to find or start the server does not count.
-        let mut answer = session.client.call_until(call, Instant::now() + within);
+        let mut answer = session.client.data_until(call, Instant::now() + within, false);
         // It went after it was found. The request carries its id, so asking again is safe.
         while let Err(trouble) = &answer
             && session.finds_again(trouble, &mut times)
         {
             session = self.session_after(&session).map_err(refusal)?;
-            answer = session.client.call_again_until(call, Instant::now() + within);
+            answer = session.client.data_until(call, Instant::now() + within, true);
         }
         answer.map_err(|trouble| refusal(session.problem(trouble)))
     }
 
-    fn call_again(&self, call: &Call, within: Duration) -> Result<Value, Refusal> {
-        let call = asked(call);
+    fn call_again(&self, call: &Call, within: Duration) -> Result<Data, Refusal> {
         let session = self.session().map_err(refusal)?;
-        let answer = session.client.once_until(call, Instant::now() + within);
+        let answer = session.client.data_once(call, Instant::now() + within);
         let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
         match answer {
             Err(trouble) if session.finds_again(&trouble, &mut 0) && runs() => {
                 let session = self.session_after(&session).map_err(refusal)?;
-                let answer = session.client.once_until(call, Instant::now() + within);
+                let answer = session.client.data_once(call, Instant::now() + within);
                 answer.map_err(|trouble| refusal(session.problem(trouble)))
             }
             answer => answer.map_err(|trouble| refusal(session.problem(trouble))),
@@ -209,20 +212,13 @@ impl Server for Found {
     }
 }
 
-fn asked(call: &Call) -> client::Call<'_> {
-    match call {
-        Call::Get(path) => client::Call::Get(path),
-        Call::Post(path, body) => client::Call::Post(path, body),
-    }
-}
-
-/// A problem as it is told to somebody who calls tools.
+/// A problem as a tool reports it.
 fn refusal(problem: Problem) -> Refusal {
-    let refusal = match problem.server_error {
-        // What is said of tokens was said with this machine in mind.
-        Some(error) if problem.code == "AUTH_FAILED" => Refusal::of(*error),
-        Some(error) => return Refusal::of(*error),
-        None => Refusal::new(&problem.code, problem.message),
+    let refusal = match problem.refused {
+        // The suggestion about tokens was made for this machine.
+        Some(refused) if problem.code == Code::AuthFailed => Refusal::of(*refused),
+        Some(refused) => return Refusal::of(*refused),
+        None => Refusal::new(problem.code, problem.message),
     };
     match problem.suggestion {
         Some(line) if line.starts_with("aw ") => {

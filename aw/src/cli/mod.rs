@@ -1,8 +1,8 @@
-//! What is typed and what is shown.
+//! The command line: arguments in, output and an exit code out.
 //!
-//! Each family of commands has a file; each command turns what was typed into calls of the client
-//! and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and can be piped;
-//! words for people go to stderr.
+//! Each family of commands has a file. Each command turns its arguments into requests of
+//! [`crate::api`] and an [`output::Answer`], which [`output::show`] prints. Data goes to stdout and can
+//! be piped; words for people go to stderr.
 
 mod agent;
 mod allocator;
@@ -35,13 +35,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::api::error::{INPUT, SERVER};
 use output::{Format, Problem, show};
-
-/// The server, or the way to it, failed.
-const SERVER: u8 = 3;
-
-/// What was typed or set cannot be used.
-const INPUT: u8 = 4;
 
 const HELP: &str = "\
 Two coding agents debate a plan until it holds.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::output::Format;
+
 /// A text that stands where the agent's own file goes. It does not exist, so a command that is run
 /// as it is printed posts nothing.
 pub(super) const YOUR_TEXT: &str = "YOUR_TEXT.md";
@@ -38,6 +40,16 @@ impl CommandLine {
         self.0.push(' ');
         self.0.push_str(&quoted(word));
         self
+    }
+
+    /// With this word, if it is wanted.
+    pub(super) fn word_if(self, word: &str, is_wanted: bool) -> Self {
+        if is_wanted { self.word(word) } else { self }
+    }
+
+    /// With this format, unless it is the usual one.
+    pub(super) fn format(self, format: Format) -> Self {
+        self.flag_if("--format", (format != Format::Json).then(|| format.as_str()))
     }
 
     pub(super) fn into_string(self) -> String {

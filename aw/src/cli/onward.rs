@@ -4,26 +4,18 @@ use serde_json::Value;
 
 use super::next_command::CommandLine;
 use super::output::{Format, Problem};
+use crate::api::advice::Look;
 
 /// The next command: the last good step.
 pub(super) fn onward(problem: &Problem, format: Format) -> Option<String> {
     let id = |name: &str| problem.metadata.get(name).and_then(Value::as_str);
-    let line = match (problem.code.as_str(), problem.field()) {
-        ("DEBATE_NOT_FOUND", _) | ("INVALID_INPUT", Some("debate_id" | "state" | "type")) => {
-            CommandLine::new("debate list")
-        }
-        ("ARGUMENT_NOT_FOUND", _)
-        | ("INVALID_INPUT", Some("argument_id" | "target_id" | "role")) => {
+    let line = match Look::after(&problem.code, problem.field())? {
+        Look::Debates => CommandLine::new("debate list"),
+        Look::Debate => {
             CommandLine::new("debate get-context").flag("--debate-id", id("debate_id")?)
         }
-        ("DOCUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("document_id")) => {
-            CommandLine::new("docs list")
-        }
-        ("VERSION_NOT_FOUND", _) | ("INVALID_INPUT", Some("version" | "from" | "to")) => {
-            CommandLine::new("docs history").word(id("document_id")?)
-        }
-        _ => return None,
+        Look::Documents => CommandLine::new("docs list"),
+        Look::Document => CommandLine::new("docs history").word(id("document_id")?),
     };
-    let format = (format != Format::Json).then(|| format.as_str());
-    Some(line.flag_if("--format", format).into_string())
+    Some(line.format(format).into_string())
 }

@@ -1,13 +1,15 @@
-//! What is shown: one JSON object for agents, or a page for people; and the exit code.
+//! Output: one JSON object for agents, or a page for people; and the exit code.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::human::Paper;
 use super::onward::onward;
-use crate::api::http::{Lost, Trouble};
+use crate::api::error::{Code, SERVER};
+use crate::api::http::{Lost, Refused, Trouble};
 
 /// The longest line, in bytes, that every known host shows whole.
 const LONG_LINE: usize = 8 * 1024;
@@ -45,17 +47,37 @@ pub(super) enum Shown {
 
 /// A success.
 pub(super) struct Answer {
-    pub(super) data: Value,
+    data: Box<dyn Data>,
     pub(super) metadata: Map<String, Value>,
     /// How many there are in all, and whether more follow.
     pub(super) total: Option<(u64, bool)>,
-    /// How people read it.
-    pub(super) page: fn(&Value, &Paper) -> String,
+}
+
+/// The data of an answer, as agents and as people read it.
+trait Data {
+    fn json(&self) -> Value;
+    fn page(&self, paper: &Paper) -> String;
+}
+
+/// Data with the function that draws it for people.
+struct Drawn<T> {
+    data: T,
+    draw: fn(&T, &Paper) -> String,
+}
+
+impl<T: Serialize> Data for Drawn<T> {
+    fn json(&self) -> Value {
+        json!(self.data)
+    }
+
+    fn page(&self, paper: &Paper) -> String {
+        (self.draw)(&self.data, paper)
+    }
 }
 
 impl Answer {
-    pub(super) fn new(data: Value, page: fn(&Value, &Paper) -> String) -> Self {
-        Answer { data, metadata: Map::new(), total: None, page }
+    pub(super) fn new<T: Serialize + 'static>(data: T, draw: fn(&T, &Paper) -> String) -> Self {
+        Answer { data: Box::new(Drawn { data, draw }), metadata: Map::new(), total: None }
     }
 
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -90,30 +112,31 @@ impl Answer {
 /// A failure.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
-    pub(super) code: String,
+    pub(super) code: Code,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
-    pub(super) server_error: Option<Box<Value>>,
+    /// The server's own error, where it sent one.
+    pub(super) refused: Option<Box<Refused>>,
     pub(super) metadata: Box<Map<String, Value>>,
 }
 
 impl Problem {
-    pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         Problem {
-            code: code.to_owned(),
+            code,
             message: message.into(),
             suggestion: None,
-            server_error: None,
+            refused: None,
             metadata: Box::default(),
         }
     }
 
     pub(super) fn input(message: impl Into<String>) -> Self {
-        Self::new("INVALID_INPUT", message)
+        Self::new(Code::InvalidInput, message)
     }
 
     pub(super) fn connection(message: impl Into<String>) -> Self {
-        Self::new("CONNECTION_ERROR", message)
+        Self::new(Code::ConnectionError, message)
     }
 
     pub(super) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
@@ -126,19 +149,16 @@ impl Problem {
         self
     }
 
-    /// What the server at this URL said, or that it said nothing.
+    /// What the server at this URL refused, or why there was no answer from it.
     pub(super) fn of(trouble: Trouble, base: &str) -> Self {
         match trouble {
-            Trouble::Refused(error) | Trouble::Busy(error, _) => {
-                let word = |name: &str| error[name].as_str().map(str::to_owned);
-                Problem {
-                    code: word("code").unwrap_or_else(|| "SERVER_ERROR".to_owned()),
-                    message: word("message").unwrap_or_else(|| "the server said no".to_owned()),
-                    suggestion: word("suggestion"),
-                    server_error: Some(Box::new(error)),
-                    metadata: Box::default(),
-                }
-            }
+            Trouble::Refused(refused) | Trouble::Busy(refused, _) => Problem {
+                code: refused.data.code.clone(),
+                message: refused.data.message.clone(),
+                suggestion: refused.data.suggestion.clone(),
+                refused: Some(refused),
+                metadata: Box::default(),
+            },
             Trouble::Unreachable(Lost { why, .. }) => {
                 Self::connection(format!("the server at {base} cannot be reached: {why}"))
                     .suggest("aw doctor")
@@ -147,26 +167,21 @@ impl Problem {
                 Self::connection(format!("what answers at {base} is not an aw server: {why}"))
                     .suggest("Set DEBATE_SERVER_URL to the server, or AW_LISTEN to a free address")
             }
+            Trouble::Unreadable(why) => Self::connection(format!(
+                "this version of aw cannot read the server's answer: {why}"
+            ))
+            .suggest("aw server restart"),
         }
     }
 
     /// The field that the server found wrong.
     pub(super) fn field(&self) -> Option<&str> {
-        self.server_error.as_ref()?["field"].as_str()
+        self.refused.as_ref()?.data.field.as_deref()
     }
 
     /// The exit code: what kind of failure it is.
     pub(super) fn exit(&self) -> u8 {
-        match self.code.as_str() {
-            "DEBATE_NOT_FOUND" | "ARGUMENT_NOT_FOUND" | "DOCUMENT_NOT_FOUND"
-            | "VERSION_NOT_FOUND" => 2,
-            "INVALID_INPUT" | "FILE_NOT_FOUND" | "CONTENT_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" => {
-                super::INPUT
-            }
-            "ACTION_NOT_ALLOWED" => 5,
-            "AUTH_FAILED" | "FORBIDDEN" => 6,
-            _ => super::SERVER,
-        }
+        self.code.exit()
     }
 }
 
@@ -181,12 +196,12 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
                 Format::Json => json_of(answer),
                 Format::Markdown => {
                     let mut page = super::human::opening(&answer.metadata, &paper);
-                    page.push_str(&(answer.page)(&answer.data, &paper));
+                    page.push_str(&answer.data.page(&paper));
                     page.push_str(&super::human::closing(&answer.metadata, &paper));
                     page
                 }
             };
-            let code = if matches!(outcome, Ok(Shown::Unwell(_))) { super::SERVER } else { 0 };
+            let code = if matches!(outcome, Ok(Shown::Unwell(_))) { SERVER } else { 0 };
             (text.into_bytes(), code)
         }
         Err(mut problem) => {
@@ -210,9 +225,9 @@ pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode 
     let mut out = io::stdout().lock();
     match out.write_all(&text).and_then(|()| out.flush()) {
         Ok(()) => code.into(),
-        // Whoever read it has read enough.
+        // The reader has read enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => code.into(),
-        Err(_) => super::SERVER.into(),
+        Err(_) => SERVER.into(),
     }
 }
 
@@ -238,13 +253,20 @@ fn harmless(text: Vec<u8>, format: Format) -> Vec<u8> {
 }
 
 fn json_of(answer: &Answer) -> String {
-    let mut envelope = json!({"success": true, "metadata": answer.metadata});
-    if let Some((total, more)) = answer.total {
-        envelope["total_count"] = total.into();
-        envelope["has_more"] = more.into();
+    #[derive(Serialize)]
+    struct Envelope<'a> {
+        success: bool,
+        metadata: &'a Map<String, Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total_count: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        has_more: Option<bool>,
+        content: Value,
     }
-    envelope["content"] = json!([{"type": "json", "data": answer.data}]);
-    written(&envelope)
+    let (total_count, has_more) = answer.total.unzip();
+    let content = json!([{"type": "json", "data": answer.data.json()}]);
+    let metadata = &answer.metadata;
+    written(&json!(Envelope { success: true, metadata, total_count, has_more, content }))
 }
 
 /// Hosts show an agent only the beginning of a long answer, and some nothing at all of a long line.
@@ -259,12 +281,17 @@ fn written(envelope: &Value) -> String {
 }
 
 fn json_of_problem(problem: &Problem) -> String {
-    let mut error = json!({"code": problem.code, "message": problem.message});
-    if let Some(suggestion) = &problem.suggestion {
-        error["suggestion"] = suggestion.as_str().into();
+    #[derive(Serialize)]
+    struct Short<'a> {
+        code: &'a Code,
+        message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        suggestion: Option<&'a str>,
     }
-    let data = match &problem.server_error {
-        Some(whole) => json!({"server_error": whole}),
+    let Problem { code, message, suggestion, .. } = problem;
+    let error = Short { code, message, suggestion: suggestion.as_deref() };
+    let data = match &problem.refused {
+        Some(refused) => json!({"server_error": refused}),
         None => json!({}),
     };
     let envelope = json!({

@@ -10,6 +10,7 @@ use clap::ArgMatches;
 
 use super::next_command::CommandLine;
 use super::output::{Format, Problem};
+use crate::api::error::Code;
 use crate::policy::{self, Denied, Users};
 
 /// The variable.
@@ -62,7 +63,7 @@ fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> Probl
         Denied::Command { users: Users::Person, .. } => "Ask your user to run it".to_owned(),
         Denied::Command { .. } | Denied::Role { .. } => format!("Play your own role: {next}"),
     };
-    let problem = Problem::new("FORBIDDEN", format!("aw {name} {denied} ({NAME})"))
+    let problem = Problem::new(Code::Forbidden, format!("aw {name} {denied} ({NAME})"))
         .suggest(suggestion)
         .with("reason", "role")
         .with("next_command", next);

@@ -14,11 +14,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 use uuid::Uuid;
 
+use super::allocator;
 use super::connect::Listener;
-use super::{INPUT, SERVER, allocator};
+use crate::api::error::{INPUT, SERVER};
 use crate::home::{Running, Started};
 use crate::kit::types::Shelves;
-use crate::mcp::{Habits, Types};
+use crate::mcp::{Defaults, Types};
 use crate::process;
 use crate::server::{self, Setup, Stop};
 use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
@@ -150,11 +151,11 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         home_id,
         stopping: stop.told(),
         pages: web::pages(),
-        habits: Habits {
+        tool_defaults: Defaults {
             debate_language,
             patience,
             types: Types::OfUser(Shelves::of_user(home.path())),
-            ..Habits::default()
+            ..Defaults::default()
         },
     });
     // Whoever reads where it listens may stop it at once.

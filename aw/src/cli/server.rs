@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::background::{self, How, Stopped};
@@ -16,7 +17,9 @@ use super::human;
 use super::migrate::Migrate;
 use super::output::{Answer, Format, Problem, Shown};
 use super::session::settings;
-use crate::api::http::{Call, Client, Lost, Trouble};
+use crate::api::client;
+use crate::api::error::Code;
+use crate::api::http::{Client, Lost, Trouble};
 use crate::home::Running;
 use crate::settings::ClientSettings;
 
@@ -199,11 +202,15 @@ fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answe
 fn describe(settings: &ClientSettings, running: &Running) -> Value {
     let started: Option<Timestamp> = running.started_at.parse().ok();
     let uptime = started.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
-    let health = Client::of_stranger(&running.url).once(Call::Get("/health"), Duration::ZERO);
+    let health = Client::of_stranger(&running.url).once(&client::health(), Duration::ZERO);
     let health = match health {
-        Ok(health) => health["status"].clone(),
-        Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => error["message"].clone(),
-        Err(Trouble::Unreachable(Lost { why, .. }) | Trouble::Stranger(why)) => why.into(),
+        Ok(health) => health.data.status,
+        Err(Trouble::Refused(error) | Trouble::Busy(error, _)) => error.data.message,
+        Err(
+            Trouble::Unreachable(Lost { why, .. })
+            | Trouble::Stranger(why)
+            | Trouble::Unreadable(why),
+        ) => why,
     };
     json!({
         "running": true,
@@ -220,6 +227,13 @@ fn describe(settings: &ClientSettings, running: &Running) -> Value {
     })
 }
 
+/// The last lines of the log.
+#[derive(Debug, Serialize)]
+pub(super) struct LogLines {
+    path: String,
+    pub(super) lines: Vec<String>,
+}
+
 impl Logs {
     fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
         let path = settings.home.log();
@@ -228,7 +242,7 @@ impl Logs {
                 ErrorKind::NotFound => format!("there is no log at {} yet", path.display()),
                 _ => format!("{}: {error}", path.display()),
             };
-            Problem::new("FILE_NOT_FOUND", message)
+            Problem::new(Code::FileNotFound, message)
                 .suggest("A server in the background writes it: aw server start")
         };
         let text = fs::read(&path).map_err(missing)?;
@@ -236,8 +250,9 @@ impl Logs {
         let all: Vec<&str> = text.lines().collect();
         let last = &all[all.len().saturating_sub(self.lines)..];
         if !self.follow {
-            let data = json!({"path": path.display().to_string(), "lines": last});
-            return Ok(Shown::Answer(Answer::new(data, human::log)));
+            let lines = last.iter().map(|line| (*line).to_owned()).collect();
+            let log = LogLines { path: path.display().to_string(), lines };
+            return Ok(Shown::Answer(Answer::new(log, human::log)));
         }
         let mut out = io::stdout();
         let mut show =

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 
 use super::connect::{Connection, Listener, TokenSource};
 use super::human;
 use super::output::{Answer, Problem};
-use crate::api::http::{BUDGET, Call, Client, Trouble};
+use crate::api::client::{Reply, Request};
+use crate::api::http::{BUDGET, Client, Trouble};
 use crate::settings::{ClientSettings, environment};
 
 /// How often a server of ours that was lost is found or started again.
@@ -68,39 +69,48 @@ impl Session {
         Session { settings, client, brought, verbose, found: Instant::now() }
     }
 
-    /// The data of the server's answer, or what went wrong, within the time of this command.
-    pub(super) fn call(&self, call: Call<'_>) -> Result<Value, Problem> {
-        self.call_until(call, self.found + BUDGET)
+    /// Sends a request within the time of this command.
+    pub(super) fn call<A: DeserializeOwned>(
+        &self,
+        request: &Request<A>,
+    ) -> Result<Reply<A>, Problem> {
+        self.call_until(request, self.found + BUDGET)
     }
 
-    /// The same for one of many requests, each of which has the time of a whole command.
-    pub(super) fn call_of_many(&self, call: Call<'_>) -> Result<Value, Problem> {
-        self.call_until(call, Instant::now() + BUDGET)
+    /// Sends one of many requests, each of which has the time of a whole command.
+    pub(super) fn call_of_many<A: DeserializeOwned>(
+        &self,
+        request: &Request<A>,
+    ) -> Result<Reply<A>, Problem> {
+        self.call_until(request, Instant::now() + BUDGET)
     }
 
-    fn call_until(&self, call: Call<'_>, ends: Instant) -> Result<Value, Problem> {
+    fn call_until<A: DeserializeOwned>(
+        &self,
+        request: &Request<A>,
+        ends: Instant,
+    ) -> Result<Reply<A>, Problem> {
+        let call = request.call();
         if self.verbose {
-            human::note(&match call {
-                Call::Get(path) => format!("GET {}{path}", self.client.base()),
-                Call::Post(path, body) => format!("POST {}{path} {body}", self.client.base()),
-                Call::Delete(path) => format!("DELETE {}{path}", self.client.base()),
-            });
+            human::note(&format!("{}: {call}", self.client.base()));
         }
-        let answer = self.client.call_until(call, ends);
+        let answer = self.client.data_until(call, ends, false);
         if self.verbose
             && let Err(trouble) = &answer
         {
             human::note(&format!("{trouble:?}"));
         }
-        // The request carries its id, so asking again is safe.
-        self.or_found_again(answer, ends, |client, ends| client.call_again_until(call, ends))
+        // The request carries its id, so sending it again is safe.
+        let data =
+            self.or_found_again(answer, ends, |client, ends| client.data_until(call, ends, true))?;
+        data.read().map_err(|trouble| self.problem(trouble))
     }
 
-    /// The body of an answer that is not in the envelope, or what went wrong.
-    pub(super) fn raw(&self, path: &str) -> Result<Vec<u8>, Problem> {
-        let ends = self.found + BUDGET;
-        let answer = self.client.raw_until(path, ends);
-        self.or_found_again(answer, ends, |client, ends| client.raw_until(path, ends))
+    /// Sends a request whose answer is not in the envelope, and returns its body.
+    pub(super) fn raw(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, Problem> {
+        let (call, ends) = (request.call(), self.found + BUDGET);
+        let answer = self.client.raw_until(call, ends);
+        self.or_found_again(answer, ends, |client, ends| client.raw_until(call, ends))
     }
 
     /// Whether the server was lost and is one that a command finds or starts. It was found so many

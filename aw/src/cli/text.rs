@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::next_command::CommandLine;
 use super::output::Problem;
+use crate::api::error::Code;
 
 /// The longest text that is repeated on a command line.
 const REPEATED: usize = 10 * 1024;
@@ -43,11 +44,11 @@ impl Text {
         if let Some(path) = &self.file {
             let bytes = fs::read(path).map_err(|error| match error.kind() {
                 ErrorKind::NotFound => {
-                    Problem::new("FILE_NOT_FOUND", format!("there is no file {}", path.display()))
+                    Problem::new(Code::FileNotFound, format!("there is no file {}", path.display()))
                         .suggest("Write your text into a file and give its path with --file")
                 }
                 _ => Problem::new(
-                    "FILE_NOT_FOUND",
+                    Code::FileNotFound,
                     format!("{} cannot be read: {error}", path.display()),
                 )
                 .suggest("Give the path of a text file that you may read with --file"),

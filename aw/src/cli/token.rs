@@ -4,14 +4,16 @@ use std::str::FromStr;
 
 use clap::Subcommand;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::debate::Shape;
 use super::human;
 use super::next_command::CommandLine;
 use super::output::{Answer, Format, Problem, Shown};
 use super::session::Session;
-use crate::api::http::{Call, encoded};
+use crate::api::client::{self, Reply};
+use crate::api::types::{CreateToken, NewToken, Seat, Stamp};
 
 pub(super) const HELP: &str = "\
 Give out tokens, and take them back: who may take part, where the server asks
@@ -120,29 +122,29 @@ pub(super) struct Wish<'a> {
 
 impl Wish<'_> {
     /// The token with its seat, whether the server asks for it, and where others reach the server.
-    pub(super) fn granted(&self, session: &Session) -> Result<Value, Problem> {
-        let body = json!({
-            "role": self.role,
-            "debate_id": self.debate,
-            "name": self.name,
-            "expires_in": self.lasts.map(|lasts| lasts.seconds),
-        });
-        session.call(Call::Post("/tokens", &body)).map_err(|problem| match self.debate {
+    pub(super) fn granted(&self, session: &Session) -> Result<Reply<NewToken>, Problem> {
+        let body = CreateToken {
+            role: self.role.to_owned(),
+            debate_id: self.debate.map(str::to_owned),
+            name: self.name.map(str::to_owned),
+            expires_in: self.lasts.map(|lasts| lasts.seconds),
+        };
+        session.call(&client::create_token(body)).map_err(|problem| match self.debate {
             Some(debate) => problem.with("debate_id", debate),
             None => problem,
         })
     }
 }
 
-/// Warns where the token that was made is not asked for.
-pub(super) fn cautioned(answer: Answer, granted: &Value) -> Answer {
-    if granted["wanted"] == false { answer.warn(ASKS_NOBODY) } else { answer }
+/// Warns where the server wants no tokens.
+pub(super) fn cautioned(answer: Answer, wanted: bool) -> Answer {
+    if wanted { answer } else { answer.warn(ASKS_NOBODY) }
 }
 
 /// How to take this token back.
-pub(super) fn revoking(granted: &Value) -> String {
-    let id = granted["token_id"].as_str().unwrap_or_default();
-    format!("to take it back: {}", CommandLine::new("token revoke").word(id).into_string())
+pub(super) fn revoking(seat: &Seat) -> String {
+    let line = CommandLine::new("token revoke").word(&seat.token_id);
+    format!("to take it back: {}", line.into_string())
 }
 
 impl Token {
@@ -173,47 +175,102 @@ impl Create {
             lasts: self.expires,
         };
         let granted = wish.granted(&session)?;
-        let hint = revoking(&granted);
-        let answer = Answer::new(granted.clone(), human::new_token)
+        let (hint, wanted) = (revoking(&granted.data.seat), granted.data.wanted);
+        let answer = Answer::new(granted, human::new_token)
             .message(
-                "Token created. It is not shown again: whoever it is for sets DEBATE_AUTH_TOKEN to it, \
-                 in the environment and not on a command line",
+                "Token created. It is not shown again: its holder sets DEBATE_AUTH_TOKEN to it, in the \
+                 environment and not on a command line",
             )
             .with("hint", hint);
-        Ok(Shown::Answer(session.checked(cautioned(answer, &granted))))
+        Ok(Shown::Answer(session.checked(cautioned(answer, wanted))))
     }
 }
 
 fn list(shape: Shape) -> Result<Shown, Problem> {
     let session = Session::open(shape.verbose)?;
-    let mut data = session.call(Call::Get("/tokens"))?;
-    let now = Timestamp::now();
-    for seat in data["tokens"].as_array_mut().into_iter().flatten() {
-        seat["state"] = state(seat, now).into();
-    }
-    let total = data["total"].as_u64().unwrap_or(0);
-    let answer = Answer::new(data.clone(), human::tokens).of_total(total, false);
-    Ok(Shown::Answer(session.checked(cautioned(answer, &data))))
+    let list = session.call(&client::tokens())?;
+    let Verbatim { tokens, rest } = list.verbatim();
+    let now = Timestamp::now().as_millisecond();
+    let states = list.data.tokens.iter().map(|seat| TokenState::of(seat, now));
+    let tokens = tokens.into_iter().zip(list.data.tokens.iter().cloned()).zip(states);
+    let tokens =
+        tokens.map(|((verbatim, seat), state)| TokenListed { verbatim, state, seat }).collect();
+    let answer = Answer::new(TokensOutput { tokens, rest }, human::tokens);
+    let answer = answer.of_total(list.data.total, false);
+    Ok(Shown::Answer(session.checked(cautioned(answer, list.data.wanted))))
 }
 
-/// How it stands with a token.
-fn state(seat: &Value, now: Timestamp) -> &'static str {
-    let ended = |end: &str| end.parse::<Timestamp>().is_ok_and(|end| end <= now);
-    match (seat["revoked_at"].as_str(), seat["expires_at"].as_str()) {
-        (Some(_), _) => "revoked",
-        (None, Some(end)) if ended(end) => "expired",
-        (None, _) => "open",
+/// What is printed of the server's answer as it came.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Verbatim {
+    tokens: Vec<Map<String, Value>>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// The tokens with their states.
+#[derive(Debug, Serialize)]
+pub(super) struct TokensOutput {
+    tokens: Vec<TokenListed>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct TokenListed {
+    #[serde(flatten)]
+    verbatim: Map<String, Value>,
+    state: TokenState,
+    #[serde(skip)]
+    seat: Seat,
+}
+
+impl TokensOutput {
+    /// The seats with the states of their tokens.
+    pub(super) fn seats(&self) -> impl Iterator<Item = (&Seat, TokenState)> {
+        self.tokens.iter().map(|listed| (&listed.seat, listed.state))
+    }
+}
+
+/// Whether a token is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TokenState {
+    Open,
+    Expired,
+    Revoked,
+}
+
+impl TokenState {
+    fn of(seat: &Seat, now_ms: i64) -> Self {
+        Self::at(seat.expires_at, seat.revoked_at, now_ms)
+    }
+
+    fn at(expires: Option<Stamp>, revoked: Option<Stamp>, now_ms: i64) -> Self {
+        match (revoked, expires) {
+            (Some(_), _) => TokenState::Revoked,
+            (None, Some(end)) if end.0.0 <= now_ms => TokenState::Expired,
+            (None, _) => TokenState::Open,
+        }
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            TokenState::Open => "open",
+            TokenState::Expired => "expired",
+            TokenState::Revoked => "revoked",
+        }
     }
 }
 
 impl Revoke {
     fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let path = format!("/tokens/{}", encoded(&self.token_id));
-        let data = session.call(Call::Delete(&path))?;
-        let since = data["revoked_at"].as_str().unwrap_or_default();
+        let seat = session.call(&client::revoke_token(&self.token_id))?;
+        let since = seat.data.revoked_at.map_or(String::new(), |at| at.to_string());
         let message = format!("Token revoked: it opens nothing since {since}");
-        let answer = Answer::new(data, human::fields).message(message);
+        let answer = Answer::new(seat, human::fields).message(message);
         Ok(Shown::Answer(session.checked(answer)))
     }
 }
@@ -242,15 +299,13 @@ mod tests {
 
     #[test]
     fn a_token_is_open_until_it_ends_or_is_revoked() {
-        let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
-        let at = |expires: Option<&str>, revoked: Option<&str>| {
-            state(&json!({"expires_at": expires, "revoked_at": revoked}), now)
-        };
-        let (before, after) = (Some("2026-11-15T12:00:00.000Z"), Some("2026-11-15T12:00:00.001Z"));
-        assert_eq!(at(None, None), "open");
-        assert_eq!(at(after, None), "open");
-        assert_eq!(at(before, None), "expired");
-        assert_eq!(at(before, before), "revoked");
-        assert_eq!(at(after, before), "revoked");
+        let stamp = |ms| Some(Stamp(aw_core::Time(ms)));
+        let (before, after) = (stamp(1_000), stamp(1_001));
+        let at = |expires, revoked| TokenState::at(expires, revoked, 1_000);
+        assert_eq!(at(None, None), TokenState::Open);
+        assert_eq!(at(after, None), TokenState::Open);
+        assert_eq!(at(before, None), TokenState::Expired);
+        assert_eq!(at(before, before), TokenState::Revoked);
+        assert_eq!(at(after, before), TokenState::Revoked);
     }
 }

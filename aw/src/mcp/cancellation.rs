@@ -1,5 +1,4 @@
-//! The calls under way on a line that carries those of many, so that each can be given up by whoever
-//! made it.
+//! In-flight calls by session, for cancellation where one connection carries the calls of many.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,59 +6,59 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::model::RequestId;
 use tokio::sync::Notify;
 
-/// A call: whose it is, and which of theirs.
-type Name = (String, RequestId);
+/// A call: its session and its id there.
+type CallKey = (String, RequestId);
 
-/// The calls under way.
+/// The calls in flight.
 #[derive(Debug, Default)]
-pub(super) struct Calls(Mutex<HashMap<Name, Arc<Notify>>>);
+pub(super) struct InFlight(Mutex<HashMap<CallKey, Arc<Notify>>>);
 
-/// A call under way; it is forgotten when this is dropped.
+/// A call in flight; it is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Begun<'a> {
-    calls: &'a Calls,
-    named: Option<(Name, Arc<Notify>)>,
+pub(super) struct CallGuard<'a> {
+    calls: &'a InFlight,
+    entry: Option<(CallKey, Arc<Notify>)>,
 }
 
-impl Calls {
-    /// A call begins; without a session nobody can name it later.
-    pub(super) fn begin(&self, session: Option<String>, id: RequestId) -> Begun<'_> {
-        let named = session.map(|session| ((session, id), Arc::new(Notify::new())));
-        if let Some((name, told)) = &named {
-            self.all().insert(name.clone(), told.clone());
+impl InFlight {
+    /// Adds a call. Without a session it cannot be cancelled.
+    pub(super) fn begin(&self, session: Option<String>, id: RequestId) -> CallGuard<'_> {
+        let entry = session.map(|session| ((session, id), Arc::new(Notify::new())));
+        if let Some((key, cancelled)) = &entry {
+            self.all().insert(key.clone(), cancelled.clone());
         }
-        Begun { calls: self, named }
+        CallGuard { calls: self, entry }
     }
 
-    /// Tells a call that nobody waits for it any more.
+    /// Cancels a call.
     pub(super) fn cancel(&self, session: &str, id: &RequestId) {
-        if let Some(told) = self.all().get(&(session.to_owned(), id.clone())) {
-            told.notify_one();
+        if let Some(cancelled) = self.all().get(&(session.to_owned(), id.clone())) {
+            cancelled.notify_one();
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<Name, Arc<Notify>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<CallKey, Arc<Notify>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Begun<'_> {
-    /// Returns once the call was given up.
-    pub(super) async fn told(&self) {
-        match &self.named {
-            Some((_, told)) => told.notified().await,
+impl CallGuard<'_> {
+    /// Returns once the call was cancelled.
+    pub(super) async fn cancelled(&self) {
+        match &self.entry {
+            Some((_, cancelled)) => cancelled.notified().await,
             None => std::future::pending().await,
         }
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for CallGuard<'_> {
     fn drop(&mut self) {
-        if let Some((name, told)) = &self.named {
+        if let Some((key, cancelled)) = &self.entry {
             let mut all = self.calls.all();
             // A client that uses an id twice has the newer call under it.
-            if all.get(name).is_some_and(|known| Arc::ptr_eq(known, told)) {
-                all.remove(name);
+            if all.get(key).is_some_and(|known| Arc::ptr_eq(known, cancelled)) {
+                all.remove(key);
             }
         }
     }

@@ -1,19 +1,19 @@
-//! What agents are told that does not depend on what they ask: languages, patience, types of debate.
+//! Settings that the tools use: language, patience, author, types of debate.
 
 use std::time::Duration;
 
 use aw_core::Role;
-use serde_json::{Value, json};
 
 use super::refusal::Refusal;
+use crate::api::types::TypeTexts;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 use crate::kit::types::{Shelves, Type};
 use crate::settings::USUAL_PATIENCE;
 
-/// What the settings of whoever runs this say.
+/// The settings of the server, or of the user of `aw mcp`.
 #[derive(Debug, Clone)]
-pub struct Habits {
+pub struct Defaults {
     /// The language that agents debate in, by its name.
     pub debate_language: String,
     /// How long an agent should go on waiting.
@@ -35,9 +35,9 @@ pub enum Types {
     OfProject(Shelves),
 }
 
-impl Default for Habits {
+impl Default for Defaults {
     fn default() -> Self {
-        Habits {
+        Defaults {
             debate_language: "English".to_owned(),
             patience: USUAL_PATIENCE,
             author: None,
@@ -46,27 +46,19 @@ impl Default for Habits {
     }
 }
 
-impl Habits {
-    /// What goes with a debate of this type that not everybody has.
-    pub(super) fn type_texts(&self, name: &str) -> Result<Option<Value>, Refusal> {
+impl Defaults {
+    /// The texts that go with a debate of this type, unless it is built in.
+    pub(super) fn type_texts(&self, name: &str) -> Result<Option<TypeTexts>, Refusal> {
         let kind = match (self.find(name, Language::English)?, &self.types) {
             (Some(kind), _) => kind,
             (None, Types::OfProject(_)) => return Err(self.unknown(name)),
             // It is for the API to say what cannot be the name of one.
             (None, Types::BuiltIn | Types::OfUser(_)) => return Ok(None),
         };
-        Ok(kind.texts().map(|texts| {
-            json!({
-                "title": texts.title.as_str(),
-                "description": texts.description.as_str(),
-                "proposer": texts.rules.proposer.as_str(),
-                "opponent": texts.rules.opponent.as_str(),
-                "arbitrator": texts.rules.arbitrator.as_str(),
-            })
-        }))
+        Ok(kind.texts().as_ref().map(TypeTexts::from))
     }
 
-    /// What a role goes by in debates of this type, as far as it is known here.
+    /// The rules of a role in debates of this type, as far as the type is known here.
     pub(super) fn rules(
         &self,
         name: &str,

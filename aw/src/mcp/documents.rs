@@ -1,69 +1,49 @@
 //! The tools for documents.
 
-use serde::Deserialize;
-use serde_json::json;
+use uuid::Uuid;
 
-use super::Hand;
-use super::moves::{request_id, shorn};
+use super::Toolbox;
+use super::inputs::{DocsCreate, DocsDiff, DocsGet, DocsList, DocsSubmit, Flag, Whole};
 use super::next_call::NextCall;
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::results::{Diff, Document, Documents, Kept, QUOTED};
+use super::results::{Document, Documents, Kept, QUOTED};
 use super::tool_args::Arguments;
 use super::tools::Tool;
-use crate::api::http::encoded;
-use crate::api::types::{DocumentIdText, DocumentListed, Stamp};
+use crate::api::client::{self, DocumentFilter, Request};
+use crate::api::types::{KeptVersion, SubmitDocument};
 
-/// What the API answers to a version that was sent.
-#[derive(Debug, Deserialize)]
-struct Receipt {
-    document_id: DocumentIdText,
-    version: u64,
-    summary: String,
-    created_at: Stamp,
-    replayed: bool,
-}
-
-/// What the API answers to a list.
-#[derive(Debug, Deserialize)]
-struct Page {
-    documents: Vec<DocumentListed>,
-    total: u64,
-    total_is_exact: bool,
-}
-
-impl Hand {
+impl Toolbox {
     pub(super) async fn create_document(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        self.keep(given, "/documents".to_owned(), "Document created").await
+        let DocsCreate { summary, content, metadata, author, client_request_id } = given.parse()?;
+        let body = SubmitDocument { summary, content, author, metadata, client_request_id };
+        self.keep(body, client::create_document, "Document created").await
     }
 
     pub(super) async fn submit_document(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let document = given.text("document_id")?;
-        let path = format!("/documents/{}/versions", encoded(document));
-        let kept = self.keep(given, path, "Version submitted").await;
-        kept.map_err(|refusal| refusal.with_id("document_id", document))
+        let DocsSubmit { document_id, summary, content, metadata, author, client_request_id } =
+            given.parse()?;
+        let body = SubmitDocument { summary, content, author, metadata, client_request_id };
+        let add = |body| client::add_version(&document_id, body);
+        let kept = self.keep(body, add, "Version submitted").await;
+        kept.map_err(|refusal| refusal.with_id("document_id", &document_id))
     }
 
     async fn keep(
         &self,
-        given: &Arguments,
-        path: String,
+        mut body: SubmitDocument,
+        request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
         message: &str,
     ) -> Result<Answer, Refusal> {
-        let request = request_id(given, || None)?;
-        let author = self.author(given)?;
-        let mut body = json!({
-            "summary": given.text("summary")?,
-            "content": given.text("content")?,
-            "metadata": given.object("metadata")?,
-            "author": author,
-            "client_request_id": request,
-        });
-        shorn(&mut body);
-        let identified = |refusal: Refusal| refusal.with_id("client_request_id", &request);
-        let receipt: Receipt = self.way.post(path, body).await.map_err(identified)?;
-        let cite = format!("doc_id={} (v{})", receipt.document_id.0, receipt.version);
-        let message = match receipt.replayed {
+        let id = body.client_request_id.unwrap_or_else(|| Uuid::new_v4().to_string());
+        body.client_request_id = Some(id.clone());
+        body.author = self.author(body.author);
+        let request = request(body);
+        let sent = self.transport.send(&request).await;
+        let KeptVersion { version, replayed } =
+            sent.map_err(|refusal| refusal.with_id("client_request_id", &id))?;
+        let cite = format!("doc_id={} (v{})", version.document_id.0, version.version);
+        let message = match replayed {
             true => format!("{message} before: this is the first answer again"),
             false => message.to_owned(),
         };
@@ -71,19 +51,20 @@ impl Hand {
         let kept = Kept {
             message,
             cite,
-            document_id: receipt.document_id,
-            version: receipt.version,
-            summary: receipt.summary,
-            created_at: receipt.created_at,
-            replayed: receipt.replayed,
-            client_request_id: request,
+            document_id: version.document_id,
+            version: version.version,
+            summary: version.summary,
+            created_at: version.created_at,
+            replayed,
+            client_request_id: id,
         };
         Ok(Answer::new(&kept, words))
     }
 
     pub(super) async fn document(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let (document, version) = (given.text("document_id")?, given.whole("version")?);
-        let read = self.read_document(document, version, given.flag("include_deleted")?).await?;
+        let DocsGet { document_id: document, version, include_deleted } = given.parse()?;
+        let version = version.map(|version| version.0);
+        let read = self.read_document(&document, version, Flag::is_set(include_deleted)).await?;
         let words = format!(
             "Version {} of document {document}; the newest is {}.{}",
             read.version,
@@ -103,29 +84,31 @@ impl Hand {
         version: Option<u64>,
         deleted: bool,
     ) -> Result<Document, Refusal> {
-        let version = version.map_or(String::new(), |version| format!("&version={version}"));
-        let path = format!("/documents/{}?include_deleted={deleted}{version}", encoded(document));
-        self.way.get(path).await.map_err(|refusal| refusal.with_id("document_id", document))
+        let request = client::document(document, version, deleted);
+        let read = self.transport.send(&request).await;
+        read.map(Document::from).map_err(|refusal| refusal.with_id("document_id", document))
     }
 
     pub(super) async fn documents(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let limit = given.whole("limit")?.unwrap_or(50);
-        let offset = given.whole("offset")?.unwrap_or(0);
-        let (search, deleted) = (given.optional("search")?, given.flag("include_deleted")?);
-        let q = search.map_or(String::new(), |text| format!("&q={}", encoded(text)));
-        let path = format!("/documents?limit={limit}&offset={offset}&include_deleted={deleted}{q}");
-        let page: Page =
-            self.way.get(path).await.map_err(|refusal| refusal.calling("q", "search"))?;
+        let input: DocsList = given.parse()?;
+        let filter = DocumentFilter {
+            search: input.search.as_deref(),
+            include_deleted: Flag::is_set(input.include_deleted),
+            limit: input.limit.map_or(50, |limit| limit.0),
+            offset: input.offset.map_or(0, |offset| offset.0),
+        };
+        let page = self.transport.send(&client::documents(filter)).await;
+        let page = page.map_err(|refusal| refusal.calling("q", "search"))?;
         let shown = page.documents.len() as u64;
-        let has_more = offset.saturating_add(shown) < page.total;
+        let has_more = filter.offset.saturating_add(shown) < page.total;
         let next = (has_more && shown > 0).then(|| {
-            let arguments = json!({
-                "search": search,
-                "include_deleted": deleted.then_some(true),
-                "limit": limit,
-                "offset": offset + shown,
-            });
-            NextCall::new(Tool::DocsList, arguments)
+            let more = DocsList {
+                search: input.search.clone(),
+                include_deleted: filter.include_deleted.then_some(Flag(true)),
+                limit: Some(Whole(filter.limit)),
+                offset: Some(Whole(filter.offset + shown)),
+            };
+            NextCall::new(Tool::DocsList, &more)
         });
         let mut words = format!("{} documents in all, {shown} of them here.\n", page.total);
         if let Some(next) = &next {
@@ -152,14 +135,10 @@ impl Hand {
     }
 
     pub(super) async fn difference(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let document = given.text("document_id")?;
-        let side = |name: &str| -> Result<String, Refusal> {
-            Ok(given.whole(name)?.map_or(String::new(), |version| format!("&{name}={version}")))
-        };
-        let path =
-            format!("/documents/{}/diff?{}{}", encoded(document), side("from")?, side("to")?);
-        let diff: Diff =
-            self.way.get(path).await.map_err(|refusal| refusal.with_id("document_id", document))?;
+        let DocsDiff { document_id: document, from, to } = given.parse()?;
+        let request = client::diff(&document, from.map(|from| from.0), to.map(|to| to.0));
+        let diff = self.transport.send(&request).await;
+        let diff = diff.map_err(|refusal| refusal.with_id("document_id", &document))?;
         let words = format!(
             "From version {} to {} of document {document}.{}",
             diff.from,

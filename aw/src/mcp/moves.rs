@@ -1,82 +1,84 @@
 //! The tools that write into a debate: one a move.
 
-use aw_core::{Kind, Role};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use aw_core::{Kind, RequestId, Role};
 use uuid::Uuid;
 
-use super::Hand;
-use super::next_call::{NextCall, NextCalls, WaitHabits};
+use super::Toolbox;
+use super::inputs::{
+    DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
+    DebateRuling, DebateSubmit, DocsCreate, Flag,
+};
+use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
-use super::results::{QUOTED, Said, Written};
+use super::results::{self, QUOTED, Said};
 use super::tool_args::Arguments;
 use super::tools::Tool;
-use crate::api::http::{derived_id, encoded};
-use crate::api::types::{ActionText, ArgumentIdText, Debate, RequestIdText};
-
-/// What the API answers to a write.
-#[derive(Debug, Deserialize)]
-struct Receipt {
-    debate: Debate,
-    argument: Own,
-    replayed: bool,
-    missed: Vec<Said>,
-    action: ActionText,
-    next_argument_id_to_wait: ArgumentIdText,
-    message: Option<String>,
-}
-
-/// An argument of whoever called.
-#[derive(Debug, Deserialize)]
-struct Own {
-    #[serde(flatten)]
-    said: Said,
-    client_request_id: RequestIdText,
-}
+use crate::api::advice::{Advice, Fix, said_of_write};
+use crate::api::client::{self, Request, derived_id};
+use crate::api::types::{
+    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Text, Written,
+};
 
 /// A move on its way.
 struct Move<'a> {
-    debate: &'a str,
-    role: Role,
+    seat: Seat<'a>,
     target: Option<&'a str>,
-    request: String,
-    path: String,
-    body: Value,
-    message: &'static str,
+    id: WriteId,
+    request: Request<Written>,
+    done: &'static str,
 }
 
-impl Hand {
+/// The id of a write.
+#[derive(Debug, Clone)]
+struct WriteId {
+    id: String,
+    /// Whether the id was made here, not given.
+    is_made: bool,
+}
+
+impl WriteId {
+    /// The id that was given, the derived one, or a random one.
+    fn of(given: Option<String>, derived: impl FnOnce() -> Option<RequestId>) -> Self {
+        match given {
+            Some(id) => WriteId { id, is_made: false },
+            None => {
+                let id = derived().map(|derived| derived.to_string());
+                WriteId { id: id.unwrap_or_else(|| Uuid::new_v4().to_string()), is_made: true }
+            }
+        }
+    }
+}
+
+impl Toolbox {
     pub(super) async fn create(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let (title, kind) = (given.text("title")?, given.text("type")?);
-        let content = given.text("content")?;
-        let debate = match given.optional("debate_id")? {
-            Some(id) => id.to_owned(),
-            None => Uuid::new_v4().to_string(),
-        };
+        let input: DebateCreate = given.parse()?;
+        let debate = input.debate_id.unwrap_or_else(|| Uuid::new_v4().to_string());
         let role = Role::Proposer;
-        let request = request_id(given, || derived_id(&debate, role, Kind::Motion, None, content))?;
-        let body = json!({
-            "debate_id": debate,
-            "title": title,
-            "debate_type": kind,
-            "motion_content": content,
-            "type_texts": self.habits.type_texts(kind)?,
-            "resolution_policy": given.optional("resolution_policy")?,
+        let id = WriteId::of(input.client_request_id, || {
+            derived_id(&debate, role, Kind::Motion, None, &input.content)
         });
-        let opening = Move {
-            debate: &debate,
-            role,
-            target: None,
-            request,
-            path: "/debates".to_owned(),
-            body,
-            message: "Debate created",
+        let body = CreateDebate {
+            debate_id: debate.clone(),
+            title: input.title,
+            type_texts: self.defaults.type_texts(&input.debate_type)?,
+            debate_type: input.debate_type,
+            motion_content: input.content,
+            client_request_id: id.id.clone(),
+            resolution_policy: input.resolution_policy,
+            author: self.author(input.author),
         };
-        self.play(given, opening).await.map_err(|refusal| {
+        let opening = Move {
+            seat: Seat { debate: &debate, role },
+            target: None,
+            id,
+            request: client::open(body),
+            done: "Debate created",
+        };
+        self.play(opening).await.map_err(|refusal| {
             let refusal =
                 refusal.calling("motion_content", "content").calling("debate_type", "type");
-            if refusal.is_passing() {
+            if refusal.code().is_passing() {
                 let again = "Call debate_create again with the same arguments and this debate_id: \
                              then it is opened once";
                 return refusal.suggest(again);
@@ -87,128 +89,111 @@ impl Hand {
 
     pub(super) async fn submit(&self, given: &Arguments) -> Result<Answer, Refusal> {
         let role = given.own_role(self.scope)?;
-        let body = json!({"role": role.as_str()});
-        self.answer_to(given, role, Kind::Claim, "arguments", body, "Argument submitted").await
+        let input: DebateSubmit = given.parse()?;
+        let (debate, target) = (input.debate_id, input.target_id);
+        let id = WriteId::of(input.client_request_id, || {
+            derived_id(&debate, role, Kind::Claim, Some(&target), &input.content)
+        });
+        let body = SubmitClaim {
+            role: role.as_str().to_owned(),
+            target_id: target.clone(),
+            content: input.content,
+            client_request_id: id.id.clone(),
+            author: self.author(input.author),
+        };
+        let request = client::submit(&debate, body);
+        let (seat, target) = (Seat { debate: &debate, role }, Some(target.as_str()));
+        self.play(Move { seat, target, id, request, done: "Argument submitted" }).await
     }
 
     pub(super) async fn appeal(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let role = Role::Proposer;
-        self.answer_to(given, role, Kind::Appeal, "appeal", json!({}), "Appeal submitted").await
+        let input: DebateAppeal = given.parse()?;
+        let DebateAppeal { debate_id, target_id, content, author, client_request_id } = input;
+        let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
+        self.ask(&debate_id, body, client_request_id, Kind::Appeal).await
     }
 
     pub(super) async fn request_completion(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let (role, kind) = (Role::Proposer, Kind::Resolution);
-        self.answer_to(given, role, kind, "resolution", json!({}), "Resolution submitted").await
+        let input: DebateRequestCompletion = given.parse()?;
+        let DebateRequestCompletion { debate_id, target_id, content, author, client_request_id } =
+            input;
+        let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
+        self.ask(&debate_id, body, client_request_id, Kind::Resolution).await
     }
 
-    /// Words to a target that must be named.
-    async fn answer_to(
+    /// Sends a request of the proposer: an APPEAL or a RESOLUTION.
+    async fn ask(
         &self,
-        given: &Arguments,
-        role: Role,
+        debate: &str,
+        mut body: SubmitRequest,
+        id: Option<String>,
         kind: Kind,
-        path: &str,
-        mut body: Value,
-        message: &'static str,
     ) -> Result<Answer, Refusal> {
-        let (debate, target) = (given.text("debate_id")?, given.text("target_id")?);
-        let content = given.text("content")?;
-        let request = request_id(given, || derived_id(debate, role, kind, Some(target), content))?;
-        body["target_id"] = target.into();
-        body["content"] = content.into();
-        let path = format!("/debates/{}/{path}", encoded(debate));
-        let claim = Move { debate, role, target: Some(target), request, path, body, message };
-        self.play(given, claim).await
+        let (role, target) = (Role::Proposer, body.target_id.clone());
+        let id = WriteId::of(id, || derived_id(debate, role, kind, Some(&target), &body.content));
+        body.client_request_id.clone_from(&id.id);
+        body.author = self.author(body.author);
+        let (request, done) = match kind {
+            Kind::Resolution => (client::request_completion(debate, body), "Resolution submitted"),
+            _ => (client::appeal(debate, body), "Appeal submitted"),
+        };
+        let seat = Seat { debate, role };
+        self.play(Move { seat, target: Some(&target), id, request, done }).await
     }
 
     pub(super) async fn rule(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let (debate, content) = (given.text("debate_id")?, given.text("content")?);
-        let (target, close) = (given.optional("target_id")?, given.flag("close")?);
-        let role = Role::Arbitrator;
+        let input: DebateRuling = given.parse()?;
+        let (debate, target, role) = (input.debate_id, input.target_id, Role::Arbitrator);
         // Without a target the same words may mean the next dispute.
-        let request =
-            request_id(given, || derived_id(debate, role, Kind::Ruling, Some(target?), content))?;
-        let body = json!({"content": content, "close": close, "target_id": target});
-        let path = format!("/debates/{}/ruling", encoded(debate));
-        let message = "Ruling submitted";
-        self.play(given, Move { debate, role, target, request, path, body, message }).await
+        let id = WriteId::of(input.client_request_id, || {
+            derived_id(&debate, role, Kind::Ruling, Some(target.as_deref()?), &input.content)
+        });
+        let body = SubmitRuling {
+            content: input.content,
+            close: Some(Flag::is_set(input.close)),
+            target_id: target.clone(),
+            client_request_id: Some(id.id.clone()),
+            author: self.author(input.author),
+        };
+        let request = client::rule(&debate, body);
+        let (seat, target) = (Seat { debate: &debate, role }, target.as_deref());
+        self.play(Move { seat, target, id, request, done: "Ruling submitted" }).await
     }
 
     pub(super) async fn intervene(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let debate = given.text("debate_id")?;
-        let stop = Move {
-            debate,
-            role: Role::Arbitrator,
-            target: None,
-            request: request_id(given, || None)?,
-            path: format!("/debates/{}/intervention", encoded(debate)),
-            body: json!({"content": given.optional("content")?}),
-            message: "Intervention submitted",
+        let input: DebateIntervention = given.parse()?;
+        let debate = input.debate_id;
+        let id = WriteId::of(input.client_request_id, || None);
+        let body = SubmitIntervention {
+            content: input.content,
+            client_request_id: Some(id.id.clone()),
+            author: self.author(input.author),
         };
-        self.play(given, stop).await
+        let request = client::intervene(&debate, body);
+        let seat = Seat { debate: &debate, role: Role::Arbitrator };
+        self.play(Move { seat, target: None, id, request, done: "Intervention submitted" }).await
     }
 
-    async fn play(&self, given: &Arguments, play: Move<'_>) -> Result<Answer, Refusal> {
-        let Move { debate, role, target, request, path, mut body, message } = play;
-        body["client_request_id"] = request.as_str().into();
-        body["author"] = self.author(given)?.into();
-        shorn(&mut body);
-        let derived = given.optional("client_request_id")?.is_none();
-        let context = || {
-            let arguments = json!({"debate_id": debate, "role": role.as_str()});
-            NextCall::new(Tool::DebateGetContext, arguments)
-        };
-        let wait = |after: Option<&str>| {
-            NextCall::wait(debate, role.as_str(), after, WaitHabits::default())
-        };
-        let receipt: Receipt = self.way.post(path, body).await.map_err(|refusal| {
-            let refusal =
-                refusal.with_id("debate_id", debate).with_id("client_request_id", &request);
-            match (refusal.code(), refusal.field()) {
-                ("ACTION_NOT_ALLOWED", _) => refusal.next(&wait(target)),
-                ("ARGUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("target_id")) => {
-                    refusal.next(&context())
-                }
-                ("INVALID_INPUT", Some("client_request_id")) if derived => refusal
-                    .with("message", "this text was written here before, with other arguments")
-                    .suggest("See what is there, and change the text if it should be there again")
-                    .next(&context()),
-                ("CONTENT_TOO_LARGE", _) if role == Role::Proposer => {
-                    let create = NextCall::new(Tool::DocsCreate, json!({}));
-                    refusal
-                        .suggest(
-                            "Keep long text in a document (docs_create) and cite it: write a summary \
-                             and doc_id=<document_id> (v1)",
-                        )
-                        .next(&create.with_your(&["summary", "content"]))
-                }
-                ("CONTENT_TOO_LARGE", _) => {
-                    refusal.suggest("Shorten the text to max_length bytes and make the same call")
-                }
-                _ => refusal,
-            }
-        })?;
-        let Receipt { debate: head, argument: Own { said, client_request_id }, missed, .. } =
-            receipt;
-        let message = match (receipt.message, receipt.replayed) {
-            (Some(parked), _) => parked,
-            (None, true) => format!("{message} before: this is the first answer again"),
-            (None, false) => message.to_owned(),
-        };
-        let id = said.id.0.to_string();
+    async fn play(&self, play: Move<'_>) -> Result<Answer, Refusal> {
+        let Move { seat, target, id, request, done } = play;
+        let habits = WaitHabits::default();
+        let sent = self.transport.send(&request).await;
+        let written = sent.map_err(|refusal| refused(refusal, seat, target, &id))?;
+        let message = said_of_write(&written, done);
+        let Written { debate: head, argument, missed, replayed, action, .. } = written;
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
-        let calls = if said.kind.0 == Kind::Intervention && !said.parked && !receipt.replayed {
-            let pending = json!({"action": "rule", "pending_argument_id": id});
-            NextCalls::after(&pending, debate, role.as_str(), WaitHabits::default())
-        } else {
-            let after = receipt.next_argument_id_to_wait.0.to_string();
-            NextCalls { next: Some(wait(Some(&after))), others: Vec::new() }
+        let is_fresh_stop = argument.kind.0 == Kind::Intervention && !argument.parked && !replayed;
+        let advice = match is_fresh_stop {
+            true => Advice::rule(argument.id),
+            false => Advice::wait(Some(written.next_argument_id_to_wait)),
         };
-        let url = self.way.url_of(debate);
+        let calls = NextCalls::of(advice, seat, habits);
+        let url = self.transport.url_of(seat.debate);
         let words = format!(
-            "{message}. It is argument {} ({}) of debate {debate}, which is {} now.\n{}{}{}",
-            said.seq,
-            said.kind.0,
+            "{message}. It is argument {} ({}) of debate {}, which is {} now.\n{}{}{}",
+            argument.seq,
+            argument.kind.0,
+            seat.debate,
             head.state.0,
             url.as_ref()
                 .map_or(String::new(), |url| format!("A person can watch and rule at {url}\n")),
@@ -219,43 +204,58 @@ impl Hand {
             },
             calls.words(),
         );
-        let written = Written {
+        let own = argument.id.0.to_string();
+        let result = results::Written {
             message,
-            action: receipt.action,
-            next: calls.next.unwrap_or_else(|| wait(Some(&id))),
+            action: action.unwrap_or(Text(aw_core::Action::Wait)),
+            next: calls.next.unwrap_or_else(|| NextCall::wait(seat, Some(&own), habits)),
             alternatives: calls.others,
             debate_id: head.id,
             debate_state: head.state,
             debate_type: head.debate_type,
-            argument_id: said.id,
-            argument_type: said.kind,
-            argument_seq: said.seq,
-            parked: said.parked,
-            replayed: receipt.replayed,
-            next_argument_id_to_wait: receipt.next_argument_id_to_wait,
-            client_request_id,
+            argument_id: argument.id,
+            argument_type: argument.kind,
+            argument_seq: argument.seq,
+            parked: argument.parked,
+            replayed,
+            next_argument_id_to_wait: written.next_argument_id_to_wait,
+            client_request_id: argument.client_request_id,
             url,
-            missed,
+            missed: missed.into_iter().map(Said::from).collect(),
             quoted: QUOTED,
         };
-        Ok(Answer::new(&written, words).quoting_all(&written.missed))
+        Ok(Answer::new(&result, words).quoting_all(&result.missed))
     }
 }
 
-/// The id that was given, the derived one, or a random one.
-pub(super) fn request_id(
-    given: &Arguments,
-    derived: impl FnOnce() -> Option<aw_core::RequestId>,
-) -> Result<String, Refusal> {
-    Ok(match given.optional("client_request_id")? {
-        Some(given) => given.to_owned(),
-        None => derived().map_or_else(|| Uuid::new_v4().to_string(), |derived| derived.to_string()),
-    })
-}
-
-/// Takes away what was left out.
-pub(super) fn shorn(body: &mut Value) {
-    if let Value::Object(fields) = body {
-        fields.retain(|_, value| !value.is_null());
+/// The refusal of a move, with the call that goes on from there.
+fn refused(refusal: Refusal, seat: Seat<'_>, target: Option<&str>, id: &WriteId) -> Refusal {
+    let Seat { debate, role } = seat;
+    let refusal = refusal.with_id("debate_id", debate).with_id("client_request_id", &id.id);
+    let context = || {
+        let role = Some(role.as_str().to_owned());
+        let read = DebateGetContext { debate_id: debate.to_owned(), role, limit: None };
+        NextCall::new(Tool::DebateGetContext, &read)
+    };
+    match Fix::after(refusal.error(), Some(role), id.is_made) {
+        Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, WaitHabits::default())),
+        Some(Fix::ReadDebate) => refusal.next(&context()),
+        Some(Fix::WrittenBefore) => refusal
+            .saying("this text was written here before, with other arguments")
+            .suggest("See what is there, and change the text if it should be there again")
+            .next(&context()),
+        Some(Fix::KeepInDocument) => {
+            let create = NextCall::new(Tool::DocsCreate, &DocsCreate::default());
+            refusal
+                .suggest(
+                    "Keep long text in a document (docs_create) and cite it: write a summary and \
+                     doc_id=<document_id> (v1)",
+                )
+                .next(&create.with_your(&["summary", "content"]))
+        }
+        Some(Fix::Shorten) => {
+            refusal.suggest("Shorten the text to max_length bytes and make the same call")
+        }
+        Some(Fix::Rewrite) | None => refusal,
     }
 }

@@ -1,9 +1,14 @@
-//! The call to make next: the tool's twin of the command line's `next_command`.
+//! The call to make next, as the command line has `next_command`.
 
+use aw_core::Role;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::inputs::{
+    DebateAppeal, DebateRequestCompletion, DebateRuling, DebateSubmit, DebateWait, Flag, Seconds,
+    Whole,
+};
 use super::tools::Tool;
 use crate::api::advice::{Advice, Step};
 
@@ -24,18 +29,25 @@ pub(super) struct NextCall {
 /// Arguments of a wait that the next wait repeats or counts up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct WaitHabits {
-    pub(super) deadline: Option<f64>,
+    pub(super) deadline: Option<Seconds>,
     /// The number of the wait that follows a wait, so that no two calls in a row are equal: agent
     /// hosts stop an agent that repeats a call. None after any other call.
-    pub(super) attempt: Option<u64>,
+    pub(super) attempt: Option<Whole>,
+}
+
+/// The role that calls, and the debate that it calls about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seat<'a> {
+    pub(super) debate: &'a str,
+    pub(super) role: Role,
 }
 
 impl NextCall {
     /// A call of this tool with these arguments.
-    pub(super) fn new(tool: Tool, arguments: Value) -> Self {
-        let mut arguments = match arguments {
-            Value::Object(arguments) => arguments,
-            _ => Map::new(),
+    pub(super) fn new(tool: Tool, arguments: &impl Serialize) -> Self {
+        let mut arguments = match serde_json::to_value(arguments) {
+            Ok(Value::Object(arguments)) => arguments,
+            Ok(_) | Err(_) => Map::new(),
         };
         arguments.retain(|_, value| !value.is_null());
         NextCall { tool: tool.name(), arguments, you_write: Vec::new() }
@@ -44,46 +56,75 @@ impl NextCall {
     /// With arguments that only the caller can write.
     pub(super) fn with_your(mut self, names: &[&str]) -> Self {
         for name in names {
-            self.arguments.remove(*name);
+            self.arguments.shift_remove(*name);
             self.you_write.push((*name).to_owned());
         }
         self
     }
 
     /// The wait of this role for what comes after an argument.
-    pub(super) fn wait(debate: &str, role: &str, after: Option<&str>, habits: WaitHabits) -> Self {
-        let deadline = habits.deadline.map(|seconds| match seconds.fract() == 0.0 {
-            true => json!(seconds as u64),
-            false => json!(seconds),
-        });
-        let arguments = json!({
-            "debate_id": debate,
-            "role": role,
-            "argument_id": after,
-            "deadline": deadline,
-            "attempt": habits.attempt,
-        });
-        NextCall::new(Tool::DebateWait, arguments)
+    pub(super) fn wait(seat: Seat<'_>, after: Option<&str>, habits: WaitHabits) -> Self {
+        let wait = DebateWait {
+            debate_id: seat.debate.to_owned(),
+            role: Some(seat.role.as_str().to_owned()),
+            argument_id: after.map(str::to_owned),
+            deadline: habits.deadline,
+            attempt: habits.attempt,
+        };
+        NextCall::new(Tool::DebateWait, &wait)
     }
 
     /// The call that takes this step.
-    fn of(step: Step<'_>, debate: &str, role: &str, habits: WaitHabits) -> Self {
-        let (tool, target, more) = match step {
-            Step::Wait(after) => return NextCall::wait(debate, role, after, habits),
-            Step::Submit(target) => (Tool::DebateSubmit, target, ("role", json!(role))),
-            Step::Appeal(target) => (Tool::DebateAppeal, target, ("close", Value::Null)),
-            Step::RequestCompletion(target) => {
-                (Tool::DebateRequestCompletion, target, ("close", Value::Null))
+    fn of(step: Step, seat: Seat<'_>, habits: WaitHabits) -> Self {
+        let debate_id = seat.debate.to_owned();
+        let (content, author, client_request_id) = (String::new(), None, None);
+        let call = match step {
+            Step::Wait(after) => {
+                let after = after.map(|after| after.0.to_string());
+                return NextCall::wait(seat, after.as_deref(), habits);
             }
-            Step::Rule(target) => (Tool::DebateRuling, target, ("close", Value::Null)),
-            Step::RuleAndClose(target) => (Tool::DebateRuling, target, ("close", json!(true))),
+            Step::Submit(target) => {
+                let role = Some(seat.role.as_str().to_owned());
+                let target_id = target.0.to_string();
+                let call =
+                    DebateSubmit { debate_id, role, target_id, content, author, client_request_id };
+                NextCall::new(Tool::DebateSubmit, &call)
+            }
+            Step::Appeal(target) => {
+                let target_id = target.0.to_string();
+                let call =
+                    DebateAppeal { debate_id, target_id, content, author, client_request_id };
+                NextCall::new(Tool::DebateAppeal, &call)
+            }
+            Step::RequestCompletion(target) => {
+                let target_id = target.0.to_string();
+                let call = DebateRequestCompletion {
+                    debate_id,
+                    target_id,
+                    content,
+                    author,
+                    client_request_id,
+                };
+                NextCall::new(Tool::DebateRequestCompletion, &call)
+            }
+            Step::Rule(target) | Step::RuleAndClose(target) => {
+                let close = matches!(step, Step::RuleAndClose(_)).then_some(Flag(true));
+                let target_id = Some(target.0.to_string());
+                let call = DebateRuling {
+                    debate_id,
+                    target_id,
+                    content,
+                    close,
+                    author,
+                    client_request_id,
+                };
+                NextCall::new(Tool::DebateRuling, &call)
+            }
         };
-        let (name, value) = more;
-        let arguments = json!({"debate_id": debate, name: value, "target_id": target});
-        NextCall::new(tool, arguments).with_your(&["content"])
+        call.with_your(&["content"])
     }
 
-    /// In words of our own.
+    /// The call as text.
     pub(super) fn words(&self) -> String {
         let arguments = Value::Object(self.arguments.clone());
         match self.you_write.as_slice() {
@@ -93,7 +134,7 @@ impl NextCall {
     }
 }
 
-/// What a role should call now, and what else it could.
+/// The call to make now, and others that could be made instead.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NextCalls {
     pub(super) next: Option<NextCall>,
@@ -101,14 +142,14 @@ pub(super) struct NextCalls {
 }
 
 impl NextCalls {
-    /// What follows from the server's answer to a wait of this role.
-    pub(super) fn after(news: &Value, debate: &str, role: &str, habits: WaitHabits) -> Self {
-        let Advice { next, others } = Advice::after(news);
-        let call = |step| NextCall::of(step, debate, role, habits);
+    /// The calls that follow this advice.
+    pub(super) fn of(advice: Advice, seat: Seat<'_>, habits: WaitHabits) -> Self {
+        let Advice { next, others } = advice;
+        let call = |step| NextCall::of(step, seat, habits);
         NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }
     }
 
-    /// In words of our own, a line each.
+    /// The calls as text, a line each.
     pub(super) fn words(&self) -> String {
         let mut words = match &self.next {
             Some(next) => format!("Next: {}", next.words()),

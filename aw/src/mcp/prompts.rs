@@ -6,25 +6,17 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage,
     Role as Speaker,
 };
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::Hand;
+use super::Toolbox;
 use super::refusal::Refusal;
 use super::tools::Scope;
-use crate::api::http::encoded;
-use crate::api::types::TypeTexts;
+use crate::api::client::type_of;
+use crate::api::types::TypeOfDebate;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice, skill_name};
 
 const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
-
-/// What the API answers about the type of a debate.
-#[derive(Debug, Deserialize)]
-struct Kind {
-    debate_type: String,
-    type_texts: Option<TypeTexts>,
-}
 
 impl Scope {
     /// The roles that somebody of this scope can take up.
@@ -55,7 +47,7 @@ pub(super) fn listed(scope: Scope) -> Vec<Prompt> {
     scope.roles().into_iter().map(listed).collect()
 }
 
-impl Hand {
+impl Toolbox {
     pub(super) async fn prompt(
         &self,
         asked: GetPromptRequestParams,
@@ -80,13 +72,13 @@ impl Hand {
                 .parse()
                 .map_err(|why| Refusal::input("lang", format!("`lang` is {text:?}: {why}")))?,
         };
-        let voice = Voice { language, debate_language: &self.habits.debate_language };
+        let voice = Voice { language, debate_language: &self.defaults.debate_language };
         let debate = word(&given, "debate_id")?;
         let rules = match (debate, word(&given, "type")?) {
             (Some(debate), _) => {
                 self.rules_of_debate(debate, role, language).await?.shown(language)
             }
-            (None, Some(kind)) => self.habits.rules(kind, role, language)?.shown(language),
+            (None, Some(kind)) => self.defaults.rules(kind, role, language)?.shown(language),
             (None, None) => voice.built_in_rules(role),
         };
         let guide = voice.guide(role, &rules);
@@ -102,15 +94,15 @@ impl Hand {
         role: Role,
         language: Language,
     ) -> Result<Rules, Refusal> {
-        let path = format!("/debates/{}/type", encoded(debate));
         let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
-        let Kind { debate_type: name, type_texts } = self.way.get(path).await.map_err(named)?;
+        let TypeOfDebate { debate_type: name, type_texts, .. } =
+            self.transport.send(&type_of(debate)).await.map_err(named)?;
         match type_texts {
             Some(texts) => Ok(Rules::of_creator(&name, role, texts.of(role))),
             // Without texts of its own it was opened with the built-in ones.
             None => match BuiltIn::named(&name) {
                 Some(known) => Ok(Rules::built_in(known, role, language)),
-                None => self.habits.rules(&name, role, language),
+                None => self.defaults.rules(&name, role, language),
             },
         }
     }

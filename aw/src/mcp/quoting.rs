@@ -1,8 +1,8 @@
-//! What a tool answers in text: its own words in one block, the words of others each in a block of
-//! their own, every line of which is quoted.
+//! The text of a result: our own words in one block, the words of others each in a block of their own,
+//! every line of which is quoted.
 //!
-//! Nothing that somebody writes can end its quote: whatever could begin a line begins it with the
-//! mark, and what a terminal or a reader would obey is shown instead.
+//! No text can end its own quote: every line begins with the mark, and characters that a terminal or
+//! a reader would obey are escaped.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;

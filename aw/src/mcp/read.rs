@@ -1,74 +1,59 @@
 //! The tools that read debates.
 
-use aw_core::Role;
-use serde::Deserialize;
-use serde_json::json;
+use std::time::Duration;
 
-use super::Hand;
-use super::next_call::{NextCall, NextCalls, WaitHabits};
+use aw_core::Role;
+
+use super::Toolbox;
+use super::inputs::{DebateGetContext, DebateList, Flag, Whole};
+use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::results::{Context, Debates, QUOTED, Said};
 use super::tool_args::Arguments;
 use super::tools::Tool;
-use super::transport::Call;
-use crate::api::http::encoded;
-use crate::api::types::{
-    AvailableActions, CitedDocument, Debate, DebateListed, Presence, RulesOrigin,
-};
+use crate::api::advice::Advice;
+use crate::api::client::{self, DebateFilter, Waiter};
+use crate::api::types::{DebateContext, Poll, RulesOrigin};
 
-/// What the API answers about a debate.
-#[derive(Debug, Deserialize)]
-struct Read {
-    debate: Debate,
-    motion: Said,
-    arguments: Vec<Said>,
-    rulings: Vec<Said>,
-    documents: Vec<CitedDocument>,
-    own_rules: bool,
-    #[serde(default)]
-    rules_origin: RulesOrigin,
-    available_actions: AvailableActions,
-    presence: Presence,
-}
-
-/// What the API answers to a list.
-#[derive(Debug, Deserialize)]
-struct Page {
-    debates: Vec<DebateListed>,
-    total: u64,
-    total_is_exact: bool,
-}
-
-impl Hand {
+impl Toolbox {
     pub(super) async fn context(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let debate = given.text("debate_id")?;
-        let limit = given.whole("limit")?.unwrap_or(10);
+        let input: DebateGetContext = given.parse()?;
+        let debate = input.debate_id.as_str();
+        let limit = input.limit.map_or(10, |limit| limit.0);
         let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
-        let path = format!("/debates/{}", encoded(debate));
         // First what to do, then what was said: the advice never rests on a text that is not shown.
-        let advice = match given.role(self.scope)? {
+        let poll = match given.role(self.scope)? {
             Some(role) => {
-                let poll = Call::Get(format!("{path}/poll?role={role}"));
-                Some((role, self.way.call(poll).await.map_err(named)?))
+                let waiter = Waiter { debate, role: role.as_str(), after: None };
+                let request = client::wait(waiter, Duration::ZERO);
+                Some((role, self.transport.send(&request).await.map_err(named)?))
             }
             None => None,
         };
-        let read: Read = self.way.get(format!("{path}?limit={limit}")).await.map_err(named)?;
+        let read: DebateContext =
+            self.transport.send(&client::context(debate, limit)).await.map_err(named)?;
         let newest = read.arguments.last().unwrap_or(&read.motion).id;
         let hint;
         let mut action = None;
         let mut waits_on = None;
         let mut calls = NextCalls::default();
-        match advice {
-            Some((role, mut now)) => {
-                if now["has_new_argument"] == false {
-                    // Everything was just read, so the wait begins after the newest of it.
-                    now["next_argument_id_to_wait"] = json!(newest);
-                }
-                calls = NextCalls::after(&now, debate, role.as_str(), WaitHabits::default());
-                action = serde_json::from_value(now["action"].take()).ok();
-                waits_on = serde_json::from_value(now["next_argument_id_to_wait"].take()).ok();
+        match poll {
+            Some((role, poll)) => {
+                let advice = match poll {
+                    Poll::News(news) => {
+                        action = Some(news.action);
+                        waits_on = Some(news.next_argument_id_to_wait);
+                        Advice::after(&news)
+                    }
+                    Poll::Nothing(nothing) => {
+                        action = nothing.action;
+                        // Everything was just read, so the wait begins after the newest of it.
+                        waits_on = Some(newest);
+                        Advice::wait(Some(newest))
+                    }
+                };
+                calls = NextCalls::of(advice, Seat { debate, role }, WaitHabits::default());
                 let why = match read.rules_origin {
                     RulesOrigin::BuiltIn => None,
                     RulesOrigin::Creator => Some("its creator sent them along"),
@@ -86,7 +71,7 @@ impl Hand {
                 hint = Some(how.to_owned());
             }
         }
-        let url = self.way.url_of(debate);
+        let url = self.transport.url_of(debate);
         let mut words =
             format!("Debate {debate} ({}) is {}.\n", read.debate.debate_type, read.debate.state.0);
         if let Some(url) = &url {
@@ -117,9 +102,9 @@ impl Hand {
             own_rules: read.own_rules,
             rules_origin: read.rules_origin,
             documents: read.documents,
-            motion: read.motion,
-            rulings: read.rulings,
-            arguments: read.arguments,
+            motion: read.motion.into(),
+            rulings: read.rulings.into_iter().map(Said::from).collect(),
+            arguments: read.arguments.into_iter().map(Said::from).collect(),
             quoted: QUOTED,
         };
         let titles: Vec<String> = std::iter::once(context.debate.title.clone())
@@ -135,53 +120,50 @@ impl Hand {
     }
 
     pub(super) async fn debates(&self, given: &Arguments) -> Result<Answer, Refusal> {
-        let limit = given.whole("limit")?.unwrap_or(50);
-        let offset = given.whole("offset")?.unwrap_or(0);
+        let input: DebateList = given.parse()?;
         let (first, owed) =
-            (given.flag("pending_first_opponent")?, given.flag("needs_arbitrator")?);
-        let (state, kind) = (given.optional("state")?, given.optional("type")?);
-        let search = given.optional("search")?;
-        let mut path = format!("/debates?limit={limit}&offset={offset}");
-        for (name, value) in [
-            ("state", state),
-            ("type", kind),
-            ("q", search),
-            ("pending_first_opponent", first.then_some("true")),
-            ("needs_arbitrator", owed.then_some("true")),
-        ] {
-            if let Some(value) = value {
-                path.push_str(&format!("&{name}={}", encoded(value)));
-            }
-        }
-        let page: Page =
-            self.way.get(path).await.map_err(|refusal| refusal.calling("q", "search"))?;
+            (Flag::is_set(input.pending_first_opponent), Flag::is_set(input.needs_arbitrator));
+        let filter = DebateFilter {
+            state: input.state.as_deref(),
+            debate_type: input.debate_type.as_deref(),
+            search: input.search.as_deref(),
+            pending_first_opponent: first,
+            needs_arbitrator: owed,
+            limit: input.limit.map_or(50, |limit| limit.0),
+            offset: input.offset.map_or(0, |offset| offset.0),
+        };
+        let page = self.transport.send(&client::debates(&filter)).await;
+        let page = page.map_err(|refusal| refusal.calling("q", "search"))?;
         let shown = page.debates.len() as u64;
-        let has_more = offset.saturating_add(shown) < page.total;
+        let has_more = filter.offset.saturating_add(shown) < page.total;
         // The only one that waits for somebody is the one to take.
         let role = match (first, owed) {
             (true, false) => Some(Role::Opponent),
             (false, true) => Some(Role::Arbitrator),
             (true, true) | (false, false) => None,
         };
-        // Somebody who is held to another role does not take it.
+        // A caller that is held to another role does not take it.
         let role = role.filter(|role| self.scope.role().is_none_or(|own| own == *role));
         let next = match (page.debates.as_slice(), role) {
-            ([only], Some(role)) if page.total == 1 => Some(NextCall::new(
-                Tool::DebateGetContext,
-                json!({"debate_id": only.debate.id, "role": role.as_str(), "limit": 20}),
-            )),
-            _ if has_more && shown > 0 => Some(NextCall::new(
-                Tool::DebateList,
-                json!({
-                    "state": state,
-                    "type": kind,
-                    "search": search,
-                    "pending_first_opponent": first.then_some(true),
-                    "needs_arbitrator": owed.then_some(true),
-                    "limit": limit,
-                    "offset": offset + shown,
-                }),
-            )),
+            ([only], Some(role)) if page.total == 1 => {
+                let read = DebateGetContext {
+                    debate_id: only.debate.id.0.to_string(),
+                    role: Some(role.as_str().to_owned()),
+                    limit: Some(Whole(20)),
+                };
+                Some(NextCall::new(Tool::DebateGetContext, &read))
+            }
+            _ if has_more && shown > 0 => {
+                let (limit, offset) = (Whole(filter.limit), Whole(filter.offset + shown));
+                let more = DebateList {
+                    pending_first_opponent: first.then_some(Flag(true)),
+                    needs_arbitrator: owed.then_some(Flag(true)),
+                    limit: Some(limit),
+                    offset: Some(offset),
+                    ..input
+                };
+                Some(NextCall::new(Tool::DebateList, &more))
+            }
             _ => None,
         };
         let mut words = format!("{} debates in all, {shown} of them here.\n", page.total);

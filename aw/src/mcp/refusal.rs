@@ -1,75 +1,95 @@
 //! Why a tool did not do what it was asked, and what to do next: the API's own errors, with
-//! suggestions for those who call tools.
+//! suggestions for agents that call tools.
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::{Map, Value, json};
 
+use super::inputs::{DebateGetContext, DebateList, DocsGet, DocsList};
 use super::next_call::NextCall;
 use super::tools::Tool;
+use crate::api::advice::Look;
+use crate::api::error::{Code, Error};
+use crate::api::http::Refused;
 
-/// A failure, as it is told to whoever called a tool.
+/// A failure of a tool.
 #[derive(Debug, Clone)]
 pub struct Refusal {
-    /// `code`, `message`, `suggestion` and whatever else belongs to the code.
-    error: Map<String, Value>,
+    error: Box<Error>,
+    /// Ids, and fields of a newer server.
+    more: Map<String, Value>,
+    /// The call that goes on from here.
+    next: Option<Box<NextCall>>,
+    /// The same call once more, for later.
+    retry: Option<Box<NextCall>>,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Refusal { error: Box::new(error), more: Map::new(), next: None, retry: None }
+    }
 }
 
 impl Refusal {
     /// A failure of this code.
-    pub fn new(code: &str, message: impl Into<String>) -> Self {
-        let mut error = Map::new();
-        error.insert("code".to_owned(), code.into());
-        error.insert("message".to_owned(), message.into().into());
-        Refusal { error }
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Error { code, message: message.into(), ..Error::default() }.into()
     }
 
     /// Something is wrong with this argument.
     pub(super) fn input(field: &str, message: impl Into<String>) -> Self {
-        Self::new("INVALID_INPUT", message).with("field", field)
+        let mut refusal = Self::new(Code::InvalidInput, message);
+        refusal.error.field = Some(field.to_owned());
+        refusal
     }
 
     /// Not for this role.
     pub(super) fn role(message: impl Into<String>) -> Self {
-        Self::new("FORBIDDEN", message).with("reason", "role")
+        let mut refusal = Self::new(Code::Forbidden, message);
+        refusal.error.reason = Some("role".to_owned());
+        refusal
     }
 
     /// Our fault.
     pub(super) fn fault(what: &str) -> Self {
         tracing::error!(fault = what, "a tool failed");
-        Self::new("SERVER_ERROR", "something failed inside aw")
+        Self::new(Code::ServerError, "something failed inside aw")
             .suggest("Make the same call once more; it is never written twice")
     }
 
-    /// What answered is not what this version knows.
-    pub(super) fn stranger(why: &str) -> Self {
-        let message =
-            format!("the server's answer is not one that this version of aw knows: {why}");
-        Self::new("CONNECTION_ERROR", message)
+    /// This version cannot read the server's answer.
+    pub(super) fn unreadable(why: &str) -> Self {
+        let message = format!("this version of aw cannot read the server's answer: {why}");
+        Self::new(Code::ConnectionError, message)
             .suggest("Ask your user to run aw server restart, which makes both the same version")
     }
 
-    /// What the API said, with a suggestion for those who call tools where its own is a command.
-    pub fn of(error: Value) -> Self {
-        let Value::Object(error) = error else {
-            return Self::new("SERVER_ERROR", "the server said no");
+    /// The server's error, with a suggestion for tools where its own is a command.
+    pub fn of(refused: Refused) -> Self {
+        let Refused { data: error, json } = refused;
+        let known = json!(error);
+        let more = match json {
+            Value::Object(fields) => {
+                fields.into_iter().filter(|(name, _)| known.get(name).is_none()).collect()
+            }
+            _ => Map::new(),
         };
-        let refusal = Refusal { error };
-        let newest = refusal.text("suggestion").and_then(|line| line.rsplit_once("--version "));
-        let suggestion = match refusal.code() {
-            "DEBATE_NOT_FOUND" => "See which there are: debate_list".to_owned(),
-            "ARGUMENT_NOT_FOUND" => "Take the id from debate_get_context or debate_wait".to_owned(),
-            "DOCUMENT_NOT_FOUND" => "See which there are: docs_list".to_owned(),
-            "VERSION_NOT_FOUND" => match newest {
+        let refusal = Refusal { more, ..Refusal::from(error) };
+        let Error { code, suggestion, current_state, field, .. } = &*refusal.error;
+        let newest = suggestion.as_deref().and_then(|line| line.rsplit_once("--version "));
+        let is_closed = current_state.is_some_and(|state| state.0 == aw_core::State::Closed);
+        let suggestion = match code {
+            Code::DebateNotFound => "See which there are: debate_list".to_owned(),
+            Code::ArgumentNotFound => {
+                "Take the id from debate_get_context or debate_wait".to_owned()
+            }
+            Code::DocumentNotFound => "See which there are: docs_list".to_owned(),
+            Code::VersionNotFound => match newest {
                 Some((_, newest)) => format!("docs_get with version {newest}, or without version"),
                 None => "docs_get without version".to_owned(),
             },
-            "ACTION_NOT_ALLOWED"
-                if refusal.error.get("current_state") != Some(&"CLOSED".into()) =>
-            {
-                "Wait for your move: debate_wait".to_owned()
-            }
-            "INVALID_INPUT" => match refusal.text("field") {
+            Code::ActionNotAllowed if !is_closed => "Wait for your move: debate_wait".to_owned(),
+            Code::InvalidInput => match field.as_deref() {
                 Some("debate_id") => "See which there are: debate_list".to_owned(),
                 Some("body") => "See the tool's inputSchema".to_owned(),
                 _ => return refusal,
@@ -80,122 +100,118 @@ impl Refusal {
     }
 
     /// With what to do next.
-    pub fn suggest(self, suggestion: impl Into<String>) -> Self {
-        self.with("suggestion", suggestion.into())
-    }
-
-    /// With this, unless it is there already.
-    pub(super) fn with_id(self, name: &str, id: &str) -> Self {
-        if self.error.contains_key(name) { self } else { self.with(name, id) }
-    }
-
-    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.error.insert(name.to_owned(), value.into());
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.error.suggestion = Some(suggestion.into());
         self
     }
 
-    /// With a name of the API's as the tool calls it.
+    /// With another message.
+    pub(super) fn saying(mut self, message: &str) -> Self {
+        message.clone_into(&mut self.error.message);
+        self
+    }
+
+    /// With this id, unless it is there already.
+    pub(super) fn with_id(mut self, name: &str, id: &str) -> Self {
+        if json!(self.error).get(name).is_none() {
+            self.more.entry(name).or_insert_with(|| id.into());
+        }
+        self
+    }
+
+    /// With the tool's name of an argument where the API has another.
     pub(super) fn calling(mut self, theirs: &str, ours: &str) -> Self {
-        if self.text("field") == Some(theirs) {
-            let message = self.message().replace(&format!("`{theirs}`"), &format!("`{ours}`"));
-            self = self.with("field", ours).with("message", message);
+        if self.field() == Some(theirs) {
+            let message = self.error.message.replace(&format!("`{theirs}`"), &format!("`{ours}`"));
+            self.error.message = message;
+            self.error.field = Some(ours.to_owned());
         }
         self
     }
 
     /// With the call that goes on from here, unless one is there already.
-    pub(super) fn next(self, next: &NextCall) -> Self {
-        if self.error.contains_key("next") { self } else { self.with("next", json!(next)) }
+    pub(super) fn next(mut self, next: &NextCall) -> Self {
+        self.next.get_or_insert_with(|| Box::new(next.clone()));
+        self
     }
 
     /// With the call that goes on from here where the code and the ids are enough to know it: the
     /// last good step of a call with these arguments.
     pub(super) fn onward(self, given: &Map<String, Value>) -> Self {
-        let id = |name: &str| given.get(name).filter(|id| id.is_string());
-        let next = match (self.code(), self.text("field")) {
-            ("DEBATE_NOT_FOUND", _)
-            | ("INVALID_INPUT", Some("debate_id" | "state" | "type" | "search")) => {
-                NextCall::new(Tool::DebateList, json!({}))
+        let id = |name: &str| given.get(name).and_then(Value::as_str).map(str::to_owned);
+        let next = match Look::after(&self.error.code, self.field()) {
+            Some(Look::Debates) => NextCall::new(Tool::DebateList, &DebateList::default()),
+            Some(Look::Debate) => {
+                let Some(debate_id) = id("debate_id") else { return self };
+                let read = DebateGetContext { debate_id, ..Default::default() };
+                NextCall::new(Tool::DebateGetContext, &read)
             }
-            ("ARGUMENT_NOT_FOUND", _)
-            | ("INVALID_INPUT", Some("argument_id" | "target_id" | "role")) => {
-                let Some(debate) = id("debate_id") else { return self };
-                NextCall::new(Tool::DebateGetContext, json!({"debate_id": debate}))
+            Some(Look::Documents) => NextCall::new(Tool::DocsList, &DocsList::default()),
+            Some(Look::Document) => {
+                let Some(document_id) = id("document_id") else { return self };
+                let read = DocsGet { document_id, ..Default::default() };
+                NextCall::new(Tool::DocsGet, &read)
             }
-            ("DOCUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("document_id")) => {
-                NextCall::new(Tool::DocsList, json!({}))
-            }
-            ("VERSION_NOT_FOUND", _) | ("INVALID_INPUT", Some("version" | "from" | "to")) => {
-                let Some(document) = id("document_id") else { return self };
-                NextCall::new(Tool::DocsGet, json!({"document_id": document}))
-            }
-            _ => return self,
+            None => return self,
         };
         self.next(&next)
     }
 
     /// The field that is wrong.
     pub(super) fn field(&self) -> Option<&str> {
-        self.text("field")
+        self.error.field.as_deref()
     }
 
     /// With the same call once more, for later.
-    pub(super) fn retry(self, retry: &NextCall) -> Self {
-        self.with("retry", json!(retry))
+    pub(super) fn retry(mut self, retry: NextCall) -> Self {
+        self.retry = Some(Box::new(retry));
+        self
     }
 
     /// The error's code.
-    pub fn code(&self) -> &str {
-        self.text("code").unwrap_or_default()
+    pub fn code(&self) -> &Code {
+        &self.error.code
     }
 
-    /// Whether the server could not be reached, or has no time now.
-    pub(super) fn is_passing(&self) -> bool {
-        matches!(self.code(), "CONNECTION_ERROR" | "SERVER_BUSY")
+    /// The error itself.
+    pub(super) fn error(&self) -> &Error {
+        &self.error
     }
 
-    /// What happened, for people.
-    pub(super) fn message(&self) -> &str {
-        self.text("message").unwrap_or_default()
-    }
-
-    /// The error object, whole.
+    /// The error as an object, with everything that was added to it.
     pub(super) fn object(&self) -> Value {
-        Value::Object(self.error.clone())
+        let mut object = json!(self.error);
+        if let Value::Object(fields) = &mut object {
+            fields.extend(self.more.clone());
+            fields.extend(self.next.iter().map(|next| ("next".to_owned(), json!(next))));
+            fields.extend(self.retry.iter().map(|retry| ("retry".to_owned(), json!(retry))));
+        }
+        object
     }
 
-    /// The same in words of our own.
+    /// The error as text.
     pub(super) fn words(&self) -> String {
-        let mut words = format!("{}: {}", self.code(), self.message());
-        if let Some(suggestion) = self.text("suggestion") {
+        let Error { code, message, suggestion, .. } = &*self.error;
+        let mut words = format!("{code}: {message}");
+        if let Some(suggestion) = suggestion {
             words.push_str(&format!("\nWhat to do: {suggestion}"));
         }
-        if let Some(next) = self.error.get("next") {
-            let tool = next["tool"].as_str().unwrap_or_default();
-            words.push_str(&format!("\nNext: {tool} {}", next["arguments"]));
-            let yours =
-                next["you_write"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            let yours: Vec<&str> = yours.collect();
-            if !yours.is_empty() {
-                words.push_str(&format!(" and your {}", yours.join(", ")));
-            }
+        if let Some(next) = &self.next {
+            words.push_str(&format!("\nNext: {}", next.words()));
         }
         words
     }
 
-    /// The same where there is no tool to answer: as an error of the protocol.
+    /// The error where there is no tool to answer: as an error of the protocol.
     pub(super) fn protocol_error(&self) -> ErrorData {
         let code = match self.code() {
-            "DEBATE_NOT_FOUND" | "DOCUMENT_NOT_FOUND" | "VERSION_NOT_FOUND" | "ROUTE_NOT_FOUND" => {
-                ErrorCode::RESOURCE_NOT_FOUND
-            }
-            "INVALID_INPUT" | "FORBIDDEN" => ErrorCode::INVALID_PARAMS,
+            Code::DebateNotFound
+            | Code::DocumentNotFound
+            | Code::VersionNotFound
+            | Code::RouteNotFound => ErrorCode::RESOURCE_NOT_FOUND,
+            Code::InvalidInput | Code::Forbidden => ErrorCode::INVALID_PARAMS,
             _ => ErrorCode::INTERNAL_ERROR,
         };
         ErrorData::new(code, self.words(), Some(self.object()))
-    }
-
-    fn text(&self, name: &str) -> Option<&str> {
-        self.error.get(name)?.as_str()
     }
 }

@@ -4,12 +4,13 @@ use aw_core::Role;
 use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use serde::Deserialize;
 
-use super::Hand;
+use super::Toolbox;
 use super::refusal::Refusal;
 use super::tools::Scope;
-use crate::api::types::DocumentListed;
+
+use crate::api::client::{DocumentFilter, documents};
+use crate::api::error::Code;
 use crate::kit::texts::{BuiltIn, Language};
 
 const MARKDOWN: &str = "text/markdown";
@@ -50,13 +51,6 @@ impl<'a> Named<'a> {
     }
 }
 
-/// What the API answers to a list of documents.
-#[derive(Debug, Deserialize)]
-struct Page {
-    documents: Vec<DocumentListed>,
-    total: u64,
-}
-
 /// The forms that addresses of resources have.
 pub(super) fn templates(scope: Scope) -> Vec<ResourceTemplate> {
     let roles: Vec<&str> = scope.roles().iter().map(|role| role.as_str()).collect();
@@ -91,7 +85,7 @@ pub(super) fn templates(scope: Scope) -> Vec<ResourceTemplate> {
     .to_vec()
 }
 
-impl Hand {
+impl Toolbox {
     /// The rules of the built-in types, then documents, if a server is there to ask.
     pub(super) async fn resources(
         &self,
@@ -106,10 +100,10 @@ impl Hand {
         };
         let mut resources = if offset.is_none() { rules(self.scope) } else { Vec::new() };
         let mut next = None;
-        if self.way.is_there() {
+        if self.transport.is_there() {
             let offset = offset.unwrap_or(0);
-            let page: Page =
-                self.way.get(format!("/documents?limit={PAGE}&offset={offset}")).await?;
+            let filter = DocumentFilter { limit: PAGE, offset, ..Default::default() };
+            let page = self.transport.send(&documents(filter)).await?;
             let end = offset + page.documents.len() as u64;
             next = (end < page.total && end > offset).then(|| end.to_string());
             resources.extend(page.documents.into_iter().map(|document| {
@@ -130,7 +124,7 @@ impl Hand {
         let text = match Named::parse(uri) {
             Some(Named::Rules { role, kind }) => {
                 self.may_read(role)?;
-                self.habits.rules(kind, role, language)?.shown(language)
+                self.defaults.rules(kind, role, language)?.shown(language)
             }
             Some(Named::DebateRules { debate, role }) => {
                 self.may_read(role)?;
@@ -143,7 +137,7 @@ impl Hand {
                 let forms: Vec<String> =
                     templates(self.scope).into_iter().map(|form| form.uri_template).collect();
                 let message = format!("there is no resource {uri:?}");
-                return Err(Refusal::new("ROUTE_NOT_FOUND", message)
+                return Err(Refusal::new(Code::RouteNotFound, message)
                     .suggest(format!("Resources are {}", forms.join(", "))));
             }
         };

@@ -1,10 +1,11 @@
-//! The tools: one a move, named after the commands of `aw`, for whoever the policy says.
+//! The tools: one a move, named after the commands of `aw` and offered by the same policy.
 
 use aw_core::Role;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use serde_json::Value;
 
 use super::results;
+use crate::api::types::Diff;
 use crate::policy::{Command, Users};
 
 /// A tool.
@@ -229,19 +230,12 @@ impl Tool {
             .expect("every tool stands for a command")
     }
 
-    /// As it is listed for somebody of this scope.
+    /// The tool as it is listed for a caller of this scope.
     pub(super) fn listed(self, scope: Scope) -> Listed {
         Listed::new(self.name(), self.description(), results::object(self.input(scope)))
             .with_title(self.title())
             .with_raw_output_schema(results::object(self.output()).into())
             .with_annotations(self.annotations())
-    }
-
-    /// The names of its arguments.
-    pub(super) fn arguments(self) -> Vec<String> {
-        let schema = self.input(Scope::Open);
-        let names = schema["properties"].as_object().into_iter().flatten();
-        names.map(|(name, _)| name.clone()).collect()
     }
 
     fn output(self) -> Value {
@@ -258,7 +252,7 @@ impl Tool {
             Tool::DocsCreate | Tool::DocsSubmit => results::schema::<results::Kept>(),
             Tool::DocsGet => results::schema::<results::Document>(),
             Tool::DocsList => results::schema::<results::Documents>(),
-            Tool::DocsDiff => results::schema::<results::Diff>(),
+            Tool::DocsDiff => results::schema::<Diff>(),
         }
     }
 }

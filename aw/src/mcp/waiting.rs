@@ -3,29 +3,28 @@
 
 use std::time::Duration;
 
-use aw_core::Time;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
-use serde::Deserialize;
-use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use super::Hand;
-use super::next_call::{NextCall, NextCalls, WaitHabits};
+use super::Toolbox;
+use super::inputs::{DebateWait, Whole};
+use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
 use super::quoting::Answer;
 use super::refusal::Refusal;
 use super::results::{QUOTED, Said, Status, Waited};
 use super::tool_args::Arguments;
-use super::transport::{Call, Way};
-use crate::api::advice::awaited;
-use crate::api::http::{BUDGET, encoded};
-use crate::api::types::{ActionText, ArgumentIdText, AvailableText, Stamp, StateText};
+use super::transport::Transport;
+use crate::api::advice::{Advice, awaited, patience_left};
+use crate::api::client::{self, Waiter};
+use crate::api::error::Code;
+use crate::api::http::BUDGET;
+use crate::api::types::{News, Nothing, Poll};
 
-/// How often somebody who wants to know is told that the wait goes on.
+/// How often a caller that wants progress gets it.
 const PROGRESS: Duration = Duration::from_secs(10);
 
-/// How long a wait lasts when its host hears that it goes on, and when it does not: hosts end silent
-/// calls after a minute and more.
+/// How long a wait lasts with progress and without it: hosts end silent calls after a minute and more.
 const WITH_PROGRESS: Duration = Duration::from_secs(110);
 const SILENT: Duration = Duration::from_secs(50);
 
@@ -41,53 +40,31 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// The pause before a server that was lost or is busy is asked again.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Whoever wants to hear that the wait goes on.
+/// Receives the progress of a wait.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub(super) token: ProgressToken,
     pub(super) peer: Peer<RoleServer>,
 }
 
-/// What the API answers when there is news.
-#[derive(Debug, Deserialize)]
-struct News {
-    action: ActionText,
-    debate_state: StateText,
-    argument: Said,
-    arguments: Vec<Said>,
-    omitted: u64,
-    next_argument_id_to_wait: ArgumentIdText,
-    pending_argument_id: Option<ArgumentIdText>,
-    available_actions: Vec<AvailableText>,
-}
-
-/// What the API answers when there is none.
-#[derive(Debug, Deserialize)]
-struct Nothing {
-    debate_state: StateText,
-    action: ActionText,
-    waiting_since: Stamp,
-}
-
 /// A wait, as it was asked for.
 struct Wait<'a> {
-    debate: &'a str,
-    role: &'a str,
+    seat: Seat<'a>,
     after: Option<&'a str>,
     /// Arguments of the wait that follows this one.
     habits: WaitHabits,
 }
 
-impl Hand {
+impl Toolbox {
     pub(super) async fn wait(
         &self,
         given: &Arguments,
         listener: Option<Listener>,
     ) -> Result<Answer, Refusal> {
         let role = given.own_role(self.scope)?;
-        let deadline: Option<f64> = given.number("deadline", "a number of seconds, 0 or more")?;
-        let patience = match deadline {
-            Some(seconds) => Duration::try_from_secs_f64(seconds)
+        let input: DebateWait = given.parse()?;
+        let patience = match input.deadline {
+            Some(seconds) => Duration::try_from_secs_f64(seconds.0)
                 .ok()
                 .filter(|time| *time < Duration::from_secs(1_000_000_000))
                 .ok_or_else(|| {
@@ -97,16 +74,15 @@ impl Hand {
             None if listener.is_some() => WITH_PROGRESS,
             None => SILENT,
         };
-        let attempt = given.whole("attempt")?.unwrap_or(1);
+        let attempt = input.attempt.map_or(1, |attempt| attempt.0).saturating_add(1);
         let wait = Wait {
-            debate: given.text("debate_id")?,
-            role: role.as_str(),
-            after: given.optional("argument_id")?,
-            habits: WaitHabits { deadline, attempt: Some(attempt.saturating_add(1)) },
+            seat: Seat { debate: &input.debate_id, role },
+            after: input.argument_id.as_deref(),
+            habits: WaitHabits { deadline: input.deadline, attempt: Some(Whole(attempt)) },
         };
         let began = Instant::now();
         let ends = began + patience;
-        let mut told = began;
+        let mut last_progress = began;
         let mut known: Option<Nothing> = None;
         let mut lost;
         let last = (ends + GRACE).max(began + FIRST);
@@ -115,21 +91,20 @@ impl Hand {
         loop {
             let asked = Instant::now();
             let mut pause = Duration::ZERO;
-            let question = Call::Get(wait.path(hold));
+            let question = client::wait(wait.waiter(), hold);
             let left = last.saturating_duration_since(asked);
             let answer = match known {
-                None => self.way.call_within(question, left.min(BUDGET)).await,
-                Some(_) => self.way.call_again(question, left.min(hold + ANSWER)).await,
+                None => self.transport.send_within(&question, left.min(BUDGET)).await,
+                Some(_) => self.transport.send_again(&question, left.min(hold + ANSWER)).await,
             };
             match answer {
-                Ok(news) if news["has_new_argument"] == true => return self.news(&wait, news),
-                Ok(nothing) => {
-                    let nothing = serde_json::from_value(nothing);
-                    known = Some(nothing.map_err(|bad| Refusal::stranger(&bad.to_string()))?);
+                Ok(Poll::News(news)) => return Ok(self.news(&wait, *news)),
+                Ok(Poll::Nothing(nothing)) => {
+                    known = Some(nothing);
                     lost = false;
                     // A server that is about to stop holds nothing any more.
                     if asked.elapsed() + Duration::from_millis(100) < hold {
-                        if let Way::Inside(_) = self.way {
+                        if let Transport::InProcess(_) = self.transport {
                             return Ok(self.timeout(&wait, known.as_ref(), lost, began.elapsed()));
                         }
                         pause = PAUSE;
@@ -137,7 +112,8 @@ impl Hand {
                 }
                 // Once it was there it may come back. One that hangs takes all the time there is.
                 Err(refusal)
-                    if refusal.is_passing() && (known.is_some() || Instant::now() >= last) =>
+                    if refusal.code().is_passing()
+                        && (known.is_some() || Instant::now() >= last) =>
                 {
                     lost = true;
                     pause = PAUSE;
@@ -149,24 +125,22 @@ impl Hand {
             }
             sleep(pause.min(ends - Instant::now())).await;
             if let Some(listener) = &listener
-                && told.elapsed() >= PROGRESS
+                && last_progress.elapsed() >= PROGRESS
             {
-                told = Instant::now();
-                let state = known.as_ref().map(|nothing| nothing.debate_state.0.as_str());
-                listener.hears(began.elapsed(), patience, awaited(state)).await;
+                last_progress = Instant::now();
+                let state = known.as_ref().and_then(|nothing| nothing.debate_state);
+                listener.tell(began.elapsed(), patience, awaited(state.map(|state| state.0))).await;
             }
             let left = ends.saturating_duration_since(Instant::now());
-            hold = left.min(self.way.slice());
+            hold = left.min(self.transport.slice());
             if listener.is_some() {
-                hold = hold.min(PROGRESS.saturating_sub(told.elapsed()));
+                hold = hold.min(PROGRESS.saturating_sub(last_progress.elapsed()));
             }
         }
     }
 
-    fn news(&self, wait: &Wait<'_>, news: Value) -> Result<Answer, Refusal> {
-        let calls = NextCalls::after(&news, wait.debate, wait.role, wait.habits);
-        let news: News =
-            serde_json::from_value(news).map_err(|bad| Refusal::stranger(&bad.to_string()))?;
+    fn news(&self, wait: &Wait<'_>, news: News) -> Answer {
+        let calls = NextCalls::of(Advice::after(&news), wait.seat, wait.habits);
         let (arguments, what) = match news.arguments.len() {
             0 => (vec![news.argument], "Nothing is new; the newest argument follows.".to_owned()),
             1 => (news.arguments, "One new argument follows.".to_owned()),
@@ -189,18 +163,18 @@ impl Hand {
             action: Some(news.action),
             next: calls.next,
             alternatives: calls.others,
-            debate_id: wait.debate.to_owned(),
+            debate_id: wait.seat.debate.to_owned(),
             debate_state: Some(news.debate_state),
             available_actions: news.available_actions,
             next_argument_id_to_wait: Some(news.next_argument_id_to_wait),
             pending_argument_id: news.pending_argument_id,
             omitted: news.omitted,
-            url: self.way.url_of(wait.debate),
-            arguments,
+            url: self.transport.url_of(wait.seat.debate),
+            arguments: arguments.into_iter().map(Said::from).collect(),
             quoted: QUOTED,
             ..Waited::default()
         };
-        Ok(Answer::new(&waited, words).quoting_all(&waited.arguments))
+        Answer::new(&waited, words).quoting_all(&waited.arguments)
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -212,16 +186,17 @@ impl Hand {
         waited: Duration,
     ) -> Answer {
         let seconds = waited.as_secs();
-        let since = known.map(|nothing| nothing.waiting_since);
-        let left = since.map(|Stamp(Time(since))| {
-            let spent = (self.door.now() - since).max(0).unsigned_abs() / 1_000;
-            self.habits.patience.as_secs().saturating_sub(spent)
-        });
-        let who = awaited(known.map(|nothing| nothing.debate_state.0.as_str()));
+        let since = known.and_then(|nothing| nothing.waiting_since);
+        let state = known.and_then(|nothing| nothing.debate_state);
+        let left = patience_left(self.defaults.patience.as_secs(), known, self.source.now());
+        let who = awaited(state.map(|state| state.0));
         let retry = wait.again();
         let message = match (lost, left) {
             (true, None | Some(1..)) => {
-                format!("No response after {seconds}s: the server is lost. {}", self.way.way_back())
+                format!(
+                    "No response after {seconds}s: the server is lost. {}",
+                    self.transport.way_back()
+                )
             }
             (_, Some(0)) => format!(
                 "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited \
@@ -239,15 +214,15 @@ impl Hand {
         let waited = Waited {
             status: Status::Timeout,
             message,
-            action: known.map(|nothing| nothing.action),
+            action: known.and_then(|nothing| nothing.action),
             next,
             retry: Some(retry),
-            debate_id: wait.debate.to_owned(),
-            debate_state: known.map(|nothing| nothing.debate_state),
+            debate_id: wait.seat.debate.to_owned(),
+            debate_state: state,
             waiting_since: since,
             patience_left_s: left,
             server_unreachable: lost,
-            url: self.way.url_of(wait.debate),
+            url: self.transport.url_of(wait.seat.debate),
             quoted: QUOTED,
             ..Waited::default()
         };
@@ -255,40 +230,38 @@ impl Hand {
     }
 }
 
-impl Wait<'_> {
+impl<'a> Wait<'a> {
     /// The same wait once more.
     fn again(&self) -> NextCall {
-        NextCall::wait(self.debate, self.role, self.after, self.habits)
+        NextCall::wait(self.seat, self.after, self.habits)
     }
 
     /// A refusal with how to go on.
     fn refused(&self, refusal: Refusal) -> Refusal {
-        let refusal = refusal.with_id("debate_id", self.debate);
-        if refusal.is_passing() {
-            return refusal.retry(&self.again());
+        let refusal = refusal.with_id("debate_id", self.seat.debate);
+        if refusal.code().is_passing() {
+            return refusal.retry(self.again());
         }
         let unknown =
-            refusal.code() == "ARGUMENT_NOT_FOUND" || refusal.field() == Some("argument_id");
+            *refusal.code() == Code::ArgumentNotFound || refusal.field() == Some("argument_id");
         if unknown {
-            return refusal.next(&NextCall::wait(self.debate, self.role, None, self.habits));
+            return refusal.next(&NextCall::wait(self.seat, None, self.habits));
         }
         refusal
     }
 
-    fn path(&self, hold: Duration) -> String {
-        let after = self.after.map_or(String::new(), |id| format!("&argument_id={}", encoded(id)));
-        let (debate, role) = (encoded(self.debate), encoded(self.role));
-        format!("/debates/{debate}/poll?role={role}{after}&wait={}", hold.as_secs_f64())
+    fn waiter(&self) -> Waiter<'a> {
+        Waiter { debate: self.seat.debate, role: self.seat.role.as_str(), after: self.after }
     }
 }
 
 impl Listener {
-    async fn hears(&self, waited: Duration, patience: Duration, who: &str) {
+    async fn tell(&self, waited: Duration, patience: Duration, who: &str) {
         let progress = ProgressNotificationParam::new(self.token.clone(), waited.as_secs_f64())
             .with_total(patience.as_secs_f64())
             .with_message(format!("still waiting for {who}"));
         if let Err(gone) = self.peer.notify_progress(progress).await {
-            tracing::debug!(%gone, "nobody hears that the wait goes on");
+            tracing::debug!(%gone, "the caller does not take progress any more");
         }
     }
 }

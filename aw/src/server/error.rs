@@ -1,4 +1,4 @@
-//! Everything that can go wrong, as HTTP: the only place that knows an error's status.
+//! Failures as HTTP responses.
 
 use std::time::Duration;
 
@@ -165,7 +165,7 @@ impl Problem {
 
     /// The status that it has over HTTP.
     pub(crate) fn status(&self) -> StatusCode {
-        status(self.error.code)
+        status(&self.error.code)
     }
 
     /// When to try again, if the server is too busy now.
@@ -178,7 +178,7 @@ impl Problem {
         if matches!(self.error.code, Code::ServerError | Code::RecordDamaged) {
             self.error.request_id = Some(request_id.to_owned());
         }
-        let status = status(self.error.code);
+        let status = status(&self.error.code);
         let after = self.retry_after();
         let body = crate::api::error::Failure { success: false, error: *self.error };
         let mut response = (status, axum::Json(body)).into_response();
@@ -197,7 +197,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = status(self.error.code).into_response();
+        let mut response = status(&self.error.code).into_response();
         response.extensions_mut().insert(self);
         response
     }
@@ -308,21 +308,6 @@ impl From<Fault> for Problem {
     }
 }
 
-fn status(code: Code) -> StatusCode {
-    match code {
-        Code::InvalidInput => StatusCode::BAD_REQUEST,
-        Code::ContentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::AuthFailed => StatusCode::UNAUTHORIZED,
-        Code::Forbidden | Code::ActionNotAllowed => StatusCode::FORBIDDEN,
-        Code::DebateNotFound
-        | Code::ArgumentNotFound
-        | Code::DocumentNotFound
-        | Code::VersionNotFound
-        | Code::RouteNotFound => StatusCode::NOT_FOUND,
-        Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        Code::ServerBusy => StatusCode::SERVICE_UNAVAILABLE,
-        Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
-        Code::RecordDamaged | Code::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+fn status(code: &Code) -> StatusCode {
+    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }

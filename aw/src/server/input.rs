@@ -16,6 +16,7 @@ use super::body::{Arrived, read_body};
 use super::error::Problem;
 use super::long::Held;
 use super::turns::DRAWING;
+use crate::api::in_process;
 
 /// What to do with a document that is too long.
 pub(super) const SPLIT: &str = "Split it into several documents";
@@ -23,7 +24,7 @@ pub(super) const SPLIT: &str = "Split it into several documents";
 /// A JSON body that holds an argument.
 pub(super) struct Body<T>(pub(super) T);
 
-impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Body<T> {
+impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
@@ -34,7 +35,7 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for Body<T> {
 /// A JSON body that holds a MOTION, and perhaps the texts of its type.
 pub(super) struct OpeningBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for OpeningBody<T> {
+impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for OpeningBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
@@ -46,21 +47,27 @@ impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for OpeningBody<T> {
 /// A JSON body that holds a document, and the room that it takes.
 pub(super) struct LongBody<T>(pub(super) T, pub(super) Held);
 
-impl<T: DeserializeOwned + Send + 'static> FromRequest<App> for LongBody<T> {
+impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for LongBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
+        if let Some(body) = in_process::body_of(&request) {
+            return Ok(LongBody(body, Held::default()));
+        }
         let (body, held) = read_document(request, app).await?;
         Ok(LongBody(parsed(body).await?, held))
     }
 }
 
-async fn read_json<T: DeserializeOwned + Send + 'static>(
+async fn read_json<T: DeserializeOwned + Clone + Send + 'static>(
     request: Request,
     app: &App,
     text: usize,
     besides: usize,
 ) -> Result<(T, Held), Problem> {
+    if let Some(body) = in_process::body_of(&request) {
+        return Ok((body, Held::default()));
+    }
     let (body, held) = read_body(request, app, text, besides).await?;
     Ok((parsed(body).await?, held))
 }

@@ -1,12 +1,11 @@
 //! `/mcp`: the Model Context Protocol over HTTP.
 //!
-//! The guard has let the caller in before anything here sees a request. A tool's calls go to the
-//! server's own routes, in this process, as that same caller: what a seat may not do it may not do
-//! here either.
+//! The guard lets the caller in before anything here sees a request. A tool's requests go to the
+//! server's own routes, in this process, as that same caller: a seat may do here what it may do there.
 //!
-//! No session is kept, in neither revision of the protocol, so whoever calls does not notice that
-//! the server was restarted. Clients of the older revision are given a session id all the same: it
-//! tells their calls apart, so that one of them can be cancelled.
+//! No session is kept, in either revision of the protocol, so clients do not notice a restart of the
+//! server. Clients of the older revision get a session id all the same: it tells their calls apart, so
+//! that one of them can be cancelled.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,6 +23,7 @@ use rmcp::model::{Extensions, RequestId};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tower::ServiceExt;
 use uuid::Uuid;
 
@@ -32,12 +32,17 @@ use super::caller::Caller;
 use super::error::Problem;
 use super::input;
 use super::long::{Held, LongMessages};
-use crate::mcp::{self, Door, Habits, Inside, Mcp, Scope, Visit, Way};
+use crate::api::in_process::{self, InProcess};
+use crate::mcp::{CallSource, CallerInfo, Defaults, Mcp, Scope, Transport};
 
 /// Tells the calls of one client of the older revision from those of another.
 const SESSION: &str = "mcp-session-id";
 
-/// What of a message matters before it is answered.
+/// The methods that are looked at before they are answered.
+const INITIALIZE: &str = "initialize";
+const CANCELLED: &str = "notifications/cancelled";
+
+/// The fields of a message that matter before it is answered.
 #[derive(Debug, Deserialize)]
 struct Message {
     method: Option<String>,
@@ -53,9 +58,9 @@ struct Cancelled {
 }
 
 /// The route, whose tools call these routes.
-pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<App> {
+pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRouter<App> {
     let http = Http { routes, app: app.clone() };
-    let mcp = Mcp::new(http, habits);
+    let mcp = Mcp::new(http, defaults);
     // Its own look at Host and Origin is coarser than the guard's, which has been passed.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -73,18 +78,21 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
         let body = body.whole();
         let room = Arc::new(Room { long: app.long.clone(), held: Mutex::new(held) });
         parts.extensions.insert(room.clone());
-        let message: Message = input::from_json(&body)?;
+        let message = looked_at(&body)?;
+        let method = message.as_ref().and_then(|message| message.method.as_deref());
         let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
-        if message.method.as_deref() == Some("notifications/cancelled")
+        let is_first = method == Some(INITIALIZE);
+        if method == Some(CANCELLED)
             && let Some(session) = session
-            && let Some(request) = message.params.and_then(|cancelled| cancelled.request)
+            && let Some(request) = message.and_then(|message| message.params?.request)
         {
             mcp.cancel(session, &request);
         }
-        // Whoever asks without saying so can read what comes all the same.
+        // A client that does not say what it accepts can read both.
         let every = HeaderValue::from_static("application/json, text/event-stream");
         parts.headers.insert(ACCEPT, every);
-        let answered = service.oneshot(Request::from_parts(parts, Body::from(body))).await;
+        let request = Request::from_parts(parts, Body::from(body.clone()));
+        let answered = service.oneshot(request).await;
         let mut response: Response = match answered {
             // Its room is held until the last of it has been sent.
             Ok(response) => response.map(move |body| {
@@ -96,15 +104,22 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
             Err(never) => match never {},
         };
         if !response.status().is_success() && !speaks_json(&response) {
+            input::from_json::<IgnoredAny>(&body)?;
             return Err(Problem::no_message(response.status()));
         }
-        if message.method.as_deref() == Some("initialize")
-            && let Ok(id) = HeaderValue::from_str(&Uuid::new_v4().to_string())
-        {
+        if is_first && let Ok(id) = HeaderValue::from_str(&Uuid::new_v4().to_string()) {
             response.headers_mut().insert(SESSION, id);
         }
         Ok::<_, Problem>(response)
     })
+}
+
+/// The message, if it is one that must be looked at here. The protocol's own parser reads all of them,
+/// so that a call is not parsed twice.
+fn looked_at(body: &[u8]) -> Result<Option<Message>, Problem> {
+    let text = str::from_utf8(body).unwrap_or_default();
+    let matters = [INITIALIZE, CANCELLED].iter().any(|method| text.contains(method));
+    if matters { input::from_json(body).map(Some) } else { Ok(None) }
 }
 
 /// Whether a refusal is one of the protocol's own.
@@ -113,32 +128,32 @@ fn speaks_json(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// The room that a call and its answer take.
+/// The memory that a call and its answer take.
 struct Room {
     long: LongMessages,
     held: Mutex<Held>,
 }
 
-impl mcp::Room for Room {
+impl in_process::Room for Room {
     fn take(&self, bytes: usize) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         self.long.grow(&mut held, bytes).is_ok()
     }
 }
 
-/// Callers over HTTP, as the guard has found out who they are.
+/// Callers over HTTP, which the guard has authenticated.
 struct Http {
     routes: Router,
     app: App,
 }
 
-impl Door for Http {
-    fn visit(&self, call: &Extensions) -> Visit {
+impl CallSource for Http {
+    fn caller(&self, call: &Extensions) -> CallerInfo {
         let mut caller = axum::http::Extensions::new();
         let mut url = String::new();
         let mut allowed = Scope::Open;
         let mut session = None;
-        let mut room: Option<Arc<dyn mcp::Room>> = None;
+        let mut room: Option<Arc<dyn in_process::Room>> = None;
         if let Some(parts) = call.get::<Parts>() {
             caller.insert(Caller::of(parts));
             room = parts.extensions.get::<Arc<Room>>().map(|room| room.clone() as Arc<_>);
@@ -147,8 +162,8 @@ impl Door for Http {
             allowed = scope(parts).unwrap_or(Scope::Open);
             session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         }
-        let inside = Inside { routes: self.routes.clone(), caller, url, room };
-        Visit { way: Way::Inside(inside), scope: allowed, session }
+        let inside = InProcess { routes: self.routes.clone(), caller, url, room };
+        CallerInfo { transport: Transport::InProcess(inside), scope: allowed, session }
     }
 
     fn now(&self) -> i64 {
@@ -156,7 +171,7 @@ impl Door for Http {
     }
 }
 
-/// What whoever sent this may call: as the role of their seat, else as the one in the URL.
+/// What the caller may call: as the role of its seat, else as the one in the URL.
 fn scope(parts: &Parts) -> Result<Scope, Problem> {
     let query = parts.uri.query().unwrap_or_default();
     let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "role");

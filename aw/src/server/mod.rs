@@ -66,7 +66,7 @@ pub(crate) use error::Problem;
 pub(crate) use long::Held;
 pub(crate) use turns::{COMPARING, DRAWING};
 
-use crate::mcp::Habits;
+use crate::mcp::Defaults;
 use crate::settings::{Guard, Limits, Rates};
 
 /// What every handler is handed. It is cloned several times for each request, so that a clone must
@@ -114,8 +114,8 @@ pub struct Setup {
     pub home_id: String,
     /// Tells when the server should stop.
     pub stopping: Stopping,
-    /// What agents are told that call its tools.
-    pub habits: Habits,
+    /// The settings that its tools use.
+    pub tool_defaults: Defaults,
     /// The pages, from `web::pages`.
     pub pages: Pages,
 }
@@ -132,7 +132,7 @@ struct Description;
 
 /// Everything that is served.
 pub fn router(setup: Setup) -> Router {
-    let Setup { engine, guard, limits, home_id, stopping, habits, pages } = setup;
+    let Setup { engine, guard, limits, home_id, stopping, tool_defaults, pages } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App(Arc::new(Shared {
@@ -158,7 +158,7 @@ pub fn router(setup: Setup) -> Router {
         .with_state(app.clone());
     router
         .route("/openapi.json", get(description))
-        .route("/mcp", mcp::route(own, &app, habits))
+        .route("/mcp", mcp::route(own, &app, tool_defaults))
         .merge(pages.routes)
         .fallback(unknown)
         .layer(from_fn_with_state(app.clone(), attend))

@@ -27,7 +27,7 @@ impl From<&aw_core::Argument> for Argument {
             parked: event.parked(),
             close: event.close(),
             automatic: event.automatic(),
-            via: Text(argument.via),
+            via: argument.via.as_str().into(),
             seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
             hash: Text(argument.hash),
             created_at: Stamp(argument.at),
@@ -154,7 +154,7 @@ impl From<&record::Receipt> for Written {
             argument: (&receipt.argument).into(),
             replayed: receipt.replayed,
             missed: receipt.missed.iter().map(Into::into).collect(),
-            action: Text(receipt.action),
+            action: Some(Text(receipt.action)),
             next_argument_id_to_wait: Text(receipt.waits_on),
             message: receipt.argument.event.parked().then(|| parked_message(receipt)),
         }
@@ -204,10 +204,11 @@ impl From<&record::Poll> for Poll {
                 Poll::Nothing(Nothing {
                     has_new_argument: false,
                     debate_id: Text(*debate),
-                    debate_state: Text(*state),
+                    debate_state: Some(Text(*state)),
                     last_seen_seq: *seen,
-                    action: Text(*action),
-                    waiting_since: Stamp(*since),
+                    last_argument_id: None,
+                    action: Some(Text(*action)),
+                    waiting_since: Some(Stamp(*since)),
                 })
             }
         }

@@ -167,7 +167,7 @@ impl Aw {
         match serde_json::from_str::<Value>(&ran.stdout) {
             Ok(json) => {
                 assert_eq!(ran.stdout.trim_end().lines().count(), 1, "one object on one line");
-                let _ = writeln!(transcript, "{json:#}");
+                let _ = writeln!(transcript, "{}", laid_out(&json, 0));
             }
             Err(_) => transcript.push_str(&ran.stdout),
         }
@@ -304,6 +304,29 @@ impl Ran {
         }
         whole
     }
+}
+
+/// JSON with a line for each field of the envelope and of the data; what is deeper stands on one line.
+fn laid_out(value: &Value, depth: usize) -> String {
+    let parts: Vec<String> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, value)| {
+                format!("{}: {}", Value::from(&**name), laid_out(value, depth + 1))
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(|item| laid_out(item, depth + 1)).collect(),
+        plain => return plain.to_string(),
+    };
+    let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
+    // The envelope, its content, the data; and an item of a list in the data.
+    let is_wide = depth < 4 || depth == 4 && value.is_array();
+    if parts.is_empty() || !is_wide {
+        return format!("{open}{}{close}", parts.join(", "));
+    }
+    let (indent, end) = ("  ".repeat(depth + 1), "  ".repeat(depth));
+    let lines: Vec<String> = parts.iter().map(|part| format!("{indent}{part}")).collect();
+    format!("{open}\n{}\n{end}{close}", lines.join(",\n"))
 }
 
 /// A command line as it would be typed.

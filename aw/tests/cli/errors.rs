@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::aw::{Aw, Ran};
 use crate::world::{ServerProcess, free_listener, new_id, text};
@@ -501,16 +501,22 @@ fn a_busy_server_is_tried_again_with_the_same_request() {
     let listener = free_listener();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let busy = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"no time"}}"#;
-    let done = r#"{"success":true,"data":{"document_id":"d","version":1}}"#;
+    let done = json!({"success": true, "data": {
+        "document_id": new_id(), "version": 1, "summary": "s", "author": null, "metadata": {},
+        "created_at": "2026-11-16T12:00:00.000Z", "replayed": false, "of_a_newer_server": [1],
+    }});
     let serving = std::thread::spawn(move || {
         let answers = [("503 Service Unavailable", busy), ("503 Service Unavailable", busy)];
-        let answers = answers.into_iter().chain([("201 Created", done)]);
+        let done = done.to_string();
+        let answers = answers.into_iter().chain([("201 Created", done.as_str())]);
         answers.map(|(status, body)| answer_one(&listener, status, body)).collect::<Vec<Value>>()
     });
     let aw = Aw::new().set("DEBATE_SERVER_URL", &url);
     let kept = aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).ok();
     let warning = text(&kept["metadata"]["warning"]);
     assert!(warning.contains("9.9.9") && warning.contains("aw server restart"), "{warning}");
+    let printed = &kept["content"][0]["data"]["of_a_newer_server"];
+    assert_eq!(*printed, json!([1]), "a field that this version does not know is printed");
     let asked = serving.join().unwrap();
     let request = &asked[0]["client_request_id"];
     assert!(request.is_string(), "{asked:?}");

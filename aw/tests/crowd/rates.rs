@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Peer, Setup, Stop};
 use aw::settings::{Guard, Limits, Pace, Rates};
 use axum::Router;
@@ -179,7 +179,7 @@ impl Crossroads {
             limits: Limits { rates, ..Limits::default() },
             home_id: "test-home".to_owned(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
         Crossroads { router, _stop: stop }

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use aw::api::http::{Call, Client};
+use aw::api::client::Request;
+use aw::api::http::Client;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -127,13 +128,17 @@ impl Machine {
 
     /// What the server answers to a GET.
     pub fn get(&self, path: &str) -> Value {
-        Client::new(&self.url(), None).call(Call::Get(path)).expect("the server answers")
+        Client::new(&self.url(), None)
+            .call(&Request::<Value>::get(path))
+            .expect("the server answers")
+            .json
     }
 
     /// How many waits the server holds; none when there is no server.
     pub fn held(&self) -> u64 {
-        let health = Client::new(&self.url(), None).once(Call::Get("/health"), Duration::ZERO);
-        health.map_or(0, |health| health["held_waits"].as_u64().unwrap())
+        let health =
+            Client::new(&self.url(), None).once(&Request::<Value>::get("/health"), Duration::ZERO);
+        health.map_or(0, |health| health.json["held_waits"].as_u64().unwrap())
     }
 
     /// Every process of this machine: its id and what was typed.

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use aw::api::http::{Call, Client, Trouble};
+use aw::api::client::Request;
+use aw::api::http::{Client, Trouble};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rusqlite::Connection;
@@ -40,9 +41,10 @@ fn listed(machine: &Machine) -> Vec<String> {
 }
 
 fn health(machine: &Machine) -> Result<Value, Value> {
-    match Client::new(&machine.url(), None).once(Call::Get("/health"), Duration::ZERO) {
-        Ok(health) => Ok(health),
-        Err(Trouble::Refused(error)) => Err(error),
+    match Client::new(&machine.url(), None).once(&Request::<Value>::get("/health"), Duration::ZERO)
+    {
+        Ok(health) => Ok(health.json),
+        Err(Trouble::Refused(refused)) => Err(refused.json),
         Err(other) => panic!("{other:?}"),
     }
 }

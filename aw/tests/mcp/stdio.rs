@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw::api::http::{Call, Client};
+use aw::api::client::Request;
+use aw::api::http::Client;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -149,7 +150,7 @@ impl Drop for Host {
 
 fn held_waits(aw: &Aw) -> u64 {
     let server = Client::new(&format!("http://{}", aw.listen), None);
-    server.call(Call::Get("/health")).unwrap()["held_waits"].as_u64().unwrap()
+    server.call(&Request::<Value>::get("/health")).unwrap().json["held_waits"].as_u64().unwrap()
 }
 
 #[track_caller]

@@ -6,7 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use aw::api::http::{Call, Client};
+use aw::api::client::Request;
+use aw::api::http::Client;
 use serde_json::Value;
 
 use crate::loops::machine::{Machine, Ran};
@@ -190,7 +191,7 @@ fn another_user_is_asked_for_a_token_at_every_door_but_health() {
     let neighbour = Neighbour::on(&machine);
     let admin = fs::read_to_string(machine.data().join("admin_token")).unwrap();
     let client = Client::new(&machine.url(), Some(admin.trim().to_owned()));
-    let before = client.call(Call::Get(&format!("/debates/{debate}"))).unwrap();
+    let before = client.call(&Request::<Value>::get(format!("/debates/{debate}"))).unwrap();
 
     let description = description_of(&machine, admin.trim());
     let mut doors = Vec::new();
@@ -243,9 +244,13 @@ fn another_user_is_asked_for_a_token_at_every_door_but_health() {
         assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
         assert!(!ran.out.contains(admin.trim()) && !ran.err.contains(admin.trim()));
     }
-    let after = client.call(Call::Get(&format!("/debates/{debate}"))).unwrap();
-    assert_eq!(before["arguments"], after["arguments"]);
-    assert_eq!(client.call(Call::Get("/tokens")).unwrap()["total"], 2, "the two that were made");
+    let after = client.call(&Request::<Value>::get(format!("/debates/{debate}"))).unwrap();
+    assert_eq!(before.json["arguments"], after.json["arguments"]);
+    assert_eq!(
+        client.call(&Request::<Value>::get("/tokens")).unwrap().json["total"],
+        2,
+        "the two that were made"
+    );
 }
 
 /// `/openapi.json`, which is no envelope.

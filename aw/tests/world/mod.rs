@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
-use aw::mcp::Habits;
+use aw::mcp::Defaults;
 use aw::server::{self, Setup, Stop};
 use aw::settings::{Guard, Limits};
 use aw_core::Time;
@@ -105,7 +105,7 @@ impl World {
             limits,
             home_id: new_id(),
             stopping: stop.told(),
-            habits: Habits::default(),
+            tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
         let listener = free_listener();

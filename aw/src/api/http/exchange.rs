@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use ureq::http::{Response, Uri};
 use ureq::{Body, Error, RequestBuilder, Timeout};
 
-use super::{Call, Client, Lost, Trouble};
+use super::super::error::Code;
+use super::{Call, Client, Envelope, Lost, Method, Trouble, refused};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -31,38 +33,42 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// The failure that this answer is, given its body if that is JSON.
-    pub(super) fn trouble(self, body: Option<Value>) -> Trouble {
-        let Reply { status, retry_after, .. } = self;
-        let pause = retry_after.unwrap_or(Duration::from_secs(1));
-        match (body, status) {
-            (Some(mut body), 503) if body["success"] == false => {
-                Trouble::Busy(body["error"].take(), pause)
+    /// The data in the envelope, or the failure that this answer is.
+    pub(super) fn data(self) -> Result<Value, Trouble> {
+        let Reply { status, retry_after, body } = self;
+        let json = serde_json::from_slice::<Value>(&body);
+        let is_json = json.is_ok();
+        let envelope = json.ok().and_then(|json| Envelope::deserialize(json).ok());
+        Err(match (envelope, status) {
+            (Some(Envelope { success: true, data, .. }), _) => return Ok(data),
+            (Some(Envelope { error, .. }), 503) => {
+                let pause = retry_after.unwrap_or(Duration::from_secs(1));
+                Trouble::Busy(Box::new(error.into()), pause)
             }
-            (Some(mut body), _) if body["success"] == false => {
-                Trouble::Refused(body["error"].take())
-            }
+            (Some(Envelope { error, .. }), _) => refused(error),
             // A proxy takes less than the server behind it.
-            (_, 413) => Trouble::Refused(json!({
-                "code": "CONTENT_TOO_LARGE",
+            (None, 413) => refused(json!({
+                "code": Code::ContentTooLarge,
                 "message": "a proxy in front of the server refuses a request of this length",
-                "suggestion": "Shorten the text, or ask whoever runs the proxy to take longer requests",
+                "suggestion": "Shorten the text, or ask the operator of the proxy to allow longer requests",
             })),
             // A proxy says so of the server behind it, for instance during a restart.
-            (_, 502..=504) => Trouble::Unreachable(Lost {
+            (None, 502..=504) => Trouble::Unreachable(Lost {
                 why: format!("a proxy in front of it answered {status}"),
                 timed_out: false,
                 proxy: Some(retry_after.unwrap_or_default()),
             }),
-            (Some(_), _) => Trouble::Stranger(format!("it answered {status} in another form")),
+            (None, _) if is_json => {
+                Trouble::Stranger(format!("it answered {status} in another form"))
+            }
             (None, _) => Trouble::Stranger(format!("it answered {status} and not in JSON")),
-        }
+        })
     }
 }
 
 impl Client {
     /// Sends the request and reads the whole answer.
-    pub(super) fn exchange(&self, call: Call<'_>, ends: Instant) -> Result<Reply, Trouble> {
+    pub(super) fn exchange(&self, call: &Call, ends: Instant) -> Result<Reply, Trouble> {
         let lost = |why: String| {
             let timed_out = Instant::now() >= ends;
             Trouble::Unreachable(Lost { why, timed_out, proxy: None })
@@ -90,14 +96,14 @@ impl Client {
         Ok(Reply { status, body, retry_after: seconds.map(Duration::from_secs) })
     }
 
-    fn send(&self, call: Call<'_>, left: Duration) -> Result<Response<Body>, Error> {
-        let url = |path: &str| format!("{}{path}", self.base);
-        match call {
-            Call::Get(path) => self.prepared(self.agent.get(url(path)), left).call(),
-            Call::Delete(path) => self.prepared(self.agent.delete(url(path)), left).call(),
-            Call::Post(path, body) => {
-                let body = body.to_string();
-                let request = self.prepared(self.agent.post(url(path)), left);
+    fn send(&self, call: &Call, left: Duration) -> Result<Response<Body>, Error> {
+        let url = format!("{}{}", self.base, call.path);
+        match call.method {
+            Method::Get => self.prepared(self.agent.get(url), left).call(),
+            Method::Delete => self.prepared(self.agent.delete(url), left).call(),
+            Method::Post => {
+                let body = call.body.as_ref().map(|body| body.json()).unwrap_or_default();
+                let request = self.prepared(self.agent.post(url), left);
                 let request = request.header("content-type", "application/json");
                 // The server refuses a body that is too long before any of it is sent.
                 let asking = body.len() > ASKED;
@@ -157,6 +163,7 @@ mod tests {
     use std::net::TcpListener;
     use std::thread;
 
+    use super::super::Request;
     use super::*;
 
     /// A client of a server that answers with a body in pieces of this size, one every 100 ms.
@@ -184,7 +191,8 @@ mod tests {
     #[test]
     fn a_long_answer_that_makes_progress_may_take_longer_than_the_limit() {
         let ends = Instant::now() + Duration::from_secs(2);
-        let body = piecewise(64 * 1024, 30).raw_until("/", ends).unwrap();
+        let body =
+            piecewise(64 * 1024, 30).raw_until(Request::<Value>::get("/").call(), ends).unwrap();
         assert_eq!(body.len(), 30 * 64 * 1024);
         assert!(Instant::now() > ends);
     }
@@ -192,7 +200,8 @@ mod tests {
     #[test]
     fn an_answer_that_drips_ends_with_the_limit() {
         let ends = Instant::now() + Duration::from_secs(2);
-        let trouble = piecewise(1, 1_000).raw_until("/", ends).unwrap_err();
+        let trouble =
+            piecewise(1, 1_000).raw_until(Request::<Value>::get("/").call(), ends).unwrap_err();
         assert!(matches!(trouble, Trouble::Unreachable(lost) if lost.timed_out));
         assert!(Instant::now() < ends + Duration::from_secs(20));
     }

@@ -1,108 +1,91 @@
 //! A server of the older system, which speaks our protocol without what came later.
 //!
-//! Ours names its version in every answer; the older server does not, and its answers lack fields. It
-//! is recognised by that, answer by answer. The moves of a debate work there: what an answer lacks is
-//! filled in. Everything else is refused in words that say why.
+//! Our server names its version in every answer; the older one does not, and its answers lack fields.
+//! The client recognises it by that, answer by answer. The moves of a debate work there: the client
+//! fills in what it prints ([`adapted`]) and what it reads ([`completed`]). It refuses everything else
+//! and says why.
 
 use std::time::Duration;
 
+use aw_core::{DebateId, Role, State};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use super::Call;
+use super::super::client::{Call, Operation};
+use super::super::error::Code;
+use super::Refused;
 
-/// How long it is left in peace after a poll, which it answers at once.
+/// The pause between two polls, which that server answers at once.
 pub(super) const PACE: Duration = Duration::from_secs(1);
 
-/// What a list can be asked for there.
-const LISTED_BY: [&str; 3] = ["state", "limit", "offset"];
-
-/// Whether this is a poll.
-pub(super) fn is_poll(call: Call<'_>) -> bool {
-    matches!(call, Call::Get(path) if path.contains("/poll?"))
-}
-
-/// Whether data that came without a version is the older server's.
-pub(super) fn is_its_answer(call: Call<'_>, data: &Value) -> bool {
-    match call {
-        Call::Get(_) if is_poll(call) => {
+/// Whether data that came without a version is from the older server.
+pub(super) fn is_its_answer(call: &Call, data: &Value) -> bool {
+    let lacks = |name: &str| data[name].is_null();
+    match call.operation {
+        Operation::Health => data["status"] == "ok" && lacks("home_id"),
+        Operation::Poll { .. } => {
             data["has_new_argument"].is_boolean()
-                && data["available_actions"].is_null()
-                && data["waiting_since"].is_null()
+                && lacks("available_actions")
+                && lacks("waiting_since")
         }
-        Call::Get(path) if path.starts_with("/debates?") || path == "/debates" => {
-            data["debates"].is_array() && data["total_is_exact"].is_null()
-        }
-        Call::Get(path) => path.starts_with("/debates/") && data["presence"].is_null(),
-        Call::Post(..) => {
-            data["argument"].is_object() && data["next_argument_id_to_wait"].is_null()
-        }
-        Call::Delete(_) => false,
+        Operation::ListDebates { .. } => data["debates"].is_array() && lacks("total_is_exact"),
+        Operation::ReadDebate => lacks("presence"),
+        Operation::Write => data["argument"].is_object() && lacks("next_argument_id_to_wait"),
+        Operation::Other => false,
     }
 }
 
-/// Its answer as ours would be, or why it cannot be.
-pub(super) fn adapted(call: Call<'_>, data: Value) -> Result<Value, Value> {
-    match call {
-        Call::Get(path) if is_poll(call) => Ok(polled(path, data)),
-        Call::Get(path) if !path.starts_with("/debates/") => {
-            let asked = path.split_once('?').map_or("", |(_, query)| query).split('&');
-            let names =
-                asked.filter_map(|part| part.split('=').next()).filter(|name| !name.is_empty());
-            match names.into_iter().find(|name| !LISTED_BY.contains(name)) {
-                Some(_) => Err(refusal("it lists debates by their state only")),
-                None => Ok(data),
-            }
+/// Its answer as ours would be printed, or why it cannot be.
+pub(super) fn adapted(call: &Call, mut data: Value) -> Result<Value, Value> {
+    match &call.operation {
+        Operation::Poll { role } => return Ok(polled(role, data)),
+        Operation::ListDebates { by_state_only: false } => {
+            return Err(refusal("it lists debates by their state only"));
         }
-        Call::Get(_) => {
-            let mut data = data;
-            data["own_rules"] = false.into();
-            Ok(data)
+        Operation::ReadDebate => data["own_rules"] = false.into(),
+        Operation::Write => {
+            data["next_argument_id_to_wait"] = data["argument"]["id"].clone();
+            data["missed"] = json!([]);
+            data["replayed"] = false.into();
         }
-        Call::Delete(_) => Ok(data),
-        Call::Post(..) => Ok(written(data)),
+        Operation::Health | Operation::ListDebates { .. } | Operation::Other => {}
     }
+    Ok(data)
+}
+
+/// Whether this is the refusal of its framework, whose code our server does not have.
+pub(super) fn is_its_refusal(refused: &Refused) -> bool {
+    refused.data.code == Code::Unknown("HTTP_ERROR".to_owned())
 }
 
 /// Its refusal as ours would be.
-pub(super) fn explained(call: Call<'_>, status: u16, error: Value) -> Value {
-    let said = error["message"].as_str().unwrap_or_default();
-    match (error["code"].as_str(), status, call) {
-        (Some("HTTP_ERROR"), 401, _) => json!({"code": "AUTH_FAILED", "message": said}),
-        (Some("HTTP_ERROR"), _, _) => refusal(&format!("it does not know this command ({said})")),
-        (Some("INVALID_INPUT"), _, Call::Get(path))
-            if is_poll(call) && query(path, "role") == Some("arbitrator") =>
-        {
+pub(super) fn explained(call: &Call, status: u16, refused: Refused) -> Value {
+    let said = &refused.data.message;
+    match (&refused.data.code, &call.operation) {
+        _ if is_its_refusal(&refused) && status == 401 => {
+            json!({"code": Code::AuthFailed, "message": said})
+        }
+        _ if is_its_refusal(&refused) => {
+            refusal(&format!("it does not know this command ({said})"))
+        }
+        (Code::InvalidInput, Operation::Poll { role }) if role == Role::Arbitrator.as_str() => {
             refusal("there the arbitrator cannot wait, and rules on its page")
         }
-        _ => error,
+        _ => refused.json,
     }
 }
 
 fn refusal(why: &str) -> Value {
     json!({
-        "code": "ROUTE_NOT_FOUND",
+        "code": Code::RouteNotFound,
         "message": format!("this server is the older system: {why}"),
         "suggestion": "Stop the older server and unset DEBATE_SERVER_URL: the next command then starts a server \
                        of this aw, which imports its debates",
     })
 }
 
-/// The value of a parameter in the query of this path.
-fn query<'a>(path: &'a str, name: &str) -> Option<&'a str> {
-    let (_, query) = path.split_once('?')?;
-    query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
-}
-
-fn written(mut data: Value) -> Value {
-    data["next_argument_id_to_wait"] = data["argument"]["id"].clone();
-    data["missed"] = json!([]);
-    data["replayed"] = false.into();
-    data
-}
-
-/// It hands back the newest argument whoever wrote it: what one wrote oneself is no news.
-fn polled(path: &str, mut data: Value) -> Value {
-    let role = query(path, "role").unwrap_or_default();
+/// It returns the newest argument of any role: one's own argument is no news.
+fn polled(role: &str, mut data: Value) -> Value {
     if data["has_new_argument"] != true {
         return data;
     }
@@ -115,16 +98,123 @@ fn polled(path: &str, mut data: Value) -> Value {
             "last_argument_id": argument["id"],
         });
     }
-    let state = data["debate_state"].as_str().unwrap_or_default();
-    data["available_actions"] = match (role, state) {
-        ("proposer", "AWAITING_PROPOSER") => {
+    let state = data["debate_state"].as_str().and_then(|state| state.parse().ok());
+    data["available_actions"] = match (role.parse(), state) {
+        (Ok(Role::Proposer), Some(State::AwaitingProposer)) => {
             json!(["SUBMIT_CLAIM", "SUBMIT_APPEAL", "SUBMIT_RESOLUTION"])
         }
-        ("opponent", "AWAITING_OPPONENT") => json!(["SUBMIT_CLAIM"]),
+        (Ok(Role::Opponent), Some(State::AwaitingOpponent)) => json!(["SUBMIT_CLAIM"]),
         _ => json!([]),
     };
     data["next_argument_id_to_wait"] = argument["id"].clone();
     data["arguments"] = json!([argument]);
     data["omitted"] = 0.into();
     data
+}
+
+/// The data with everything that our types want. None of what is filled in here is printed.
+pub(super) fn completed(call: &Call, mut data: Value) -> Value {
+    match call.operation {
+        Operation::Health => fill(
+            &mut data,
+            json!({"version": "", "home_id": "", "held_waits": 0, "open_sockets": 0, "database": ""}),
+        ),
+        Operation::Poll { .. } if data["has_new_argument"] == true => {
+            complete_argument(&mut data["argument"]);
+            complete_arguments(&mut data["arguments"]);
+        }
+        Operation::Poll { .. } => {
+            fill(&mut data, json!({"debate_id": Uuid::nil(), "last_seen_seq": 0}));
+            complete_id(&mut data["debate_id"]);
+        }
+        Operation::ListDebates { .. } => {
+            fill(&mut data, json!({"total": 0, "total_is_exact": true}));
+            for debate in data["debates"].as_array_mut().into_iter().flatten() {
+                complete_debate(debate);
+                let updated = debate["updated_at"].clone();
+                let last = json!({
+                    "id": Uuid::nil(), "seq": 0, "role": "proposer", "type": "MOTION",
+                    "parked": false, "created_at": updated,
+                });
+                fill(debate, json!({"last_argument": last, "presence": nobody()}));
+            }
+        }
+        Operation::ReadDebate => {
+            let none = json!({"proposer": [], "opponent": [], "arbitrator": []});
+            fill(
+                &mut data,
+                json!({
+                    "rulings": [], "documents": [], "rules_origin": "built_in",
+                    "available_actions": none, "presence": nobody(),
+                }),
+            );
+            complete_debate(&mut data["debate"]);
+            complete_argument(&mut data["motion"]);
+            complete_arguments(&mut data["arguments"]);
+        }
+        Operation::Write => {
+            complete_debate(&mut data["debate"]);
+            complete_argument(&mut data["argument"]);
+        }
+        Operation::Other => {}
+    }
+    data
+}
+
+fn nobody() -> Value {
+    let absent = json!({"waiting": false});
+    json!({"proposer": absent, "opponent": absent, "arbitrator": absent})
+}
+
+fn complete_debate(debate: &mut Value) {
+    fill(debate, json!({"resolution_policy": "auto"}));
+    complete_id(&mut debate["id"]);
+    complete_time(&mut debate["created_at"]);
+    complete_time(&mut debate["updated_at"]);
+}
+
+fn complete_arguments(arguments: &mut Value) {
+    arguments.as_array_mut().into_iter().flatten().for_each(complete_argument);
+}
+
+fn complete_argument(argument: &mut Value) {
+    let nil = Uuid::nil();
+    fill(
+        argument,
+        json!({
+            "debate_id": nil, "client_request_id": nil, "parked": false, "automatic": false,
+            "via": "api", "hash": "0".repeat(64),
+        }),
+    );
+    complete_id(&mut argument["debate_id"]);
+    complete_time(&mut argument["created_at"]);
+}
+
+/// It calls some debates otherwise than by a UUID.
+fn complete_id(id: &mut Value) {
+    if let Some(name) = id.as_str()
+        && name.parse::<DebateId>().is_err()
+    {
+        *id = DebateId::once_called(name).to_string().into();
+    }
+}
+
+/// It writes times as SQLite does: `2026-02-07 05:32:50`, in UTC.
+fn complete_time(time: &mut Value) {
+    if let Some(text) = time.as_str()
+        && !text.ends_with('Z')
+    {
+        *time = format!("{}Z", text.replace(' ', "T")).into();
+    }
+}
+
+/// Adds fields that are missing or null.
+fn fill(data: &mut Value, defaults: Value) {
+    let (Some(fields), Value::Object(defaults)) = (data.as_object_mut(), defaults) else { return };
+    for (name, value) in defaults {
+        let field = fields.entry(name).or_insert(Value::Null);
+        if field.is_null() {
+            *field = value;
+        }
+    }
 }

@@ -16,15 +16,15 @@ pub struct SubmitDocument {
     #[schema(min_length = 1)]
     pub content: String,
     /// A label of who writes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
     pub author: Option<String>,
     /// Whatever the author keeps with it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
     /// Makes a retry recognisable.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = Uuid)]
     pub client_request_id: Option<String>,
 }
@@ -123,6 +123,6 @@ pub struct Diff {
     pub from: u64,
     /// The newer side.
     pub to: u64,
-    /// A unified diff; empty when the texts are the same.
+    /// A unified diff of the author's words; empty when the texts are the same.
     pub diff: String,
 }

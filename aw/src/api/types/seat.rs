@@ -11,10 +11,13 @@ pub struct CreateToken {
     /// `proposer`, `opponent`, `arbitrator` or `observer`.
     pub role: String,
     /// The only debate that it is for; without it any.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<String>,
     /// What it is called: at most 80 characters, which everybody sees on what is written with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Seconds for which it is good; without it until it is revoked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<u64>,
 }
 
@@ -71,6 +74,7 @@ pub struct TokenList {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct CreateLink {
     /// The page to come to, for instance `/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 

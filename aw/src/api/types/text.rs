@@ -9,6 +9,7 @@ use aw_core::{
     Role, State, Time, Via,
 };
 use jiff::Timestamp;
+use schemars::{JsonSchema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::RefOr;
@@ -107,6 +108,17 @@ macro_rules! schema_of_words {
         impl ToSchema for Text<$name> {
             fn name() -> Cow<'static, str> {
                 stringify!($name).into()
+            }
+        }
+
+        impl JsonSchema for Text<$name> {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+                let words: Vec<&str> = $name::ALL.iter().map(|word| word.as_str()).collect();
+                json_schema!({"type": "string", "enum": words})
             }
         }
     )+};

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::debate::Shape;
+use super::super::doctor::{Check, Status, count};
 use super::super::human;
 use super::super::next_command::quoted;
 use super::super::output::{Answer, Problem, Shown};
@@ -63,42 +65,49 @@ impl Doctor {
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),
             });
         }
-        let bad = checks.iter().filter(|check| check["status"] == "failed").count();
-        let odd = checks.iter().filter(|check| check["status"] == "warning").count();
+        let (bad, odd) = count(&checks);
         let message = match (chosen.is_empty(), bad, odd) {
             (true, ..) => "None of the known agent programs is on this machine".to_owned(),
             (_, 0, 0) => "Everything is as it should be".to_owned(),
             (_, bad, odd) => format!("{bad} failed, warnings: {odd}"),
         };
-        let data = json!({"healthy": bad == 0, "hosts": chosen, "checks": checks});
-        let answer = Answer::new(data, human::checks).message(message);
+        let findings = Findings { healthy: bad == 0, hosts: chosen, checks };
+        let answer = Answer::new(findings, human::checks).message(message);
         Ok(if bad == 0 { Shown::Answer(answer) } else { Shown::Unwell(answer) })
     }
 }
 
-fn check(host: Host, what: &str, status: &str, message: &str, fix: Option<&str>) -> Value {
-    let mut check = json!({
-        "name": format!("{} {what}", host.as_str()), "status": status, "message": message,
-    });
-    if let Some(fix) = fix {
-        check["fix"] = fix.into();
+/// Everything that was found.
+#[derive(Debug, Serialize)]
+struct Findings {
+    healthy: bool,
+    hosts: Vec<Host>,
+    checks: Vec<Check>,
+}
+
+impl AsRef<[Check]> for Findings {
+    fn as_ref(&self) -> &[Check] {
+        &self.checks
     }
-    check
 }
 
-pub(super) fn ok(host: Host, what: &str, message: &str) -> Value {
-    check(host, what, "ok", message, None)
+fn name(host: Host, what: &str) -> String {
+    format!("{} {what}", host.as_str())
 }
 
-pub(super) fn warning(host: Host, what: &str, message: &str, fix: &str) -> Value {
-    check(host, what, "warning", message, Some(fix))
+pub(super) fn ok(host: Host, what: &str, message: &str) -> Check {
+    Check::ok(&name(host, what), message)
 }
 
-pub(super) fn failed(host: Host, what: &str, message: &str, fix: &str) -> Value {
-    check(host, what, "failed", message, Some(fix))
+pub(super) fn warning(host: Host, what: &str, message: &str, fix: &str) -> Check {
+    Check::warning(&name(host, what), message, fix)
 }
 
-fn is_there(host: Host, paths: &HostPaths) -> Value {
+pub(super) fn failed(host: Host, what: &str, message: &str, fix: &str) -> Check {
+    Check::failed(&name(host, what), message, fix)
+}
+
+fn is_there(host: Host, paths: &HostPaths) -> Check {
     match program(host) {
         Some(path) => ok(host, "program", &path.display().to_string()),
         None if paths.has(host) => {
@@ -113,7 +122,7 @@ fn is_there(host: Host, paths: &HostPaths) -> Value {
 }
 
 /// Checks whether the host has the whole kit in this project.
-fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
+fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Check {
     let install = format!("aw agent install {}", host.as_str());
     let here = |kit: &&FileState| match &kit.file.project {
         Some(root) => root == project,
@@ -155,7 +164,7 @@ fn has_kit(host: Host, kit: &[FileState], project: &Path) -> Value {
 }
 
 /// Warns of skills that a host finds twice: Codex then uses neither.
-fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
+fn doubled(host: Host, kit: &[FileState]) -> Option<Check> {
     let skills = || {
         kit.iter().map(|kit| &kit.file).filter(|file| {
             file.hosts.contains(&host) && file.path.ends_with("SKILL.md") && file.path.exists()
@@ -175,7 +184,7 @@ fn doubled(host: Host, kit: &[FileState]) -> Option<Value> {
 }
 
 /// Checks whether a command that the host runs reaches the server.
-fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
+fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Check {
     match host {
         Host::Codex => codex(paths),
         Host::Claude => match claude_sandbox(paths, project) {
@@ -200,7 +209,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
             None => tried_in_shell(host),
         },
         Host::Cursor => match tried_in_shell(host) {
-            fine if fine["status"] == "ok" => warning(
+            fine if fine.status == Status::Ok => warning(
                 host,
                 "server",
                 "a shell reaches it; Cursor's own sandbox, which has no network by default, was not tried",
@@ -215,7 +224,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Value {
 const ON_PATH: &str = "Put aw into a folder of your PATH; see aw doctor";
 
 /// Tries a host that runs commands in a plain shell.
-fn tried_in_shell(host: Host) -> Value {
+fn tried_in_shell(host: Host) -> Check {
     match script() {
         Ok(script) => tried(host, programs::command("sh").args(["-c", &script]), ON_PATH),
         Err(why) => failed(host, "server", &why, ON_PATH),
@@ -278,14 +287,14 @@ fn gemini_sandbox(paths: &HostPaths, project: &Path) -> Option<String> {
 }
 
 /// Tries Codex, which runs commands in a login shell inside its sandbox, unless a rule allows them.
-fn codex(paths: &HostPaths) -> Value {
+fn codex(paths: &HostPaths) -> Check {
     let login = "Put aw into a folder that a login shell has in its PATH, for instance by a line in ~/.profile";
     let script = match script() {
         Ok(script) => script,
         Err(why) => return failed(Host::Codex, "server", &why, login),
     };
     let shell = tried(Host::Codex, programs::command("bash").args(["-lc", &script]), login);
-    if shell["status"] != "ok" || allowed_by_rule(&paths.codex.join("rules")) {
+    if shell.status != Status::Ok || allowed_by_rule(&paths.codex.join("rules")) {
         return shell;
     }
     let Some(program) = program(Host::Codex) else {
@@ -332,7 +341,7 @@ pub(super) fn json_in(file: &Path) -> Value {
 }
 
 /// Runs a command and checks whether it reached the server.
-fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
+fn tried(host: Host, command: &mut Command, fix: &str) -> Check {
     let spawned =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let printed = match spawned {
@@ -347,13 +356,22 @@ fn tried(host: Host, command: &mut Command, fix: &str) -> Value {
         let message = format!("the shell finds {other}, which is not this aw: it was not started");
         return warning(host, "server", &message, ON_PATH);
     }
-    let answer: Value = serde_json::from_str(printed.trim()).unwrap_or_default();
-    match (answer["success"].as_bool(), answer["error"]["message"].as_str()) {
-        (Some(true), _) => ok(host, "server", "its commands reach the server"),
-        (_, Some(why)) => {
+    /// What a command of `aw` prints.
+    #[derive(Deserialize)]
+    struct Printed {
+        success: bool,
+        error: Option<Said>,
+    }
+    #[derive(Deserialize)]
+    struct Said {
+        message: String,
+    }
+    match serde_json::from_str(printed.trim()) {
+        Ok(Printed { success: true, .. }) => ok(host, "server", "its commands reach the server"),
+        Ok(Printed { error: Some(Said { message: why }), .. }) => {
             failed(host, "server", &format!("its commands do not reach the server: {why}"), fix)
         }
-        _ => {
+        Ok(Printed { error: None, .. }) | Err(_) => {
             let last = printed.trim().lines().last().unwrap_or("nothing").to_owned();
             failed(host, "server", &format!("aw could not be run: {last}"), fix)
         }

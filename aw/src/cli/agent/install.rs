@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind::WouldBlock;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::thread;
 use std::time::Duration;
 
 use aw_core::Role;
-use serde_json::{Value, json};
+use serde::Serialize;
 use similar::TextDiff;
 
 use super::super::debate::Shape;
@@ -88,7 +88,7 @@ impl Install {
             }
             (false, false, false) => format!("The kit is installed for {names}"),
         };
-        let data = data(&plan, &hosts, &scope, self.dry_run, Some(language));
+        let changes = changes(&plan, &hosts, &scope, self.dry_run, Some(language));
         let next = if self.dry_run {
             let line = CommandLine::new("agent install");
             let line = match &self.target.host {
@@ -102,7 +102,7 @@ impl Install {
         } else {
             "aw agent doctor".to_owned()
         };
-        Ok(Shown::Answer(Answer::new(data, human::kit_changes).message(message).next(next)))
+        Ok(Shown::Answer(Answer::new(changes, human::kit_changes).message(message).next(next)))
     }
 }
 
@@ -138,8 +138,8 @@ impl Uninstall {
             ),
             (false, false) => "The kit is removed".to_owned(),
         };
-        let data = data(&plan, &hosts, &scope, self.dry_run, None);
-        Ok(Shown::Answer(Answer::new(data, human::kit_changes).message(message)))
+        let changes = changes(&plan, &hosts, &scope, self.dry_run, None);
+        Ok(Shown::Answer(Answer::new(changes, human::kit_changes).message(message)))
     }
 }
 
@@ -202,27 +202,25 @@ pub(super) fn known(settings: &ClientSettings, paths: &HostPaths) -> Result<Mani
 /// `aw agent list`
 pub(super) fn list() -> Result<Shown, Problem> {
     let (settings, paths) = surroundings()?;
-    let files: Vec<Value> = states(&known(&settings, &paths)?, &settings, &paths)
+    let files: Vec<KitFileListed> = states(&known(&settings, &paths)?, &settings, &paths)
         .into_iter()
-        .map(|known| {
-            json!({
-                "path": known.file.path,
-                "state": known.state,
-                "hosts": known.file.hosts,
-                "project": known.file.project,
-                "lang": known.file.lang,
-            })
+        .map(|FileState { file, state }| KitFileListed {
+            path: file.path,
+            state,
+            hosts: file.hosts,
+            project: file.project,
+            lang: file.lang,
         })
         .collect();
     let total = files.len() as u64;
-    let drifted = files.iter().filter(|file| file["state"] != "current").count();
+    let drifted = files.iter().filter(|file| file.state != "current").count();
     let message = match (total, drifted) {
         (0, _) => "The kit is not installed anywhere".to_owned(),
         (_, 0) => "All files are as this aw would install them".to_owned(),
         (_, 1) => "1 file has changed".to_owned(),
         (_, drifted) => format!("{drifted} files have changed"),
     };
-    let answer = Answer::new(json!({"files": files}), human::kit_files);
+    let answer = Answer::new(KitFiles { files }, human::kit_files);
     let answer = answer.message(message).of_total(total, false);
     let next =
         (total == 0 || drifted > 0).then_some("aw agent install --dry-run --format markdown");
@@ -230,6 +228,22 @@ pub(super) fn list() -> Result<Shown, Problem> {
         Some(next) => answer.next(next),
         None => answer,
     }))
+}
+
+/// The files of the kit.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct KitFiles {
+    pub(in crate::cli) files: Vec<KitFileListed>,
+}
+
+/// A file of the kit and its state.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct KitFileListed {
+    pub(in crate::cli) path: PathBuf,
+    pub(in crate::cli) state: &'static str,
+    pub(in crate::cli) hosts: Vec<Host>,
+    pub(in crate::cli) project: Option<PathBuf>,
+    lang: String,
 }
 
 /// A file of the kit and its state.
@@ -298,42 +312,52 @@ fn is_gone(file: &InstalledFile) -> bool {
     file.extent == Extent::Inserted && edits.iter().any(|edit| !edit.is_in(&now))
 }
 
-fn data(
+/// What was done to the files of the kit, or would be.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct KitChanges {
+    hosts: Vec<Host>,
+    scope: &'static str,
+    dry_run: bool,
+    pub(in crate::cli) files: Vec<FileChangeListed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lang: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) diff: Option<String>,
+}
+
+/// The change of a file.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct FileChangeListed {
+    pub(in crate::cli) path: String,
+    pub(in crate::cli) change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) note: Option<&'static str>,
+}
+
+fn changes(
     plan: &Plan,
     hosts: &[Host],
     scope: &InstallScope,
     dry_run: bool,
     language: Option<Language>,
-) -> Value {
-    let files: Vec<Value> = plan
-        .changes
-        .iter()
-        .map(|change| {
-            let path = change.path.display().to_string();
-            let mut file = json!({"path": path, "change": change.fate.as_str()});
-            if let Some(note) = change.note {
-                file["note"] = note.into();
-            }
-            file
-        })
-        .collect();
-    let mut data = json!({
-        "hosts": hosts,
-        "scope": if scope.project().is_some() { "project" } else { "user" },
-        "dry_run": dry_run,
-        "files": files,
+) -> KitChanges {
+    let files = plan.changes.iter().map(|change| FileChangeListed {
+        path: change.path.display().to_string(),
+        change: change.fate.as_str(),
+        note: change.note,
     });
-    if let Some(root) = scope.project() {
-        data["project"] = root.display().to_string().into();
+    KitChanges {
+        hosts: hosts.to_vec(),
+        scope: if scope.project().is_some() { "project" } else { "user" },
+        dry_run,
+        files: files.collect(),
+        project: scope.project().map(|root| root.display().to_string()),
+        lang: language.map(Language::as_str),
+        diff: dry_run
+            .then(|| plan.changes.iter().filter(|change| change.writes()).map(diff).collect()),
     }
-    if let Some(language) = language {
-        data["lang"] = language.as_str().into();
-    }
-    if dry_run {
-        let diffs = plan.changes.iter().filter(|change| change.writes()).map(diff);
-        data["diff"] = diffs.collect::<String>().into();
-    }
-    data
 }
 
 /// The change of a file as a unified diff.

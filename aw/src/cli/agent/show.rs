@@ -1,13 +1,14 @@
 //! `aw agent show`: prints the command and the rules of a role in one text.
 
 use aw_core::{DebateType, Role};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::human;
 use super::super::output::{Answer, Format, Problem, Shown};
 use super::super::session::{self, Session};
 use super::shelves;
-use crate::api::http::{Call, encoded};
+use crate::api::client::type_of;
+use crate::api::types::TypeOfDebate;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language, Voice};
 use crate::kit::types::Shelves;
@@ -87,19 +88,13 @@ impl Show {
     fn of_debate(&self, debate: &str, shelves: &Shelves) -> Result<(String, Rules), Problem> {
         let named = |problem: Problem| problem.with("debate_id", debate);
         let session = Session::open(self.verbose).map_err(named)?;
-        let path = format!("/debates/{}/type", encoded(debate));
-        let kind = session.call(Call::Get(&path)).map_err(named)?;
-        let name = kind["debate_type"].as_str().unwrap_or_default().to_owned();
-        let rules = match &kind["type_texts"] {
+        let TypeOfDebate { debate_type: name, type_texts, .. } =
+            session.call(&type_of(debate)).map_err(named)?.data;
+        let rules = match (type_texts, BuiltIn::named(&name)) {
+            (Some(texts), _) => Rules::of_creator(&name, self.role, texts.of(self.role)),
             // A debate without texts was created with the built-in ones.
-            Value::Null => match BuiltIn::named(&name) {
-                Some(known) => Rules::built_in(known, self.role, self.lang),
-                None => self.of_type(&name, shelves).map_err(named)?,
-            },
-            texts => {
-                let text = texts[self.role.as_str()].as_str().unwrap_or_default();
-                Rules::of_creator(&name, self.role, text)
-            }
+            (None, Some(known)) => Rules::built_in(known, self.role, self.lang),
+            (None, None) => self.of_type(&name, shelves).map_err(named)?,
         };
         Ok((name, rules))
     }

@@ -13,8 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aw_core::Role;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::super::doctor::Check;
 use super::doctor::{failed, json_in, ok, warning};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
@@ -57,7 +59,7 @@ const HARMLESS_VARIABLES: [&str; 4] =
 const SHOWN: usize = 400;
 
 /// Checks whether this host can use the tools in this project.
-pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Value {
+pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Check {
     let name = host.as_str();
     let install = format!("aw agent install {name}");
     let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];
@@ -330,10 +332,7 @@ fn offered(command: &mut Command) -> Result<Vec<String>, String> {
     let _ = child.kill();
     let _ = child.wait();
     match asked.unwrap_or_else(|| Err("it has no standard input".to_owned())) {
-        Ok(list) => {
-            let tools = list["tools"].as_array().into_iter().flatten();
-            Ok(tools.filter_map(|tool| tool["name"].as_str()).map(str::to_owned).collect())
-        }
+        Ok(result) => Ok(result.tools.into_iter().map(|tool| tool.name).collect()),
         Err(why) => {
             // A process that it started may still hold the pipe open.
             let mut last = why;
@@ -347,20 +346,44 @@ fn offered(command: &mut Command) -> Result<Vec<String>, String> {
     }
 }
 
+/// The fields of a message that are used here.
+#[derive(Deserialize)]
+struct Message {
+    id: Option<Value>,
+    #[serde(default)]
+    result: Listed,
+    error: Option<McpError>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Listed {
+    tools: Vec<ToolListed>,
+}
+
+#[derive(Deserialize)]
+struct ToolListed {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct McpError {
+    message: String,
+}
+
 /// Waits for the answer to a request.
-fn answer(answers: &Receiver<String>, request: u64, ends: Instant) -> Result<Value, String> {
+fn answer(answers: &Receiver<String>, request: u64, ends: Instant) -> Result<Listed, String> {
     loop {
         let left = ends.saturating_duration_since(Instant::now());
         let line = answers.recv_timeout(left).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("no answer within {} s", PATIENCE.as_secs()),
             RecvTimeoutError::Disconnected => ENDED.to_owned(),
         })?;
-        let mut message: Value = serde_json::from_str(&line)
+        let message: Message = serde_json::from_str(&line)
             .map_err(|_| format!("it printed a line that is not JSON: {line}"))?;
         // Notifications may come in between.
-        if message["id"] == request {
-            let error = message["error"]["message"].as_str().map(str::to_owned);
-            return error.map_or_else(|| Ok(message["result"].take()), Err);
+        if message.id == Some(request.into()) {
+            return message.error.map_or(Ok(message.result), |error| Err(error.message));
         }
     }
 }

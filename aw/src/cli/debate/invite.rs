@@ -1,6 +1,6 @@
 //! `aw debate invite`: all that another person needs to seat their agent.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
@@ -8,7 +8,9 @@ use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::super::token::{Lasts, Wish, cautioned, revoking};
 use super::Shape;
-use crate::api::http::{Call, encoded, is_local};
+use crate::api::client::context;
+use crate::api::http::is_local;
+use crate::api::types::{NewToken, Stamp};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Invite {
@@ -32,24 +34,24 @@ impl Invite {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let path = format!("/debates/{}?limit=0", encoded(&self.debate_id));
-        let debate = session.call(Call::Get(&path)).map_err(named)?;
+        let title = session.call(&context(&self.debate_id, 0)).map_err(named)?.data.debate.title;
         let wish = Wish {
             role: &self.role,
             debate: Some(&self.debate_id),
             name: self.name.as_deref(),
             lasts: Some(self.expires),
         };
-        let granted = wish.granted(&session)?;
-        let server = granted["public_url"].as_str().unwrap_or(session.client.base());
-        let data = invitation(&granted, &debate["debate"]["title"], server);
+        let granted = wish.granted(&session)?.data;
+        let server = granted.public_url.as_deref().unwrap_or(session.client.base());
+        let data = invitation(&granted, title, server);
         let message = format!(
             "Invitation for the {}. It has the token, which is not shown again: send it in a way that nobody else reads",
             self.role
         );
-        let mut answer =
-            Answer::new(data, human::invitation).message(message).with("hint", revoking(&granted));
-        answer = cautioned(answer, &granted);
+        let mut answer = Answer::new(data, human::invitation)
+            .message(message)
+            .with("hint", revoking(&granted.seat));
+        answer = cautioned(answer, granted.wanted);
         if is_local(server) {
             answer = answer.warn(format!(
                 "{server} is reached from this machine only: for others, set AW_LISTEN to an address of it \
@@ -65,41 +67,67 @@ impl Invite {
     }
 }
 
-fn invitation(granted: &Value, title: &Value, server: &str) -> Value {
-    let word = |name: &str| granted[name].as_str().unwrap_or_default();
-    let (token, debate, role) = (word("token"), word("debate_id"), word("role"));
+/// Everything that another person needs.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Invitation {
+    pub(in crate::cli) server_url: String,
+    pub(in crate::cli) token: String,
+    token_id: String,
+    pub(in crate::cli) debate_id: String,
+    pub(in crate::cli) title: String,
+    pub(in crate::cli) role: String,
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) expires_at: Option<Stamp>,
+    pub(in crate::cli) shell: [String; 3],
+    pub(in crate::cli) to_agent: String,
+    pub(in crate::cli) mcp: McpServer,
+    pub(in crate::cli) page: String,
+}
+
+/// How an agent program reaches the tools.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct McpServer {
+    pub(in crate::cli) url: String,
+    pub(in crate::cli) header: String,
+}
+
+fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
+    let NewToken { token, seat, .. } = granted;
+    let (role, debate) = (seat.role.as_str(), seat.debate_id.map(|id| id.0.to_string()));
+    let debate = debate.unwrap_or_default();
     let plays = Some(role).filter(|role| *role != "observer");
-    let read =
-        CommandLine::new("debate get-context").flag("--debate-id", debate).flag_if("--role", plays);
-    let read = read.into_string();
+    let read = CommandLine::new("debate get-context")
+        .flag("--debate-id", &debate)
+        .flag_if("--role", plays)
+        .into_string();
     let to_agent = match plays {
         Some(role) => {
-            let show =
-                CommandLine::new("agent show").word(role).flag("--debate-id", debate).into_string();
+            let show = CommandLine::new("agent show").word(role).flag("--debate-id", &debate);
+            let show = show.into_string();
             format!("Be the {role} in debate {debate}: run `{show}` and go by what it prints.")
         }
         None => format!("Read debate {debate}, in which you only listen: run `{read}`."),
     };
     let query = plays.map_or(String::new(), |role| format!("?role={role}"));
-    json!({
-        "server_url": server,
-        "token": token,
-        "token_id": granted["token_id"],
-        "debate_id": debate,
-        "title": title,
-        "role": role,
-        "name": granted["name"],
-        "expires_at": granted["expires_at"],
-        "shell": [
+    Invitation {
+        server_url: server.to_owned(),
+        token: token.clone(),
+        token_id: seat.token_id.clone(),
+        title,
+        role: role.to_owned(),
+        name: seat.name.clone(),
+        expires_at: seat.expires_at,
+        shell: [
             format!("export DEBATE_SERVER_URL={}", quoted(server)),
             format!("export DEBATE_AUTH_TOKEN={}", quoted(token)),
             read,
         ],
-        "to_agent": to_agent,
-        "mcp": {
-            "url": format!("{server}/mcp{query}"),
-            "header": format!("Authorization: Bearer {token}"),
+        to_agent,
+        mcp: McpServer {
+            url: format!("{server}/mcp{query}"),
+            header: format!("Authorization: Bearer {token}"),
         },
-        "page": format!("{server}/debate/{debate}"),
-    })
+        page: format!("{server}/debate/{debate}"),
+        debate_id: debate,
+    }
 }

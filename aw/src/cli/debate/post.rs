@@ -1,17 +1,20 @@
-//! A write into a debate: its text, its request, its answer, and what leads on from a failure.
+//! A write into a debate: its text, its request, its answer, and the command that leads on from a failure.
 
-use aw_core::RequestId;
-use serde_json::{Map, Value, json};
+use aw_core::{RequestId, Role};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::super::SERVER;
 use super::super::human;
 use super::super::next_command::{CommandLine, YOUR_TEXT};
 use super::super::output::{Answer, Problem};
 use super::super::session::Session;
 use super::super::text::Text;
 use super::{Deadline, Habits, Shape, wait_line};
-use crate::api::http::Call;
+use crate::api::advice::{Fix, said_of_write};
+use crate::api::client::{Reply, Request};
+use crate::api::error::SERVER;
+use crate::api::types::{ActionText, ArgumentIdText, KindText, RequestIdText, StateText, Written};
 
 // Who writes, under which request.
 #[derive(Debug, clap::Args)]
@@ -119,19 +122,18 @@ impl Post<'_> {
         Session::open(self.draft.shape.verbose).map_err(|problem| self.failed(problem))
     }
 
-    /// What the server made of this.
+    /// The label on what is written: the one that was typed, or the one of the settings.
+    pub(super) fn author(&self, session: &Session) -> Option<String> {
+        self.draft.signature.author.clone().or_else(|| session.settings.author.clone())
+    }
+
+    /// Sends this.
     pub(super) fn send(
         &self,
         session: &Session,
-        path: &str,
-        mut body: Value,
-    ) -> Result<Value, Problem> {
-        body["client_request_id"] = self.request.as_str().into();
-        let author = self.draft.signature.author.as_deref();
-        if let Some(author) = author.or(session.settings.author.as_deref()) {
-            body["author"] = author.into();
-        }
-        session.call(Call::Post(path, &body)).map_err(|problem| self.failed(problem))
+        request: &Request<Written>,
+    ) -> Result<Reply<Written>, Problem> {
+        session.call(request).map_err(|problem| self.failed(problem))
     }
 
     /// A failure with its ids and the command that leads on from it.
@@ -145,19 +147,17 @@ impl Post<'_> {
             let line = CommandLine::new("debate get-context").flag("--debate-id", self.debate);
             habits.apply(line.flag("--role", role)).into_string()
         };
-        match (problem.code.as_str(), problem.field()) {
-            ("ACTION_NOT_ALLOWED", _) => {
+        let role_played: Option<Role> = role.parse().ok();
+        let error = problem.refused.as_ref().map(|refused| &refused.data);
+        let limit = error.and_then(|error| error.max_length);
+        match error.and_then(|error| Fix::after(error, role_played, self.is_derived)) {
+            Some(Fix::Wait) => {
                 let wait = wait_line(self.debate, role, target, habits).into_string();
                 next(problem, wait)
             }
-            ("ARGUMENT_NOT_FOUND", _) | ("INVALID_INPUT", Some("target_id")) => {
-                next(problem, context())
-            }
-            ("INVALID_INPUT", Some("content" | "motion_content")) => {
-                next(problem, self.draft.with_your_text())
-            }
-            ("INVALID_INPUT", Some("client_request_id")) if self.is_derived => {
-                // Nobody gave that id: it follows from the text and what it answers.
+            Some(Fix::ReadDebate) => next(problem, context()),
+            Some(Fix::Rewrite) => next(problem, self.draft.with_your_text()),
+            Some(Fix::WrittenBefore) => {
                 let mut problem = next(problem, context());
                 problem.message = "this text was written here before, with other flags (such as \
                                    --close, --title or --author)"
@@ -165,24 +165,22 @@ impl Post<'_> {
                 problem
                     .suggest("See what is there, and change the text if it should be there again")
             }
-            ("CONTENT_TOO_LARGE", _) if role == "proposer" => {
+            Some(Fix::KeepInDocument) => {
                 let file = self.draft.text.file.as_ref().map(|path| path.display().to_string());
                 let summary = format!("Details for debate {}", self.debate);
                 let line = CommandLine::new("docs create").flag("--summary", &summary);
                 let line = line.flag("--file", file.as_deref().unwrap_or(YOUR_TEXT));
-                next(problem, Habits { deadline: None, ..habits }.apply(line).into_string())
+                next(problem, line.format(shape.format).into_string())
             }
-            ("CONTENT_TOO_LARGE", _) => {
-                let limit =
-                    problem.server_error.as_ref().and_then(|error| error["max_length"].as_u64());
+            Some(Fix::Shorten) => {
                 let problem = match limit {
                     Some(limit) => problem.suggest(format!("Shorten the text to {limit} bytes")),
                     None => problem,
                 };
                 next(problem, self.draft.with_your_text())
             }
-            _ if problem.exit() == SERVER => problem.with("retry_command", self.again()),
-            _ => problem,
+            None if problem.exit() == SERVER => problem.with("retry_command", self.again()),
+            None => problem,
         }
     }
 
@@ -192,45 +190,94 @@ impl Post<'_> {
         self.draft.again(request, self.content)
     }
 
-    /// Ids instead of the text that the agent has just sent: it costs tokens.
-    pub(super) fn answer(&self, session: &Session, data: &Value, message: &str) -> Answer {
-        let argument = &data["argument"];
-        let debate = &data["debate"];
-        let short: Map<String, Value> = argument
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter(|(name, _)| *name != "content")
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        let waits_on = data["next_argument_id_to_wait"].as_str();
-        let answer = json!({
-            "argument_id": argument["id"],
-            "argument_type": argument["type"],
-            "argument_seq": argument["seq"],
-            "debate_id": debate["id"],
-            "debate_state": debate["state"],
-            "debate_type": debate["debate_type"],
-            "client_request_id": argument["client_request_id"],
-            "replayed": data["replayed"],
-            "parked": argument["parked"],
-            "missed": data["missed"],
-            "action": data["action"],
-            "next_argument_id_to_wait": waits_on,
-            "url": session.url_of(debate["id"].as_str().unwrap_or(self.debate)),
-            "argument": short,
-        });
-        let message = match (data["message"].as_str(), data["replayed"] == true) {
-            (Some(parked), _) => parked.to_owned(),
-            (None, true) => format!("{message} before: this is the first answer again"),
-            (None, false) => message.to_owned(),
+    /// The result of a write that did this.
+    pub(super) fn output(
+        &self,
+        session: &Session,
+        reply: Reply<Written>,
+        done: &str,
+    ) -> WriteOutput {
+        let verbatim: Verbatim = reply.verbatim();
+        let mut argument = verbatim.argument;
+        argument.shift_remove("content");
+        let written = reply.data;
+        // The older system calls some debates otherwise than by a UUID.
+        let debate_id = match session.client.is_older() {
+            true => self.debate.to_owned(),
+            false => written.debate.id.0.to_string(),
         };
+        WriteOutput {
+            argument_id: written.argument.id,
+            argument_type: written.argument.kind,
+            argument_seq: written.argument.seq,
+            url: session.url_of(&debate_id),
+            debate_id,
+            debate_state: written.debate.state,
+            debate_type: written.debate.debate_type.clone(),
+            client_request_id: written.argument.client_request_id,
+            replayed: written.replayed,
+            parked: written.argument.parked,
+            missed: verbatim.missed,
+            action: written.action,
+            next_argument_id_to_wait: written.next_argument_id_to_wait,
+            argument,
+            debate: None,
+            rules_origin: None,
+            debate_verbatim: verbatim.debate,
+            message: said_of_write(&written, done),
+            written,
+        }
+    }
+
+    /// The answer to a write, with the wait that follows it.
+    pub(super) fn answer(&self, session: &Session, output: WriteOutput) -> Answer {
         let habits = self.draft.signature.habits(self.draft.shape);
-        let wait = wait_line(self.debate, self.draft.role, waits_on, habits).into_string();
-        let answer = Answer::new(answer, human::written)
+        let after = output.next_argument_id_to_wait.0.to_string();
+        let wait = wait_line(self.debate, self.draft.role, Some(&after), habits).into_string();
+        let message = output.message.clone();
+        let answer = Answer::new(output, human::written)
             .message(message)
             .next(wait)
             .with("client_request_id", self.request.as_str());
         session.checked(answer)
     }
+}
+
+/// What is printed of the server's answer as it came.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Verbatim {
+    debate: Value,
+    argument: Map<String, Value>,
+    missed: Value,
+}
+
+/// The result of a write: ids instead of the text that the agent has just sent, which costs tokens.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct WriteOutput {
+    pub(super) argument_id: ArgumentIdText,
+    argument_type: KindText,
+    argument_seq: u64,
+    pub(in crate::cli) debate_id: String,
+    debate_state: StateText,
+    debate_type: String,
+    client_request_id: RequestIdText,
+    pub(super) replayed: bool,
+    parked: bool,
+    missed: Value,
+    action: Option<ActionText>,
+    next_argument_id_to_wait: ArgumentIdText,
+    pub(in crate::cli) url: String,
+    argument: Map<String, Value>,
+    /// The debate, when it was just opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) debate: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rules_origin: Option<&'static str>,
+    #[serde(skip)]
+    pub(super) debate_verbatim: Value,
+    #[serde(skip)]
+    message: String,
+    #[serde(skip)]
+    pub(in crate::cli) written: Written,
 }

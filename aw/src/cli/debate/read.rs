@@ -2,20 +2,24 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use aw_core::Role;
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::agent::shelves;
 use super::super::browser;
 use super::super::human;
-use super::super::next_command::CommandLine;
+use super::super::next_command::{CommandLine, quoted};
 use super::super::output::{Answer, Problem, Shown};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
-use super::{Deadline, Habits, Shape, next_lines};
-use crate::api::http::{Call, encoded};
+use super::{Deadline, Habits, Shape, advised};
+use crate::api::advice::Advice;
+use crate::api::client::{self, DebateFilter, Reply, Waiter, encoded};
+use crate::api::types::{ActionText, ArgumentIdText, CreateLink, DebateContext, Poll, Stamp};
 use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
@@ -123,23 +127,26 @@ pub(super) fn generate_id() -> Answer {
 pub(super) fn types() -> Result<Shown, Problem> {
     let settings = session::settings()?;
     let shelves = shelves(&settings)?;
-    let types: Vec<Value> = shelves
+    let types: Vec<TypeListed> = shelves
         .all(Language::English)
         .into_iter()
         .map(|(name, found)| match found {
-            Ok(kind) => json!({
-                "type": name,
-                "origin": kind.origin.as_str(),
-                "replaces_built_in": kind.replaces_built_in(),
-                "title": kind.title,
-                "description": kind.description,
-                "folder": kind.folder,
-            }),
-            Err(bad) => json!({"type": name, "problem": bad.to_string()}),
+            Ok(kind) => TypeListed {
+                name,
+                problem: None,
+                origin: Some(kind.origin.as_str()),
+                replaces_built_in: Some(kind.replaces_built_in()),
+                title: Some(kind.title),
+                description: Some(kind.description),
+                folder: Some(kind.folder),
+            },
+            Err(bad) => {
+                TypeListed { name, problem: Some(bad.to_string()), ..TypeListed::default() }
+            }
         })
         .collect();
     let total = types.len() as u64;
-    let bad = types.iter().filter(|kind| kind["problem"].is_string()).count();
+    let bad = types.iter().filter(|kind| kind.problem.is_some()).count();
     let message = match bad {
         0 => format!("{total} types of debate"),
         bad => format!("{total} types of debate, {bad} of which cannot be used"),
@@ -148,65 +155,110 @@ pub(super) fn types() -> Result<Shown, Problem> {
         "to add one, write type.toml, proposer.md, opponent.md and arbitrator.md in {}",
         shelves.project.join("TYPE").display()
     );
-    let answer = Answer::new(json!({"types": types}), human::types).message(message);
+    let answer = Answer::new(Types { types }, human::types).message(message);
     Ok(Shown::Answer(answer.with("hint", hint).of_total(total, false)))
+}
+
+/// The types of debate.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Types {
+    pub(in crate::cli) types: Vec<TypeListed>,
+}
+
+/// A type of debate, or why it cannot be used.
+#[derive(Debug, Default, Serialize)]
+pub(in crate::cli) struct TypeListed {
+    #[serde(rename = "type")]
+    pub(in crate::cli) name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) origin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) replaces_built_in: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) description: Option<String>,
+    /// None in it for a built-in type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<Option<PathBuf>>,
+}
+
+/// A debate as the server sent it, its page, and the advice for a role.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct ContextOutput {
+    #[serde(flatten)]
+    pub(in crate::cli) context: Reply<DebateContext>,
+    pub(in crate::cli) url: String,
+    #[serde(flatten)]
+    now: Option<Now>,
+}
+
+/// What a role should do now.
+#[derive(Debug, Serialize)]
+struct Now {
+    action: Option<ActionText>,
+    next_argument_id_to_wait: ArgumentIdText,
 }
 
 impl GetContext {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let debate = encoded(&self.debate_id);
         // First what to do, then what was said: the advice never rests on a text that is not shown.
-        let advice = match &self.role {
+        let poll = match self.role.as_deref() {
             Some(role) => {
-                let path = format!("/debates/{debate}/poll?role={}", encoded(role));
-                Some((role, session.call(Call::Get(&path)).map_err(named)?))
+                let waiter = Waiter { debate: &self.debate_id, role, after: None };
+                let request = client::wait(waiter, Duration::ZERO);
+                Some((role, session.call(&request).map_err(named)?.data))
             }
             None => None,
         };
-        let path = format!("/debates/{debate}?limit={}", self.limit);
-        let mut data = session.call(Call::Get(&path)).map_err(named)?;
-        data["url"] = session.url_of(&self.debate_id).into();
-        let Some((role, mut now)) = advice else {
-            let answer = Answer::new(data, human::context).with(
+        let context = session.call(&client::context(&self.debate_id, self.limit)).map_err(named)?;
+        let url = session.url_of(&self.debate_id);
+        let Some((role, poll)) = poll else {
+            let output = ContextOutput { context, url, now: None };
+            let answer = Answer::new(output, human::context).with(
                 "hint",
                 "give --role proposer, opponent or arbitrator to learn what to run next",
             );
             return Ok(Shown::Answer(session.checked(answer)));
         };
-        if now["has_new_argument"] == false {
-            // Everything was just read, so the wait begins after the newest of it.
-            let newest = data["arguments"].as_array().and_then(|all| all.last());
-            now["next_argument_id_to_wait"] = newest.unwrap_or(&data["motion"])["id"].clone();
-        }
-        for name in ["action", "next_argument_id_to_wait"] {
-            data[name] = now[name].clone();
-        }
-        let habits =
-            Habits { deadline: self.deadline.as_ref(), format: self.shape.format, attempt: None };
-        let (next, others) = next_lines(&self.debate_id, role, &now, habits);
-        let name = data["debate"]["debate_type"].as_str().unwrap_or_default();
-        let why = match (data["own_rules"] == false, BuiltIn::named(name)) {
-            (true, Some(_)) => None,
-            (true, None) => Some("the rules of this debate are not built in"),
-            (false, None) => Some("the creator of this debate sent its rules along"),
-            (false, Some(_)) => {
+        let DebateContext { debate, motion, arguments, own_rules, .. } = &context.data;
+        let (now, advice) = match &poll {
+            Poll::News(news) => {
+                let (action, next) = (Some(news.action), news.next_argument_id_to_wait);
+                (Now { action, next_argument_id_to_wait: next }, Advice::after(news))
+            }
+            Poll::Nothing(nothing) => {
+                // Everything was just read, so the wait begins after the newest of it.
+                let newest = arguments.last().unwrap_or(motion).id;
+                let now = Now { action: nothing.action, next_argument_id_to_wait: newest };
+                (now, Advice::wait(Some(newest)))
+            }
+        };
+        let why = match (own_rules, BuiltIn::named(&debate.debate_type)) {
+            (false, Some(_)) => None,
+            (false, None) => Some("the rules of this debate are not built in"),
+            (true, None) => Some("the creator of this debate sent its rules along"),
+            (true, Some(_)) => {
                 Some("the creator of this debate replaced the built-in rules with others")
             }
         };
-        let rules = CommandLine::new("agent show").word(role).flag("--debate-id", &self.debate_id);
-        let mut answer = Answer::new(data, human::context);
+        let output = ContextOutput { context, url, now: Some(now) };
+        let mut answer = Answer::new(output, human::context);
         if let Some(why) = why {
-            let rules = rules.word("--rules").into_string();
+            let rules = CommandLine::new("agent show")
+                .word(role)
+                .flag("--debate-id", &self.debate_id)
+                .word("--rules")
+                .into_string();
             answer = answer.with("hint", format!("{why}: {rules}"));
         }
-        if let Some(next) = next {
-            answer = answer.next(next);
-        }
-        if !others.is_empty() {
-            answer = answer.with("alternatives", others);
-        }
+        let habits =
+            Habits { deadline: self.deadline.as_ref(), format: self.shape.format, attempt: None };
+        let answer = advised(answer, &advice, &self.debate_id, role, habits);
         Ok(Shown::Answer(session.checked(answer)))
     }
 }
@@ -214,20 +266,17 @@ impl GetContext {
 impl List {
     pub(super) fn run(self) -> Result<Shown, Problem> {
         let session = Session::open(self.shape.verbose)?;
-        let mut path = format!("/debates?limit={}&offset={}", self.limit, self.offset);
-        let mut add = |name: &str, value: Option<&str>| {
-            if let Some(value) = value {
-                path.push_str(&format!("&{name}={}", encoded(value)));
-            }
+        let filter = DebateFilter {
+            state: self.state.as_deref(),
+            debate_type: self.debate_type.as_deref(),
+            search: self.search.as_deref(),
+            pending_first_opponent: self.pending_first_opponent,
+            needs_arbitrator: self.needs_arbitrator,
+            limit: self.limit,
+            offset: self.offset,
         };
-        add("state", self.state.as_deref());
-        add("type", self.debate_type.as_deref());
-        add("q", self.search.as_deref());
-        add("pending_first_opponent", self.pending_first_opponent.then_some("true"));
-        add("needs_arbitrator", self.needs_arbitrator.then_some("true"));
-        let data = session.call(Call::Get(&path))?;
-        let shown = data["debates"].as_array().map_or(0, Vec::len) as u64;
-        let total = data["total"].as_u64().unwrap_or(shown);
+        let list = session.call(&client::debates(&filter))?;
+        let (shown, total) = (list.data.debates.len() as u64, list.data.total);
         let more = self.offset.saturating_add(shown) < total;
         // The only one that waits for somebody is the one to take.
         let role = match (self.pending_first_opponent, self.needs_arbitrator) {
@@ -235,33 +284,30 @@ impl List {
             (false, true) => Some(Role::Arbitrator),
             (true, true) | (false, false) => None,
         };
-        // Somebody who is held to another role does not take it.
+        // An agent that is held to another role does not take it.
         let held = held_to()?;
-        let role = role.filter(|role| held.is_none_or(|own| own == *role)).map(Role::as_str);
-        let only = data["debates"][0]["id"].as_str().filter(|_| total == 1).zip(role);
-        let next = only.map(|(id, role)| {
-            let line = CommandLine::new("debate get-context").flag("--debate-id", id);
-            let habits = Habits { deadline: None, format: self.shape.format, attempt: None };
-            habits.apply(line.flag("--role", role).flag("--limit", "20")).into_string()
+        let role = role.filter(|role| held.is_none_or(|own| own == *role));
+        let only = list.data.debates.first().filter(|_| total == 1).zip(role);
+        let next = only.map(|(only, role)| {
+            CommandLine::new("debate get-context")
+                .flag("--debate-id", &only.debate.id.0.to_string())
+                .flag("--role", role.as_str())
+                .flag("--limit", "20")
         });
-        let mut answer = Answer::new(data, human::debates).of_total(total, more);
-        if let Some(next) = next {
-            answer = answer.next(next);
-        }
         // A page of nothing leads to itself.
-        if more && shown > 0 {
-            let flag =
-                |line: CommandLine, name: &str, set: bool| if set { line.word(name) } else { line };
-            let line = CommandLine::new("debate list")
+        let next_page = (more && shown > 0).then(|| {
+            CommandLine::new("debate list")
                 .flag_if("--state", self.state.as_deref())
                 .flag_if("--type", self.debate_type.as_deref())
-                .flag_if("--search", self.search.as_deref());
-            let line = flag(line, "--pending-first-opponent", self.pending_first_opponent);
-            let line = flag(line, "--needs-arbitrator", self.needs_arbitrator)
+                .flag_if("--search", self.search.as_deref())
+                .word_if("--pending-first-opponent", self.pending_first_opponent)
+                .word_if("--needs-arbitrator", self.needs_arbitrator)
                 .flag("--limit", &self.limit.to_string())
-                .flag("--offset", &(self.offset + shown).to_string());
-            let habits = Habits { deadline: None, format: self.shape.format, attempt: None };
-            answer = answer.next(habits.apply(line).into_string());
+                .flag("--offset", &(self.offset + shown).to_string())
+        });
+        let mut answer = Answer::new(list, human::debates).of_total(total, more);
+        if let Some(next) = next_page.or(next) {
+            answer = answer.next(next.format(self.shape.format).into_string());
         }
         Ok(Shown::Answer(session.checked(answer)))
     }
@@ -273,15 +319,15 @@ impl Open {
         let to = match &self.debate_id {
             Some(debate) => {
                 session
-                    .call(Call::Get(&format!("/debates/{}?limit=0", encoded(debate))))
+                    .call(&client::context(debate, 0))
                     .map_err(|problem| problem.with("debate_id", debate.as_str()))?;
                 format!("/debate/{}", encoded(debate))
             }
             None => "/".to_owned(),
         };
-        let link = session.call(Call::Post("/links", &json!({"to": to})))?;
-        let url = format!("{}{}", session.client.base(), link["path"].as_str().unwrap_or(&to));
-        let signs_in = link["expires_at"].is_string();
+        let link = session.call(&client::link(CreateLink { to: Some(to) }))?.data;
+        let url = format!("{}{}", session.client.base(), link.path);
+        let signs_in = link.expires_at.is_some();
         let opened = if signs_in {
             browser::open_secretly(&url, &session.settings.home)
         } else {
@@ -298,12 +344,18 @@ impl Open {
                 "Open this address in a browser, which signs it in: it works once and for 10 minutes"
             }
         };
-        let mut data = json!({"url": url, "opened": opened});
-        if signs_in {
-            data["expires_at"] = link["expires_at"].clone();
-        }
-        Ok(Shown::Answer(session.checked(Answer::new(data, human::fields).message(message))))
+        let opened = Opened { url, opened, expires_at: link.expires_at };
+        Ok(Shown::Answer(session.checked(Answer::new(opened, human::fields).message(message))))
     }
+}
+
+/// The page that was opened, or could not be.
+#[derive(Debug, Serialize)]
+struct Opened {
+    url: String,
+    opened: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Stamp>,
 }
 
 impl Export {
@@ -311,12 +363,11 @@ impl Export {
         let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
-            ExportFormat::Markdown => "markdown",
-            ExportFormat::Html => "html",
-            ExportFormat::Json => "json",
+            ExportFormat::Markdown => client::ExportFormat::Markdown,
+            ExportFormat::Html => client::ExportFormat::Html,
+            ExportFormat::Json => client::ExportFormat::Json,
         };
-        let path = format!("/debates/{}/export?format={format}", encoded(&self.debate_id));
-        let transcript = session.raw(&path).map_err(named)?;
+        let transcript = session.raw(&client::export(&self.debate_id, format)).map_err(named)?;
         let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
         fs::write(output, &transcript).map_err(|error| {
             named(Problem::input(format!("{} cannot be written: {error}", output.display())))
@@ -325,7 +376,7 @@ impl Export {
         let data = json!({
             "debate_id": self.debate_id,
             "output": output.display().to_string(),
-            "format": format,
+            "format": format.as_str(),
             "bytes": transcript.len(),
         });
         Ok(Shown::Answer(Answer::new(data, human::fields).message("Transcript written")))
@@ -342,16 +393,22 @@ impl Delete {
                 )
                 .suggest(format!(
                     "aw debate delete --debate-id {} --confirm",
-                    super::super::next_command::quoted(&self.debate_id)
+                    quoted(&self.debate_id)
                 )),
             ));
         }
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let mut data: Value = session
-            .call(Call::Delete(&format!("/debates/{}", encoded(&self.debate_id))))
-            .map_err(named)?;
-        data["debate_id"] = self.debate_id.as_str().into();
-        let answer = Answer::new(data, human::fields).message("Debate deleted");
+        let deleted = session.call(&client::delete_debate(&self.debate_id)).map_err(named)?.json;
+        let output = DeletedOutput { deleted, debate_id: self.debate_id };
+        let answer = Answer::new(output, human::fields).message("Debate deleted");
         Ok(Shown::Answer(session.checked(answer)))
     }
+}
+
+/// The server's answer, and the debate that is hidden now.
+#[derive(Debug, Serialize)]
+struct DeletedOutput {
+    #[serde(flatten)]
+    deleted: Value,
+    debate_id: String,
 }

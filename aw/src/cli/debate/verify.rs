@@ -1,12 +1,15 @@
 //! `aw debate verify`: is the record as it was written?
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::human;
 use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
 use super::Shape;
-use crate::api::http::{Call, encoded};
+use crate::api::client::{Reply, Request, verify, verify_debate};
+use crate::api::error::Code;
+use crate::api::types::{Damaged, VerifiedPiece};
 
 /// So many damages are listed; the rest are only counted.
 const LISTED: usize = 100;
@@ -36,8 +39,8 @@ impl Verify {
 }
 
 fn one(session: &Session, debate: &str) -> Result<Answer, Problem> {
-    let data = session.call(Call::Get(&format!("/debates/{}/verify", encoded(debate))))?;
-    let answer = Answer::new(data, human::fields).message("The debate is as it was written");
+    let verified = session.call(&verify_debate(debate))?;
+    let answer = Answer::new(verified, human::fields).message("The debate is as it was written");
     Ok(answer.with(
         "hint",
         "note head_hash and seal elsewhere (a JSON export has them too): they also tell when the whole debate was rewritten",
@@ -48,7 +51,7 @@ fn everything(session: &Session) -> Result<Answer, Problem> {
     let progress = human::Progress::new("verifying");
     let mut walk = Walk::default();
     loop {
-        walk.add(&session.call_of_many(Call::Get(&walk.path()))?);
+        walk.add(&session.call_of_many(&walk.request())?);
         progress.show(walk.done(), walk.done() + walk.left);
         if walk.next.is_none() {
             break;
@@ -58,105 +61,110 @@ fn everything(session: &Session) -> Result<Answer, Problem> {
     if walk.damages > 0 {
         return Err(walk.problem());
     }
-    Ok(Answer::new(walk.totals(), human::fields).message("Everything is as it was written"))
+    Ok(Answer::new(walk.totals, human::fields).message("Everything is as it was written"))
 }
 
 /// A walk over the record, as far as it has come.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Walk {
-    debates: u64,
-    arguments: u64,
-    documents: u64,
-    versions: u64,
+    totals: Totals,
     damages: usize,
-    /// The first of them.
-    pub(in crate::cli) damaged: Vec<Value>,
-    /// So many debates and documents are still to be looked at.
+    /// The first damage.
+    pub(in crate::cli) first: Option<Damaged>,
+    /// The first damages in words.
+    in_words: Vec<String>,
+    /// The first damages as the server sent them.
+    listed: Vec<Value>,
+    /// So many debates and documents are left to look at.
     pub(in crate::cli) left: u64,
     pub(in crate::cli) next: Option<String>,
 }
 
+/// How much was looked at.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct Totals {
+    verified_debates: u64,
+    verified_arguments: u64,
+    verified_documents: u64,
+    verified_versions: u64,
+}
+
 impl Walk {
-    /// Where its next piece is.
-    pub(in crate::cli) fn path(&self) -> String {
-        match &self.next {
-            Some(next) => format!("/verify?after={}", encoded(next)),
-            None => "/verify".to_owned(),
-        }
+    /// Asks for its next piece.
+    pub(in crate::cli) fn request(&self) -> Request<VerifiedPiece> {
+        verify(self.next.as_deref())
     }
 
     /// Adds a piece.
-    pub(in crate::cli) fn add(&mut self, piece: &Value) {
-        let number = |name: &str| piece[name].as_u64().unwrap_or(0);
-        self.debates += number("verified_debates");
-        self.arguments += number("verified_arguments");
-        self.documents += number("verified_documents");
-        self.versions += number("verified_versions");
-        self.left = number("left");
-        self.next = piece["next"].as_str().map(str::to_owned);
-        let damaged = piece["damaged"].as_array().map_or(&[][..], Vec::as_slice);
-        self.damages += damaged.len();
-        let room = LISTED - self.damaged.len();
-        self.damaged.extend(damaged.iter().take(room).cloned());
+    pub(in crate::cli) fn add(&mut self, reply: &Reply<VerifiedPiece>) {
+        /// The damages as the server sent them.
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Verbatim {
+            damaged: Vec<Value>,
+        }
+        let piece = &reply.data;
+        self.totals.verified_debates += piece.verified_debates;
+        self.totals.verified_arguments += piece.verified_arguments;
+        self.totals.verified_documents += piece.verified_documents;
+        self.totals.verified_versions += piece.verified_versions;
+        self.left = piece.left;
+        self.next = piece.next.clone();
+        self.damages += piece.damaged.len();
+        self.first = self.first.take().or_else(|| piece.damaged.first().cloned());
+        let room = TOLD - self.in_words.len();
+        self.in_words.extend(piece.damaged.iter().take(room).map(in_words));
+        let room = LISTED - self.listed.len();
+        self.listed.extend(reply.verbatim::<Verbatim>().damaged.into_iter().take(room));
     }
 
     /// How many debates and documents it has looked at.
     pub(in crate::cli) fn done(&self) -> u64 {
-        self.debates + self.documents
+        self.totals.verified_debates + self.totals.verified_documents
     }
 
-    fn totals(&self) -> Value {
-        json!({
-            "verified_debates": self.debates,
-            "verified_arguments": self.arguments,
-            "verified_documents": self.documents,
-            "verified_versions": self.versions,
-        })
-    }
-
-    /// What is damaged, the first of it as the server would say it of a single debate.
-    fn problem(&self) -> Problem {
-        let told: Vec<String> = self.damaged.iter().take(TOLD).map(in_words).collect();
-        let more = match self.damages - told.len() {
+    /// The damages, the first of them as the server would name that of a single debate.
+    fn problem(self) -> Problem {
+        let more = match self.damages - self.in_words.len() {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
         let mut problem = Problem::new(
-            "RECORD_DAMAGED",
-            format!("the record is damaged: {}{more}", told.join("; ")),
+            Code::RecordDamaged,
+            format!("the record is damaged: {}{more}", self.in_words.join("; ")),
         )
         .suggest(
             "Debates and documents that are not named are whole. To mend the others, restore the \
              newest backup: aw server stop, then aw server restore PATH (PostgreSQL: pg_restore into \
              an empty database)",
         )
-        .with("verified", self.totals())
-        .with("damaged", self.damaged.clone());
-        let mut first = json!({"code": problem.code, "message": problem.message});
-        if let (Some(error), Some(place)) =
-            (first.as_object_mut(), self.damaged.first().and_then(Value::as_object))
-        {
-            error.extend(place.iter().map(|(name, value)| (name.clone(), value.clone())));
+        .with("verified", json!(self.totals))
+        .with("damaged", self.listed);
+        /// The error of one debate or document.
+        #[derive(Serialize)]
+        struct Error<'a> {
+            code: &'a Code,
+            message: &'a str,
+            #[serde(flatten)]
+            place: Option<Damaged>,
         }
-        problem.server_error = Some(Box::new(first));
+        let Problem { code, message, .. } = &problem;
+        let first = json!(Error { code, message, place: self.first });
+        problem.refused = Some(Box::new(first.into()));
         problem
     }
 }
 
 /// A damage in words: where, and what.
-pub(in crate::cli) fn in_words(damaged: &Value) -> String {
+pub(in crate::cli) fn in_words(damaged: &Damaged) -> String {
     let mut words = String::new();
-    for (thing, id, part, number) in [
-        ("debate", "debate_id", "argument", "seq"),
-        ("document", "document_id", "version", "version"),
-    ] {
-        if let Some(id) = damaged[id].as_str() {
-            words += &format!("{thing} {id}");
-            if let Some(number) = damaged[number].as_u64() {
-                words += &format!(", {part} {number}");
-            }
-            words += ": ";
-        }
+    if let Some(debate) = damaged.debate_id {
+        let argument = damaged.seq.map_or(String::new(), |seq| format!(", argument {seq}"));
+        words += &format!("debate {}{argument}: ", debate.0);
     }
-    words + damaged["what"].as_str().unwrap_or("it is not as it was written")
+    if let Some(document) = damaged.document_id {
+        let version = damaged.version.map_or(String::new(), |number| format!(", version {number}"));
+        words += &format!("document {}{version}: ", document.0);
+    }
+    words + &damaged.what
 }

@@ -10,30 +10,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::super::human;
 use super::super::output::{Answer, Problem, Shown};
 use super::super::session::Session;
-use super::{Deadline, Habits, Shape, next_lines, wait_line};
-use crate::api::advice::awaited;
-use crate::api::http::{BUDGET, Call, Client, Trouble, encoded};
+use super::{Deadline, Habits, Shape, advised, wait_line};
+use crate::api::advice::{Advice, awaited, patience_left};
+use crate::api::client::{self, Reply, Waiter};
+use crate::api::error::Code;
+use crate::api::http::{BUDGET, Client, Trouble};
+use crate::api::types::{ActionText, News, Nothing, Poll, Stamp, StateText};
 
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
-
-/// What a wait that is over passes on of the server's answer.
-const NEWS: [&str; 7] = [
-    "action",
-    "debate_state",
-    "argument",
-    "arguments",
-    "omitted",
-    "next_argument_id_to_wait",
-    "available_actions",
-];
 
 /// How often it looks around while nothing happens.
 const TICK: Duration = Duration::from_millis(500);
@@ -74,9 +67,9 @@ pub(in crate::cli) struct Wait {
     pub(super) shape: Shape,
 }
 
-/// What the asking thread or a signal has to say.
-enum Heard {
-    News(Value),
+/// How the asking ended.
+enum End {
+    News(Box<NewsOutput>),
     /// The time is over.
     Over,
     Problem(Trouble),
@@ -84,11 +77,66 @@ enum Heard {
     Signal,
 }
 
-/// What is known of the debate while nothing happens.
+/// The last answer without news, and whether the server was lost since.
 #[derive(Debug, Clone, Default)]
-struct Known {
-    nothing: Option<Value>,
+struct Quiet {
+    nothing: Option<Nothing>,
     unreachable: bool,
+}
+
+/// The result of a wait.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(in crate::cli) enum WaitOutput {
+    News(Box<NewsOutput>),
+    Timeout(Timeout),
+}
+
+/// The news, as the server sent them.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct NewsOutput {
+    status: &'static str,
+    #[serde(flatten)]
+    verbatim: Verbatim,
+    #[serde(skip)]
+    pub(in crate::cli) news: News,
+}
+
+/// What is printed of the server's answer as it came.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Verbatim {
+    action: Value,
+    debate_state: Value,
+    argument: Value,
+    arguments: Value,
+    omitted: Value,
+    next_argument_id_to_wait: Value,
+    available_actions: Value,
+}
+
+/// Nothing happened until the deadline, which is not a failure.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct Timeout {
+    status: &'static str,
+    pub(in crate::cli) message: String,
+    debate_id: String,
+    last_argument_id: Option<String>,
+    last_seen_seq: u64,
+    pub(in crate::cli) retry_command: String,
+    waiting_since: Option<Stamp>,
+    pub(in crate::cli) patience_left_s: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_unreachable: Option<bool>,
+    #[serde(flatten)]
+    state: Option<KnownState>,
+}
+
+/// The state of the debate, where the server has told it.
+#[derive(Debug, Serialize)]
+struct KnownState {
+    debate_state: StateText,
+    action: Option<ActionText>,
 }
 
 impl Wait {
@@ -101,14 +149,16 @@ impl Wait {
             None => session.settings.deadline,
         };
         let ends = began + deadline;
-        let known = Arc::new(Mutex::new(Known::default()));
+        let known = Arc::new(Mutex::new(Quiet::default()));
         let (tell, hear) = mpsc::channel();
         listen_for_signals(tell.clone())?;
         let mut finds = 0;
         let heard = loop {
             let asking = Asking {
                 client: session.client.clone(),
-                path: self.path(),
+                debate: self.debate_id.clone(),
+                role: self.role.clone(),
+                after: self.argument_id.clone(),
                 ends,
                 last: (ends + GRACE).max(Instant::now() + FIRST),
                 tries: if session.settings.server_url.is_some() { TRIES } else { 1 },
@@ -118,44 +168,34 @@ impl Wait {
             thread::spawn(move || asking.run(&tell));
             match self.listen(&session, &hear, &known, last) {
                 // It went just after it was found, and nobody waits on it yet.
-                Heard::Problem(trouble) if session.finds_again(&trouble, &mut finds) => {
+                End::Problem(trouble) if session.finds_again(&trouble, &mut finds) => {
                     session = Session::open_answering(self.shape.verbose).map_err(named)?;
                 }
                 heard => break heard,
             }
         };
         match heard {
-            Heard::News(mut news) => {
-                let habits = self.habits();
-                let (next, others) = next_lines(&self.debate_id, &self.role, &news, habits);
-                let mut data = json!({"status": "new_argument"});
-                for name in NEWS {
-                    data[name] = news[name].take();
-                }
-                let mut answer = Answer::new(data, human::waited);
-                if let Some(next) = next {
-                    answer = answer.next(next);
-                }
-                if !others.is_empty() {
-                    answer = answer.with("alternatives", others);
-                }
+            End::News(output) => {
+                let advice = Advice::after(&output.news);
+                let answer = Answer::new(WaitOutput::News(output), human::waited);
+                let answer = advised(answer, &advice, &self.debate_id, &self.role, self.habits());
                 return Ok(Shown::Answer(session.checked(answer)));
             }
-            Heard::Problem(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
+            End::Problem(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
                 let problem = named(session.problem(trouble));
                 return Err(problem.with("retry_command", self.again(self.argument_id.as_deref())));
             }
-            Heard::Problem(trouble @ (Trouble::Refused(_) | Trouble::Stranger(_))) => {
+            End::Problem(trouble) => {
                 let problem = named(session.problem(trouble));
-                let unknown =
-                    problem.code == "ARGUMENT_NOT_FOUND" || problem.field() == Some("argument_id");
+                let unknown = problem.code == Code::ArgumentNotFound
+                    || problem.field() == Some("argument_id");
                 if unknown {
                     let without = wait_line(&self.debate_id, &self.role, None, self.habits());
                     return Err(problem.with("next_command", without.into_string()));
                 }
                 return Err(problem);
             }
-            Heard::Over | Heard::Signal => {}
+            End::Over | End::Signal => {}
         }
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let waited = began.elapsed();
@@ -166,10 +206,10 @@ impl Wait {
     fn listen(
         &self,
         session: &Session,
-        hear: &mpsc::Receiver<Heard>,
-        known: &Mutex<Known>,
+        hear: &mpsc::Receiver<End>,
+        known: &Mutex<Quiet>,
         last: Instant,
-    ) -> Heard {
+    ) -> End {
         let watched = io::stderr().is_terminal();
         let began = Instant::now();
         let mut awaited = None;
@@ -177,12 +217,12 @@ impl Wait {
         let heard = loop {
             match hear.recv_timeout(TICK) {
                 Ok(heard) => break heard,
-                Err(RecvTimeoutError::Disconnected) => break Heard::Over,
+                Err(RecvTimeoutError::Disconnected) => break End::Over,
                 Err(RecvTimeoutError::Timeout) => {
                     // The asking thread ends by then, unless something holds it that has no limit.
                     if Instant::now() > last + TICK {
                         known.lock().unwrap_or_else(PoisonError::into_inner).unreachable = true;
-                        break Heard::Over;
+                        break End::Over;
                     }
                     if !watched {
                         continue;
@@ -203,23 +243,19 @@ impl Wait {
 
     /// Who is awaited, and since when.
     fn awaited(&self, session: &Session) -> String {
-        let path =
-            format!("/debates/{}/poll?role={}", encoded(&self.debate_id), encoded(&self.role));
+        let waiter = Waiter { debate: &self.debate_id, role: &self.role, after: None };
         let soon = Instant::now() + GRACE;
-        let now = session.client.once_until(Call::Get(&path), soon).unwrap_or_default();
-        let who = awaited(now["debate_state"].as_str());
-        match now["waiting_since"].as_str() {
+        let poll = session.client.once_until(&client::wait(waiter, Duration::ZERO), soon);
+        let (state, since) = match poll.map(|reply| reply.data) {
+            Ok(Poll::News(news)) => (Some(news.debate_state), None),
+            Ok(Poll::Nothing(nothing)) => (nothing.debate_state, nothing.waiting_since),
+            Err(_) => (None, None),
+        };
+        let who = awaited(state.map(|state| state.0));
+        match since {
             Some(since) => format!("{who}, last move {}", human::ago(since)),
             None => who.to_owned(),
         }
-    }
-
-    fn path(&self) -> String {
-        let after = self
-            .argument_id
-            .as_deref()
-            .map_or(String::new(), |id| format!("&argument_id={}", encoded(id)));
-        format!("/debates/{}/poll?role={}{after}", encoded(&self.debate_id), encoded(&self.role))
     }
 
     fn habits(&self) -> Habits<'_> {
@@ -236,20 +272,19 @@ impl Wait {
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
-    fn timeout(&self, session: &Session, known: &Known, waited: Duration) -> Answer {
-        let nothing = known.nothing.clone().unwrap_or_default();
-        // A server of the older system tells which argument of one's own is the newest.
-        let after = self.argument_id.as_deref().or(nothing["last_argument_id"].as_str());
-        let retry = self.again(after);
-        let since = nothing["waiting_since"].as_str();
-        let patience = session.settings.patience;
-        let left = since.and_then(|since| since.parse::<Timestamp>().ok()).map(|since| {
-            let spent = Timestamp::now().duration_since(since).as_secs().max(0).unsigned_abs();
-            patience.as_secs().saturating_sub(spent)
-        });
+    fn timeout(&self, session: &Session, quiet: &Quiet, waited: Duration) -> Answer {
+        let nothing = quiet.nothing.as_ref();
+        // A server of the older system names the newest argument of one's own.
+        let own = nothing.and_then(|nothing| nothing.last_argument_id.as_ref());
+        let after = self.argument_id.as_ref().or(own);
+        let retry = self.again(after.map(String::as_str));
+        let since = nothing.and_then(|nothing| nothing.waiting_since);
+        let state = nothing.and_then(|nothing| nothing.debate_state);
+        let patience = session.settings.patience.as_secs();
+        let left = patience_left(patience, nothing, Timestamp::now().as_millisecond());
         let seconds = waited.as_secs();
-        let who = awaited(nothing["debate_state"].as_str());
-        let message = match (known.unreachable, left) {
+        let who = awaited(state.map(|state| state.0));
+        let message = match (quiet.unreachable, left) {
             (true, None | Some(1..)) => format!(
                 "No response after {seconds}s: the server at {} is lost. {}",
                 session.client.base(),
@@ -258,67 +293,78 @@ impl Wait {
             (_, Some(0)) => format!(
                 "No response after {seconds}s, and patience is over. Tell your user that {who} is awaited since {} \
                  and which command resumes (retry_command), then stop.",
-                since.unwrap_or("long ago")
+                since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
             (false, None | Some(1..)) => {
                 format!("No response after {seconds}s. Still waiting for {who}: wait again.")
             }
         };
-        let mut data = json!({
-            "status": "timeout",
-            "message": message,
-            "debate_id": self.debate_id,
-            "last_argument_id": after,
-            "last_seen_seq": nothing["last_seen_seq"].as_u64().unwrap_or(0),
-            "retry_command": retry,
-            "waiting_since": since,
-            "patience_left_s": left,
-        });
-        if known.unreachable {
-            data["server_unreachable"] = true.into();
-        }
-        if let Some(state) = nothing["debate_state"].as_str() {
-            data["debate_state"] = state.into();
-            data["action"] = nothing["action"].clone();
-        }
-        let answer = Answer::new(data, human::waited);
+        let timeout = Timeout {
+            status: "timeout",
+            message,
+            debate_id: self.debate_id.clone(),
+            last_argument_id: after.cloned(),
+            last_seen_seq: nothing.map_or(0, |nothing| nothing.last_seen_seq),
+            retry_command: retry.clone(),
+            waiting_since: since,
+            patience_left_s: left,
+            server_unreachable: quiet.unreachable.then_some(true),
+            state: state.map(|debate_state| KnownState {
+                debate_state,
+                action: nothing.and_then(|nothing| nothing.action),
+            }),
+        };
+        let answer = Answer::new(WaitOutput::Timeout(timeout), human::waited);
         // An agent that follows `next_command` would never stop.
         if left == Some(0) { answer } else { answer.next(retry) }
     }
 }
 
-fn listen_for_signals(tell: Sender<Heard>) -> Result<(), Problem> {
+fn listen_for_signals(tell: Sender<End>) -> Result<(), Problem> {
     let mut signals = Signals::new([SIGTERM, SIGINT])
         .map_err(|error| Problem::connection(format!("signals cannot be heard: {error}")))?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
             // When nobody listens any more the answer is on its way already.
-            let _ = tell.send(Heard::Signal);
+            let _ = tell.send(End::Signal);
         }
     });
     Ok(())
 }
 
+/// The news, ready to be printed; or that there are none.
+fn news_or_nothing(reply: Reply<Poll>) -> Result<Box<NewsOutput>, Nothing> {
+    let verbatim = reply.verbatim();
+    match reply.data {
+        Poll::News(news) => {
+            Ok(Box::new(NewsOutput { status: "new_argument", verbatim, news: *news }))
+        }
+        Poll::Nothing(nothing) => Err(nothing),
+    }
+}
+
 /// The thread that asks.
 struct Asking {
     client: Arc<Client>,
-    path: String,
+    debate: String,
+    role: String,
+    after: Option<String>,
     /// The deadline.
     ends: Instant,
     /// The moment by which the last answer must have arrived.
     last: Instant,
     /// How often a server that was never reached is tried.
     tries: u32,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<Quiet>>,
 }
 
 impl Asking {
-    fn run(self, tell: &Sender<Heard>) {
+    fn run(self, tell: &Sender<End>) {
         // The command may have been answered by a signal meanwhile.
         let _ = tell.send(self.ask());
     }
 
-    fn ask(&self) -> Heard {
+    fn ask(&self) -> End {
         let mut failures = 0;
         // A server that was never reached has as long as the server of any other command.
         let first = self.last.min(Instant::now() + BUDGET);
@@ -326,15 +372,18 @@ impl Asking {
         // to say should the host end this command.
         let mut hold = Duration::ZERO;
         loop {
-            let path = format!("{}&wait={}", self.path, hold.as_secs_f64());
+            let waiter =
+                Waiter { debate: &self.debate, role: &self.role, after: self.after.as_deref() };
+            let request = client::wait(waiter, hold);
             let reached = self.learn(|known| known.nothing.is_some());
             let limit = if reached { Instant::now() + hold + ANSWER } else { first };
-            let pause = match self.client.once_until(Call::Get(&path), limit.min(self.last)) {
-                Ok(news) if news["has_new_argument"] == true => return Heard::News(news),
-                Ok(nothing) => {
+            let reply = self.client.once_until(&request, limit.min(self.last));
+            let pause = match reply.map(news_or_nothing) {
+                Ok(Ok(news)) => return End::News(news),
+                Ok(Err(nothing)) => {
                     failures = 0;
                     self.learn(|known| {
-                        *known = Known { nothing: Some(nothing), unreachable: false }
+                        *known = Quiet { nothing: Some(nothing), unreachable: false }
                     });
                     Duration::ZERO
                 }
@@ -351,28 +400,28 @@ impl Asking {
                         let gone = !lost.timed_out && lost.proxy.is_none();
                         let late = Instant::now() + pause >= first;
                         if late && !gone && first == self.last {
-                            return Heard::Over;
+                            return End::Over;
                         }
                         if late || gone && failures >= self.tries {
-                            return Heard::Problem(Trouble::Unreachable(lost));
+                            return End::Problem(Trouble::Unreachable(lost));
                         }
                         thread::sleep(pause);
                         continue;
                     }
                     pause
                 }
-                Err(trouble) => return Heard::Problem(trouble),
+                Err(trouble) => return End::Problem(trouble),
             };
             let left = self.ends.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Heard::Over;
+                return End::Over;
             }
             thread::sleep(pause.min(left));
             hold = left.saturating_sub(pause).min(HOLD);
         }
     }
 
-    fn learn<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+    fn learn<T>(&self, change: impl FnOnce(&mut Quiet) -> T) -> T {
         change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,18 +1,21 @@
 //! The commands that write into a debate.
 
 use aw_core::{Kind, Role};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::super::SERVER;
 use super::super::agent::{find_type, shelves};
-use super::super::next_command::{CommandLine, YOUR_TEXT};
+use super::super::next_command::CommandLine;
 use super::super::output::{Problem, Shown};
 use super::super::session::settings;
 use super::super::text::Text;
-use super::Shape;
 use super::post::{Draft, Signature};
-use crate::api::http::{derived_id, encoded};
+use super::{Shape, advised};
+use crate::api::advice::Advice;
+use crate::api::client::{self, derived_id};
+use crate::api::error::{Code, SERVER};
+use crate::api::types::{
+    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, TypeTexts,
+};
 use crate::kit::texts::Language;
 
 #[derive(Debug, clap::Args)]
@@ -104,10 +107,10 @@ pub(in crate::cli) struct Intervention {
     pub(super) shape: Shape,
 }
 
-/// What the proposer asks for.
+/// What the proposer wants.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Asked {
-    Appeal,
+pub(super) enum Wanted {
+    Ruling,
     Completion,
 }
 
@@ -139,7 +142,7 @@ impl Create {
         // What the server refuses it will refuse again, and so it does on a damaged record.
         let with_ids = |problem: Problem| match problem.field() {
             Some("debate_id") => problem.with("next_command", "aw debate generate-id"),
-            _ if made && problem.exit() == SERVER && problem.code != "RECORD_DAMAGED" => {
+            _ if made && problem.exit() == SERVER && problem.code != Code::RecordDamaged => {
                 problem.suggest(post.again())
             }
             _ => problem,
@@ -147,26 +150,21 @@ impl Create {
         let kind = find_type(&self.debate_type, &shelves(&settings()?)?, Language::English)
             .map_err(|problem| with_ids(post.failed(problem)))?;
         let session = post.session().map_err(with_ids)?;
-        let mut body = json!({
-            "debate_id": debate,
-            "title": self.title,
-            "debate_type": self.debate_type,
-            "motion_content": content,
-        });
-        if let Some(texts) = kind.texts() {
-            body["type_texts"] = json!({
-                "title": texts.title.as_str(),
-                "description": texts.description.as_str(),
-                "proposer": texts.rules.proposer.as_str(),
-                "opponent": texts.rules.opponent.as_str(),
-                "arbitrator": texts.rules.arbitrator.as_str(),
-            });
-        }
-        put(&mut body, "resolution_policy", self.resolution_policy.as_deref());
-        let data = post.send(&session, "/debates", body).map_err(with_ids)?;
-        let mut answer = post.answer(&session, &data, "Debate created");
-        answer.data["debate"] = data["debate"].clone();
-        answer.data["rules_origin"] = kind.origin.as_str().into();
+        let body = CreateDebate {
+            debate_id: debate.clone(),
+            title: self.title.clone(),
+            debate_type: self.debate_type.clone(),
+            motion_content: content.clone(),
+            client_request_id: post.request.clone(),
+            type_texts: kind.texts().as_ref().map(TypeTexts::from),
+            resolution_policy: self.resolution_policy.clone(),
+            author: post.author(&session),
+        };
+        let reply = post.send(&session, &client::open(body)).map_err(with_ids)?;
+        let mut output = post.output(&session, reply, "Debate created");
+        output.debate = Some(output.debate_verbatim.take());
+        output.rules_origin = Some(kind.origin.as_str());
+        let mut answer = post.answer(&session, output);
         if let Some(folder) = kind.folder.as_ref().filter(|_| kind.replaces_built_in()) {
             answer = answer.with(
                 "hint",
@@ -202,23 +200,26 @@ impl Submit {
         });
         let post = draft.post(&self.debate_id, Some(&content), derived);
         let session = post.session()?;
-        let body = json!({"role": self.role, "target_id": self.target_id, "content": content});
-        let path = format!("/debates/{}/arguments", encoded(&self.debate_id));
-        let data = post.send(&session, &path, body)?;
-        Ok(Shown::Answer(post.answer(&session, &data, "Argument submitted")))
+        let body = SubmitClaim {
+            role: self.role.clone(),
+            target_id: self.target_id.clone(),
+            content: content.clone(),
+            client_request_id: post.request.clone(),
+            author: post.author(&session),
+        };
+        let reply = post.send(&session, &client::submit(&self.debate_id, body))?;
+        let output = post.output(&session, reply, "Argument submitted");
+        Ok(Shown::Answer(post.answer(&session, output)))
     }
 }
 
 impl Ask {
-    pub(super) fn run(self, asked: Asked) -> Result<Shown, Problem> {
-        let (kind, command, path, message) = match asked {
-            Asked::Appeal => (Kind::Appeal, "debate appeal", "appeal", "Appeal submitted"),
-            Asked::Completion => (
-                Kind::Resolution,
-                "debate request-completion",
-                "resolution",
-                "Resolution submitted",
-            ),
+    pub(super) fn run(self, wanted: Wanted) -> Result<Shown, Problem> {
+        let (kind, command, done) = match wanted {
+            Wanted::Ruling => (Kind::Appeal, "debate appeal", "Appeal submitted"),
+            Wanted::Completion => {
+                (Kind::Resolution, "debate request-completion", "Resolution submitted")
+            }
         };
         let draft = Draft {
             line: CommandLine::new(command)
@@ -236,10 +237,19 @@ impl Ask {
             derived_id(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content);
         let post = draft.post(&self.debate_id, Some(&content), derived);
         let session = post.session()?;
-        let body = json!({"target_id": self.target_id, "content": content});
-        let path = format!("/debates/{}/{path}", encoded(&self.debate_id));
-        let data = post.send(&session, &path, body)?;
-        Ok(Shown::Answer(post.answer(&session, &data, message)))
+        let body = SubmitRequest {
+            target_id: self.target_id.clone(),
+            content: content.clone(),
+            client_request_id: post.request.clone(),
+            author: post.author(&session),
+        };
+        let request = match wanted {
+            Wanted::Ruling => client::appeal(&self.debate_id, body),
+            Wanted::Completion => client::request_completion(&self.debate_id, body),
+        };
+        let reply = post.send(&session, &request)?;
+        let output = post.output(&session, reply, done);
+        Ok(Shown::Answer(post.answer(&session, output)))
     }
 }
 
@@ -264,12 +274,16 @@ impl Ruling {
         });
         let post = draft.post(&self.debate_id, Some(&content), derived);
         let session = post.session()?;
-        let mut body = json!({"content": content, "close": self.close});
-        put(&mut body, "target_id", self.target_id.as_deref());
-        let path = format!("/debates/{}/ruling", encoded(&self.debate_id));
-        let data = post.send(&session, &path, body)?;
-        let answer = post.answer(&session, &data, "Ruling submitted").with("closed", self.close);
-        Ok(Shown::Answer(answer))
+        let body = SubmitRuling {
+            content: content.clone(),
+            close: Some(self.close),
+            target_id: self.target_id.clone(),
+            client_request_id: Some(post.request.clone()),
+            author: post.author(&session),
+        };
+        let reply = post.send(&session, &client::rule(&self.debate_id, body))?;
+        let output = post.output(&session, reply, "Ruling submitted");
+        Ok(Shown::Answer(post.answer(&session, output).with("closed", self.close)))
     }
 }
 
@@ -287,29 +301,21 @@ impl Intervention {
         let content = draft.read_optional()?;
         let post = draft.post(&self.debate_id, content.as_deref(), None);
         let session = post.session()?;
-        let mut body = json!({});
-        put(&mut body, "content", content.as_deref());
-        let path = format!("/debates/{}/intervention", encoded(&self.debate_id));
-        let data = post.send(&session, &path, body)?;
-        let answer = post.answer(&session, &data, "Intervention submitted");
+        let body = SubmitIntervention {
+            content: content.clone(),
+            client_request_id: Some(post.request.clone()),
+            author: post.author(&session),
+        };
+        let reply = post.send(&session, &client::intervene(&self.debate_id, body))?;
+        let output = post.output(&session, reply, "Intervention submitted");
+        let (own, replayed) = (output.argument_id, output.replayed);
+        let answer = post.answer(&session, output);
         // One that was sent before may have been ruled on since: a wait tells.
-        if data["replayed"] == true {
+        if replayed {
             return Ok(Shown::Answer(answer));
         }
-        let own = data["argument"]["id"].as_str().unwrap_or_default();
-        let next = CommandLine::new("debate ruling")
-            .flag("--debate-id", &self.debate_id)
-            .flag("--target-id", own)
-            .flag("--file", YOUR_TEXT);
-        let next = self.signature.habits(self.shape).apply(next);
-        let closing = vec![next.clone().word("--close").into_string()];
-        let answer = answer.next(next.into_string());
-        Ok(Shown::Answer(answer.with("alternatives", closing)))
-    }
-}
-
-fn put(body: &mut Value, name: &str, value: Option<&str>) {
-    if let Some(value) = value {
-        body[name] = value.into();
+        let habits = self.signature.habits(self.shape);
+        let advice = Advice::rule(own);
+        Ok(Shown::Answer(advised(answer, &advice, &self.debate_id, "arbitrator", habits)))
     }
 }

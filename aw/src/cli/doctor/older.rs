@@ -4,9 +4,8 @@
 use std::path::Path;
 
 use aw_record::{OpenError, Place, Rehearsal, rehearse};
-use serde_json::Value;
 
-use super::{failed, ok, warning};
+use super::Check;
 use crate::settings::{ClientSettings, Flags, ServerSettings, environment};
 
 const NAME: &str = "older system";
@@ -15,10 +14,10 @@ const NAME: &str = "older system";
 const NAMED: usize = 3;
 
 /// The checks that found something.
-pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
+pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Check> {
     let ignored = settings.ignored.iter();
-    let mut checks: Vec<Value> =
-        ignored.map(|ignored| warning(NAME, &ignored.what, &ignored.instead)).collect();
+    let mut checks: Vec<Check> =
+        ignored.map(|ignored| Check::warning(NAME, &ignored.what, &ignored.instead)).collect();
     // The check of the server reports a start that cannot be read. Bad settings are reported when the
     // server starts.
     let (Ok(last), Ok(environment)) = (settings.home.last_start(), environment(&["HOME"])) else {
@@ -38,12 +37,12 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
     };
     match rehearse(&path, &docstores) {
         Ok(rehearsal) => checks.extend(found(&path, &rehearsal, running)),
-        Err(OpenError::Unreadable { problems, .. }) => checks.push(failed(
+        Err(OpenError::Unreadable { problems, .. }) => checks.push(Check::failed(
             NAME,
             &format!("{} cannot be imported: {}", path.display(), problems.join("; ")),
             "Correct or delete the named rows, or move the file away to begin with an empty record",
         )),
-        Err(error) => checks.push(failed(
+        Err(error) => checks.push(Check::failed(
             NAME,
             &format!("the import was tried and failed: {error}"),
             "Move the file away to begin with an empty record",
@@ -52,7 +51,7 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Value> {
     checks
 }
 
-fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
+fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let path = path.display();
     let versions = match rehearsal.versions {
@@ -60,7 +59,7 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
         many => format!("{many} versions of documents"),
     };
     if let (Some(debates), [first, ..]) = (rehearsal.debates, rehearsal.open_in.as_slice()) {
-        checks.push(failed(
+        checks.push(Check::failed(
             NAME,
             &format!("{path} holds {debates} debates of the older system, and {first} has it open"),
             "Stop the older server; the next command of this aw then imports its debates",
@@ -70,15 +69,15 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
             "{path} holds {debates} debates of the older system, and its documents {versions}; the next start \
              imports them, which was tried and works"
         );
-        checks.push(ok(NAME, &message));
+        checks.push(Check::ok(NAME, &message));
     } else if rehearsal.versions > 0 && running {
         let message = format!("{versions} were written by the older aw docs and are not here yet");
         let fix = "aw server restart imports them; a debate that cites one does so too";
-        checks.push(warning(NAME, &message, fix));
+        checks.push(Check::warning(NAME, &message, fix));
     } else if rehearsal.versions > 0 {
         let message =
             format!("{versions} were written by the older aw docs; the next start imports them");
-        checks.push(ok(NAME, &message));
+        checks.push(Check::ok(NAME, &message));
     }
     if !rehearsal.left_out.is_empty() {
         let named = rehearsal.left_out.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
@@ -86,7 +85,7 @@ fn found(path: &Path, rehearsal: &Rehearsal, running: bool) -> Vec<Value> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        checks.push(warning(
+        checks.push(Check::warning(
             NAME,
             &format!("documents that cannot be imported are left out: {named}{more}"),
             "Repair the file, or write them again with aw docs create",

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
 use super::super::connect::Connection;
 use super::super::debate::{Walk, in_words};
 use super::super::output::Problem;
-use super::{failed, ok};
-use crate::api::http::{Call, Client, Trouble};
+use super::Check;
+use crate::api::client::{DebateFilter, debates};
+use crate::api::error::Code;
+use crate::api::http::{Client, Trouble};
 use crate::settings::ClientSettings;
 
 const NAME: &str = "record";
@@ -17,33 +17,33 @@ const NAME: &str = "record";
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts the debates and verifies the newest.
-pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Value {
+pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Instant) -> Check {
     let Connection { client, brought } = reached;
-    let checked = || -> Result<Value, Trouble> {
-        let list = client.once_until(Call::Get("/debates?limit=0"), ends)?;
-        let debates = match list["total"].as_u64() {
-            Some(1) => "1 debate".to_owned(),
-            _ => format!("{} debates", list["total"]),
+    let checked = || -> Result<Check, Trouble> {
+        let list = client.once_until(&debates(&DebateFilter::default()), ends)?.data;
+        let debates = match list.total {
+            1 => "1 debate".to_owned(),
+            total => format!("{total} debates"),
         };
         let walk = match verify(client, ends) {
             Ok(walk) => walk,
             // A seat may not verify the whole record, and an older server cannot.
-            Err(Trouble::Refused(error))
-                if error["code"] == "FORBIDDEN" || error["code"] == "ROUTE_NOT_FOUND" =>
+            Err(trouble)
+                if matches!(trouble.code(), Some(Code::Forbidden | Code::RouteNotFound)) =>
             {
-                return Ok(ok(NAME, &debates));
+                return Ok(Check::ok(NAME, &debates));
             }
             Err(trouble) => return Err(trouble),
         };
-        Ok(match (walk.damaged.first(), &walk.next) {
-            (Some(first), _) => failed(
+        Ok(match (&walk.first, &walk.next) {
+            (Some(first), _) => Check::failed(
                 NAME,
                 &format!("it is damaged: {}", in_words(first)),
                 "List all damage: aw debate verify. To repair it, restore the newest backup: aw server stop, then \
                  aw server restore PATH (PostgreSQL: pg_restore into an empty database)",
             ),
-            (None, None) => ok(NAME, &format!("{debates}, everything as it was written")),
-            (None, Some(_)) => ok(
+            (None, None) => Check::ok(NAME, &format!("{debates}, everything as it was written")),
+            (None, Some(_)) => Check::ok(
                 NAME,
                 &format!(
                     "{debates}; the newest {} were verified and are as they were written, {} are left: aw debate verify",
@@ -55,7 +55,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
     };
     checked().unwrap_or_else(|trouble| {
         let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
-        failed(NAME, &problem.message, &problem.suggestion.unwrap_or_default())
+        Check::of(NAME, &problem)
     })
 }
 
@@ -63,7 +63,7 @@ fn verify(client: &Client, ends: Instant) -> Result<Walk, Trouble> {
     let began = Instant::now();
     let mut walk = Walk::default();
     loop {
-        walk.add(&client.once_until(Call::Get(&walk.path()), ends)?);
+        walk.add(&client.once_until(&walk.request(), ends)?);
         if walk.next.is_none() || began.elapsed() > PATIENCE {
             return Ok(walk);
         }

@@ -4,16 +4,21 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use serde_json::Value;
 
-use super::{Paper, shown, word};
+use super::{Paper, shown};
+use crate::api::client::Reply;
+use crate::api::types::Diff;
 
 /// A diff, with the changed words marked where colour can.
-pub(in crate::cli) fn diff(data: &Value, paper: &Paper) -> String {
-    let text = word(data, "diff");
+pub(in crate::cli) fn diff(reply: &Reply<Diff>, paper: &Paper) -> String {
+    let Diff { from, to, diff: text, .. } = &reply.data;
     if text.is_empty() {
-        return format!("v{} and v{} are the same.\n", data["from"], data["to"]);
+        return format!("v{from} and v{to} are the same.\n");
     }
+    painted(text, paper)
+}
+
+fn painted(text: &str, paper: &Paper) -> String {
     if !paper.colour {
         return shown(text);
     }
@@ -22,12 +27,12 @@ pub(in crate::cli) fn diff(data: &Value, paper: &Paper) -> String {
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if !is_change(line, '-') {
-            let painted = match line.as_bytes().first() {
+            let line = match line.as_bytes().first() {
                 Some(b'+') if is_change(line, '+') => paper.paint(new, &shown(line)),
                 Some(b'@') => paper.paint(AnsiColor::Cyan.on_default(), &shown(line)),
                 _ => shown(line),
             };
-            let _ = writeln!(page, "{painted}");
+            let _ = writeln!(page, "{line}");
             continue;
         }
         let mut removed = vec![shown(&line[1..])];
@@ -99,10 +104,9 @@ mod tests {
     #[test]
     fn changed_words_are_marked_where_there_is_colour() {
         let text = "--- v1\n+++ v2\n@@ -1,2 +1,2 @@\n-keep one file\n-sync never\n+keep two files\n+sync always\n";
-        let data = serde_json::json!({"from": 1, "to": 2, "diff": text});
-        let plain = diff(&data, &Paper { width: 80, colour: false });
+        let plain = painted(text, &Paper { width: 80, colour: false });
         assert_eq!(plain, text);
-        let coloured = diff(&data, &Paper { width: 80, colour: true });
+        let coloured = painted(text, &Paper { width: 80, colour: true });
         let mark = AnsiColor::Green.on_default().invert();
         for word in ["two", "always"] {
             assert!(coloured.contains(&format!("{mark}{word}{mark:#}")), "{coloured:?}");

@@ -1,39 +1,41 @@
-//! The agent kit for people: what changes where, what is there, which types of debate there are.
+//! The agent kit for people: changes, files, types of debate.
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use super::super::agent::{KitChanges, KitFiles};
+use super::super::debate::Types;
+use super::{Paper, cell, shown, table};
+use crate::kit::host::Host;
 
-use super::{Paper, cell, list, shown, table, word};
-
-/// What becomes of each file of the kit.
-pub(in crate::cli) fn kit_changes(data: &Value, paper: &Paper) -> String {
+/// The change of each file of the kit.
+pub(in crate::cli) fn kit_changes(changes: &KitChanges, paper: &Paper) -> String {
     let mut text = String::new();
-    for file in list(data, "files") {
-        let change = paper.bold(&format!("{:9}", word(file, "change")));
-        let _ = writeln!(text, "{change} {}", shown(word(file, "path")));
-        if let Some(note) = file["note"].as_str() {
+    for file in &changes.files {
+        let change = paper.bold(&format!("{:9}", file.change));
+        let _ = writeln!(text, "{change} {}", shown(&file.path));
+        if let Some(note) = file.note {
             let _ = writeln!(text, "          {note}");
         }
     }
-    if let Some(diff) = data["diff"].as_str() {
+    if let Some(diff) = &changes.diff {
         let _ = write!(text, "\n{}", shown(diff));
     }
     text
 }
 
-/// The files of the kit and how they are.
-pub(in crate::cli) fn kit_files(data: &Value, paper: &Paper) -> String {
-    let rows: Vec<Vec<String>> = list(data, "files")
+/// The files of the kit and their states.
+pub(in crate::cli) fn kit_files(kit: &KitFiles, paper: &Paper) -> String {
+    let rows: Vec<Vec<String>> = kit
+        .files
         .iter()
         .map(|file| {
-            let hosts: Vec<&str> = list(file, "hosts").iter().filter_map(Value::as_str).collect();
-            let scope = if file["project"].is_string() { "project" } else { "user" };
+            let hosts: Vec<&str> = file.hosts.iter().copied().map(Host::as_str).collect();
+            let scope = if file.project.is_some() { "project" } else { "user" };
             vec![
-                word(file, "state").to_owned(),
+                file.state.to_owned(),
                 scope.to_owned(),
                 hosts.join(", "),
-                shown(word(file, "path")),
+                shown(&file.path.display().to_string()),
             ]
         })
         .collect();
@@ -44,16 +46,17 @@ pub(in crate::cli) fn kit_files(data: &Value, paper: &Paper) -> String {
 }
 
 /// The types of debate.
-pub(in crate::cli) fn types(data: &Value, paper: &Paper) -> String {
-    let rows: Vec<Vec<String>> = list(data, "types")
+pub(in crate::cli) fn types(types: &Types, paper: &Paper) -> String {
+    let rows: Vec<Vec<String>> = types
+        .types
         .iter()
         .map(|kind| {
-            let words = kind["problem"].as_str().unwrap_or(word(kind, "description"));
-            let mut origin = kind["origin"].as_str().unwrap_or("cannot be used").replace('_', " ");
-            if kind["replaces_built_in"] == true {
+            let words = kind.problem.as_ref().or(kind.description.as_ref());
+            let mut origin = kind.origin.unwrap_or("cannot be used").replace('_', " ");
+            if kind.replaces_built_in == Some(true) {
                 origin.push_str(", replaces the built-in one");
             }
-            vec![shown(word(kind, "type")), origin, cell(words, 300)]
+            vec![shown(&kind.name), origin, cell(words.map_or("", String::as_str), 300)]
         })
         .collect();
     table(&["type", "from", "what for"], &rows, paper)

@@ -3,42 +3,46 @@
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
-use super::{Paper, ago, cell, list, shown, table, word};
+use super::super::debate::Invitation;
+use super::super::token::{TokenState, TokensOutput};
+use super::{Paper, ago, cell, shown, table};
+use crate::api::client::Reply;
+use crate::api::types::{NewToken, Stamp};
 
 /// A token that was just made.
-pub(in crate::cli) fn new_token(data: &Value, paper: &Paper) -> String {
+pub(in crate::cli) fn new_token(new: &Reply<NewToken>, paper: &Paper) -> String {
+    let NewToken { token, seat, .. } = &new.data;
     format!(
         "{}\n\nFor the {}, {}, good until {}.\n",
-        paper.bold(word(data, "token")),
-        called(data),
-        match data["debate_id"].as_str() {
-            Some(debate) => format!("in debate {debate} only"),
+        paper.bold(token),
+        called(&seat.role, &seat.name),
+        match &seat.debate_id {
+            Some(debate) => format!("in debate {} only", debate.0),
             None => "in every debate".to_owned(),
         },
-        end(data),
+        end(seat.expires_at),
     )
 }
 
-/// The tokens that there are, without themselves.
-pub(in crate::cli) fn tokens(data: &Value, paper: &Paper) -> String {
-    let rows: Vec<Vec<String>> = list(data, "tokens")
-        .iter()
-        .map(|seat| {
-            let state = match (word(seat, "state"), seat["expires_at"].as_str()) {
-                ("revoked", _) => format!("revoked {}", ago(word(seat, "revoked_at"))),
-                ("expired", Some(end)) => format!("expired {}", ago(end)),
-                (_, Some(end)) => format!("open, ends {}", ahead(end)),
-                (_, None) => "open".to_owned(),
+/// The seats, without their tokens.
+pub(in crate::cli) fn tokens(output: &TokensOutput, paper: &Paper) -> String {
+    let rows: Vec<Vec<String>> = output
+        .seats()
+        .map(|(seat, state)| {
+            let state = match (state, seat.expires_at, seat.revoked_at) {
+                (TokenState::Revoked, _, Some(at)) => format!("revoked {}", ago(at)),
+                (TokenState::Expired, Some(end), _) => format!("expired {}", ago(end)),
+                (TokenState::Open, Some(end), _) => format!("open, ends {}", ahead(end)),
+                (state, ..) => state.as_str().to_owned(),
             };
             vec![
                 state,
-                word(seat, "role").to_owned(),
-                cell(word(seat, "name"), 30),
-                seat["debate_id"].as_str().unwrap_or("every").to_owned(),
-                ago(word(seat, "created_at")),
-                word(seat, "token_id").to_owned(),
+                seat.role.clone(),
+                cell(&seat.name, 30),
+                seat.debate_id.map_or_else(|| "every".to_owned(), |debate| debate.0.to_string()),
+                ago(seat.created_at),
+                seat.token_id.clone(),
             ]
         })
         .collect();
@@ -48,16 +52,16 @@ pub(in crate::cli) fn tokens(data: &Value, paper: &Paper) -> String {
     table(&["state", "role", "name", "debate", "made", "id"], &rows, paper)
 }
 
-/// What another person is sent.
-pub(in crate::cli) fn invitation(data: &Value, paper: &Paper) -> String {
+/// An invitation, as it is sent to another person.
+pub(in crate::cli) fn invitation(invitation: &Invitation, paper: &Paper) -> String {
     let mut text = String::new();
-    let debate = format!("{} ({})", word(data, "debate_id"), shown(word(data, "title")));
+    let debate = format!("{} ({})", invitation.debate_id, shown(&invitation.title));
     for (name, value) in [
-        ("server", word(data, "server_url")),
+        ("server", &invitation.server_url),
         ("debate", &debate),
-        ("role", &called(data)),
-        ("token", word(data, "token")),
-        ("good until", &end(data)),
+        ("role", &called(&invitation.role, &invitation.name)),
+        ("token", &invitation.token),
+        ("good until", &end(invitation.expires_at)),
     ] {
         let _ = writeln!(text, "{} {value}", paper.bold(&format!("{name}:")));
     }
@@ -67,35 +71,30 @@ pub(in crate::cli) fn invitation(data: &Value, paper: &Paper) -> String {
             let _ = writeln!(text, "    {line}");
         }
     };
-    let shell: Vec<&str> = list(data, "shell").iter().filter_map(Value::as_str).collect();
+    let shell: Vec<&str> = invitation.shell.iter().map(String::as_str).collect();
     part("In the shell that starts the agent, where aw is installed", &shell);
-    part("To the agent", &[word(data, "to_agent")]);
-    let mcp = &data["mcp"];
+    part("To the agent", &[&invitation.to_agent]);
     part(
         "Or, in an agent program that takes MCP servers by URL",
-        &[word(mcp, "url"), word(mcp, "header")],
+        &[&invitation.mcp.url, &invitation.mcp.header],
     );
-    part("Or in a browser, where the token signs in", &[word(data, "page")]);
+    part("Or in a browser, where the token signs in", &[&invitation.page]);
     text
 }
 
-/// The role, and what they are called besides.
-fn called(data: &Value) -> String {
-    match (word(data, "role"), word(data, "name")) {
-        (role, name) if role == name => role.to_owned(),
-        (role, name) => format!("{role}, called {}", shown(name)),
-    }
+/// The role, and the name if that is another word.
+fn called(role: &str, name: &str) -> String {
+    if role == name { role.to_owned() } else { format!("{role}, called {}", shown(name)) }
 }
 
 /// When a token ceases to be good.
-fn end(data: &Value) -> String {
-    data["expires_at"].as_str().unwrap_or("it is revoked").to_owned()
+fn end(expires_at: Option<Stamp>) -> String {
+    expires_at.map_or_else(|| "it is revoked".to_owned(), |at| at.to_string())
 }
 
 /// How far ahead a moment is.
-fn ahead(moment: &str) -> String {
-    let Ok(at) = moment.parse::<Timestamp>() else { return shown(moment) };
-    let seconds = at.as_second() - Timestamp::now().as_second();
+fn ahead(moment: Stamp) -> String {
+    let seconds = moment.0.0.div_euclid(1_000) - Timestamp::now().as_second();
     let whole = |unit: i64| (seconds + unit / 2) / unit;
     match seconds {
         ..60 => format!("in {} s", seconds.max(0)),

@@ -1,0 +1,459 @@
+//! The requests of the API, each with the type of its answer.
+//!
+//! A request says what to send and what comes back; a transport sends it: [`super::http`] over the
+//! network, [`super::in_process`] inside the server.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aw_core::{ArgumentId, DebateId, Kind, RequestId, Role};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::types::{
+    CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted, Diff, Document,
+    DocumentList, Health, KeptVersion, Link, NewToken, Poll, Seat, SubmitClaim, SubmitDocument,
+    SubmitIntervention, SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate,
+    VerifiedPiece, VersionList, Written,
+};
+
+/// Every character that must be escaped in a part of a URL.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A request whose answer is an `A`.
+pub struct Request<A> {
+    pub(crate) call: Call,
+    answer: PhantomData<fn() -> A>,
+}
+
+/// A request without the type of its answer.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) body: Option<Arc<dyn Payload>>,
+    pub(crate) operation: Operation,
+}
+
+/// How a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Post,
+    Delete,
+}
+
+/// What a request asks for, as far as a server of the older system answers it differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Health,
+    ListDebates {
+        /// Whether the filter is one that the older system has.
+        by_state_only: bool,
+    },
+    ReadDebate,
+    Poll {
+        role: String,
+    },
+    Write,
+    Other,
+}
+
+/// A body: JSON over the network, the value itself inside the server.
+pub trait Payload: fmt::Debug + Send + Sync + 'static {
+    /// The body as JSON.
+    fn json(&self) -> String;
+
+    /// The body itself.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Serialize + fmt::Debug + Send + Sync + 'static> Payload for T {
+    fn json(&self) -> String {
+        serde_json::to_string(self).expect("requests are plain data")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// An answer: typed, and its JSON as the server sent it. Whoever prints the JSON also prints fields
+/// that this version does not know.
+#[derive(Debug, Clone)]
+pub struct Reply<A> {
+    /// The answer.
+    pub data: A,
+    /// Its JSON.
+    pub json: Value,
+}
+
+impl<A> Reply<A> {
+    /// Fields of the JSON that are printed as they came. A field that is not there is null.
+    pub fn verbatim<V: DeserializeOwned + Default>(&self) -> V {
+        V::deserialize(&self.json).unwrap_or_default()
+    }
+}
+
+impl<A> Serialize for Reply<A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
+    }
+}
+
+/// Which debates to list.
+#[derive(Debug, Clone, Default)]
+pub struct DebateFilter<'a> {
+    /// Only those in this state.
+    pub state: Option<&'a str>,
+    /// Only those of this type.
+    pub debate_type: Option<&'a str>,
+    /// Only those whose title contains this.
+    pub search: Option<&'a str>,
+    /// Only those that wait for an opponent who has not spoken yet.
+    pub pending_first_opponent: bool,
+    /// Only those to which a RULING is owed.
+    pub needs_arbitrator: bool,
+    /// At most so many.
+    pub limit: u64,
+    /// After leaving out so many.
+    pub offset: u64,
+}
+
+/// Which documents, or which versions of one, to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DocumentFilter<'a> {
+    /// Only those whose summary contains this.
+    pub search: Option<&'a str>,
+    /// Deleted ones too.
+    pub include_deleted: bool,
+    /// At most so many.
+    pub limit: u64,
+    /// After leaving out so many.
+    pub offset: u64,
+}
+
+/// What a role waits for.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiter<'a> {
+    /// In this debate.
+    pub debate: &'a str,
+    /// As this role.
+    pub role: &'a str,
+    /// The newest argument that it has seen.
+    pub after: Option<&'a str>,
+}
+
+/// What a transcript is exported as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Markdown, every argument quoted.
+    Markdown,
+    /// One page that needs nothing else.
+    Html,
+    /// JSON, every field.
+    Json,
+}
+
+impl ExportFormat {
+    /// As it is written in a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ExportFormat::Markdown => "markdown",
+            ExportFormat::Html => "html",
+            ExportFormat::Json => "json",
+        }
+    }
+}
+
+impl<A> Request<A> {
+    /// Reads from this path.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::Get, path.into(), None)
+    }
+
+    fn post(path: impl Into<String>, body: impl Payload) -> Self {
+        Self::new(Method::Post, path.into(), Some(Arc::new(body)))
+    }
+
+    fn delete(path: String) -> Self {
+        Self::new(Method::Delete, path, None)
+    }
+
+    fn new(method: Method, path: String, body: Option<Arc<dyn Payload>>) -> Self {
+        let call = Call { method, path, body, operation: Operation::Other };
+        Request { call, answer: PhantomData }
+    }
+
+    fn with_operation(mut self, operation: Operation) -> Self {
+        self.call.operation = operation;
+        self
+    }
+
+    /// The request, whatever its answer is.
+    pub fn call(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.method, &self.body) {
+            (Method::Post, Some(body)) => write!(f, "POST {} {}", self.path, body.json()),
+            (Method::Post, None) => write!(f, "POST {}", self.path),
+            (Method::Get, _) => write!(f, "GET {}", self.path),
+            (Method::Delete, _) => write!(f, "DELETE {}", self.path),
+        }
+    }
+}
+
+/// Asks whether the server can do its work.
+pub fn health() -> Request<Health> {
+    Request::get("/health").with_operation(Operation::Health)
+}
+
+/// Lists debates, the most recently updated first.
+pub fn debates(filter: &DebateFilter<'_>) -> Request<DebateList> {
+    let DebateFilter {
+        state, debate_type, search, pending_first_opponent, needs_arbitrator, ..
+    } = *filter;
+    let by_state_only =
+        debate_type.is_none() && search.is_none() && !pending_first_opponent && !needs_arbitrator;
+    let path = Path::new("/debates")
+        .with("limit", filter.limit)
+        .with("offset", filter.offset)
+        .with_text("state", state)
+        .with_text("type", debate_type)
+        .with_text("q", search)
+        .with_flag("pending_first_opponent", pending_first_opponent)
+        .with_flag("needs_arbitrator", needs_arbitrator);
+    Request::get(path).with_operation(Operation::ListDebates { by_state_only })
+}
+
+/// Opens a debate with its MOTION.
+pub fn open(body: CreateDebate) -> Request<Written> {
+    Request::post("/debates", body).with_operation(Operation::Write)
+}
+
+/// Reads a debate with so many of its newest arguments.
+pub fn context(debate: &str, limit: u64) -> Request<DebateContext> {
+    Request::get(of_debate(debate, "").with("limit", limit)).with_operation(Operation::ReadDebate)
+}
+
+/// Reads the type of a debate and the rules that came with it.
+pub fn type_of(debate: &str) -> Request<TypeOfDebate> {
+    Request::get(of_debate(debate, "/type"))
+}
+
+/// Answers the other side with a CLAIM.
+pub fn submit(debate: &str, body: SubmitClaim) -> Request<Written> {
+    Request::post(of_debate(debate, "/arguments"), body).with_operation(Operation::Write)
+}
+
+/// Puts a dispute before the arbitrator.
+pub fn appeal(debate: &str, body: SubmitRequest) -> Request<Written> {
+    Request::post(of_debate(debate, "/appeal"), body).with_operation(Operation::Write)
+}
+
+/// Asks to complete the debate.
+pub fn request_completion(debate: &str, body: SubmitRequest) -> Request<Written> {
+    Request::post(of_debate(debate, "/resolution"), body).with_operation(Operation::Write)
+}
+
+/// Settles what is pending.
+pub fn rule(debate: &str, body: SubmitRuling) -> Request<Written> {
+    Request::post(of_debate(debate, "/ruling"), body).with_operation(Operation::Write)
+}
+
+/// Stops both agents.
+pub fn intervene(debate: &str, body: SubmitIntervention) -> Request<Written> {
+    Request::post(of_debate(debate, "/intervention"), body).with_operation(Operation::Write)
+}
+
+/// Asks what is new; the server holds the question for so long.
+pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
+    let Waiter { debate, role, after } = waiter;
+    let path = of_debate(debate, "/poll").with_text("role", Some(role));
+    let path = path.with_text("argument_id", after);
+    let path = if hold.is_zero() { path } else { path.with("wait", hold.as_secs_f64()) };
+    Request::get(path).with_operation(Operation::Poll { role: role.to_owned() })
+}
+
+/// The whole transcript of a debate, which is not in the envelope.
+pub fn export(debate: &str, format: ExportFormat) -> Request<Vec<u8>> {
+    Request::get(of_debate(debate, "/export").with_text("format", Some(format.as_str())))
+}
+
+/// Verifies a debate.
+pub fn verify_debate(debate: &str) -> Request<VerifiedDebate> {
+    Request::get(of_debate(debate, "/verify"))
+}
+
+/// Verifies the next piece of the whole record.
+pub fn verify(after: Option<&str>) -> Request<VerifiedPiece> {
+    Request::get(Path::new("/verify").with_text("after", after))
+}
+
+/// Hides a debate.
+pub fn delete_debate(debate: &str) -> Request<Deleted> {
+    Request::delete(of_debate(debate, "").into())
+}
+
+/// Lists documents, the most recently updated first.
+pub fn documents(filter: DocumentFilter<'_>) -> Request<DocumentList> {
+    Request::get(filter.apply(Path::new("/documents")))
+}
+
+/// Lists the versions of a document, the newest first.
+pub fn versions(document: &str, filter: DocumentFilter<'_>) -> Request<VersionList> {
+    Request::get(filter.apply(of_document(document, "/versions")))
+}
+
+/// Reads a document, in its newest or this version.
+pub fn document(id: &str, version: Option<u64>, include_deleted: bool) -> Request<Document> {
+    let path = of_document(id, "").with("include_deleted", include_deleted);
+    Request::get(path.with_number("version", version))
+}
+
+/// Compares two versions of a document.
+pub fn diff(document: &str, from: Option<u64>, to: Option<u64>) -> Request<Diff> {
+    let path = of_document(document, "/diff");
+    Request::get(path.with_number("from", from).with_number("to", to))
+}
+
+/// Keeps a new document.
+pub fn create_document(body: SubmitDocument) -> Request<KeptVersion> {
+    Request::post("/documents", body)
+}
+
+/// Keeps the next version of a document.
+pub fn add_version(document: &str, body: SubmitDocument) -> Request<KeptVersion> {
+    Request::post(of_document(document, "/versions"), body)
+}
+
+/// Hides a document.
+pub fn delete_document(document: &str) -> Request<Deleted> {
+    Request::delete(of_document(document, "").into())
+}
+
+/// Lists all seats.
+pub fn tokens() -> Request<TokenList> {
+    Request::get("/tokens")
+}
+
+/// Makes a seat with its token.
+pub fn create_token(body: CreateToken) -> Request<NewToken> {
+    Request::post("/tokens", body)
+}
+
+/// Revokes a token.
+pub fn revoke_token(id: &str) -> Request<Seat> {
+    Request::delete(Path::new("/tokens/").part(id).into())
+}
+
+/// Makes a link that signs a browser in.
+pub fn link(body: CreateLink) -> Request<Link> {
+    Request::post("/links", body)
+}
+
+impl DocumentFilter<'_> {
+    fn apply(self, path: Path) -> Path {
+        path.with("limit", self.limit)
+            .with("offset", self.offset)
+            .with("include_deleted", self.include_deleted)
+            .with_text("q", self.search)
+    }
+}
+
+fn of_debate(id: &str, rest: &str) -> Path {
+    Path::new("/debates/").part(id).then(rest)
+}
+
+fn of_document(id: &str, rest: &str) -> Path {
+    Path::new("/documents/").part(id).then(rest)
+}
+
+/// A text as a part of a URL.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}
+
+/// A path with its query.
+struct Path {
+    text: String,
+    has_query: bool,
+}
+
+impl Path {
+    fn new(text: &str) -> Self {
+        Path { text: text.to_owned(), has_query: false }
+    }
+
+    fn part(mut self, id: &str) -> Self {
+        self.text.extend(utf8_percent_encode(id, ESCAPED));
+        self
+    }
+
+    fn then(mut self, rest: &str) -> Self {
+        self.text.push_str(rest);
+        self
+    }
+
+    fn with(self, name: &str, value: impl fmt::Display) -> Self {
+        self.with_text(name, Some(&value.to_string()))
+    }
+
+    fn with_number(self, name: &str, value: Option<u64>) -> Self {
+        self.with_text(name, value.map(|value| value.to_string()).as_deref())
+    }
+
+    fn with_flag(self, name: &str, is_set: bool) -> Self {
+        self.with_text(name, is_set.then_some("true"))
+    }
+
+    fn with_text(mut self, name: &str, value: Option<&str>) -> Self {
+        let Some(value) = value else { return self };
+        self.text.push(if std::mem::replace(&mut self.has_query, true) { '&' } else { '?' });
+        self.then(name).then("=").part(value)
+    }
+}
+
+impl From<Path> for String {
+    fn from(path: Path) -> Self {
+        path.text
+    }
+}
+
+/// The request id that these words to this target always have, so that a retry is recognised by
+/// whatever sends it. None when an id cannot be read: the server then says so.
+pub fn derived_id(
+    debate: &str,
+    role: Role,
+    kind: Kind,
+    target: Option<&str>,
+    content: &str,
+) -> Option<RequestId> {
+    let debate = debate.parse().unwrap_or_else(|_| DebateId::once_called(debate));
+    let target: Option<ArgumentId> = target.map(str::parse).transpose().ok()?;
+    Some(RequestId::derived(debate, role, kind, target, content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_and_searches_cannot_change_the_path() {
+        assert_eq!(delete_debate("../x?y#z &").call.path, "/debates/..%2Fx%3Fy%23z%20%26");
+        let filter = DocumentFilter { search: Some("a&b=ü~"), limit: 5, ..Default::default() };
+        let path = "/documents?limit=5&offset=0&include_deleted=false&q=a%26b%3D%C3%BC~";
+        assert_eq!(documents(filter).call.path, path);
+        assert_eq!(diff("d", None, Some(2)).call.path, "/documents/d/diff?to=2");
+        assert_eq!(verify(None).call.path, "/verify");
+    }
+}
