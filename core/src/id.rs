@@ -70,12 +70,12 @@ id! {
 }
 
 /// The UUIDv5 namespace for imported debates whose old ids were not UUIDs. It never changes.
-const ONCE_CALLED: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_6f6c_6469_6473);
+const FORMER_IDS: Uuid = Uuid::from_u128(0x6177_6465_6261_7465_8000_6f6c_6469_6473);
 
 impl DebateId {
     /// The id of the debate that had this id in the older system. One text always gives one id.
     pub fn once_called(text: &str) -> Self {
-        DebateId(Uuid::new_v5(&ONCE_CALLED, text.as_bytes()))
+        DebateId(Uuid::new_v5(&FORMER_IDS, text.as_bytes()))
     }
 }
 

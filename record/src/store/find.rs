@@ -9,19 +9,19 @@ use crate::{Damage, Failure};
 
 pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
     let sql = format!("select {} from debates where id = ?1", rows::HEAD);
-    let known = db.optional(&sql, values![debate.uuid()], rows::known);
+    let known = db.optional(&sql, values![debate.uuid()], rows::debate_row);
     known.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
 }
 
 /// The debate that had this id in the older system.
-pub(super) fn once_called(db: &Db<'_>, id: &str) -> Result<Option<DebateId>, Failure> {
+pub(super) fn by_former_id(db: &Db<'_>, id: &str) -> Result<Option<DebateId>, Failure> {
     let sql = "select debates.id from former_ids join debates on key = debate_key
          where former_ids.id = ?1";
     db.optional(sql, values![id], |row| row.get::<Uuid>(0).map(Into::into))
 }
 
 /// The key of the debate that had this id in the older system.
-pub(super) fn key_once_called(db: &Db<'_>, id: &str) -> Result<Option<i64>, Failure> {
+pub(super) fn key_by_former_id(db: &Db<'_>, id: &str) -> Result<Option<i64>, Failure> {
     let sql = "select debate_key from former_ids where id = ?1";
     db.optional(sql, values![id], |row| row.get(0))
 }

@@ -24,7 +24,7 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
     }
     let everything = Filter { before: None, ..filter.clone() };
     let former = match &filter.search {
-        Some(search) => find::key_once_called(db, search)?,
+        Some(search) => find::key_by_former_id(db, search)?,
         None => None,
     };
     let (total, total_is_exact) = match &filter.search {
@@ -97,7 +97,7 @@ impl Chosen<'_> {
         db.all(&sql, &self.params, |row| {
             let listed = || -> Result<DebateListed, Failure> {
                 Ok(DebateListed {
-                    debate: rows::known(row)?.head,
+                    debate: rows::debate_row(row)?.head,
                     last: rows::last(row, HEAD_COLUMNS)?,
                 })
             };

@@ -458,7 +458,7 @@ impl Store {
             return Ok(None);
         }
         let id = id.to_owned();
-        self.read(move |db| find::once_called(db, &id)).await
+        self.read(move |db| find::by_former_id(db, &id)).await
     }
 
     pub(crate) async fn delete_debate(&self, debate: DebateId, at: Time) -> Result<(), Failure> {

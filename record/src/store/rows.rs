@@ -21,7 +21,7 @@ pub(super) struct DebateRow {
     pub(super) deleted_at: Option<Time>,
 }
 
-/// The columns that [`known`] reads.
+/// The columns that [`debate_row`] reads.
 pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, resolution_policy, \
      state, last_seq, debates.proposer_count, debates.opponent_count, \
      proposer_newest, opponent_newest, arbitrator_newest, \
@@ -31,7 +31,7 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
 /// How many columns [`HEAD`] has.
 pub(super) const HEAD_COLUMNS: usize = 17;
 
-pub(super) fn known(row: &Row<'_>) -> Result<DebateRow, Failure> {
+pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
     let seq = |column| row.get::<Option<u64>>(column).map(|seq| seq.map(Seq));
     let last = Seq(row.get(6)?);
     let (proposer, opponent): (u64, u64) = (row.get(7)?, row.get(8)?);

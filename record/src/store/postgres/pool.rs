@@ -18,6 +18,7 @@ const MOST: usize = 8;
 /// The longest that a read waits for a session.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// A bounded pool of reading sessions.
 #[derive(Debug)]
 pub(in crate::store) struct Pool {
     connector: Arc<Connector>,

@@ -27,6 +27,7 @@ const SLOTS: i32 = super::LOCKS;
 /// The most bytes in one notification; PostgreSQL allows 7,999.
 const NOTIFICATION: usize = 7_000;
 
+/// A writer thread of PostgreSQL, with its session.
 #[derive(Debug)]
 pub(in crate::store) struct PostgresWriter {
     connector: Arc<Connector>,

@@ -228,7 +228,8 @@ impl DebateWalk {
             return missing(Seq::FIRST);
         };
         let sql = format!("select {HEAD} from debates where key = ?1");
-        let DebateRow { head, deleted_at, .. } = db.one(&sql, values![self.key], rows::known)?;
+        let DebateRow { head, deleted_at, .. } =
+            db.one(&sql, values![self.key], rows::debate_row)?;
         let kept = head.debate.standing;
         if kept.last > standing.last {
             return missing(standing.last.next());
