@@ -299,47 +299,50 @@ mod tests {
     fn every_line_of_both_texts_is_in_one_row() {
         let texts = [
             "",
-            "a\n",
-            "a\nb\nc\n",
-            "b\nc\nd\n",
-            "x\na\nb\n",
-            "c\nb\na\n",
-            "a\na\na\nb\n",
-            "a b c\nd e f\n",
-            "a b x\nd e y\nz\n",
+            "a",
+            "a b c",
+            "b c d",
+            "x a b",
+            "c b a",
+            "a a a b",
+            "a-b-c d-e-f",
+            "a-b-x d-e-y z",
         ];
-        for old in texts {
-            for new in texts {
-                let found = compare(old, new, LONG);
-                let (mut left, mut right) = (Vec::new(), Vec::new());
-                let joined =
-                    |parts: &[LinePart<'_>]| parts.iter().map(|part| part.text).collect::<String>();
-                for row in &found.rows {
-                    match row {
-                        DiffRow::Same { old, new, text } => {
-                            left.push((*old, (*text).to_owned()));
-                            right.push((*new, (*text).to_owned()));
-                        }
-                        DiffRow::Changed { old, new, before, after } => {
-                            left.push((*old, joined(before)));
-                            right.push((*new, joined(after)));
-                        }
-                        DiffRow::Removed { old, text } => left.push((*old, (*text).to_owned())),
-                        DiffRow::Added { new, text } => right.push((*new, (*text).to_owned())),
-                        DiffRow::Fold { .. } => {}
+        let texts = texts.map(|text| text.replace(' ', "\n").replace('-', " "));
+        let numbered = |text: &str| -> Vec<(usize, String)> {
+            text.lines().enumerate().map(|(at, line)| (at + 1, line.to_owned())).collect()
+        };
+        let joined =
+            |parts: &[LinePart<'_>]| parts.iter().map(|part| part.text).collect::<String>();
+        for (old, new) in texts.iter().flat_map(|old| texts.iter().map(move |new| (old, new))) {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            for row in &compare(old, new, LONG).rows {
+                match row {
+                    DiffRow::Same { old, new, text } => {
+                        left.push((*old, (*text).to_owned()));
+                        right.push((*new, (*text).to_owned()));
+                    }
+                    DiffRow::Changed { old, new, before, after } => {
+                        left.push((*old, joined(before)));
+                        right.push((*new, joined(after)));
+                    }
+                    DiffRow::Removed { old, text } => left.push((*old, (*text).to_owned())),
+                    DiffRow::Added { new, text } => right.push((*new, (*text).to_owned())),
+                    DiffRow::Fold { rows, .. } => {
+                        left.extend(
+                            rows.iter()
+                                .zip(1..)
+                                .map(|(_, at)| (at, numbered(old)[at - 1].1.clone())),
+                        );
+                        right.extend(
+                            rows.iter()
+                                .zip(1..)
+                                .map(|(_, at)| (at, numbered(new)[at - 1].1.clone())),
+                        );
                     }
                 }
-                if found.rows.iter().any(|row| matches!(row, DiffRow::Fold { .. })) {
-                    continue;
-                }
-                let all = |text: &str| {
-                    text.lines()
-                        .enumerate()
-                        .map(|(at, line)| (at + 1, line.to_owned()))
-                        .collect::<Vec<_>>()
-                };
-                assert_eq!((left, right), (all(old), all(new)), "{old:?} {new:?}");
             }
+            assert_eq!((left, right), (numbered(old), numbered(new)), "{old:?} {new:?}");
         }
     }
 
@@ -350,16 +353,15 @@ mod tests {
             (0_u64..60_000).map(|n| format!("line {} of many\n", n * 7919 % 60_000)).collect();
         let new: String =
             (0_u64..60_000).map(|n| format!("line {} of many\n", n * 104_729 % 60_000)).collect();
+        // Quadratic work would take hours; a busy machine takes seconds.
         let begun = Instant::now();
         let found = compare(&old, &new, Duration::from_millis(200));
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
         assert!(found.rows.len() <= SHOWN && found.left_out > 0);
         let one_line = "word ".repeat(500_000);
         let other = "ward ".repeat(500_000);
-        let begun = Instant::now();
         let found = compare(&one_line, &other, Duration::from_millis(200));
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
         assert_eq!((found.added, found.removed), (1, 1));
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use reqwest::header::SET_COOKIE;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::seen::{Seen, see, seen, send};
+use super::page_client::{PageResponse, see, seen, send};
 use super::token_server::TokenServer;
 use crate::world::{World, new_id, text};
 
@@ -23,7 +23,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The cookie of a session that this sets.
-fn session(seen: &Seen) -> Option<String> {
+fn session(seen: &PageResponse) -> Option<String> {
     let all = seen.headers.get_all(SET_COOKIE).iter().map(|cookie| cookie.to_str().unwrap());
     all.filter(|cookie| cookie.starts_with("aw_session_") && cookie.contains("=aw_"))
         .map(str::to_owned)

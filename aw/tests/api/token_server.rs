@@ -4,8 +4,8 @@ use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::seen::{Seen, see, send};
-use crate::world::{Answer, Socket, World, new_id, text};
+use super::page_client::PageClient;
+use crate::world::{Answer, World, new_id, text};
 
 /// A server that wants tokens. `secret` is the shared one.
 pub struct TokenServer {
@@ -46,14 +46,25 @@ impl TokenServer {
     /// A debate that waits for a ruling.
     pub async fn appealed(&self, title: &str) -> String {
         let (id, motion) = self.debate(title).await;
-        let mut body = json!({
-            "role": "opponent", "target_id": motion, "content": "No.", "client_request_id": new_id(),
-        });
-        let claim = self.post(&format!("/debates/{id}/arguments"), body.clone()).await;
-        body["target_id"] = claim["argument"]["id"].clone();
-        body["client_request_id"] = json!(new_id());
-        self.post(&format!("/debates/{id}/appeal"), body).await;
+        let claim = self.claim(&id, &motion, "No.").await;
+        self.appeal(&id, &claim, "No.").await;
         id
+    }
+
+    /// Submits a CLAIM of the opponent and returns its id.
+    pub async fn claim(&self, debate: &str, target: &str, content: &str) -> String {
+        let body = json!({
+            "role": "opponent", "target_id": target, "content": content,
+            "client_request_id": new_id(),
+        });
+        let claim = self.post(&format!("/debates/{debate}/arguments"), body).await;
+        text(&claim["argument"]["id"])
+    }
+
+    /// Submits an APPEAL.
+    pub async fn appeal(&self, debate: &str, target: &str, content: &str) {
+        let body = json!({"target_id": target, "content": content, "client_request_id": new_id()});
+        self.post(&format!("/debates/{debate}/appeal"), body).await;
     }
 
     /// A sign-in link for this token that leads to this path.
@@ -61,40 +72,12 @@ impl TokenServer {
         let made = self.ask(token, Method::POST, "/links", json!({"to": to})).await.created();
         text(&made["path"])
     }
+
     /// Signs in with this token.
-    pub async fn guest(&self, token: &str) -> Guest<'_> {
-        let ask = see(&self.world, "/sign-in", &[]).await;
-        let csrf = ask.csrf();
-        let fields = [("csrf", csrf.as_str()), ("token", token)];
-        let signed = send(&self.world, "/sign-in", &ask.cookies(), &fields).await;
+    pub async fn guest(&self, token: &str) -> PageClient<'_> {
+        let mut client = PageClient::open(&self.world, "/sign-in").await;
+        let signed = client.signs_in(token).await;
         assert_eq!(signed.status, 303, "{}", signed.body);
-        let cookies = format!("{}; {}", ask.cookies(), signed.cookies());
-        Guest { world: &self.world, cookies, csrf }
-    }
-}
-
-/// A person who is signed in.
-pub struct Guest<'a> {
-    world: &'a World,
-    pub cookies: String,
-    csrf: String,
-}
-
-impl Guest<'_> {
-    pub async fn sees(&self, path: &str) -> Seen {
-        see(self.world, path, &[("cookie", &self.cookies), ("accept", "text/html")]).await
-    }
-
-    pub async fn sends(&self, path: &str, fields: &[(&str, &str)]) -> Seen {
-        let fields = [&[("csrf", self.csrf.as_str())], fields].concat();
-        send(self.world, path, &self.cookies, &fields).await
-    }
-
-    pub async fn follows(&self, path: &str) -> Result<Socket, u16> {
-        Socket::with(self.world, path, &[("cookie", &self.cookies)]).await
-    }
-
-    pub async fn is_signed_in(&self) -> bool {
-        self.sees("/").await.status == 200
+        client
     }
 }

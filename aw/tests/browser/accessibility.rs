@@ -18,25 +18,12 @@ async fn every_page_in_every_state_is_accessible() {
         pages.push((state.name, format!("{}{}", world.url, state.path)));
     }
     let page = browser.page().await;
-    let mut found = Vec::new();
     for (name, url) in pages {
         page.goto(&url).await;
         // Pages with an error status are complaints of the browser.
         page.complaints();
-        for theme in ColorScheme::BOTH {
-            page.prefers(theme, true).await;
-            for width in WIDTHS {
-                page.width(width).await;
-                if page.is_too_wide().await {
-                    found.push(format!("{name} is wider than {width}"));
-                }
-            }
-            for barrier in page.barriers().await {
-                found.push(format!("{name}, {}: {barrier}", theme.name()));
-            }
-        }
+        is_accessible(&page, name).await;
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[tokio::test]

@@ -51,7 +51,8 @@ async fn a_form_with_an_invalid_csrf_token_keeps_the_text() {
     assert!(page.complaints().iter().all(|complaint| complaint.contains("403")));
     // The draft is still in the form of the page.
     page.goto(&format!("{}/debate/{}", world.url, debate.id)).await;
-    assert_eq!(page.value(field("Text of the ruling")).await, "My words");
+    let restored = "document.querySelector('#rule textarea').value === 'My words'";
+    page.wait_for("the draft is restored", restored).await;
     page.follow(button("Send ruling")).await;
     page.reads("Your ruling is argument #3.").await;
 }

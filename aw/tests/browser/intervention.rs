@@ -22,7 +22,8 @@ async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
     page.type_into(field("Reason (optional)"), "You argue about the wrong thing.").await;
     assert_eq!(debate.types(), ["MOTION"], "the page asks first");
     page.reload().await;
-    assert_eq!(page.value(field("Reason")).await, "You argue about the wrong thing.");
+    let restored = "document.querySelector('#intervene textarea').value.startsWith('You argue')";
+    page.wait_for("the reason is restored", restored).await;
     page.double_click(button("Stop them now")).await;
     page.reads("The agents are stopped. They wait for your ruling.").await;
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION"], "a double click stops once");

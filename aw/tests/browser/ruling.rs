@@ -1,5 +1,7 @@
 //! A person rules: by an option or in their own words, once, and without losing the text.
 
+use serde_json::json;
+
 use super::cli_debate::{CliDebate, CliServer};
 use super::every_page::APPEAL;
 use super::find::{Find, button, css, field, link, role};
@@ -48,6 +50,12 @@ async fn tab_without_scripts(browser: &Browser, url: &str) -> Page {
     page.without_scripts().await;
     page.goto(url).await;
     page
+}
+
+/// Waits until the script has restored the draft.
+async fn is_restored(page: &Page, text: &str) {
+    let code = format!("document.querySelector('#rule textarea').value === {}", json!(text));
+    page.wait_for("the draft is restored", &code).await;
 }
 
 #[tokio::test]
@@ -162,10 +170,11 @@ async fn a_draft_survives_reloads_and_new_arguments_until_it_is_sent() {
     page.type_into(field(TEXT), "First half").await;
     page.click(option("C")).await;
     page.reload().await;
-    assert_eq!(page.value(field(TEXT)).await, "First half");
+    is_restored(&page, "First half").await;
     page.see(button("Rule: Option C")).await;
     page.click(role("radio", "Another way")).await;
     page.reload().await;
+    is_restored(&page, "First half").await;
     page.follow(button("Rule: in your own words")).await;
     assert_eq!(debate.newest()["content"], "First half");
     page.wait_for("the draft is gone", forgotten).await;
@@ -176,6 +185,7 @@ async fn a_draft_survives_reloads_and_new_arguments_until_it_is_sent() {
     page.click(role("checkbox", "Close the debate with this ruling")).await;
     page.type_into(field(TEXT), "First half,").await;
     page.reload().await;
+    is_restored(&page, "First half,").await;
     assert_eq!(page.eval("document.querySelector('[name=close]').checked").await, true);
     page.type_into(field(TEXT), " second").await;
     page.press("ArrowLeft").await;
@@ -277,6 +287,7 @@ async fn a_person_whose_ruling_comes_too_late_sees_the_first_and_keeps_the_text(
     assert!(second.url().await.ends_with(&format!("/debate/{}#a-4", debate.id)));
     second.follow(button("VI")).await;
     second.reads("đang chờ proposer").await;
+    second.follow(button("EN")).await;
 
     // The next APPEAL is another dispute: the text is shown, but is no draft of its ruling.
     let debate = appealed(&server, APPEAL);
@@ -317,7 +328,7 @@ async fn a_refused_ruling_says_why_and_keeps_the_text() {
     page.forget_requests();
     page.reload().await;
     assert!(page.requests().iter().all(|request| request.method == "GET"));
-    assert_eq!(page.value(field(TEXT)).await, long);
+    is_restored(&page, &long).await;
     page.focus(field(TEXT)).await;
     page.press("Control+a").await;
     page.type_keys("Short.").await;

@@ -21,6 +21,11 @@ fn only(page: &Page, status: &str) {
     }
 }
 
+/// Signs in by a link for this token that leads to this path.
+async fn open_by_link(browser: &Browser, server: &TokenServer, token: &str, path: &str) -> Page {
+    browser.open(&format!("{}{}", server.world.url, server.link(token, path).await)).await
+}
+
 #[tokio::test]
 async fn a_person_signs_in_by_a_token_and_out_again() {
     let machine = Machine::fresh().with("AW_AUTH_TOKEN", "a-long-secret");
@@ -146,13 +151,7 @@ async fn rulings_of_people_and_of_programs_look_different_everywhere() {
     let debate = server.appealed("Who ruled?").await;
     let (an, _) = server.seat(json!({"role": "arbitrator", "name": "An"})).await;
     let (codex, _) = server.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
-    let page = browser
-        .open(&format!(
-            "{}{}",
-            server.world.url,
-            server.link(&an, &format!("/debate/{debate}")).await
-        ))
-        .await;
+    let page = open_by_link(&browser, &server, &an, &format!("/debate/{debate}")).await;
     page.see_no(link("New debate")).await;
     page.see_no(link("Delete")).await;
     page.type_into(field(RULING), "Option A.").await;
@@ -176,29 +175,18 @@ async fn rulings_of_people_and_of_programs_look_different_everywhere() {
         return [borderLeftStyle, borderStyle, borderRadius, this.querySelector('.written-by svg').innerHTML];
     }";
     let (one, other) = (page.on(&css("#a-4"), shape).await, page.on(&css("#a-6"), shape).await);
-    for (number, (one, other)) in
-        one.as_array().unwrap().iter().zip(other.as_array().unwrap()).enumerate()
-    {
-        assert_ne!(one, other, "{number}");
+    for (one, other) in one.as_array().unwrap().iter().zip(other.as_array().unwrap()) {
+        assert_ne!(one, other);
     }
-    for (format, words) in [
-        (
-            "markdown",
-            [
-                "ruled by a person, on the page, seat `An`",
-                "ruled by a program, via api, seat `codex at An's`",
-            ],
-        ),
-        ("html", ["ruled by a person, on the page", "ruled by a program, via api"]),
-        (
-            "json",
-            ["\"via\":\"page\",\"seat\":\"An\"", "\"via\":\"api\",\"seat\":\"codex at An's\""],
-        ),
+    for (format, person, program) in [
+        ("markdown", "by a person, on the page, seat `An`", "via api, seat `codex at An's`"),
+        ("html", "ruled by a person, on the page", "ruled by a program, via api"),
+        ("json", r#""via":"page","seat":"An""#, r#""via":"api","seat":"codex at An's""#),
     ] {
         let code =
             format!("fetch('{}?format={format}').then(answer => answer.text())", path("export"));
         let export = page.eval(&code).await;
-        for words in words {
+        for words in [person, program] {
             assert!(export.as_str().unwrap().contains(words), "{format}: {words}: {export}");
         }
     }
@@ -216,8 +204,7 @@ async fn an_observer_follows_a_debate_and_has_no_forms() {
     server.debate("Another").await;
     let fields = json!({"role": "observer", "name": "Dung", "debate_id": debate});
     let (token, _) = server.seat(fields).await;
-    let page =
-        browser.open(&format!("{}{}", server.world.url, server.link(&token, "/").await)).await;
+    let page = open_by_link(&browser, &server, &token, "/").await;
     page.reads("Your seat is for one debate only.").await;
     page.see(link("To be read")).await;
     assert!(!page.says().await.contains("Another"));
@@ -226,17 +213,9 @@ async fn an_observer_follows_a_debate_and_has_no_forms() {
     page.reads("Signed in as Dung, Observer. You can read.").await;
     assert_eq!(page.count("main form").await, 0);
 
-    let claim = json!({
-        "role": "opponent", "target_id": motion, "content": "Live.",
-        "client_request_id": crate::world::new_id(),
-    });
-    let claim = server.post(&format!("/debates/{debate}/arguments"), claim).await;
+    let claim = server.claim(&debate, &motion, "Live.").await;
     page.reads("Live.").await;
-    let appeal = json!({
-        "target_id": claim["argument"]["id"], "content": super::every_page::APPEAL,
-        "client_request_id": crate::world::new_id(),
-    });
-    server.post(&format!("/debates/{debate}/appeal"), appeal).await;
+    server.appeal(&debate, &claim, super::every_page::APPEAL).await;
     page.reads("waiting for a ruling").await;
     assert_eq!(page.count("main form").await, 0);
     assert_eq!(page.title().await, "To be read · aw", "the title has no count");
@@ -286,7 +265,8 @@ async fn a_person_whose_seat_is_revoked_keeps_the_text() {
     page.type_into(field("Token"), &token).await;
     page.follow(button("Sign in")).await;
     page.reads("An, Arbitrator").await;
-    assert_eq!(page.value(field(RULING)).await, "Half a thought");
+    let restored = "document.querySelector('#rule textarea').value === 'Half a thought'";
+    page.wait_for("the draft is restored", restored).await;
     page.follow(button("Send ruling")).await;
     page.reads("Your ruling is argument #4.").await;
     only(&page, "401");
@@ -297,18 +277,13 @@ async fn signing_in_on_one_tab_reconnects_the_others() {
     let Some(browser) = Browser::start().await else { return };
     let server = TokenServer::start().await;
     let (debate, motion) = server.debate("Two tabs").await;
-    let page =
-        browser.open(&format!("{}{}", server.world.url, server.link("secret", "/").await)).await;
+    let page = open_by_link(&browser, &server, "secret", "/").await;
     let other = browser.open(&format!("{}/debate/{debate}", server.world.url)).await;
     page.follow(button("Sign out")).await;
     other.reads(OUT).await;
     page.type_into(field("Token"), "secret").await;
     page.follow(button("Sign in")).await;
-    let claim = json!({
-        "role": "opponent", "target_id": motion, "content": "Meanwhile.",
-        "client_request_id": crate::world::new_id(),
-    });
-    server.post(&format!("/debates/{debate}/arguments"), claim).await;
+    server.claim(&debate, &motion, "Meanwhile.").await;
     other.eval("document.dispatchEvent(new Event('visibilitychange'))").await;
     other.reads("Connected again").await;
     other.reads("Meanwhile.").await;

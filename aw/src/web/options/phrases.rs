@@ -1,4 +1,5 @@
-//! The words for headings and options in APPEALs, in English and Vietnamese.
+//! The words for headings and options in APPEALs, in English and Vietnamese. A list of phrases is a
+//! string with `|` between them.
 
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::NodeValue;
@@ -41,121 +42,46 @@ pub(super) fn topic(title: &str) -> Option<Topic> {
     if title.is_empty() || title.chars().count() > LONGEST_TITLE || is_free(title) {
         return None;
     }
-    let begins = |words: &[&str]| words.iter().any(|word| begins_with(title, word));
-    let has = |words: &[&str]| words.iter().any(|word| has_words(title, word));
-    if begins(&[
-        "context",
-        "background",
-        "bối cảnh",
-        "ngữ cảnh",
-        "hoàn cảnh",
-        "điểm tranh chấp",
-        "vấn đề",
-        "nội dung tranh chấp",
-        "tranh chấp",
-        "the dispute",
-        "dispute",
-        "point in dispute",
-        "the point in dispute",
-        "disputed point",
-        "the issue",
-        "issue",
-        "summary of the dispute",
-        "tóm tắt tranh chấp",
-    ]) {
+    let begins = |phrases: &str| phrases.split('|').any(|phrase| begins_with(title, phrase));
+    let has = |phrases: &str| phrases.split('|').any(|phrase| has_words(title, phrase));
+    if begins(
+        "context|background|bối cảnh|ngữ cảnh|hoàn cảnh|điểm tranh chấp|vấn đề|\
+        nội dung tranh chấp|tranh chấp|the dispute|dispute|point in dispute|\
+        the point in dispute|disputed point|the issue|issue|summary of the dispute|\
+        tóm tắt tranh chấp",
+    ) {
         return Some(Topic::Context);
     }
     // Alternatives that were rejected before are not offered.
-    let is_past = has(&[
-        "rejected",
-        "considered",
-        "discarded",
-        "dismissed",
-        "excluded",
-        "tried",
-        "ruled out",
-        "đã loại",
-        "bị loại",
-        "đã bác",
-        "đã xem xét",
-        "đã cân nhắc",
-        "đã thử",
-        "không chọn",
-    ]);
-    let is_weighing = has(&[
-        "comparison",
-        "comparing",
-        "analysis",
-        "criteria",
-        "pros",
-        "so sánh",
-        "phân tích",
-        "tiêu chí",
-        "đánh giá",
-    ]);
-    if has(&[
-        "options",
-        "choices",
-        "alternatives",
-        "possible rulings",
-        "possible decisions",
-        "ways forward",
-        "các phương án",
-        "những phương án",
-        "các lựa chọn",
-        "những lựa chọn",
-        "các option",
-        "các giải pháp",
-        "các hướng",
-        "các tùy chọn",
-        "các tuỳ chọn",
-        "các cách giải quyết",
-    ]) && !is_past
+    let is_past =
+        has("rejected|considered|discarded|dismissed|excluded|tried|ruled out|đã loại|bị loại|\
+        đã bác|đã xem xét|đã cân nhắc|đã thử|không chọn");
+    let is_weighing =
+        has("comparison|comparing|analysis|criteria|pros|so sánh|phân tích|tiêu chí|đánh giá");
+    if has("options|choices|alternatives|possible rulings|possible decisions|ways forward|\
+        các phương án|những phương án|các lựa chọn|những lựa chọn|các option|các giải pháp|\
+        các hướng|các tùy chọn|các tuỳ chọn|các cách giải quyết")
+        && !is_past
     {
         return (!is_weighing).then_some(Topic::Options);
     }
-    let proposer = has(&[
-        "proposer",
-        "proposer's",
-        "proposer’s",
-        "người đề xuất",
-        "bên đề xuất",
-        "phía đề xuất",
-        "của tôi",
-        "my position",
-        "our position",
-        "my view",
-    ]);
-    let opponent = has(&[
-        "opponent",
-        "opponent's",
-        "opponent’s",
-        "người phản biện",
-        "bên phản biện",
-        "phía phản biện",
-        "phản biện",
-        "their position",
-        "their view",
-    ]);
+    let proposer =
+        has("proposer|proposer's|proposer’s|người đề xuất|bên đề xuất|phía đề xuất|của tôi|\
+        my position|our position|my view");
+    let opponent =
+        has("opponent|opponent's|opponent’s|người phản biện|bên phản biện|phía phản biện|\
+        phản biện|their position|their view");
     match (proposer, opponent) {
         (true, false) => return Some(Topic::Proposer),
         (false, true) => return Some(Topic::Opponent),
         (true, true) => return None,
         (false, false) => {}
     }
-    let is_offer = begins(&[
-        "phương án đề xuất",
-        "đề xuất phương án",
-        "phương án giải quyết",
-        "phương án",
-        "lựa chọn",
-        "hướng giải quyết",
-        "giải pháp đề xuất",
-        "đề xuất giải pháp",
-        "proposed solutions",
-        "possible solutions",
-        "lựa chọn cho arbitrator",
-    ]);
+    let is_offer = begins(
+        "phương án đề xuất|đề xuất phương án|phương án giải quyết|phương án|lựa chọn|\
+        hướng giải quyết|giải pháp đề xuất|đề xuất giải pháp|proposed solutions|\
+        possible solutions|lựa chọn cho arbitrator",
+    );
     (is_offer && !is_past && !is_weighing).then_some(Topic::Options)
 }
 
@@ -163,112 +89,39 @@ pub(super) fn topic(title: &str) -> Option<Topic> {
 pub(super) fn is_free(words: &str) -> bool {
     let words = words.to_lowercase();
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
-    let arbitrator = [
-        "arbitrator",
-        "the arbitrator",
-        "trọng tài",
-        "let the arbitrator",
-        "để arbitrator",
-        "người phân xử",
-    ];
-    let another = [
-        "another",
-        "other",
-        "different",
-        "own",
-        "something else",
-        "otherwise",
-        "khác",
-        "riêng",
-        "tự quyết",
-    ];
+    let arbitrator =
+        "arbitrator|the arbitrator|trọng tài|let the arbitrator|để arbitrator|người phân xử";
+    let another = "another|other|different|own|something else|otherwise|khác|riêng|tự quyết";
     let is_short = words.chars().count() <= 120;
     if is_short
-        && arbitrator.iter().any(|who| begins_with(words, who))
-        && another.iter().any(|other| has_words(words, other))
+        && arbitrator.split('|').any(|who| begins_with(words, who))
+        && another.split('|').any(|other| has_words(words, other))
     {
         return true;
     }
-    let Some(phrase) = FREE.iter().find(|phrase| begins_with(words, phrase)) else { return false };
+    let Some(phrase) = FREE.split('|').find(|phrase| begins_with(words, phrase)) else {
+        return false;
+    };
     let rest = words[phrase.len()..].trim_start();
     // "Another way: use Redis" is one way, not any way.
-    let opens = [
-        "(", ",", "[", "…", "..", "which", "that", "by", "as", "if", "do", "của", "mà", "nếu",
-        "theo",
-    ];
-    let asks = [
-        "arbitrator",
-        "trọng tài",
-        "specify",
-        "describe",
-        "please",
-        "state",
-        "your",
-        "you",
-        "below",
-        "explain",
-        "nêu",
-        "ghi rõ",
-        "mô tả",
-        "vui lòng",
-        "bạn",
-        "chỉ định",
-        "free text",
-        "tự do",
-    ];
+    let opens = "(|,|[|…|..|which|that|by|as|if|do|của|mà|nếu|theo";
+    let asks = "arbitrator|trọng tài|specify|describe|please|state|your|you|below|explain|nêu|\
+        ghi rõ|mô tả|vui lòng|bạn|chỉ định|free text|tự do";
     rest.is_empty()
         || (is_short
-            && (opens.iter().any(|open| rest.starts_with(open))
-                || asks.iter().any(|ask| has_words(rest, ask))))
+            && (opens.split('|').any(|open| rest.starts_with(open))
+                || asks.split('|').any(|ask| has_words(rest, ask))))
 }
 
 /// The first words of an option for any other way. Longer ones first.
-const FREE: [&str; 44] = [
-    "một phương án khác",
-    "phương án khác",
-    "một hướng khác",
-    "hướng khác",
-    "hướng giải quyết khác",
-    "một cách khác",
-    "cách khác",
-    "giải pháp khác",
-    "lựa chọn khác",
-    "đề xuất khác",
-    "ý kiến khác",
-    "quyết định khác",
-    "option khác",
-    "không phương án nào ở trên",
-    "khác",
-    "another way",
-    "another option",
-    "another approach",
-    "another solution",
-    "another ruling",
-    "another decision",
-    "a different way",
-    "a different option",
-    "a different approach",
-    "a different solution",
-    "different way",
-    "different approach",
-    "some other way",
-    "some other",
-    "any other way",
-    "any other",
-    "other way",
-    "other option",
-    "other approach",
-    "other solution",
-    "other",
-    "others",
-    "something else",
-    "none of the above",
-    "none of these",
-    "neither",
-    "custom",
-    "free text",
-    "your own",
-];
+const FREE: &str = "một phương án khác|phương án khác|một hướng khác|hướng khác|hướng giải quyết khác|\
+    một cách khác|cách khác|giải pháp khác|lựa chọn khác|đề xuất khác|ý kiến khác|\
+    quyết định khác|option khác|không phương án nào ở trên|khác|another way|another option|\
+    another approach|another solution|another ruling|another decision|a different way|\
+    a different option|a different approach|a different solution|different way|\
+    different approach|some other way|some other|any other way|any other|other way|\
+    other option|other approach|other solution|other|others|something else|\
+    none of the above|none of these|neither|custom|free text|your own";
 
 /// The name of an option for any other way without a letter: its first words.
 pub(super) fn free_name(plain: &str) -> Option<String> {

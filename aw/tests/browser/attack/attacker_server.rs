@@ -34,14 +34,14 @@ impl AttackerServer {
             is_rebound: AtomicBool::new(false),
             heads: Mutex::default(),
         });
-        let lair = AttackerServer { shared: shared.clone() };
+        let server = AttackerServer { shared: shared.clone() };
         thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 let shared = shared.clone();
                 thread::spawn(move || shared.take(near));
             }
         });
-        lair
+        server
     }
 
     /// Forwards connections to the server, or no longer.

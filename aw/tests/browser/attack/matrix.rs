@@ -29,7 +29,7 @@ pub struct Matrix<'a> {
     log: RequestLog,
     endpoints: Vec<Endpoint>,
     vantages: Vec<Vantage>,
-    lair: AttackerServer,
+    attacker: AttackerServer,
     rebound: AttackerServer,
     _debates: Scenes<'a>,
 }
@@ -62,13 +62,13 @@ impl<'a> Matrix<'a> {
         let address = world.url.trim_start_matches("http://");
         let port = address.rsplit(':').next().unwrap().parse().unwrap();
         let listener = free_listener();
-        let lair_port = listener.local_addr().unwrap().port();
-        let lair = AttackerServer::at(listener, address);
+        let attacker_port = listener.local_addr().unwrap().port();
+        let attacker = AttackerServer::at(listener, address);
         let rebound =
             AttackerServer::at(TcpListener::bind((ANOTHER_ADDRESS, port)).unwrap(), address);
         // Both the server and the attacker have an IPv6 address too.
         AttackerServer::at(TcpListener::bind(("::1", port)).unwrap(), address).rebind(true);
-        AttackerServer::at(TcpListener::bind(("::1", lair_port)).unwrap(), address);
+        AttackerServer::at(TcpListener::bind(("::1", attacker_port)).unwrap(), address);
 
         let debates = Scenes::on(world).await;
         let mut form = Form::new(world).await;
@@ -76,8 +76,8 @@ impl<'a> Matrix<'a> {
         let endpoints = debates.endpoints(&form);
         // Requests from now on change when a role was last seen.
         world.pass(Duration::from_secs(10));
-        let vantages = vantages(port, lair_port);
-        Matrix { world, browser, log, endpoints, vantages, lair, rebound, _debates: debates }
+        let vantages = vantages(port, attacker_port);
+        Matrix { world, browser, log, endpoints, vantages, attacker, rebound, _debates: debates }
     }
 
     /// Attacks from these vantages and asserts that nothing is read or changed.
@@ -92,7 +92,7 @@ impl<'a> Matrix<'a> {
             vantages += 1;
         }
         // Cookies are shared among ports, so another port of this machine gets ours.
-        let heads = [self.lair.heads(), self.rebound.heads()].concat();
+        let heads = [self.attacker.heads(), self.rebound.heads()].concat();
         let foreign = heads.iter().filter(|head| head.contains(".test"));
         wrong.extend(
             foreign
@@ -116,7 +116,7 @@ impl<'a> Matrix<'a> {
         self.run(&Vantage::within(&format!("{url}/health"), url), 0, tried).await
     }
 
-    /// What these techniquess achieve from the first such vantage.
+    /// What these techniques achieve from the first such vantage.
     pub async fn losses(
         &self,
         chosen: impl Fn(&Vantage) -> bool,
@@ -127,7 +127,7 @@ impl<'a> Matrix<'a> {
         self.run(vantage, 0, tried).await.losses(vantage)
     }
 
-    /// Tries these techniquess from a vantage at every endpoint. The first attempt has this number.
+    /// Tries these techniques from a vantage at every endpoint. The first attempt has this number.
     async fn run(
         &self,
         vantage: &Vantage,
