@@ -148,7 +148,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         guard,
         limits,
         home_id,
-        stopping: stop.told(),
+        stopping: stop.subscribe(),
         pages: web::pages(),
         habits: Habits {
             debate_language,
@@ -185,7 +185,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     out.flush()?;
     tracing::info!(%address, %database, "listening");
 
-    let serving = server::serve(listener, router, connections, stop.told());
+    let serving = server::serve(listener, router, connections, stop.subscribe());
     let stopping = async {
         tokio::select! {
             _ = terminated.recv() => {}

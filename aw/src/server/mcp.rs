@@ -1,12 +1,10 @@
 //! `/mcp`: the Model Context Protocol over HTTP.
 //!
-//! The guard has let the caller in before anything here sees a request. A tool's calls go to the
-//! server's own routes, in this process, as that same caller: what a seat may not do it may not do
-//! here either.
+//! The guard has authenticated the caller. A tool calls the server's own routes in this process as that
+//! caller, so a seat has the same rights here as in the API.
 //!
-//! No session is kept, in neither revision of the protocol, so whoever calls does not notice that
-//! the server was restarted. Clients of the older revision are given a session id all the same: it
-//! tells their calls apart, so that one of them can be cancelled.
+//! The server keeps no session, so clients do not notice a restart. A client of the older revision still gets
+//! a session id: a cancellation names it, so that it cancels the call of the right client.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,32 +29,32 @@ use super::App;
 use super::caller::Caller;
 use super::error::Problem;
 use super::input;
-use super::long::{Held, LongMessages};
+use super::response_budget::{BudgetPermit, ResponseBudget};
 use crate::mcp::{self, Door, Habits, Inside, Mcp, Scope, Visit, Way};
 
-/// Tells the calls of one client of the older revision from those of another.
+/// Identifies a client of the older revision.
 const SESSION: &str = "mcp-session-id";
 
-/// What of a message matters before it is answered.
+/// The parts of an MCP message that the server reads itself.
 #[derive(Debug, Deserialize)]
-struct Message {
+struct McpMessage {
     method: Option<String>,
     #[serde(default)]
     params: Option<Cancelled>,
 }
 
-/// The parameters of a cancellation, as far as there are any.
+/// The parameters of a cancellation.
 #[derive(Debug, Deserialize)]
 struct Cancelled {
     #[serde(default, rename = "requestId")]
     request: Option<RequestId>,
 }
 
-/// The route, whose tools call these routes.
+/// The route `/mcp`. Its tools call `routes`.
 pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<App> {
     let http = Http { routes, app: app.clone() };
     let mcp = Mcp::new(http, habits);
-    // Its own look at Host and Origin is coarser than the guard's, which has been passed.
+    // The guard checks Host and Origin more strictly.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -69,11 +67,14 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
         let (mut parts, body) = request.into_parts();
         scope(&parts)?;
         let request = Request::from_parts(parts.clone(), body);
-        let (body, held) = input::read_document(request, &app).await?;
+        let (body, permit) = input::read_document(request, &app).await?;
         let body = body.whole();
-        let room = Arc::new(Room { long: app.long.clone(), held: Mutex::new(held) });
-        parts.extensions.insert(room.clone());
-        let message: Message = input::from_json(&body)?;
+        let budget = Arc::new(CallBudget {
+            budget: app.response_budget.clone(),
+            permit: Mutex::new(permit),
+        });
+        parts.extensions.insert(budget.clone());
+        let message: McpMessage = input::from_json(&body)?;
         let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
         if message.method.as_deref() == Some("notifications/cancelled")
             && let Some(session) = session
@@ -81,22 +82,22 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
         {
             mcp.cancel(session, &request);
         }
-        // Whoever asks without saying so can read what comes all the same.
+        // Clients that do not send this header can read both kinds.
         let every = HeaderValue::from_static("application/json, text/event-stream");
         parts.headers.insert(ACCEPT, every);
         let answered = service.oneshot(Request::from_parts(parts, Body::from(body))).await;
         let mut response: Response = match answered {
-            // Its room is held until the last of it has been sent.
+            // The budget is held until the last frame was sent.
             Ok(response) => response.map(move |body| {
                 Body::new(body.map_frame(move |frame| {
-                    let _ = &room;
+                    let _ = &budget;
                     frame
                 }))
             }),
             Err(never) => match never {},
         };
         if !response.status().is_success() && !speaks_json(&response) {
-            return Err(Problem::no_message(response.status()));
+            return Err(Problem::bad_mcp_message(response.status()));
         }
         if message.method.as_deref() == Some("initialize")
             && let Ok(id) = HeaderValue::from_str(&Uuid::new_v4().to_string())
@@ -107,26 +108,26 @@ pub(super) fn route(routes: Router, app: &App, habits: Habits) -> MethodRouter<A
     })
 }
 
-/// Whether a refusal is one of the protocol's own.
+/// Whether an error is one of MCP's own.
 fn speaks_json(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// The room that a call and its answer take.
-struct Room {
-    long: LongMessages,
-    held: Mutex<Held>,
+/// The share of the memory budget for a call and its response.
+struct CallBudget {
+    budget: ResponseBudget,
+    permit: Mutex<BudgetPermit>,
 }
 
-impl mcp::Room for Room {
+impl mcp::Room for CallBudget {
     fn take(&self, bytes: usize) -> bool {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        self.long.grow(&mut held, bytes).is_ok()
+        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        self.budget.grow(&mut permit, bytes).is_ok()
     }
 }
 
-/// Callers over HTTP, as the guard has found out who they are.
+/// MCP callers over HTTP.
 struct Http {
     routes: Router,
     app: App,
@@ -141,9 +142,10 @@ impl Door for Http {
         let mut room: Option<Arc<dyn mcp::Room>> = None;
         if let Some(parts) = call.get::<Parts>() {
             caller.insert(Caller::of(parts));
-            room = parts.extensions.get::<Arc<Room>>().map(|room| room.clone() as Arc<_>);
+            let budget = parts.extensions.get::<Arc<CallBudget>>();
+            room = budget.map(|budget| budget.clone() as Arc<_>);
             url = self.app.guard.url_for(&parts.headers);
-            // It was looked at before the call was taken.
+            // The route has checked it before the call.
             allowed = scope(parts).unwrap_or(Scope::Open);
             session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         }
@@ -156,7 +158,7 @@ impl Door for Http {
     }
 }
 
-/// What whoever sent this may call: as the role of their seat, else as the one in the URL.
+/// The tools that the caller may call: those of its seat's role, else of the role in the URL.
 fn scope(parts: &Parts) -> Result<Scope, Problem> {
     let query = parts.uri.query().unwrap_or_default();
     let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "role");

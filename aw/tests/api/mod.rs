@@ -1,21 +1,21 @@
 //! The API, endpoint by endpoint.
 
-pub mod by_hand;
 mod debate;
 mod description;
 mod documents;
 mod errors;
 mod feed;
+pub mod guarded_server;
 mod guards;
-pub mod house;
 mod input;
 mod lists;
-mod long;
+mod long_responses;
 mod old_clients;
+pub mod page_client;
 mod pages;
 mod presence;
+pub mod raw_http;
 mod records;
-pub mod seen;
 mod servers;
 mod signing_in;
 mod verify;

@@ -1,10 +1,10 @@
-//! The pages over plain HTTP: what surrounds them, and who gets in.
+//! The pages over plain HTTP: their headers, forms and access.
 
 use reqwest::Method;
 use reqwest::header::{LOCATION, SET_COOKIE};
 use serde_json::json;
 
-use super::seen::{see, seen, send};
+use super::page_client::{see, seen, send};
 use crate::world::{World, new_id};
 use aw::settings::{Guard, Limits};
 
@@ -14,7 +14,7 @@ async fn with_token() -> World {
 }
 
 #[tokio::test]
-async fn a_page_lets_nothing_run_that_is_not_ours() {
+async fn a_page_runs_no_foreign_script() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     for path in ["/", "/new", &format!("/debate/{}", debate.id), "/debate/x", "/nowhere"] {
@@ -37,7 +37,7 @@ async fn a_page_lets_nothing_run_that_is_not_ours() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_a_page_for_people_and_the_envelope_for_programs() {
+async fn an_unknown_path_is_a_page_for_browsers_and_json_for_programs() {
     let world = World::start().await;
     for path in ["/nowhere", "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e", "/debate/x"] {
         let page = see(&world, path, &[("accept", "text/html,*/*")]).await;
@@ -62,7 +62,7 @@ async fn assets_are_named_by_what_is_in_them_and_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn a_form_without_our_seal_or_with_anothers_changes_nothing_and_keeps_what_was_typed() {
+async fn a_form_without_a_valid_csrf_token_changes_nothing_and_keeps_its_text() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
@@ -74,7 +74,7 @@ async fn a_form_without_our_seal_or_with_anothers_changes_nothing_and_keeps_what
         assert_eq!(refused.status, 403);
         assert!(refused.body.contains("my long reason"), "nothing typed is lost");
     }
-    // One that was made by the server before it was started anew.
+    // A form of the server before its restart.
     let other = World::start().await;
     let stale = see(&other, "/new", &[("cookie", cookies.as_str())]).await.csrf();
     assert_eq!(send(&world, &path, &cookies, &[("csrf", &stale), typed]).await.status, 403);
@@ -125,7 +125,7 @@ async fn a_link_from_anywhere_leads_to_a_page_and_nothing_else_does() {
 #[tokio::test]
 async fn a_link_from_elsewhere_leaves_the_forms_that_are_open_as_they_are() {
     for world in [World::start().await, with_token().await] {
-        // Browsers keep our cookies back on such a link. Whoever seems to have none is given none here.
+        // Browsers send no cookies with such a link, so the server sets none.
         let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
         for path in ["/", "/new", "/sign-in"] {
             let page = see(&world, path, &link).await;
@@ -139,7 +139,7 @@ async fn a_link_from_elsewhere_leaves_the_forms_that_are_open_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_first() {
+async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_refused() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     let claim = debate.claim("opponent", &debate.motion, "No.").await;
@@ -157,7 +157,7 @@ async fn a_ruling_sent_twice_is_one_ruling_and_a_late_one_is_shown_whose_came_fi
     assert!(first.headers[LOCATION].to_str().unwrap().contains("#a-4"));
     assert_eq!(send(&world, &path, &cookies, &fields("Option A")).await.status, 303);
     assert_eq!(debate.context().await["arguments"].as_array().unwrap().len(), 3);
-    // Another tab, with another request, comes too late: it is told, and keeps its text.
+    // Another tab comes too late: its page says so and keeps its text.
     let late = vec![("csrf", csrf.as_str()), ("target", &target), ("words", "Option B, because")];
     let late = send(&world, &path, &cookies, &late).await;
     assert_eq!(late.status, 200);
@@ -226,7 +226,7 @@ async fn links_of_the_older_system_lead_to_the_pages_of_today() {
     }
     let odd = see(&world, "/debate/debates/my-debate-1%2F..%2F..%2Fx", &[]).await;
     assert_eq!(odd.header("location"), "/debate/my-debate-1%2F..%2F..%2Fx");
-    // Whoever has to sign in comes there too.
+    // The same holds after signing in.
     let asked = see(&with_token().await, &old, &[]).await;
     assert_eq!(asked.header("location"), format!("/sign-in?to={}", old.replace('/', "%2F")));
 }
@@ -295,7 +295,7 @@ async fn with_a_token_one_signs_in_and_out() {
 }
 
 #[tokio::test]
-async fn whoever_comes_by_a_link_from_elsewhere_and_has_signed_in_need_not_sign_in_again() {
+async fn a_link_from_another_site_finds_the_session() {
     let world = with_token().await;
     // Browsers keep a strict cookie back on such a link, so the page is asked for again from here.
     let link = [("sec-fetch-site", "cross-site"), ("sec-fetch-dest", "document")];
@@ -310,7 +310,7 @@ async fn whoever_comes_by_a_link_from_elsewhere_and_has_signed_in_need_not_sign_
 }
 
 #[tokio::test]
-async fn one_is_never_sent_to_another_site_after_signing_in() {
+async fn signing_in_never_redirects_to_another_site() {
     let world = with_token().await;
     let ask = see(&world, "/sign-in?to=%2F%2Fevil.test", &[]).await;
     let csrf = ask.csrf();
@@ -375,7 +375,7 @@ async fn a_new_debate_opened_twice_by_one_form_is_one_debate_with_its_document()
         let line = format!("aw agent show {role} --debate-id {debate}");
         assert!(page.body.contains(&line), "{role}");
     }
-    // A form that is not whole keeps what was typed and opens nothing.
+    // An incomplete form keeps its text and opens nothing.
     let bad = send(&world, "/new", &form.cookies(), &[&fields[..3], &fields[4..6]].concat()).await;
     assert!(bad.status == 200 && bad.body.contains("Really."), "{}", bad.status);
 }
@@ -489,7 +489,7 @@ async fn deleting_asks_first_and_says_what_goes() {
 }
 
 #[tokio::test]
-async fn what_needs_somebody_is_counted() {
+async fn debates_that_need_a_ruling_are_counted() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     assert_eq!(
@@ -502,7 +502,7 @@ async fn what_needs_somebody_is_counted() {
 }
 
 #[tokio::test]
-async fn whatever_number_is_asked_for_it_is_answered_in_our_own_words() {
+async fn any_number_in_a_query_gets_a_page() {
     let world = World::start().await;
     let debate = world.debate("T").await;
     for before in ["9223372036854775808", "18446744073709551615", "99999", "0", "2"] {
@@ -525,7 +525,7 @@ async fn whatever_number_is_asked_for_it_is_answered_in_our_own_words() {
 }
 
 #[tokio::test]
-async fn who_was_signed_out_meanwhile_is_told_so_and_parts_of_a_page_are_not_a_sign_in() {
+async fn a_form_or_fragment_after_signing_out_is_refused() {
     let world = with_token().await;
     let request = world
         .request(Method::POST, "/debate/93d81b1a-0e66-4510-abfd-aa33b26cb82e/rule")

@@ -1,5 +1,4 @@
-//! Signing in at the page, by a token or by a link; what each seat is offered there; and whose hand
-//! an argument is said to be.
+//! Signing in by a token or a link, what a page offers to each seat, and who wrote an argument.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +9,8 @@ use reqwest::header::SET_COOKIE;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::house::House;
-use super::seen::{Seen, see, seen, send};
+use super::guarded_server::GuardedServer;
+use super::page_client::{Seen, see, seen, send};
 use crate::world::{World, new_id, text};
 
 /// What a browser says that is on its way to a page.
@@ -31,7 +30,7 @@ fn session(seen: &Seen) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_session_is_a_cookie_that_no_script_reads_and_no_other_site_sends() {
+async fn scripts_cannot_read_and_other_sites_cannot_send_the_session_cookie() {
     let guard = Guard {
         public: vec![
             "https://debates.example.org".parse().unwrap(),
@@ -76,8 +75,8 @@ async fn a_session_is_a_cookie_that_no_script_reads_and_no_other_site_sends() {
 }
 
 #[tokio::test]
-async fn a_session_is_over_after_twelve_hours() {
-    let house = House::open().await;
+async fn a_session_ends_after_twelve_hours() {
+    let house = GuardedServer::open().await;
     let guest = house.guest("secret").await;
     house.world.pass(12 * HOUR - Duration::from_millis(1));
     assert!(guest.is_signed_in().await);
@@ -86,26 +85,8 @@ async fn a_session_is_over_after_twelve_hours() {
 }
 
 #[tokio::test]
-async fn a_session_is_over_with_its_token() {
-    let house = House::open().await;
-    let (debate, _) = house.debate("T").await;
-    let (token, _) = house.seat(json!({"role": "observer", "expires_in": 3600})).await;
-    let guest = house.guest(&token).await;
-    let mut socket = guest.follows(&format!("/ws?debate_id={debate}")).await.ok().unwrap();
-    socket.hears("initial_state").await;
-    house.world.pass(HOUR - Duration::from_millis(1));
-    assert!(guest.is_signed_in().await);
-    house.world.pass(Duration::from_millis(1));
-    assert!(!guest.is_signed_in().await);
-    assert_eq!(guest.follows("/ws").await.err(), Some(401));
-    // Nothing more is told, and that is why.
-    house.post(&format!("/debates/{debate}/intervention"), json!({})).await;
-    assert_eq!(socket.ends().await, Some(CloseCode::Policy));
-}
-
-#[tokio::test]
-async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() {
-    let house = House::open().await;
+async fn signing_out_ends_the_session_and_every_copy_of_its_cookie() {
+    let house = GuardedServer::open().await;
     let (debate, _) = house.debate("T").await;
     let (guest, other) = (house.guest("secret").await, house.guest("secret").await);
     let mut one = guest.follows(&format!("/ws?debate_id={debate}")).await.ok().unwrap();
@@ -132,8 +113,8 @@ async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() 
 }
 
 #[tokio::test]
-async fn a_token_that_is_taken_back_ends_its_sessions_and_their_sockets_at_once() {
-    let house = House::open().await;
+async fn revoking_a_token_ends_its_sessions_sockets_and_links() {
+    let house = GuardedServer::open().await;
     let (debate, _) = house.debate("T").await;
     let (token, id) = house.seat(json!({"role": "arbitrator"})).await;
     let (lasting, _) = house.seat(json!({"role": "observer"})).await;
@@ -155,8 +136,8 @@ async fn a_token_that_is_taken_back_ends_its_sessions_and_their_sockets_at_once(
 }
 
 #[tokio::test]
-async fn who_signs_in_anew_has_left_the_seat_before() {
-    let house = House::open().await;
+async fn signing_in_again_ends_the_earlier_session() {
+    let house = GuardedServer::open().await;
     let (token, _) = house.seat(json!({"role": "observer"})).await;
     let guest = house.guest("secret").await;
     let anew = guest.sends("/sign-in", &[("token", &token)]).await;
@@ -171,8 +152,8 @@ async fn who_signs_in_anew_has_left_the_seat_before() {
 }
 
 #[tokio::test]
-async fn a_link_signs_in_once_however_many_follow_it_at_once() {
-    let house = House::open().await;
+async fn a_link_signs_in_once_also_when_many_follow_it_at_once() {
+    let house = GuardedServer::open().await;
     let (debate, _) = house.debate("T").await;
     let to = format!("/debate/{debate}");
     for _ in 0..5 {
@@ -196,8 +177,8 @@ async fn a_link_signs_in_once_however_many_follow_it_at_once() {
 }
 
 #[tokio::test]
-async fn a_link_that_is_only_looked_at_is_not_used_up() {
-    let house = House::open().await;
+async fn a_link_preview_does_not_use_the_link_up() {
+    let house = GuardedServer::open().await;
     let link = house.link("secret", "/new").await;
     let looks: [&[(&str, &str)]; 6] = [
         &[],
@@ -214,7 +195,7 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
     }
     let head = seen(house.world.request(Method::HEAD, &link)).await;
     assert!(head.status == 200 && session(&head).is_none());
-    // A person who is shown that page has a button, for the same link.
+    // The page of a preview has a button for the same link.
     let page = see(&house.world, &link, &[]).await;
     let (csrf, code, to) = (page.csrf(), page.hidden("code"), page.hidden("to"));
     let fields = [("csrf", csrf.as_str()), ("code", &code), ("to", &to)];
@@ -225,7 +206,7 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
     let cookie = session(&signed).expect("a session");
     let again = send(&house.world, "/sign-in/link", &page.cookies(), &fields).await;
     assert!(session(&again).is_none() && again.body.contains("was used already"));
-    // Whoever goes back to it is signed in already, and comes to the page it led to.
+    // Going back to the link leads a signed-in browser to its page.
     let mut back = VISIT.to_vec();
     back.push(("cookie", &cookie));
     let back = see(&house.world, &link, &back).await;
@@ -233,8 +214,8 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
 }
 
 #[tokio::test]
-async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_there() {
-    let house = House::open().await;
+async fn a_wrong_or_expired_code_shows_the_form_for_a_token() {
+    let house = GuardedServer::open().await;
     let (token, _) = house.seat(json!({"role": "observer"})).await;
     let guest = house.guest(&token).await;
     let session_code = guest.cookies.split("aw_session_").nth(1).unwrap()[9..].to_owned();
@@ -261,8 +242,8 @@ async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_ther
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_good_is_told_so() {
-    let house = House::open().await;
+async fn a_token_that_is_not_valid_is_refused() {
+    let house = GuardedServer::open().await;
     let (token, id) = house.seat(json!({"role": "observer"})).await;
     house.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
     for wrong in ["", " ", "guess", &token, "secret\u{0}", "SECRET"] {
@@ -289,10 +270,10 @@ struct Offers {
 }
 
 #[tokio::test]
-async fn nobody_is_offered_what_would_be_refused() {
+async fn a_page_offers_only_what_its_seat_may_do() {
     const ALL: Offers = Offers { rule: true, stop: true, delete: true, open: true };
     const NONE: Offers = Offers { rule: false, stop: false, delete: false, open: false };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let (running, _) = house.debate("Running").await;
     let (appealed, stopped) = (house.appealed("Appealed").await, house.debate("Stopped").await.0);
     house.post(&format!("/debates/{stopped}/intervention"), json!({})).await;
@@ -358,12 +339,12 @@ async fn nobody_is_offered_what_would_be_refused() {
     }
 }
 
-/// Whose token, to which form, what was typed.
+/// A token, the path of a form, and its fields.
 type Attempt<'a> = (&'a str, String, &'a [(&'a str, &'a str)]);
 
 #[tokio::test]
-async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_typed() {
-    let house = House::open().await;
+async fn a_refused_form_changes_nothing_and_keeps_its_text() {
+    let house = GuardedServer::open().await;
     let (running, appealed) = (house.debate("Running").await.0, house.appealed("Appealed").await);
     let (observer, _) = house.seat(json!({"role": "observer"})).await;
     let (elsewhere, _) = house.seat(json!({"role": "arbitrator", "debate_id": running})).await;
@@ -401,7 +382,7 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
         }
     }
     assert_eq!(house.world.written(), before);
-    // The one whose debate it is may.
+    // The token for this debate may.
     let taken =
         house.guest(&elsewhere).await.sends(&format!("/debate/{running}/stop"), &stop).await;
     assert_eq!(taken.status, 303, "{}", taken.body);
@@ -409,7 +390,7 @@ async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_type
 
 #[tokio::test]
 async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let debate = house.appealed("Whose hand?").await;
     let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An at her desk"})).await;
     let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
@@ -423,10 +404,10 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     let target = page.hidden("target");
     let fields = [("words", "Option A."), ("request", request.as_str()), ("target", &target)];
     assert_eq!(guest.sends(&format!("{path}/rule"), &fields).await.status, 303);
-    let told = live.hears("new_argument").await;
-    let person = text(&told["argument"]["html"]);
+    let message = live.hears("new_argument").await;
+    let person = text(&message["argument"]["html"]);
     assert_eq!(
-        (&told["argument"]["via"], &told["argument"]["seat"]),
+        (&message["argument"]["via"], &message["argument"]["seat"]),
         (&json!("page"), &json!("An at her desk"))
     );
 
@@ -508,8 +489,8 @@ async fn an_automatic_ruling_is_neither_a_persons_nor_a_programs() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_seat_is_a_name_and_nothing_else() {
-    let house = House::open().await;
+async fn the_name_of_a_seat_is_never_markup() {
+    let house = GuardedServer::open().await;
     let debate = house.appealed("T").await;
     for name in [
         "<script>alert(1)</script>",

@@ -6,7 +6,7 @@ use super::find::{button, css, field, role};
 use super::gallery::{APPEAL, hang, hang_by_seat};
 use super::sight::{Theme, WIDTHS};
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::guarded_server::GuardedServer;
 use crate::world::{World, text};
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn no_page_in_any_state_keeps_anybody_out() {
 #[tokio::test]
 async fn no_page_of_any_seat_keeps_anybody_out() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let page = browser.page().await;
     for exhibit in hang_by_seat(&house).await {
         let path = match &exhibit.token {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::api::house::House;
+use crate::api::guarded_server::GuardedServer;
 use crate::world::{DebateFor, World, new_id, text};
 
 /// An APPEAL as the proposer's command prescribes it.
@@ -182,7 +182,7 @@ pub struct Seated {
 }
 
 /// The pages that look different from seat to seat.
-pub async fn hang_by_seat(house: &House) -> Vec<Seated> {
+pub async fn hang_by_seat(house: &GuardedServer) -> Vec<Seated> {
     let long = "The laptop of An, which stands in the kitchen and argues with everybody who comes";
     let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
     let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::find::{css, role};
 use super::payloads::payloads;
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::guarded_server::GuardedServer;
 use crate::world::{World, new_id, text};
 
 /// How many texts a debate has. A page shows 200 arguments.
@@ -218,7 +218,7 @@ async fn the_options_of_an_appeal_are_harmless() {
 #[tokio::test]
 async fn names_of_seats_are_harmless_live_and_loaded() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let (debate, _) = house.debate("Names").await;
     let path = format!("/debate/{debate}");
     let to = |link: String| format!("{}{link}", house.world.url);

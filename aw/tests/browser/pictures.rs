@@ -4,7 +4,7 @@ use super::gallery::{hang, hang_by_seat};
 use super::process::target;
 use super::sight::{Theme, WIDTHS};
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::guarded_server::GuardedServer;
 use crate::world::World;
 
 #[tokio::test]
@@ -24,7 +24,7 @@ async fn every_page_has_its_picture_taken_when_asked() {
     for (name, url) in pages {
         take(&page, name, &url).await;
     }
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     for exhibit in hang_by_seat(&house).await {
         if let Some(token) = &exhibit.token {
             let link = house.link(token, &exhibit.path).await;

@@ -7,7 +7,7 @@ use super::find::{button, css, field, link, role};
 use super::site::Site;
 use super::stage::Stage;
 use super::{Browser, Page};
-use crate::api::house::House;
+use crate::api::guarded_server::GuardedServer;
 use crate::loops::machine::Machine;
 
 const RULING: &str = "Text of the ruling";
@@ -79,7 +79,7 @@ async fn said_in(page: &Page, argument: &str) -> String {
 async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
     let Some(browser) = Browser::start().await else { return };
     let Some(other) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let (debate, _) = house.debate("By a link").await;
     let (token, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
     let path = format!("/debate/{debate}");
@@ -122,7 +122,7 @@ async fn a_link_signs_in_once_and_its_code_goes_nowhere() {
 #[tokio::test]
 async fn a_link_asks_for_a_click_where_the_browser_does_not_say_what_it_is_about() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let address = format!("{}{}", house.world.url, house.link("secret", "/new").await);
     let page = browser.page().await;
     // As a page that was fetched ahead is shown later.
@@ -139,7 +139,7 @@ async fn a_link_asks_for_a_click_where_the_browser_does_not_say_what_it_is_about
 #[tokio::test]
 async fn a_persons_ruling_and_a_programs_are_told_apart_wherever_they_are_read() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let debate = house.appealed("Whose hand was it?").await;
     let (an, _) = house.seat(json!({"role": "arbitrator", "name": "An"})).await;
     let (codex, _) = house.seat(json!({"role": "arbitrator", "name": "codex at An's"})).await;
@@ -208,7 +208,7 @@ async fn a_persons_ruling_and_a_programs_are_told_apart_wherever_they_are_read()
 #[tokio::test]
 async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let (debate, motion) = house.debate("To be read").await;
     house.debate("Another").await;
     let fields = json!({"role": "observer", "name": "Dung", "debate_id": debate});
@@ -253,7 +253,7 @@ async fn whoever_may_only_read_sees_it_live_and_is_asked_for_nothing() {
 #[tokio::test]
 async fn a_seat_that_is_taken_away_says_so_and_nothing_typed_is_lost() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let debate = house.appealed("Taken away").await;
     let (token, id) = house.seat(json!({"role": "arbitrator"})).await;
     let page = browser.page().await;
@@ -291,7 +291,7 @@ async fn a_seat_that_is_taken_away_says_so_and_nothing_typed_is_lost() {
 #[tokio::test]
 async fn signing_in_on_one_tab_brings_the_others_back() {
     let Some(browser) = Browser::start().await else { return };
-    let house = House::open().await;
+    let house = GuardedServer::open().await;
     let (debate, motion) = house.debate("Two tabs").await;
     let page =
         browser.open(&format!("{}{}", house.world.url, house.link("secret", "/").await)).await;

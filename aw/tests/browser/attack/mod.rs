@@ -24,7 +24,7 @@ use ways::Way;
 use weakness::Weakness;
 
 use super::Browser;
-use crate::seats::forged::link_of;
+use crate::seats::forged_tokens::link_of;
 use crate::seats::scene::{ADMINISTRATOR, SHARED};
 use crate::world::World;
 

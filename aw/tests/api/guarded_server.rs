@@ -1,23 +1,24 @@
-//! A server that wants tokens: whoever runs it, and its guests at browsers without a screen.
+//! A server that requires tokens, with its administrator and signed-in browsers.
 
 use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::seen::{Seen, see, send};
+use super::page_client::{Seen, see, send};
+use crate::world::driver::{self, claim, opening_of, reply};
 use crate::world::{Answer, Socket, World, new_id, text};
 
-/// A server that wants tokens, seen by whoever runs it.
-pub struct House {
+/// A server that requires tokens.
+pub struct GuardedServer {
     pub world: World,
 }
 
-impl House {
+impl GuardedServer {
     pub async fn open() -> Self {
-        House { world: World::with(Guard::sharing("secret"), Limits::default()).await }
+        GuardedServer { world: World::with(Guard::sharing("secret"), Limits::default()).await }
     }
 
-    /// What comes of this for whoever has the token.
+    /// Sends a request with this token.
     pub async fn ask(&self, token: &str, method: Method, path: &str, body: Value) -> Answer {
         let request = self.world.request(method, path).bearer_auth(token);
         Answer::to(if body.is_null() { request } else { request.json(&body) }).await
@@ -35,52 +36,46 @@ impl House {
 
     /// A debate that waits for its opponent, and its motion.
     pub async fn debate(&self, title: &str) -> (String, String) {
-        let body = json!({
-            "debate_id": new_id(), "title": title, "debate_type": "general_debate",
-            "motion_content": "Yes.", "client_request_id": new_id(),
-        });
-        let opened = self.post("/debates", body).await;
+        let opened = self.post("/debates", opening_of(&new_id(), title, "Yes.")).await;
         (text(&opened["debate"]["id"]), text(&opened["argument"]["id"]))
     }
 
-    /// A debate that waits for a ruling.
+    /// A debate that waits for a RULING.
     pub async fn appealed(&self, title: &str) -> String {
         let (id, motion) = self.debate(title).await;
-        let mut body = json!({
-            "role": "opponent", "target_id": motion, "content": "No.", "client_request_id": new_id(),
-        });
-        let claim = self.post(&format!("/debates/{id}/arguments"), body.clone()).await;
-        body["target_id"] = claim["argument"]["id"].clone();
-        body["client_request_id"] = json!(new_id());
+        let body = claim("opponent", &motion, "No.");
+        let claim = self.post(&format!("/debates/{id}/arguments"), body).await;
+        let body = reply(&driver::id(&claim), "No.");
         self.post(&format!("/debates/{id}/appeal"), body).await;
         id
     }
 
-    /// A link for whoever has this token, that leads there.
+    /// A link that signs in with this token and leads to `to`.
     pub async fn link(&self, token: &str, to: &str) -> String {
         let made = self.ask(token, Method::POST, "/links", json!({"to": to})).await.created();
         text(&made["path"])
     }
-    /// Somebody who has pasted this token.
-    pub async fn guest(&self, token: &str) -> Guest<'_> {
+
+    /// A browser that signed in with this token.
+    pub async fn guest(&self, token: &str) -> SignedIn<'_> {
         let ask = see(&self.world, "/sign-in", &[]).await;
         let csrf = ask.csrf();
         let fields = [("csrf", csrf.as_str()), ("token", token)];
         let signed = send(&self.world, "/sign-in", &ask.cookies(), &fields).await;
         assert_eq!(signed.status, 303, "{}", signed.body);
         let cookies = format!("{}; {}", ask.cookies(), signed.cookies());
-        Guest { world: &self.world, cookies, csrf }
+        SignedIn { world: &self.world, cookies, csrf }
     }
 }
 
-/// Somebody who is signed in.
-pub struct Guest<'a> {
+/// A signed-in browser.
+pub struct SignedIn<'a> {
     world: &'a World,
     pub cookies: String,
     csrf: String,
 }
 
-impl Guest<'_> {
+impl SignedIn<'_> {
     pub async fn sees(&self, path: &str) -> Seen {
         see(self.world, path, &[("cookie", &self.cookies), ("accept", "text/html")]).await
     }
