@@ -19,7 +19,7 @@ pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
 pub use older::Ignored;
 
-use crate::home::Home;
+use crate::data_dir::DataDir;
 
 /// The default address of a server.
 const USUAL_LISTEN: &str = "127.0.0.1:3456";
@@ -72,7 +72,7 @@ pub struct Flags {
 #[derive(Debug)]
 pub struct ServerSettings {
     /// The data folder.
-    pub home: Home,
+    pub home: DataDir,
     /// The address that it listens on.
     pub listen: SocketAddr,
     /// The database of the record: a SQLite file or PostgreSQL.
@@ -252,7 +252,7 @@ fn place(text: &str) -> Result<Place, BadSetting> {
 #[derive(Debug)]
 pub struct ClientSettings {
     /// The data folder.
-    pub home: Home,
+    pub home: DataDir,
     /// The URL of a server that was set. A command never starts such a server.
     pub server_url: Option<String>,
     /// The address of the user's own server: as set, or as the last server had it.
@@ -439,7 +439,7 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
+fn home(environment: Environment<'_>) -> Result<DataDir, BadSetting> {
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
     let path = match set("AWEAVE_HOME") {
         Some(path) => Some(PathBuf::from(path)),
@@ -447,11 +447,11 @@ fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
     };
     let path = path.ok_or(BadSetting::NoHome)?;
     // Absolute, because a server changes its working folder.
-    std::path::absolute(&path).map(Home::at).map_err(|source| BadSetting::File { path, source })
+    std::path::absolute(&path).map(DataDir::at).map_err(|source| BadSetting::File { path, source })
 }
 
 impl Config {
-    fn read(home: &Home) -> Result<Self, BadSetting> {
+    fn read(home: &DataDir) -> Result<Self, BadSetting> {
         let path = home.config();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,

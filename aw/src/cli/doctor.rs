@@ -18,7 +18,7 @@ use super::human;
 use super::output::{Answer, Problem, Shown};
 use super::session::settings;
 use crate::api::http::{BUDGET, Call, Lost, Trouble};
-use crate::home::{Home, private};
+use crate::data_dir::{DataDir, private};
 use crate::programs;
 use crate::settings::ClientSettings;
 
@@ -119,7 +119,7 @@ fn folder(settings: &ClientSettings) -> Value {
 
 /// Writes into the folder and into those in it, and removes what it wrote. On failure it returns
 /// the place that cannot be written.
-fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
+fn try_to_write(home: &DataDir) -> Result<(), (PathBuf, io::Error)> {
     let path = home.path();
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let made = home.make().map_err(|error| (path.to_owned(), error));

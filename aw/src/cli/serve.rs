@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::connect::Listener;
 use super::{INPUT, SERVER, allocator};
-use crate::home::{Running, Started};
+use crate::data_dir::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Habits, Types};
 use crate::process;

@@ -17,7 +17,7 @@ use super::migrate::Migrate;
 use super::output::{Answer, Format, Problem, Shown};
 use super::session::settings;
 use crate::api::http::{Call, Client, Lost, Trouble};
-use crate::home::Running;
+use crate::data_dir::Running;
 use crate::settings::ClientSettings;
 
 pub(super) const HELP: &str = "\

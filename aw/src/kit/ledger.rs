@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::host::Host;
 use super::steps::real;
-use crate::home::{Home, private};
+use crate::data_dir::{DataDir, private};
 
 /// Everything that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub struct Held {
 impl Held {
     /// Takes the ledger of this data folder.
     pub fn take(data_folder: &Path) -> io::Result<Self> {
-        Home::at(data_folder).make()?;
+        DataDir::at(data_folder).make()?;
         let lock = data_folder.join("agent-kit.lock");
         let lock = private().create(true).truncate(true).open(lock)?;
         lock.lock()?;

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::Environment;
-use crate::home::Home;
+use crate::data_dir::DataDir;
 
 /// A setting that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Ignored {
 }
 
 /// The file that `DEBATE_DB_DIR` and `DEBATE_DB_NAME` name, if one of them is set.
-pub(super) fn database(set: Environment<'_>, home: &Home) -> Option<PathBuf> {
+pub(super) fn database(set: Environment<'_>, home: &DataDir) -> Option<PathBuf> {
     let (folder, name) = (set("DEBATE_DB_DIR"), set("DEBATE_DB_NAME"));
     if folder.is_none() && name.is_none() {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn database(set: Environment<'_>, home: &Home) -> Option<PathBuf> {
 }
 
 /// The document database of the older command line.
-pub(super) fn docstore(set: Environment<'_>, home: &Home) -> PathBuf {
+pub(super) fn docstore(set: Environment<'_>, home: &DataDir) -> PathBuf {
     // Absolute, because a server changes its working folder.
     let file = set("AWEAVE_DB_PATH").and_then(|file| std::path::absolute(file).ok());
     file.unwrap_or_else(|| home.path().join("docstore.db"))
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_older_databases_are_where_its_settings_say() {
-        let home = Home::at("/home/a/.aweave");
+        let home = DataDir::at("/home/a/.aweave");
         let database = |all: &[(&str, &str)]| database(&set(all), &home);
         assert_eq!(database(&[]), None);
         let there = |path: &str| Some(PathBuf::from(path));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw::home::Home;
+use aw::data_dir::DataDir;
 use jiff::Timestamp;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -221,7 +221,7 @@ fn a_time_out_says_how_a_server_comes_back_that_no_command_starts() {
 fn a_server_that_dies_when_a_wait_begins_is_started_again() {
     // It accepts the connection of the first look and dies with its first request.
     let machine = Machine::fresh();
-    let held = Home::at(machine.data()).hold().unwrap();
+    let held = DataDir::at(machine.data()).hold().unwrap();
     let dying = Arc::new(Mutex::new(None));
     let last = dying.clone();
     let fake = Fake::answering(move |_, _| {

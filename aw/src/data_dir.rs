@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The data folder.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct DataDir {
     path: PathBuf,
 }
 
@@ -87,7 +87,7 @@ pub struct Started {
 
 /// Why the lock of a data folder cannot be taken.
 #[derive(Debug, thiserror::Error)]
-pub enum HoldError {
+pub enum LockError {
     /// Another server runs on it.
     #[error("another aw server runs on {0}: see aw server status")]
     InUse(PathBuf),
@@ -98,15 +98,15 @@ pub enum HoldError {
 
 /// The lock of a data folder, which a running server holds.
 #[derive(Debug)]
-pub struct Held {
-    home: Home,
+pub struct DataDirLock {
+    data_dir: DataDir,
     lock: File,
 }
 
-impl Home {
+impl DataDir {
     /// The folder at this path, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Home { path: path.into() }
+        DataDir { path: path.into() }
     }
 
     /// The path of the folder.
@@ -245,9 +245,9 @@ impl Home {
     }
 
     /// Takes the lock for a server that is about to start.
-    pub fn hold(&self) -> Result<Held, HoldError> {
+    pub fn hold(&self) -> Result<DataDirLock, LockError> {
         let path = self.path.join("server.lock");
-        let io = |error| HoldError::Io(path.clone(), error);
+        let io = |error| LockError::Io(path.clone(), error);
         self.make().and_then(|()| self.close_to_others()).map_err(io)?;
         let lock = private().create(true).truncate(false).open(&path).map_err(io)?;
         // A process that only checks the lock holds it for a moment.
@@ -255,13 +255,13 @@ impl Home {
             match lock.try_lock() {
                 Ok(()) => {
                     forget(&self.path.join("server.json")).map_err(io)?;
-                    return Ok(Held { home: self.clone(), lock });
+                    return Ok(DataDirLock { data_dir: self.clone(), lock });
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
                 Err(TryLockError::Error(error)) => return Err(io(error)),
             }
         }
-        Err(HoldError::InUse(self.path.clone()))
+        Err(LockError::InUse(self.path.clone()))
     }
 
     /// Keeps other processes from starting a server until the result is dropped.
@@ -302,7 +302,7 @@ impl Home {
     }
 }
 
-impl Held {
+impl DataDirLock {
     /// Writes the description of the server.
     pub fn introduce(&self, running: &Running) -> io::Result<()> {
         let port = running.url.rsplit(':').next().and_then(|port| port.parse().ok());
@@ -316,15 +316,15 @@ impl Held {
     }
 
     fn write(&self, name: &str, text: &[u8]) -> io::Result<()> {
-        let draft = self.home.path.join(format!("{name}.new"));
+        let draft = self.data_dir.path.join(format!("{name}.new"));
         private().create(true).truncate(true).open(&draft)?.write_all(text)?;
-        fs::rename(draft, self.home.path.join(name))
+        fs::rename(draft, self.data_dir.path.join(name))
     }
 
     /// Removes the description. The lock is kept until the process ends, because others wait for that.
     pub fn leave(self) -> io::Result<()> {
         mem::forget(self.lock);
-        forget(&self.home.path.join("server.json"))
+        forget(&self.data_dir.path.join("server.json"))
     }
 }
 
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn a_folder_has_one_id_also_when_many_processes_make_it_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("new"));
+        let home = DataDir::at(folder.path().join("new"));
         let ids: Vec<String> = thread::scope(|scope| {
             let asking: Vec<_> = (0..8).map(|_| scope.spawn(|| home.id().unwrap())).collect();
             asking.into_iter().map(|asked| asked.join().unwrap()).collect()
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn the_administrators_token_stays_and_an_empty_one_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("new"));
+        let home = DataDir::at(folder.path().join("new"));
         let tokens: Vec<String> = thread::scope(|scope| {
             let make = || home.make_admin_token().unwrap();
             let making: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn a_server_is_running_only_while_it_holds_the_lock() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataDir::at(folder.path());
         assert!(home.running().unwrap().is_none());
         let held = home.hold().unwrap();
         let me = Running {
@@ -398,7 +398,7 @@ mod tests {
         held.introduce(&me).unwrap();
         assert!(home.serves(&me.url) && !home.serves("http://127.0.0.1:2"));
         assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url.clone()));
-        assert!(matches!(home.hold(), Err(HoldError::InUse(_))));
+        assert!(matches!(home.hold(), Err(LockError::InUse(_))));
         drop(held);
         assert!(folder.path().join("server.json").exists(), "a crash leaves it behind");
         assert!(home.running().unwrap().is_none());
