@@ -1,7 +1,7 @@
-//! Reads files that somebody else may have laid out: it never waits for a pipe, never reads a
-//! device, and never reads more than a limit.
+//! Reads files that another person may have made. It never blocks on a pipe, never reads a device, and
+//! never reads more than a limit.
 //!
-//! What a path leads to is checked on the opened file, so nobody can exchange it in between.
+//! The checks are made on the open file, so that it cannot be replaced between check and read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_regular(&OpenOptions::new().read(true).custom_flags(flags).open(path)?, limit)
 }
 
-/// The same for text.
+/// Reads a UTF-8 file of at most this many bytes. Links are followed.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let text = String::from_utf8(read(path, limit)?);
     text.map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
@@ -30,13 +30,13 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
 /// Whether links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// They are: the files belong to the user.
+    /// Links are followed: the files belong to the user.
     Follow,
-    /// They are an error: they may lead to anything that the user can read.
+    /// Links are an error: they may lead to anything that the user can read.
     Refuse,
 }
 
-/// A folder whose files and folders are opened by their names, one step at a time.
+/// An open folder, whose files and folders are opened by name.
 #[derive(Debug)]
 pub struct Folder {
     opened: OwnedFd,
@@ -44,7 +44,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder at this path, whose own links are followed; those inside it as it is said.
+    /// Opens the folder at this path. `links` applies to the files and folders in it, not to the path.
     pub fn open(path: &Path, links: Links) -> io::Result<Self> {
         let flags = (OFlag::O_DIRECTORY | OFlag::O_CLOEXEC).bits();
         let opened = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -98,7 +98,7 @@ impl Folder {
     }
 }
 
-/// Said of a link that is not followed.
+/// The error for a link that is not followed.
 const LINK: &str = "it is a link, which is not followed in a project: put the file itself there";
 
 fn read_regular(file: &File, limit: u64) -> io::Result<Vec<u8>> {

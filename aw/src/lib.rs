@@ -5,8 +5,8 @@
 
 pub mod api;
 pub mod cli;
+pub mod data_dir;
 pub mod files;
-pub mod home;
 pub mod kit;
 pub mod mcp;
 pub mod policy;

@@ -1,11 +1,11 @@
-//! Which process a number means: numbers are given out again, and mean others in other containers.
+//! Identifies processes. An id alone is not enough: the system reuses ids, and containers have their own.
 
 use std::fs::File;
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::MetadataExt;
 
-/// When the process with this number began, in words that only compare; nothing when there is none.
+/// The start of a process, as a text to compare; none if the process has ended.
 #[cfg(target_os = "linux")]
 pub fn began(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -13,38 +13,38 @@ pub fn began(pid: u32) -> Option<String> {
     // time, in ticks since the machine started, the twentieth.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
-    // One that has ended and was not reaped yet does nothing any more.
+    // A zombie has ended.
     if matches!(state, "Z" | "X") {
         return None;
     }
     fields.nth(18).map(str::to_owned)
 }
 
-/// When the process with this number began, in words that only compare; nothing when there is none.
+/// The start of a process, as a text to compare; none if the process has ended.
 #[cfg(not(target_os = "linux"))]
 pub fn began(pid: u32) -> Option<String> {
-    let asked = std::process::Command::new("ps")
+    let output = std::process::Command::new("ps")
         .args(["-o", "stat=,lstart=", "-p", &pid.to_string()])
         .env("LC_ALL", "C")
         .output()
         .ok()?;
-    let said = String::from_utf8(asked.stdout).ok()?;
-    let (state, began) = said.trim().split_once(char::is_whitespace)?;
+    let line = String::from_utf8(output.stdout).ok()?;
+    let (state, began) = line.trim().split_once(char::is_whitespace)?;
     (!state.starts_with('Z')).then(|| began.trim().to_owned())
 }
 
-/// Who holds the lock of a file.
+/// The holder of a file's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
     /// This process.
     Process(u32),
-    /// A process that cannot be seen from here: one of another container.
+    /// A process that is not visible from here, such as one in another container.
     Hidden,
     /// The system does not say.
     Unknown,
 }
 
-/// Who holds the lock (flock) of this file, which somebody does.
+/// The process that holds the lock (flock) of this file. The file must be locked.
 #[cfg(target_os = "linux")]
 pub fn holder(lock: &File) -> io::Result<Holder> {
     let inode = lock.metadata()?.ino().to_string();
@@ -63,7 +63,7 @@ pub fn holder(lock: &File) -> io::Result<Holder> {
     })
 }
 
-/// Who holds the lock (flock) of this file, which somebody does.
+/// The process that holds the lock (flock) of this file. The file must be locked.
 #[cfg(not(target_os = "linux"))]
 pub fn holder(lock: &File) -> io::Result<Holder> {
     lock.metadata().map(|_| Holder::Unknown)
@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_beginning_until_it_ends() {
+    fn a_process_has_a_start_until_it_ends() {
         let own = std::process::id();
         assert!(began(own).is_some());
         assert_eq!(began(own), began(own));
         let mut other = Command::new("sleep").arg("60").spawn().unwrap();
         assert!(began(other.id()).is_some());
         other.kill().unwrap();
-        // It counts as ended also before it is reaped.
+        // A process that was not reaped yet has ended, too.
         while began(other.id()).is_some() {
             std::thread::yield_now();
         }
@@ -96,7 +96,7 @@ mod tests {
     fn the_holder_of_a_lock_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let lock = File::create(folder.path().join("lock")).unwrap();
-        assert_eq!(holder(&lock).unwrap(), Holder::Hidden, "nobody that can be seen");
+        assert_eq!(holder(&lock).unwrap(), Holder::Hidden, "no visible process");
         lock.lock().unwrap();
         assert_eq!(holder(&lock).unwrap(), Holder::Process(std::process::id()));
     }

@@ -1,7 +1,7 @@
 //! Finds and starts other programs by `PATH`, without its relative entries.
 //!
-//! A relative entry leads into the folder where a command is typed, which may be somebody else's
-//! checkout: a program that lies there must not be started.
+//! A relative entry leads into the current folder, which may be a checkout of another person's code. A program
+//! in it must not be started.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use std::process::Command;
 
 /// Returns `PATH` without its relative entries.
 pub fn path() -> OsString {
-    // Each entry came out of a list, so the list can be put together again.
+    // Joining cannot fail: the entries come from a valid list.
     env::join_paths(entries().filter(|folder| folder.is_absolute())).unwrap_or_default()
 }
 
@@ -31,7 +31,7 @@ pub fn find_as_shell_in(folder: &Path, name: &str) -> Option<PathBuf> {
 
 /// A command that starts this program, and finds others in absolute entries of `PATH` only.
 pub fn command(name: &str) -> Command {
-    // A missing program fails when it is started, in the words of the system.
+    // A missing program fails when it is started, with the error of the system.
     let program = find(name).unwrap_or_else(|| Path::new("/nonexistent").join(name));
     let mut command = Command::new(program);
     command.env("PATH", path());

@@ -1,4 +1,4 @@
-//! Settings: flag, then environment, then `config.toml`, then default; settled once.
+//! Settings. A flag beats the environment, which beats `config.toml`, which beats the default.
 
 mod guard;
 mod limits;
@@ -19,25 +19,25 @@ pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
 pub use older::Ignored;
 
-use crate::home::Home;
+use crate::data_dir::DataDir;
 
-/// Where a server listens unless told otherwise.
+/// The default address of a server.
 const USUAL_LISTEN: &str = "127.0.0.1:3456";
 
-/// How long a wait lasts unless told otherwise.
+/// The default deadline of a wait.
 const USUAL_DEADLINE: Duration = Duration::from_secs(110);
 
-/// How long an agent goes on waiting unless told otherwise.
+/// The default time for an agent to go on waiting.
 pub const USUAL_PATIENCE: Duration = Duration::from_secs(30 * 60);
 
-/// Where the environment is read.
+/// Looks up a variable of the environment.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What the names of our variables begin with.
+/// The prefixes of our variables.
 const OURS: [&str; 3] = ["AW_", "AWEAVE_", "DEBATE_"];
 
-/// The environment of this process, unless a variable of ours, or one of these, is not UTF-8: it would
-/// count as not set, and a server might start without the token that it was given.
+/// The environment of this process. It is an error if one of our variables, or of `others`, is not UTF-8:
+/// otherwise it would count as not set, and a server might start without its token.
 pub fn environment(others: &[&str]) -> Result<impl Fn(&str) -> Option<String>, BadSetting> {
     must_be_text(std::env::vars_os(), others)?;
     Ok(|name: &str| std::env::var(name).ok())
@@ -57,7 +57,7 @@ fn must_be_text(
     Ok(())
 }
 
-/// What was typed.
+/// The flags of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     /// `--listen`
@@ -68,49 +68,49 @@ pub struct Flags {
     pub auth: bool,
 }
 
-/// What a server is started with.
+/// The settings of a server.
 #[derive(Debug)]
 pub struct ServerSettings {
     /// The data folder.
-    pub home: Home,
-    /// Where it listens.
+    pub home: DataDir,
+    /// The address that it listens on.
     pub listen: SocketAddr,
-    /// Where the record is kept: in a SQLite file or in PostgreSQL.
+    /// The database of the record: a SQLite file or PostgreSQL.
     pub database: Place,
-    /// Where the older system keeps documents.
+    /// The document databases of the older system.
     pub docstores: Vec<PathBuf>,
     /// Settings of the older system that have no effect.
     pub ignored: Vec<Ignored>,
-    /// Whom it lets in.
+    /// The callers that it accepts.
     pub guard: Guard,
-    /// How much it takes on.
+    /// Its limits.
     pub limits: Limits,
-    /// How long an agent should go on waiting.
+    /// The time for an agent to go on waiting.
     pub patience: Duration,
-    /// The language that agents debate in, by its name.
+    /// The name of the language that agents debate in.
     pub debate_language: String,
 }
 
 /// A setting that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSetting {
-    /// Its value makes no sense.
+    /// Its value is not valid.
     #[error("{name}: {why}")]
     Value {
-        /// What it is called where it was set.
+        /// The name of the setting.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with the value.
         why: String,
     },
     /// There is no home folder.
     #[error("there is no home folder: set AWEAVE_HOME")]
     NoHome,
-    /// A file could not be read or made.
+    /// A file cannot be read or made.
     #[error("{path}: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }
@@ -156,7 +156,7 @@ enum OneOrMany {
 }
 
 impl ServerSettings {
-    /// Settles what a server is started with.
+    /// Reads the settings of a server.
     pub fn settle(flags: Flags, environment: Environment<'_>) -> Result<Self, BadSetting> {
         let home = home(environment)?;
         let config = Config::read(&home)?;
@@ -167,7 +167,7 @@ impl ServerSettings {
         let listen: SocketAddr =
             parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
 
-        // The documents of the data folder are for its own record.
+        // The documents in the data folder belong to its own record.
         let mut docstores = match flags.database {
             Some(_) => Vec::new(),
             None => vec![older::docstore(&set, &home)],
@@ -195,10 +195,10 @@ impl ServerSettings {
             .map(|url| parsed("public URL", url))
             .collect::<Result<_, _>>()?;
         if !listen.ip().is_loopback() && !listen.ip().is_unspecified() {
-            // Its own address is a name of it too; nobody can point another name at a number.
+            // Its own address is also a name of it. DNS cannot point another name at an IP address.
             public.push(parsed("listen address", &format!("http://{listen}"))?);
         }
-        // An empty one would let everybody in who sends none.
+        // An empty token would accept every request without one.
         let in_file = config.auth_token.filter(|token| !token.trim().is_empty());
         let shared = set("AW_AUTH_TOKEN").or(in_file);
         let asked = match set("AW_AUTH").or(config.auth).as_deref() {
@@ -210,7 +210,7 @@ impl ServerSettings {
             }
         };
         let guard = Guard {
-            // Whom others can reach asks who is calling, whatever was set.
+            // A server that other machines can reach always requires tokens.
             wants_token: flags.auth || asked || shared.is_some() || !listen.ip().is_loopback(),
             keys: shared.iter().map(|token| Key::shared(token)).collect(),
             public,
@@ -236,8 +236,8 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<
     })
 }
 
-/// Where a record is kept, wherever the server will be. What was set is not repeated: there may be a
-/// password in it.
+/// Parses the place of a record, as an absolute path. Errors do not repeat the value: it may contain a
+/// password.
 fn place(text: &str) -> Result<Place, BadSetting> {
     let name = || "database".to_owned();
     match text.parse().map_err(|why| BadSetting::Value { name: name(), why })? {
@@ -248,39 +248,39 @@ fn place(text: &str) -> Result<Place, BadSetting> {
     }
 }
 
-/// What a client command is run with.
+/// The settings of a client command.
 #[derive(Debug)]
 pub struct ClientSettings {
     /// The data folder.
-    pub home: Home,
-    /// The server that was named, which is never started by itself.
+    pub home: DataDir,
+    /// The URL of a server that was set. A command never starts such a server.
     pub server_url: Option<String>,
-    /// Where a server of one's own listens: as it is set, or as the last one did.
+    /// The address of the user's own server: as set, or as the last server had it.
     pub listen: SocketAddr,
-    /// Whether that is set.
+    /// Whether `listen` was set.
     pub listen_is_set: bool,
-    /// Where its record is, if that is set.
+    /// The database of the user's own server, if it was set.
     pub database: Option<Place>,
-    /// Whether it is set that it asks nobody for a token.
+    /// Whether `auth` was set to `off`.
     pub auth_is_off: bool,
-    /// Sent to the server.
+    /// The token to send.
     pub token: Option<String>,
-    /// How long a wait lasts unless told otherwise.
+    /// The default deadline of a wait.
     pub deadline: Duration,
-    /// How long an agent should go on waiting.
+    /// The time for an agent to go on waiting.
     pub patience: Duration,
-    /// A label on what is written.
+    /// The author of arguments and documents.
     pub author: Option<String>,
-    /// Whether a missing server is started.
+    /// Whether to start a server if none runs.
     pub autostart: bool,
     /// Settings of the older system that have no effect.
     pub ignored: Vec<Ignored>,
-    /// The language that agents debate in, by its name.
+    /// The name of the language that agents debate in.
     pub debate_language: String,
 }
 
 impl ClientSettings {
-    /// The same, whatever the last server was: what is not set is as usual.
+    /// Replaces the address of the last server by the default.
     pub fn without_last(mut self) -> Result<Self, BadSetting> {
         if !self.listen_is_set {
             self.listen = parsed("listen address", USUAL_LISTEN)?;
@@ -288,7 +288,7 @@ impl ClientSettings {
         Ok(self)
     }
 
-    /// Settles what a client command is run with.
+    /// Reads the settings of a client command.
     pub fn settle(environment: Environment<'_>) -> Result<Self, BadSetting> {
         let home = home(environment)?;
         let config = Config::read(&home)?;
@@ -304,13 +304,13 @@ impl ClientSettings {
         if let Some((name, token)) = &token
             && !token.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
         {
-            // Not the token itself: this is shown and kept.
+            // Without the token: this message is shown and logged.
             let why = "a token has only visible ASCII characters, and no line break";
             return Err(BadSetting::Value { name: (*name).to_owned(), why: why.to_owned() });
         }
         let listen = set("AW_LISTEN").or(config.listen);
         let listen_is_set = listen.is_some();
-        // One that cannot be read is told of before a server is started.
+        // A file that cannot be read is reported when a server is started.
         let last = || home.last_start().ok().flatten().map(|last| last.listen);
         let listen = listen.or_else(last);
         let database = match set("AW_DATABASE_URL").or(config.database) {
@@ -345,7 +345,7 @@ impl ClientSettings {
     }
 }
 
-/// The variables that agent programs set for the commands they run.
+/// The variables that agent programs set for the commands that they run.
 const AGENT_PROGRAMS: [(&str, &str); 10] = [
     ("CLAUDECODE", "Claude Code"),
     ("CODEX_THREAD_ID", "Codex"),
@@ -359,8 +359,8 @@ const AGENT_PROGRAMS: [(&str, &str); 10] = [
     ("CLINE_ACTIVE", "Cline"),
 ];
 
-/// Returns the agent program that runs this command; none where several ran one another, since
-/// their variables do not tell which is the innermost.
+/// Returns the agent program that runs this command. Returns none if one agent program started another,
+/// because their variables do not say which one is the inner one.
 fn agent_program(environment: Environment<'_>) -> Option<String> {
     let set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
     let mut found = AGENT_PROGRAMS.into_iter().filter(|(name, _)| set(name)).map(|(_, is)| is);
@@ -368,7 +368,7 @@ fn agent_program(environment: Environment<'_>) -> Option<String> {
     found.all(|other| other == first).then(|| first.to_owned())
 }
 
-/// Refuses a URL with parts that no request would use, or that would be shown to everybody.
+/// Refuses a URL with a query, a fragment or a password: requests would ignore it or logs would show it.
 fn plain_url(url: &str) -> Result<(), BadSetting> {
     let refuse = |why: &str| {
         Err(BadSetting::Value { name: "DEBATE_SERVER_URL".to_owned(), why: why.to_owned() })
@@ -388,12 +388,12 @@ fn plain_url(url: &str) -> Result<(), BadSetting> {
     Ok(())
 }
 
-/// How long an agent should go on waiting, which is set in minutes.
+/// Reads the patience of agents, which is set in minutes.
 fn patience(given: Option<String>, in_file: Option<f64>) -> Result<Duration, BadSetting> {
     Ok(time("AW_PATIENCE", given, in_file)?.map_or(USUAL_PATIENCE, |minutes| minutes * 60))
 }
 
-/// A time, as a number of its unit, where one was set.
+/// Reads a time as a number of seconds, if it was set.
 fn time(
     name: &str,
     given: Option<String>,
@@ -412,7 +412,7 @@ fn time(
     }
 }
 
-/// The name of a language, which goes into the texts that agents read.
+/// Reads the name of a language, which is inserted into the texts for agents.
 fn language(text: Option<&str>) -> Result<String, BadSetting> {
     match text.unwrap_or("en") {
         "en" => Ok("English".to_owned()),
@@ -429,8 +429,7 @@ fn language(text: Option<&str>) -> Result<String, BadSetting> {
     }
 }
 
-/// Where a server that listens here is called from this machine: one that listens everywhere is
-/// known by its loopback name.
+/// The address to call from this machine. For a server on all addresses it is a loopback address.
 pub fn reachable(listen: SocketAddr) -> SocketAddr {
     let loopback: IpAddr = match listen.ip() {
         IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -440,19 +439,19 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-fn home(environment: Environment<'_>) -> Result<Home, BadSetting> {
+fn home(environment: Environment<'_>) -> Result<DataDir, BadSetting> {
     let set = |name: &str| environment(name).filter(|value| !value.is_empty());
     let path = match set("AWEAVE_HOME") {
         Some(path) => Some(PathBuf::from(path)),
         None => set("HOME").map(|user| PathBuf::from(user).join(".aweave")),
     };
     let path = path.ok_or(BadSetting::NoHome)?;
-    // A server leaves the folder that it was started in.
-    std::path::absolute(&path).map(Home::at).map_err(|source| BadSetting::File { path, source })
+    // Absolute, because a server changes its working folder.
+    std::path::absolute(&path).map(DataDir::at).map_err(|source| BadSetting::File { path, source })
 }
 
 impl Config {
-    fn read(home: &Home) -> Result<Self, BadSetting> {
+    fn read(home: &DataDir) -> Result<Self, BadSetting> {
         let path = home.config();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -460,7 +459,7 @@ impl Config {
             Err(source) => return Err(BadSetting::File { path, source }),
         };
         toml::from_str(&text).map_err(|error| {
-            // Not the line itself: what follows its name may be a token or a password.
+            // Without the value, which may be a token or a password.
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let number = before.matches('\n').count();
             let line = text.lines().nth(number).unwrap_or_default();
@@ -494,15 +493,15 @@ mod tests {
     #[test]
     fn a_variable_that_is_not_utf_8_is_named() {
         use std::os::unix::ffi::OsStringExt;
-        let told = |name: &str, value: &[u8]| {
+        let check = |name: &str, value: &[u8]| {
             let all = [(name.into(), OsString::from_vec(value.to_vec()))];
             must_be_text(all.into_iter(), &["HOME"]).map_err(|bad| bad.to_string())
         };
         for name in ["AW_AUTH_TOKEN", "AWEAVE_HOME", "DEBATE_SERVER_URL", "HOME", "AW_\u{1F600}"] {
-            assert_eq!(told(name, b"tok\xff"), Err(format!("{name}: it is not UTF-8")));
-            assert_eq!(told(name, b"token"), Ok(()));
+            assert_eq!(check(name, b"tok\xff"), Err(format!("{name}: it is not UTF-8")));
+            assert_eq!(check(name, b"token"), Ok(()));
         }
-        assert_eq!(told("LESSOPEN", b"\xff"), Ok(()), "what nobody here reads may be anything");
+        assert_eq!(check("LESSOPEN", b"\xff"), Ok(()), "a variable that aw does not read");
     }
 
     #[test]
@@ -537,7 +536,7 @@ mod tests {
         assert_eq!(author(&[("CLAUDECODE", "")]), None);
         let codex = [("CODEX_THREAD_ID", "x"), ("CODEX_SANDBOX", "seatbelt")];
         assert_eq!(author(&codex).as_deref(), Some("Codex"));
-        // One program has started the other, and nobody knows which.
+        // One program started the other, and the variables do not say which.
         assert_eq!(author(&[("CLAUDECODE", "1"), ("GEMINI_CLI", "1")]), None);
         assert_eq!(author(&[("CLAUDECODE", "1"), ("AW_AUTHOR", "Ann")]).as_deref(), Some("Ann"));
         fs::write(home.path().join("config.toml"), "author = 'Bob'").unwrap();
@@ -545,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn listening_beyond_loopback_wants_tokens_whatever_was_set() {
+    fn a_server_that_other_machines_can_reach_requires_tokens() {
         let home = tempfile::tempdir().unwrap();
         let wants = |set: &[(&str, &str)], auth: bool| {
             let flags = Flags { auth, ..Flags::default() };
@@ -561,7 +560,7 @@ mod tests {
         }
         fs::write(home.path().join("config.toml"), "auth = 'required'").unwrap();
         assert!(wants(&[], false));
-        // An empty token is none: it is no key to anything, wherever it was written.
+        // An empty token counts as absent.
         fs::write(home.path().join("config.toml"), "auth = 'required'\nauth_token = ''").unwrap();
         for set in [&[][..], &[("AW_AUTH_TOKEN", "")]] {
             let settled = settle(home.path(), Flags::default(), set).unwrap();
@@ -658,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_in_postgresql_is_named_without_its_password() {
+    fn the_password_of_a_postgresql_url_is_never_shown() {
         let home = tempfile::tempdir().unwrap();
         let set = |url| settle(home.path(), Flags::default(), &[("AW_DATABASE_URL", url)]);
         let settled = set("postgres://an:s3cret@db.example:6000/debates").unwrap();
@@ -669,7 +668,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_makes_no_sense_is_named() {
+    fn an_invalid_setting_is_named() {
         let home = tempfile::tempdir().unwrap();
         for (set, named) in [
             (("AW_LISTEN", "3456"), "listen address"),
@@ -685,11 +684,11 @@ mod tests {
             let refused = settle(home.path(), Flags::default(), &[set]).unwrap_err();
             assert!(refused.to_string().starts_with(named), "{refused}");
         }
-        // Of a line that cannot be read only its name is told.
+        // The error names the line, but not its value.
         let torn = "listen = '127.0.0.1:2'\ndatabase = 'postgres://an:s3cret@db/x";
         fs::write(home.path().join("config.toml"), torn).unwrap();
-        let told = settle(home.path(), Flags::default(), &[]).unwrap_err().to_string();
-        assert!(told.contains("line 2 (database)") && !told.contains("s3cret"), "{told}");
+        let error = settle(home.path(), Flags::default(), &[]).unwrap_err().to_string();
+        assert!(error.contains("line 2 (database)") && !error.contains("s3cret"), "{error}");
         fs::write(home.path().join("config.toml"), "lisen = 'x'").unwrap();
         let refused = settle(home.path(), Flags::default(), &[]).unwrap_err();
         assert!(refused.to_string().contains("lisen"), "{refused}");

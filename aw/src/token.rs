@@ -1,35 +1,35 @@
-//! Tokens: made here, shown once, and known by their SHA-256 everywhere else.
+//! Tokens. They are made here and shown once; everything else stores only their SHA-256.
 
 use std::fmt;
 
 use aw_core::Hash;
 use sha2::{Digest, Sha256};
 
-/// What a token begins with, so that people and scanners recognise one that went astray.
+/// The start of every token, by which people and scanners recognise a leaked one.
 const PREFIX: &str = "aw_";
 
-/// A secret of 256 bits that proves who calls.
+/// A secret of 256 bits that authenticates a caller.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// A new one.
+    /// A random token.
     ///
     /// # Panics
     ///
-    /// When the system has no randomness to give: then nothing may be kept secret with it.
+    /// If the system has no randomness.
     pub fn new() -> Self {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).expect("the system gives randomness");
         Token(format!("{PREFIX}{}", Hash(secret)))
     }
 
-    /// The text, for whoever it was made for.
+    /// The secret text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of it.
+    /// The SHA-256 of the text.
     pub fn digest(&self) -> Hash {
         digest(&self.0)
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The SHA-256 of a token as somebody sent it.
+/// The SHA-256 of a token in a request.
 pub fn digest(token: &str) -> Hash {
     Hash(Sha256::digest(token).into())
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_long_new_every_time_and_never_shown_by_accident() {
+    fn a_token_is_long_and_random_and_debug_does_not_show_it() {
         let (one, other) = (Token::new(), Token::new());
         assert_eq!(one.as_str().len(), PREFIX.len() + 64);
         assert_ne!(one.as_str(), other.as_str());

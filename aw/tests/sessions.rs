@@ -73,7 +73,7 @@ fn every_tutorial_is_run() {
     }
 }
 
-/// One tutorial on a machine of its own.
+/// One tutorial on its own machine.
 struct Session {
     name: String,
     home: TempDir,
@@ -148,7 +148,7 @@ impl Session {
         assert_eq!(exit, step.exit, "{place}: $ {command}\n{said}");
     }
 
-    /// Whether this line is what was expected; learns the names in it.
+    /// Whether this line is as expected. Remembers the names in it.
     fn matches(&mut self, expected: &str, said: &str) -> bool {
         let mut learnt = self.names.clone();
         let fits = fits(expected, said, &mut learnt);

@@ -128,7 +128,7 @@ impl World {
             guard,
             limits: Limits { content_bytes: 1_024, document_bytes: 4_096, ..Limits::default() },
             home_id: "fuzz".to_owned(),
-            stopping: stop.told(),
+            stopping: stop.subscribe(),
             tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
@@ -155,7 +155,7 @@ impl World {
             let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
             let address = listener.local_addr().expect("it has an address");
             listener.set_nonblocking(true).expect("a socket need not block");
-            let (router, stopping) = (self.router.clone(), self.stop.told());
+            let (router, stopping) = (self.router.clone(), self.stop.subscribe());
             self.runtime.spawn(async move {
                 let listener = tokio::net::TcpListener::from_std(listener).expect("it listens");
                 server::serve(listener, router, 1_000, stopping).await;

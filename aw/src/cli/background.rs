@@ -18,7 +18,7 @@ use super::connect::known_on_port;
 use super::output::Problem;
 use super::role;
 use super::server::running;
-use crate::home::{Home, Running, Started};
+use crate::data_dir::{DataDir, Running, Started};
 use crate::process::Holder;
 use crate::programs;
 use crate::settings::ClientSettings;
@@ -208,7 +208,7 @@ pub(super) struct Stopped {
 }
 
 /// Stops the server of this folder and returns when its lock is free, or another server has it.
-pub(super) fn stop(home: &Home) -> Result<Option<Stopped>, Problem> {
+pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, Problem> {
     let failed = |error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
@@ -255,7 +255,7 @@ pub(super) fn stop(home: &Home) -> Result<Option<Stopped>, Problem> {
 
 /// The server that has the lock, if it is the process that it says it is: its number may mean
 /// somebody else by now, or mean somebody else here.
-fn known(home: &Home) -> io::Result<Result<Option<Running>, Problem>> {
+fn known(home: &DataDir) -> io::Result<Result<Option<Running>, Problem>> {
     let deadline = Instant::now() + RECOGNITION;
     loop {
         let Some(running) = home.running()? else { return Ok(Ok(None)) };

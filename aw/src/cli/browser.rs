@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
-use crate::home::Home;
+use crate::data_dir::DataDir;
 use crate::programs;
 
 /// After this a file that leads somewhere leads nowhere any more.
@@ -30,7 +30,7 @@ pub(super) fn open(address: &str) -> bool {
 }
 
 /// Opens an address that signs in.
-pub(super) fn open_secretly(address: &str, home: &Home) -> bool {
+pub(super) fn open_secretly(address: &str, home: &DataDir) -> bool {
     leading_to(address, home).is_ok_and(|file| start(file.as_os_str()))
 }
 
@@ -59,7 +59,7 @@ fn start(what: &OsStr) -> bool {
 }
 
 /// A new file that leads to this address.
-fn leading_to(address: &str, home: &Home) -> io::Result<PathBuf> {
+fn leading_to(address: &str, home: &DataDir) -> io::Result<PathBuf> {
     let folder = home.path().join("links");
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     forget_old(&folder);

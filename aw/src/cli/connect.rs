@@ -15,7 +15,7 @@ use super::output::Problem;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::http::Client;
-use crate::home::Home;
+use crate::data_dir::DataDir;
 use crate::settings::{ClientSettings, reachable};
 
 /// How long a stranger on the port may take to be noticed.
@@ -101,7 +101,7 @@ impl Connection {
 
 impl TokenSource {
     /// A refusal for want of a good token, with what to do about it here.
-    pub(super) fn explained(&self, problem: Problem, home: &Home) -> Problem {
+    pub(super) fn explained(&self, problem: Problem, home: &DataDir) -> Problem {
         if problem.code != Code::AuthFailed {
             return problem;
         }
@@ -136,7 +136,7 @@ impl TokenSource {
 fn locate(
     settings: &ClientSettings,
     verbose: bool,
-    look: fn(&Home) -> Result<Option<String>, Problem>,
+    look: fn(&DataDir) -> Result<Option<String>, Problem>,
 ) -> Result<Found, Problem> {
     let home = &settings.home;
     if let Some(url) = &settings.server_url {
@@ -160,7 +160,7 @@ fn locate(
 }
 
 /// The server that holds the lock of this folder.
-fn holding(home: &Home) -> Result<Option<String>, Problem> {
+fn holding(home: &DataDir) -> Result<Option<String>, Problem> {
     let running = home.running().map_err(|error: io::Error| {
         Problem::connection(format!("{}: {error}", home.path().display()))
             .suggest("Make the folder yours, or set DEBATE_SERVER_URL and DEBATE_AUTH_TOKEN")
@@ -170,7 +170,7 @@ fn holding(home: &Home) -> Result<Option<String>, Problem> {
 
 /// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
 /// its port.
-fn answering(home: &Home) -> Result<Option<String>, Problem> {
+fn answering(home: &DataDir) -> Result<Option<String>, Problem> {
     let began = Instant::now();
     while began.elapsed() < LAST_BREATHS {
         let Some(url) = holding(home)? else { return Ok(None) };

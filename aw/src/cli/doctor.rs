@@ -19,7 +19,7 @@ use super::output::{Answer, Problem, Shown};
 use super::session::settings;
 use crate::api::client;
 use crate::api::http::{BUDGET, Lost, Trouble};
-use crate::home::{Home, private};
+use crate::data_dir::{DataDir, private};
 use crate::programs;
 use crate::settings::ClientSettings;
 
@@ -167,7 +167,7 @@ fn folder(settings: &ClientSettings) -> Check {
 
 /// Writes a file into the folder and each folder in it, and removes it again. On failure it returns
 /// the path that cannot be written.
-fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
+fn try_to_write(home: &DataDir) -> Result<(), (PathBuf, io::Error)> {
     let path = home.path();
     let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
     let made = home.make().map_err(|error| (path.to_owned(), error));

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::allocator;
 use super::connect::Listener;
 use crate::api::error::{INPUT, SERVER};
-use crate::home::{Running, Started};
+use crate::data_dir::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Defaults, Types};
 use crate::process;
@@ -149,7 +149,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         guard,
         limits,
         home_id,
-        stopping: stop.told(),
+        stopping: stop.subscribe(),
         pages: web::pages(),
         tool_defaults: Defaults {
             debate_language,
@@ -186,7 +186,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     out.flush()?;
     tracing::info!(%address, %database, "listening");
 
-    let serving = server::serve(listener, router, connections, stop.told());
+    let serving = server::serve(listener, router, connections, stop.subscribe());
     let stopping = async {
         tokio::select! {
             _ = terminated.recv() => {}

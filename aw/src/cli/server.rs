@@ -20,7 +20,7 @@ use super::session::settings;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::http::{Client, Lost, Trouble};
-use crate::home::Running;
+use crate::data_dir::Running;
 use crate::settings::ClientSettings;
 
 pub(super) const HELP: &str = "\

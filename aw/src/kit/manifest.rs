@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply::real;
 use super::host::Host;
-use crate::home::{Home, private};
+use crate::data_dir::{DataDir, private};
 
 const FILE: &str = "agent-kit.json";
 
@@ -76,7 +76,7 @@ pub struct LockedManifest {
 impl LockedManifest {
     /// Locks and reads the manifest of this data folder.
     pub fn take(data_folder: &Path) -> io::Result<Self> {
-        Home::at(data_folder).make()?;
+        DataDir::at(data_folder).make()?;
         let lock = data_folder.join("agent-kit.lock");
         let lock = private().create(true).truncate(true).open(lock)?;
         lock.lock()?;

@@ -1,4 +1,4 @@
-//! What one caller may do: the handlers' only way to the record.
+//! Checks what a caller may do. Handlers reach the record only through this.
 //!
 //! A handler names the command that it serves. [`Access`] checks the caller and returns a handle that
 //! can do only what was allowed ([`granted`]), so no handler can forget the check or do more.
@@ -93,21 +93,21 @@ impl Record {
 
 /// The SHA-256 of the caller's browser session, if it has one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Session(pub(super) Option<Hash>);
+pub(super) struct BrowserSession(pub(super) Option<Hash>);
 
 /// The server as one caller may use it.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) app: App,
     pub(crate) caller: Caller,
-    session: Session,
+    session: BrowserSession,
 }
 
 impl FromRequestParts<App> for Access {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let session = parts.extensions.get().copied().unwrap_or(Session(None));
+        let session = parts.extensions.get().copied().unwrap_or(BrowserSession(None));
         Ok(Access { app: app.clone(), caller: Caller::of(parts), session })
     }
 }
@@ -131,7 +131,7 @@ impl Access {
         Ok(OneDebate::new(self.app.clone(), debate))
     }
 
-    /// Follows all debates. What comes of it must be cut to what the caller may see.
+    /// Follows all debates. The caller of this must skip debates that may not be seen.
     pub(crate) fn all_debates(&self) -> Result<AllDebates, Problem> {
         self.caller.may_use(Command::DebateList)?;
         Ok(AllDebates::new(self.app.clone()))
@@ -262,21 +262,21 @@ impl Access {
     /// Whether the caller is still authenticated: its token may have expired or been revoked since, or
     /// its session may have ended. While the database is away nothing can be read, and the caller is
     /// kept.
-    pub(crate) async fn is_still_welcome(&self) -> bool {
-        if self.is_always_welcome() {
+    pub(crate) async fn is_still_allowed(&self) -> bool {
+        if self.is_always_allowed() {
             return true;
         }
         // Boxed, because a held wait keeps this future's room until it checks.
-        Box::pin(self.is_welcome_now()).await
+        Box::pin(self.is_allowed_now()).await
     }
 
     /// Whether the caller has nothing that could be revoked.
-    fn is_always_welcome(&self) -> bool {
+    fn is_always_allowed(&self) -> bool {
         let unbound = matches!(self.caller, Caller::Anybody | Caller::Administrator { .. });
         unbound && self.session.0.is_none()
     }
 
-    async fn is_welcome_now(&self) -> bool {
+    async fn is_allowed_now(&self) -> bool {
         if let Some(session) = self.session.0
             && !may_be_good(&self.app.record.holder(session).await)
         {
@@ -290,9 +290,9 @@ impl Access {
     }
 
     /// Returns once the caller's token was revoked or its session has ended.
-    pub(crate) async fn unwelcome(&self) {
+    pub(crate) async fn access_lost(&self) {
         let mut departures = self.app.record.departures();
-        while self.is_still_welcome().await && departures.changed().await.is_ok() {}
+        while self.is_still_allowed().await && departures.changed().await.is_ok() {}
     }
 
     async fn may_see_document(&self, document: DocumentId) -> Result<(), Problem> {

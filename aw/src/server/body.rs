@@ -1,4 +1,4 @@
-//! Bodies of requests, as they arrive: within a limit, in time, and as far as there is room.
+//! Reads request bodies, with limits on size, time and memory.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use tokio::time::timeout;
 
 use super::App;
 use super::error::Problem;
-use super::long::{Held, SHORT};
+use super::response_budget::{BudgetPermit, SMALL};
 
-/// How long a client may take to send a body.
+/// The longest time for a client to send a body.
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a JSON body may have besides its longest text.
+/// The bytes of a JSON body extra its longest text.
 const BODY_OVERHEAD: usize = 64 * 1024;
 
-/// A character of the text may be written as six (`\u0000`).
+/// JSON may escape one byte of text as six (`\u0000`).
 const ESCAPED: usize = 6;
 
-/// A body that has arrived, in parts: one long text would have to be moved as it grows.
+/// A body that was read, in parts, because a single buffer would be moved as it grows.
 #[derive(Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct ReadBody {
     parts: Vec<Vec<u8>>,
 }
 
-impl Arrived {
-    /// Whether it is read where it arrived.
+impl ReadBody {
+    /// Whether it is short enough to be parsed without a blocking thread.
     pub(super) fn is_short(&self) -> bool {
         self.parts.len() <= 1
     }
 
-    /// All of it.
+    /// Joins the parts.
     pub(crate) fn whole(mut self) -> Bytes {
         match self.parts.as_mut_slice() {
             [] => Bytes::new(),
@@ -45,9 +45,9 @@ impl Arrived {
 
     fn add(&mut self, piece: &[u8]) {
         match self.parts.last_mut() {
-            Some(last) if last.len() + piece.len() <= SHORT => last.extend_from_slice(piece),
+            Some(last) if last.len() + piece.len() <= SMALL => last.extend_from_slice(piece),
             Some(_) => {
-                let mut part = Vec::with_capacity(SHORT.max(piece.len()));
+                let mut part = Vec::with_capacity(SMALL.max(piece.len()));
                 part.extend_from_slice(piece);
                 self.parts.push(part);
             }
@@ -56,75 +56,76 @@ impl Arrived {
     }
 }
 
-/// The JSON in which a text of at most so many bytes arrives, and so many bytes besides; with the room
-/// that it takes.
+/// Reads a JSON body with a text of at most `text` bytes and `extra` bytes of other texts, and takes its
+/// share of the memory budget.
 pub(super) async fn read_body(
     request: Request,
     app: &App,
     text: usize,
-    besides: usize,
-) -> Result<(Arrived, Held), Problem> {
+    extra: usize,
+) -> Result<(ReadBody, BudgetPermit), Problem> {
     if !is_json(request.headers()) {
         return Err(Problem::media_type());
     }
-    let limit = (text + besides) * ESCAPED + BODY_OVERHEAD;
+    let limit = (text + extra) * ESCAPED + BODY_OVERHEAD;
     let too_large = || {
         let message =
             format!("the body is longer than {limit} bytes; a text in it may have {text}");
         Problem::too_large(message, text)
     };
     let body = request.into_body();
-    // A client that asks before it sends the body is answered at once.
+    // A client that waits for `100 Continue` gets its error before it sends the body.
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    collected(body, app, limit).await.map_err(|broken| match broken {
-        Broken::TooLong => too_large(),
-        Broken::CutOff => Problem::input("body", "the body was cut off"),
-        Broken::Late => Problem::input("body", "the body did not arrive in time"),
-        Broken::NoRoom(problem) => problem,
+    collect(body, app, limit).await.map_err(|error| match error {
+        BodyError::TooLong => too_large(),
+        BodyError::CutOff => Problem::input("body", "the body was cut off"),
+        BodyError::Late => Problem::input("body", "the body did not arrive in time"),
+        BodyError::OverBudget(problem) => problem,
     })
 }
 
 /// Why a body was not read to its end.
 #[derive(Debug)]
-pub(crate) enum Broken {
-    /// It has more bytes than it may.
+pub(crate) enum BodyError {
+    /// It is longer than the limit.
     TooLong,
     /// The client left.
     CutOff,
     /// The client took too long.
     Late,
-    /// There is no room for it now.
-    NoRoom(Problem),
+    /// The memory budget is used up.
+    OverBudget(Problem),
 }
 
-/// All of a body that may have so many bytes. It takes room as it arrives: once as it is, and once more
-/// for what is read from it.
-pub(crate) async fn collected(
+/// Reads a body of at most `limit` bytes. It takes twice its length from the memory budget: for the bytes and
+/// for the values that are parsed from them.
+pub(crate) async fn collect(
     body: Body,
     app: &App,
     limit: usize,
-) -> Result<(Arrived, Held), Broken> {
+) -> Result<(ReadBody, BudgetPermit), BodyError> {
     let mut body = Limited::new(body, limit);
-    let arrive = async {
-        let (mut held, mut length) = (Held::default(), 0);
-        let mut arrived = Arrived { parts: Vec::new() };
+    let read = async {
+        let (mut permit, mut length) = (BudgetPermit::default(), 0);
+        let mut all = ReadBody { parts: Vec::new() };
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-                true => Broken::TooLong,
-                false => Broken::CutOff,
+                true => BodyError::TooLong,
+                false => BodyError::CutOff,
             })?;
             let Some(piece) = frame.data_ref() else { continue };
             length += piece.len();
-            if length > SHORT {
-                app.long.grow(&mut held, 2 * length).map_err(Broken::NoRoom)?;
+            if length > SMALL {
+                let grown = app.response_budget.grow(&mut permit, 2 * length);
+                grown.map_err(BodyError::OverBudget)?;
             }
-            arrived.add(piece);
+            all.add(piece);
         }
-        Ok((arrived, held))
+        Ok((all, permit))
     };
-    timeout(BODY_PATIENCE, arrive).await.unwrap_or(Err(Broken::Late))
+    timeout(BODY_PATIENCE, read).await.unwrap_or(Err(BodyError::Late))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,4 +1,4 @@
-//! Whose hand is on it: found out once by the guard, carried with the request.
+//! The authenticated sender of a request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use uuid::Uuid;
 use super::error::Problem;
 use crate::policy::{Command, Users};
 
-/// Whoever sent a request.
+/// The sender of a request, as the guard authenticated it.
 #[derive(Debug, Clone)]
 pub(crate) enum Caller {
-    /// Somebody unknown, for whom only what is open to all is there.
+    /// A caller without a token, who may use public routes only.
     Stranger,
-    /// Somebody on this machine, where the server asks nobody for a token.
+    /// A caller on this machine, where the server requires no tokens.
     Anybody,
-    /// Whoever runs the server.
+    /// A caller with an administrator's token.
     Administrator {
-        /// What their words are signed with.
+        /// Signs their arguments.
         name: &'static str,
         /// The SHA-256 of the token.
         holder: Hash,
     },
-    /// Whoever has the token of a seat.
+    /// A caller with the token of a seat.
     Seated {
         /// The seat.
         seat: Arc<Seat>,
@@ -33,17 +33,17 @@ pub(crate) enum Caller {
     },
 }
 
-/// Whose token it is, for what is counted by token.
+/// The owner of a token, for limits per token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Whose {
-    /// That of whoever runs the server, by its name.
-    Administrators(&'static str),
-    /// A seat's.
-    Seats(Uuid),
+pub(crate) enum TokenOwner {
+    /// An administrator, by the name of the token.
+    Administrator(&'static str),
+    /// A seat, by its id.
+    Seat(Uuid),
 }
 
 impl Caller {
-    /// The name that goes with what they write.
+    /// The name that signs the caller's arguments.
     pub(crate) fn name(&self) -> Option<SeatName> {
         match self {
             Caller::Stranger | Caller::Anybody => None,
@@ -52,16 +52,16 @@ impl Caller {
         }
     }
 
-    /// Whose token they brought.
-    pub(crate) fn whose(&self) -> Option<Whose> {
+    /// The owner of the caller's token.
+    pub(crate) fn token_owner(&self) -> Option<TokenOwner> {
         match self {
             Caller::Stranger | Caller::Anybody => None,
-            Caller::Administrator { name, .. } => Some(Whose::Administrators(name)),
-            Caller::Seated { seat, .. } => Some(Whose::Seats(seat.id)),
+            Caller::Administrator { name, .. } => Some(TokenOwner::Administrator(name)),
+            Caller::Seated { seat, .. } => Some(TokenOwner::Seat(seat.id)),
         }
     }
 
-    /// The SHA-256 of the token they brought.
+    /// The SHA-256 of the caller's token.
     pub(crate) fn holder(&self) -> Option<Hash> {
         match self {
             Caller::Stranger | Caller::Anybody => None,
@@ -69,7 +69,7 @@ impl Caller {
         }
     }
 
-    /// The seat, if they have one.
+    /// The caller's seat.
     pub(crate) fn seat(&self) -> Option<&Seat> {
         match self {
             Caller::Seated { seat, .. } => Some(seat),
@@ -77,14 +77,14 @@ impl Caller {
         }
     }
 
-    /// The only debate that they may see.
+    /// The only debate that the caller may see, if it is bound to one.
     pub(crate) fn bound_to(&self) -> Option<DebateId> {
         self.seat().and_then(|seat| seat.debate)
     }
 
-    /// Whether this command is theirs to use.
+    /// Refuses a command that the caller may not use.
     pub(crate) fn may_use(&self, command: Command) -> Result<(), Problem> {
-        let theirs = match self {
+        let allowed = match self {
             Caller::Stranger => return Err(Problem::unauthorised(false)),
             Caller::Anybody | Caller::Administrator { .. } => true,
             Caller::Seated { seat, .. } => match seat.role {
@@ -92,9 +92,9 @@ impl Caller {
                 SeatRole::Observer => command.users() == Users::Everybody,
             },
         };
-        match (theirs, self.seat()) {
+        match (allowed, self.seat()) {
             (false, Some(seat)) => Err(Problem::forbidden_role(format!(
-                "this token is {}'s, who may not use {}",
+                "this is the token of {}, who may not use {}",
                 with_article(seat.role),
                 command.name(),
             ))),
@@ -102,12 +102,12 @@ impl Caller {
         }
     }
 
-    /// Whether they may speak, or wait, as this role.
+    /// Refuses a role other than the caller's own.
     pub(crate) fn may_be(&self, role: Role) -> Result<(), Problem> {
         match self.seat() {
             Some(seat) if seat.role != SeatRole::Plays(role) => {
                 Err(Problem::forbidden_role(format!(
-                    "this token is {}'s, and the request is the {role}'s",
+                    "this is the token of {}, but the request is for the {role}",
                     with_article(seat.role)
                 )))
             }
@@ -115,7 +115,7 @@ impl Caller {
         }
     }
 
-    /// Whether this debate is theirs to see.
+    /// Refuses a debate that the caller may not see.
     pub(crate) fn may_see(&self, debate: DebateId) -> Result<(), Problem> {
         match self.bound_to() {
             Some(own) if own != debate => {
@@ -125,24 +125,24 @@ impl Caller {
         }
     }
 
-    /// Refuses whoever does not run the server.
+    /// Refuses a caller who is not an administrator.
     pub(crate) fn must_administer(&self) -> Result<(), Problem> {
         match self {
             Caller::Stranger => Err(Problem::unauthorised(false)),
             Caller::Seated { .. } => {
-                Err(Problem::forbidden_role("this is for whoever runs the server"))
+                Err(Problem::forbidden_role("only an administrator of the server may do this"))
             }
             Caller::Anybody | Caller::Administrator { .. } => Ok(()),
         }
     }
 }
 
-/// As whom they are told of themselves.
+/// Names the caller in error messages.
 impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Caller::Stranger => f.write_str("whoever has no token"),
-            Caller::Anybody => f.write_str("whoever is on this machine"),
+            Caller::Stranger => f.write_str("a caller without a token"),
+            Caller::Anybody => f.write_str("a caller on this machine"),
             Caller::Administrator { name, .. } => write!(f, "the token {name:?}"),
             Caller::Seated { seat, .. } => write!(f, "the token {:?}", seat.name.as_str()),
         }

@@ -1,4 +1,4 @@
-//! Cookies: no script can read them, and no other site can send them.
+//! The server's cookies. Scripts cannot read them, and other sites cannot send them.
 
 use aw_core::Hash;
 use axum::http::HeaderMap;
@@ -6,22 +6,22 @@ use axum::http::header::COOKIE;
 
 use crate::token::{Token, digest};
 
-/// Ties forms to a browser.
+/// Identifies a browser, for CSRF tokens.
 pub(crate) const BROWSER: &str = "aw_browser";
 pub(crate) const LANGUAGE: &str = "aw_lang";
 pub(crate) const THEME: &str = "aw_theme";
 
-/// The session of a person who has signed in. The name goes on with a mark of the server: a browser
-/// shares cookies among all ports of a machine, and servers there must not overwrite each other's.
+/// The start of the session cookie's name. A mark of the server follows, because a browser sends a cookie
+/// to all ports of a machine, and two servers there must not overwrite each other's.
 const SESSION: &str = "aw_session";
 
-/// How many session cookies of a request are read. Other servers on the machine set some of them.
+/// The most session cookies that are read from a request. Other servers on the machine may have set some.
 const SESSIONS: usize = 16;
 
-/// How long a session lasts, in milliseconds.
+/// The lifetime of a session, in milliseconds.
 pub(crate) const SESSION_LASTS: i64 = 12 * 60 * 60 * 1000;
 
-/// How long the other cookies last, in seconds.
+/// The lifetime of the other cookies, in seconds.
 const YEAR: i64 = 365 * 24 * 60 * 60;
 
 /// Writes cookies for one browser.
@@ -29,7 +29,7 @@ const YEAR: i64 = 365 * 24 * 60 * 60;
 pub(crate) struct CookieJar {
     /// The name of the session cookie.
     session: String,
-    /// Whether the request came over TLS, so that cookies never have to go without it.
+    /// Whether the request came over TLS, so that its cookies are sent over TLS only.
     by_tls: bool,
 }
 
@@ -60,8 +60,8 @@ impl CookieJar {
     }
 }
 
-/// The SHA-256 of every session cookie of a request. Only the record can tell which of them are its
-/// own: servers that share a record name the cookie differently.
+/// The SHA-256 of every session cookie of a request. Servers that share a record use different names, so
+/// only a lookup in the record finds the valid one.
 pub(crate) fn sessions_of(headers: &HeaderMap) -> Vec<Hash> {
     let is_session = |name: &str| {
         name.strip_prefix(SESSION).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))

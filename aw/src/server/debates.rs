@@ -1,4 +1,4 @@
-//! `/debates` and what belongs to a debate.
+//! `/debates`: lists, writes, waits.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::access::Access;
+use super::blocking_pool::DRAWING;
+use super::debate_stream;
 use super::error::Problem;
-use super::input::{self, Body, Door, OpeningBody, Params, Segment};
-use super::json::Json;
-use super::refused::{ReadRefused, WriteRefused};
-use super::transcript;
-use super::turns::DRAWING;
+use super::input::{self, Body, OpeningBody, Params, Segment, SentVia};
+use super::json::{Json, JsonResult};
+use super::openapi_errors::{ReadErrors, WriteErrors};
 use crate::api::types::{
     self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin,
     Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success,
@@ -28,40 +28,39 @@ use crate::api::types::{
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
 
-/// The longest that the server holds a wait.
+/// The longest time that the server holds a wait.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How many debates of a list are written down on a thread that serves everybody.
+/// A list with more debates is written on a blocking thread.
 const IN_PASSING: usize = 100;
 
-type Answer<T> = Result<Json<Success<T>>, Problem>;
-type WriteAnswer = Result<(StatusCode, Json<Success<Written>>), Problem>;
+type WriteResult = Result<(StatusCode, Json<Success<Written>>), Problem>;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListParams {
-    /// Only those in this state.
+    /// Only debates in this state.
     #[param(value_type = Option<StateText>)]
     state: Option<String>,
-    /// Only those of this type.
+    /// Only debates of this type.
     #[serde(rename = "type")]
     #[param(pattern = "^[a-z][a-z0-9_]{0,63}$")]
     debate_type: Option<String>,
-    /// Only those whose title contains this.
+    /// Only debates whose title contains this.
     q: Option<String>,
-    /// Only those that wait for an opponent who has not spoken yet.
+    /// Only debates whose opponent has not written yet.
     #[param(value_type = Option<bool>)]
     pending_first_opponent: Option<String>,
-    /// Only those to which a RULING is owed.
+    /// Only debates that wait for a RULING.
     #[param(value_type = Option<bool>)]
     needs_arbitrator: Option<String>,
-    /// At most so many; above 500 counts as 500.
+    /// The most debates to return; above 500 counts as 500.
     #[param(value_type = Option<u64>, default = 50)]
     limit: Option<String>,
-    /// After leaving out so many.
+    /// The number of debates to skip.
     #[param(value_type = Option<u64>, default = 0)]
     offset: Option<String>,
-    /// `next_before` of the page before, or a time: only those updated before.
+    /// `next_before` of the previous page, or a time: only debates updated earlier.
     before: Option<String>,
 }
 
@@ -73,7 +72,7 @@ pub(super) struct ListParams {
     params(ListParams),
     responses(
         (status = 200, body = Success<DebateList>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn list(
@@ -108,7 +107,7 @@ pub(super) async fn list(
     if is_long { DRAWING.run(write).await } else { Ok(write()) }
 }
 
-/// A time, or a time and the id of the debate that was updated then.
+/// Parses `before`: a time, or a time and the id of the debate that was updated then.
 pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     let (time, id) = match text.split_once(',') {
         Some((time, id)) => (time, Some(input::id("before", id)?)),
@@ -126,15 +125,15 @@ pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     request_body = CreateDebate,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "It had been opened by this request before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request opened the debate before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn create(
     access: Access,
-    Door(via): Door,
+    SentVia(via): SentVia,
     OpeningBody(body): OpeningBody<CreateDebate>,
-) -> WriteAnswer {
+) -> WriteResult {
     let policy: Option<ResolutionPolicy> =
         input::optional("resolution_policy", body.resolution_policy.as_deref())?;
     let max = access.app.limits.content_bytes;
@@ -156,7 +155,7 @@ pub(super) async fn create(
     access.write(request).await
 }
 
-/// The texts of a type, which share one limit.
+/// Parses the texts of a type. The three rules share one size limit.
 fn type_texts(texts: api::TypeTexts) -> Result<TypeTexts, Problem> {
     let api::TypeTexts { title, description, proposer, opponent, arbitrator } = texts;
     let max = TypeTexts::MAX_BYTES;
@@ -176,7 +175,7 @@ fn type_texts(texts: api::TypeTexts) -> Result<TypeTexts, Problem> {
     })
 }
 
-/// What kind of debate it is, and what its roles go by when that is not built in.
+/// Returns the type of a debate, and the rules of its roles unless they are built in.
 #[utoipa::path(
     get,
     path = "/debates/{id}/type",
@@ -184,10 +183,10 @@ fn type_texts(texts: api::TypeTexts) -> Result<TypeTexts, Problem> {
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<TypeOfDebate>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
-pub(super) async fn type_of(access: Access, Segment(id): Segment) -> Answer<TypeOfDebate> {
+pub(super) async fn type_of(access: Access, Segment(id): Segment) -> JsonResult<TypeOfDebate> {
     let id = input::id("debate_id", &id)?;
     let (debate_type, texts) = access.debate(Command::AgentShow, id)?.type_texts().await?;
     Ok(Json(Success::new(TypeOfDebate {
@@ -201,12 +200,12 @@ pub(super) async fn type_of(access: Access, Segment(id): Segment) -> Answer<Type
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ContextParams {
-    /// The newest so many besides the motion; without it all of them. Above 500 counts as 500.
+    /// The number of newest arguments to return extra the motion; absent for all. Above 500 counts as 500.
     #[param(value_type = Option<u64>)]
     limit: Option<String>,
 }
 
-/// A debate with its arguments.
+/// Returns a debate with its arguments.
 #[utoipa::path(
     get,
     path = "/debates/{id}",
@@ -214,7 +213,7 @@ pub(super) struct ContextParams {
     params(("id" = String, Path, format = Uuid), ContextParams),
     responses(
         (status = 200, body = Success<DebateContext>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn context(
@@ -234,11 +233,11 @@ pub(super) async fn context(
     let presence = debate.presence().into();
     match context.rest {
         None => Ok(Json(Success::new(DebateContext::of(&context, presence))).into_response()),
-        Some(first) => transcript::context(&access.app, &debate, &context, presence, first),
+        Some(first) => debate_stream::context(&access.app, &debate, &context, presence, first),
     }
 }
 
-/// Hides a debate for good.
+/// Deletes a debate: it is hidden for good.
 #[utoipa::path(
     delete,
     path = "/debates/{id}",
@@ -246,16 +245,16 @@ pub(super) async fn context(
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
-        WriteRefused,
+        WriteErrors,
     )
 )]
-pub(super) async fn delete(access: Access, Segment(id): Segment) -> Answer<Deleted> {
+pub(super) async fn delete(access: Access, Segment(id): Segment) -> JsonResult<Deleted> {
     let id = input::id("debate_id", &id)?;
     access.delete_debate(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
 }
 
-/// Answers the other side: a CLAIM.
+/// Submits a CLAIM, which answers the other side.
 #[utoipa::path(
     post,
     path = "/debates/{id}/arguments",
@@ -263,16 +262,16 @@ pub(super) async fn delete(access: Access, Segment(id): Segment) -> Answer<Delet
     request_body = SubmitClaim,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "This request had written it before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn claim(
     access: Access,
     Segment(debate): Segment,
-    Door(via): Door,
+    SentVia(via): SentVia,
     Body(body): Body<SubmitClaim>,
-) -> WriteAnswer {
+) -> WriteResult {
     let role: Role = input::value("role", &body.role)?;
     if role == Role::Arbitrator {
         return Err(Problem::input(
@@ -296,7 +295,7 @@ pub(super) async fn claim(
     access.write(request).await
 }
 
-/// Puts a dispute before the arbitrator.
+/// Submits an APPEAL, which puts a dispute before the arbitrator.
 #[utoipa::path(
     post,
     path = "/debates/{id}/appeal",
@@ -304,20 +303,20 @@ pub(super) async fn claim(
     request_body = SubmitRequest,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "This request had written it before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn appeal(
     access: Access,
     Segment(debate): Segment,
-    Door(via): Door,
+    SentVia(via): SentVia,
     Body(body): Body<SubmitRequest>,
-) -> WriteAnswer {
+) -> WriteResult {
     access.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
 }
 
-/// Asks to complete the debate.
+/// Submits a RESOLUTION, which asks to complete the debate.
 #[utoipa::path(
     post,
     path = "/debates/{id}/resolution",
@@ -326,20 +325,20 @@ pub(super) async fn appeal(
     request_body = SubmitRequest,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "This request had written it before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn resolution(
     access: Access,
     Segment(debate): Segment,
-    Door(via): Door,
+    SentVia(via): SentVia,
     Body(body): Body<SubmitRequest>,
-) -> WriteAnswer {
+) -> WriteResult {
     access.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
 }
 
-/// Settles what is pending.
+/// Submits a RULING, which settles an APPEAL, a RESOLUTION or an INTERVENTION.
 #[utoipa::path(
     post,
     path = "/debates/{id}/ruling",
@@ -348,20 +347,20 @@ pub(super) async fn resolution(
     request_body = SubmitRuling,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "This request had written it before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn ruling(
     access: Access,
     Segment(debate): Segment,
-    Door(via): Door,
+    SentVia(via): SentVia,
     Body(body): Body<SubmitRuling>,
-) -> WriteAnswer {
+) -> WriteResult {
     access.write(access.app.ruling(input::id("debate_id", &debate)?, via, body)?).await
 }
 
-/// Stops the agents; a RULING must follow.
+/// Submits an INTERVENTION, which stops the agents until a RULING.
 #[utoipa::path(
     post,
     path = "/debates/{id}/intervention",
@@ -370,41 +369,41 @@ pub(super) async fn ruling(
     request_body = SubmitIntervention,
     responses(
         (status = 201, body = Success<Written>),
-        (status = 200, description = "This request had written it before", body = Success<Written>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
+        WriteErrors,
     )
 )]
 pub(super) async fn intervention(
     access: Access,
     Segment(debate): Segment,
-    Door(via): Door,
+    SentVia(via): SentVia,
     Body(body): Body<SubmitIntervention>,
-) -> WriteAnswer {
+) -> WriteResult {
     access.write(access.app.intervention(input::id("debate_id", &debate)?, via, body)?).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PollParams {
-    /// Who waits.
+    /// The role that waits.
     #[param(value_type = RoleText, required = true)]
     role: Option<String>,
-    /// The newest argument that the role has seen; empty is absent.
+    /// The newest argument that the role has seen; empty counts as absent.
     #[param(format = Uuid)]
     argument_id: Option<String>,
-    /// Seconds to wait for news; above 60 counts as 60.
+    /// The seconds to wait; above 60 counts as 60.
     #[param(value_type = Option<f64>, minimum = 0)]
     wait: Option<String>,
 }
 
-/// Whether this role has something to do or to read.
+/// Returns what a role has to read and to do now.
 #[utoipa::path(
     get,
     path = "/debates/{id}/poll",
     params(("id" = String, Path, format = Uuid), PollParams),
     responses(
         (status = 200, body = Success<Poll>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) fn poll(
@@ -412,18 +411,18 @@ pub(super) fn poll(
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
-    let asked = Asked::read(&debate, &params, Duration::ZERO);
-    async move { access.hold(asked?).await }
+    let request = WaitRequest::parse(&debate, &params, Duration::ZERO);
+    async move { access.hold(request?).await }
 }
 
-/// The same, held for a minute unless told otherwise.
+/// Like `poll`, but waits for a minute by default.
 #[utoipa::path(
     get,
     path = "/debates/{id}/wait",
     params(("id" = String, Path, format = Uuid), PollParams),
     responses(
         (status = 200, body = Success<Poll>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) fn wait(
@@ -431,20 +430,20 @@ pub(super) fn wait(
     Segment(debate): Segment,
     Params(params): Params<PollParams>,
 ) -> impl Future<Output = Result<Response, Problem>> {
-    let asked = Asked::read(&debate, &params, LONGEST_WAIT);
-    async move { access.hold(asked?).await }
+    let request = WaitRequest::parse(&debate, &params, LONGEST_WAIT);
+    async move { access.hold(request?).await }
 }
 
-/// What a poll asks for: all that is kept of the request while it is held.
-struct Asked {
+/// A parsed poll: the only part of the request that a held wait keeps.
+struct WaitRequest {
     debate: DebateId,
     role: Role,
     after: Option<ArgumentId>,
     patience: Duration,
 }
 
-impl Asked {
-    fn read(debate: &str, params: &PollParams, default: Duration) -> Result<Self, Problem> {
+impl WaitRequest {
+    fn parse(debate: &str, params: &PollParams, default: Duration) -> Result<Self, Problem> {
         let debate = input::id("debate_id", debate)?;
         let role = input::waiting_role(params.role.as_deref())?;
         let after = params
@@ -454,7 +453,7 @@ impl Asked {
             .map(|id| input::id("argument_id", id))
             .transpose()?;
         let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
-            // Not `min`, which would take a NaN for a minute.
+            // Not `min`, which would turn a NaN into a minute.
             Some(seconds) => {
                 Duration::try_from_secs_f64(seconds.clamp(-1.0, LONGEST_WAIT.as_secs_f64()))
                     .map_err(|_| {
@@ -463,36 +462,36 @@ impl Asked {
             }
             None => default,
         };
-        Ok(Asked { debate, role, after, patience })
+        Ok(WaitRequest { debate, role, after, patience })
     }
 }
 
 impl Access {
     async fn hold(
         &self,
-        Asked { debate, role, after, patience }: Asked,
+        WaitRequest { debate, role, after, patience }: WaitRequest,
     ) -> Result<Response, Problem> {
         let waiter = self.waiter(role, debate)?;
         let at_once = || waiter.wait(after, Duration::ZERO);
         let poll = if patience.is_zero() {
             at_once().await?
         } else {
-            let _held = self.app.waits.take(&self.caller)?;
+            let _permit = self.app.waits.take(&self.caller)?;
             let mut stopping = self.app.stopping.clone();
             tokio::select! {
                 poll = waiter.wait(after, patience) => poll?,
-                // The server goes; whoever waits is told that there is nothing new.
+                // A server that stops answers its waiters with the state of now.
                 () = stopping.wait() => at_once().await?,
-                () = self.unwelcome() => return Err(Problem::unauthorised(true)),
+                () = self.access_lost() => return Err(Problem::unauthorised(true)),
             }
         };
-        if !self.is_still_welcome().await {
+        if !self.is_still_allowed().await {
             return Err(Problem::unauthorised(true));
         }
         if let aw_record::Poll::News(news) = &poll
             && let Some(rulings) = news.earlier
         {
-            return transcript::poll(&self.app, &waiter.debate(), news, rulings);
+            return debate_stream::poll(&self.app, &waiter.debate(), news, rulings);
         }
         Ok(Json(Success::new(Poll::from(&poll))).into_response())
     }
@@ -503,7 +502,7 @@ impl Access {
         via: Via,
         body: SubmitRequest,
         play: fn(ArgumentId) -> Move<ArgumentId>,
-    ) -> WriteAnswer {
+    ) -> WriteResult {
         let target = input::id("target_id", &body.target_id)?;
         let request = Request {
             debate: input::id("debate_id", debate)?,
@@ -520,7 +519,7 @@ impl Access {
         self.write(request).await
     }
 
-    async fn write(&self, request: Request) -> WriteAnswer {
+    async fn write(&self, request: Request) -> WriteResult {
         let receipt = self.execute(request).await?;
         let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
         Ok((status, Json(Success::new((&receipt).into()))))
@@ -528,7 +527,7 @@ impl Access {
 }
 
 impl App {
-    /// The request that a RULING's body asks for.
+    /// Parses a RULING.
     pub(crate) fn ruling(
         &self,
         debate: DebateId,
@@ -556,7 +555,7 @@ impl App {
         })
     }
 
-    /// The request that an INTERVENTION's body asks for.
+    /// Parses an INTERVENTION.
     pub(crate) fn intervention(
         &self,
         debate: DebateId,

@@ -1,4 +1,4 @@
-//! `/documents`.
+//! `/documents`: documents and their versions.
 
 use std::time::{Duration, Instant};
 
@@ -12,13 +12,13 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::access::Access;
+use super::blocking_pool::{COMPARING, DRAWING};
+use super::debate_stream;
 use super::error::Problem;
 use super::input::{self, LongBody, Params, Segment};
-use super::json::{self, Items, Json};
-use super::long::{Held, LongMessages, SHORT};
-use super::refused::{ReadRefused, WriteRefused};
-use super::transcript;
-use super::turns::{COMPARING, DRAWING};
+use super::json::{self, Items, Json, JsonResult};
+use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::response_budget::{self, BudgetPermit, SMALL};
 use crate::api::types::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
     VersionList,
@@ -26,16 +26,15 @@ use crate::api::types::{
 use crate::policy::Command;
 use crate::render::diff;
 
-/// A diff that takes longer is finished with less care: it stays true, but is not the shortest.
+/// The time for a minimal diff. After it, the diff is finished fast: still correct, but longer.
 const DIFF_PATIENCE: Duration = Duration::from_secs(1);
 
-/// The most bytes that an author may keep beside a version.
+/// The most bytes of a version's metadata.
 const METADATA_BYTES: usize = 64 * 1024;
 
-type Answer<T> = Result<Json<Success<T>>, Problem>;
-type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
+type KeepResult = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
 
-/// Keeps a new document.
+/// Stores a new document.
 #[utoipa::path(
     post,
     path = "/documents",
@@ -43,20 +42,20 @@ type KeepAnswer = Result<(StatusCode, Json<Success<KeptVersion>>), Problem>;
     request_body = SubmitDocument,
     responses(
         (status = 201, body = Success<KeptVersion>),
-        (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request stored the version before", body = Success<KeptVersion>),
+        WriteErrors,
     )
 )]
 pub(super) async fn create(
     access: Access,
-    LongBody(body, _held): LongBody<SubmitDocument>,
-) -> KeepAnswer {
+    LongBody(body, _permit): LongBody<SubmitDocument>,
+) -> KeepResult {
     let request = input::request_id(body.client_request_id.as_deref())?;
     let version = access.app.new_version(body)?;
     kept(&access.create_document(request, version).await?)
 }
 
-/// Keeps the next version of a document.
+/// Stores the next version of a document.
 #[utoipa::path(
     post,
     path = "/documents/{id}/versions",
@@ -64,29 +63,29 @@ pub(super) async fn create(
     request_body = SubmitDocument,
     responses(
         (status = 201, body = Success<KeptVersion>),
-        (status = 200, description = "This request had kept it before", body = Success<KeptVersion>),
-        WriteRefused,
+        (status = 200, description = "A retry: this request stored the version before", body = Success<KeptVersion>),
+        WriteErrors,
     )
 )]
 pub(super) async fn add_version(
     access: Access,
     Segment(document): Segment,
-    LongBody(body, _held): LongBody<SubmitDocument>,
-) -> KeepAnswer {
+    LongBody(body, _permit): LongBody<SubmitDocument>,
+) -> KeepResult {
     let document = input::id("document_id", &document)?;
     let request = input::request_id(body.client_request_id.as_deref())?;
     let version = access.app.new_version(body)?;
     kept(&access.add_version(document, request, version).await?)
 }
 
-fn kept(kept: &aw_record::KeptVersion) -> KeepAnswer {
+fn kept(kept: &aw_record::KeptVersion) -> KeepResult {
     let status = if kept.replayed { StatusCode::OK } else { StatusCode::CREATED };
     Ok((status, Json(Success::new(kept.into()))))
 }
 
 impl App {
     fn new_version(&self, body: SubmitDocument) -> Result<NewVersion, Problem> {
-        // In one order, so that a retry is recognised however its keys are arranged.
+        // Sorted, so that a retry with its keys in another order is recognised.
         let mut metadata = Value::Object(body.metadata.unwrap_or_default());
         metadata.sort_all_objects();
         let metadata = serde_json::to_string(&metadata)
@@ -114,15 +113,15 @@ impl App {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListParams {
-    /// Only those whose newest summary contains this.
+    /// Only documents whose newest summary contains this.
     q: Option<String>,
-    /// Also those that were deleted.
+    /// Also return deleted documents.
     #[param(value_type = Option<bool>)]
     include_deleted: Option<String>,
-    /// At most so many; above 500 counts as 500.
+    /// The most rows to return; above 500 counts as 500.
     #[param(value_type = Option<u64>, default = 50)]
     limit: Option<String>,
-    /// After leaving out so many.
+    /// The number of rows to skip.
     #[param(value_type = Option<u64>, default = 0)]
     offset: Option<String>,
 }
@@ -135,13 +134,13 @@ pub(super) struct ListParams {
     params(ListParams),
     responses(
         (status = 200, body = Success<DocumentList>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn list(
     access: Access,
     Params(params): Params<ListParams>,
-) -> Answer<DocumentList> {
+) -> JsonResult<DocumentList> {
     let list = access
         .list_documents(
             input::search(params.q)?.as_deref(),
@@ -156,15 +155,15 @@ pub(super) async fn list(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ReadParams {
-    /// This version; without it the newest.
+    /// The version; absent for the newest.
     #[param(value_type = Option<u64>)]
     version: Option<String>,
-    /// Also when it was deleted.
+    /// Also return a deleted document.
     #[param(value_type = Option<bool>)]
     include_deleted: Option<String>,
 }
 
-/// A document in one version.
+/// Returns one version of a document.
 #[utoipa::path(
     get,
     path = "/documents/{id}",
@@ -172,7 +171,7 @@ pub(super) struct ReadParams {
     params(("id" = String, Path, format = Uuid), ReadParams),
     responses(
         (status = 200, body = Success<Document>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn read(
@@ -185,24 +184,25 @@ pub(super) async fn read(
     let include_deleted = input::flag("include_deleted", params.include_deleted.as_deref())?;
     let document = access.document(Command::DocsGet, id).await?;
     let size = document.size(version, include_deleted).await?;
-    if size <= SHORT as u64 {
+    if size <= SMALL as u64 {
         let document = document.read(version, include_deleted).await?;
         return Ok(Json(Success::new(Document::from(document))).into_response());
     }
-    let held = access.app.long.hold_pieces(usize::try_from(size).unwrap_or(usize::MAX))?;
+    let permit =
+        access.app.response_budget.take_for_stream(usize::try_from(size).unwrap_or(usize::MAX))?;
     let (document, text) = document.in_pieces(version, include_deleted).await?;
-    long_text(held, &Success::new(Document::from(document)), "\"content\":\"", text)
+    long_text(permit, &Success::new(Document::from(document)), "\"content\":\"", text)
 }
 
-/// An answer with one long text in it, which is sent piece by piece.
+/// A response with one long text, which is sent piece by piece.
 fn long_text(
-    held: Held,
+    permit: BudgetPermit,
     whole: &impl Serialize,
     gap: &str,
     text: Vec<String>,
 ) -> Result<Response, Problem> {
     let [head, end] = json::around(whole, &[gap])?;
-    Ok(transcript::as_json(LongMessages::answer(held, |out| async move {
+    Ok(debate_stream::as_json(response_budget::stream(permit, |out| async move {
         out.send(head).await?;
         for piece in text {
             out.send(DRAWING.run(move || json::quoted(&piece)).await??).await?;
@@ -211,7 +211,7 @@ fn long_text(
     })))
 }
 
-/// Hides a document.
+/// Deletes a document: it is hidden for good.
 #[utoipa::path(
     delete,
     path = "/documents/{id}",
@@ -219,10 +219,10 @@ fn long_text(
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Deleted>),
-        WriteRefused,
+        WriteErrors,
     )
 )]
-pub(super) async fn delete(access: Access, Segment(document): Segment) -> Answer<Deleted> {
+pub(super) async fn delete(access: Access, Segment(document): Segment) -> JsonResult<Deleted> {
     let id = input::id("document_id", &document)?;
     access.delete_document(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
@@ -231,18 +231,18 @@ pub(super) async fn delete(access: Access, Segment(document): Segment) -> Answer
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct VersionParams {
-    /// Also when the document was deleted.
+    /// Also return the versions of a deleted document.
     #[param(value_type = Option<bool>)]
     include_deleted: Option<String>,
-    /// At most so many; above 500 counts as 500.
+    /// The most rows to return; above 500 counts as 500.
     #[param(value_type = Option<u64>, default = 100)]
     limit: Option<String>,
-    /// After leaving out so many.
+    /// The number of rows to skip.
     #[param(value_type = Option<u64>, default = 0)]
     offset: Option<String>,
 }
 
-/// The versions of a document, the newest first, without their texts.
+/// Lists the versions of a document, the newest first, without their texts.
 #[utoipa::path(
     get,
     path = "/documents/{id}/versions",
@@ -250,7 +250,7 @@ pub(super) struct VersionParams {
     params(("id" = String, Path, format = Uuid), VersionParams),
     responses(
         (status = 200, body = Success<VersionList>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn versions(
@@ -270,11 +270,11 @@ pub(super) async fn versions(
     if next >= last {
         return Ok(Json(whole).into_response());
     }
-    // What authors keep with their versions is long.
-    let held = access.app.long.hold_pieces(0)?;
+    // The metadata of many versions is long.
+    let permit = access.app.response_budget.take_for_stream(0)?;
     let mut piece = std::mem::take(&mut whole.data.versions);
     let [head, end] = json::around(&whole, &["\"versions\":["])?;
-    Ok(transcript::as_json(LongMessages::answer(held, move |out| async move {
+    Ok(debate_stream::as_json(response_budget::stream(permit, move |out| async move {
         out.send(head).await?;
         let mut items = Items::default();
         while !piece.is_empty() {
@@ -298,7 +298,7 @@ pub(super) struct DiffParams {
     to: Option<String>,
 }
 
-/// What changed between two versions, as a unified diff.
+/// Compares two versions, as a unified diff.
 #[utoipa::path(
     get,
     path = "/documents/{id}/diff",
@@ -306,7 +306,7 @@ pub(super) struct DiffParams {
     params(("id" = String, Path, format = Uuid), DiffParams),
     responses(
         (status = 200, body = Success<Diff>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn diff(
@@ -318,7 +318,7 @@ pub(super) async fn diff(
     let from = input::optional("from", params.from.as_deref())?;
     let to = input::optional("to", params.to.as_deref())?;
     let document = access.document(Command::DocsDiff, id).await?;
-    let turn = COMPARING.take().await;
+    let slot = COMPARING.take().await;
     let (from, to) = document.two_versions(from, to).await?;
     let (old, new) = (from.version.number, to.version.number);
     let compare = move || {
@@ -326,12 +326,12 @@ pub(super) async fn diff(
         let deadline = Instant::now() + DIFF_PATIENCE;
         pieces(&diff::unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
     };
-    let text = turn.run(compare).await?;
+    let text = slot.run(compare).await?;
     let mut diff = Diff { document_id: Text(id), from: old, to: new, diff: String::new() };
     if text.len() <= 1 {
         diff.diff = text.concat();
         return Ok(Json(Success::new(diff)).into_response());
     }
-    let held = access.app.long.hold_pieces(text.iter().map(String::len).sum())?;
-    long_text(held, &Success::new(diff), "\"diff\":\"", text)
+    let permit = access.app.response_budget.take_for_stream(text.iter().map(String::len).sum())?;
+    long_text(permit, &Success::new(diff), "\"diff\":\"", text)
 }

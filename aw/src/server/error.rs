@@ -1,4 +1,4 @@
-//! Failures as HTTP responses.
+//! Errors of a request, and the only place that maps them to HTTP statuses.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use axum::response::{IntoResponse, Response};
 use crate::api::error::{Code, Error};
 use crate::api::types::{Stamp, Text};
 
-/// What to do about a damaged record.
+/// Suggests how to repair a damaged record.
 const RESTORE: &str = "To mend it, restore the newest backup: aw server stop, then aw server restore \
                        PATH (PostgreSQL: pg_restore into an empty database)";
 
-/// A request that was not fulfilled.
+/// The error of a request.
 ///
-/// As a response it is still without a body: the outermost layer writes that
-/// ([`Problem::write`]), because only it knows the request's id.
+/// As a response it has no body yet: the outermost layer writes it ([`Problem::write`]), because only that
+/// layer has the request's id.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) error: Box<Error>,
-    /// What the log should say; the caller is told less.
+    /// The cause for the log, which is not sent to the client.
     pub(crate) fault: Option<String>,
-    /// In how many seconds it is worth trying again, if the server is too busy now.
+    /// The seconds of `Retry-After`, if the server is busy.
     after: u64,
 }
 
@@ -34,20 +34,20 @@ impl Problem {
         Problem { error: Box::new(error), fault: None, after: 1 }
     }
 
-    /// With what to do next.
+    /// Adds what to do next.
     pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.error.suggestion = Some(suggestion.into());
         self
     }
 
-    /// Something is wrong with this field.
+    /// A wrong field.
     pub(crate) fn input(field: &str, message: impl Into<String>) -> Self {
         let mut problem = Self::new(Code::InvalidInput, message);
         problem.error.field = Some(field.to_owned());
         problem
     }
 
-    /// A text that was not accepted.
+    /// A field with a wrong text.
     pub(crate) fn text(field: &str, bad: BadText) -> Self {
         let message = format!("`{field}` {bad}");
         match bad {
@@ -64,7 +64,7 @@ impl Problem {
         }
     }
 
-    /// More bytes than fit.
+    /// A text or body that is too long.
     pub(crate) fn too_large(message: impl Into<String>, max: usize) -> Self {
         let mut problem = Self::new(Code::ContentTooLarge, message).suggest(
             "Keep long text in a document and cite it: aw docs create --summary \"...\" --file PATH, \
@@ -90,22 +90,22 @@ impl Problem {
     }
 
     pub(crate) fn forbidden_origin() -> Self {
-        let mut problem = Self::new(Code::Forbidden, "requests of other web sites are not served");
+        let mut problem = Self::new(Code::Forbidden, "the request comes from another web site");
         problem.error.reason = Some("origin".to_owned());
         problem
     }
 
-    /// A token that is not for this.
+    /// A token that does not allow this request.
     pub(crate) fn forbidden_role(message: impl Into<String>) -> Self {
         let mut problem = Self::new(Code::Forbidden, message)
-            .suggest("Use the token of a seat that may, or ask whoever runs the server for one");
+            .suggest("Use a token that allows this, or ask the server's administrator for one");
         problem.error.reason = Some("role".to_owned());
         problem
     }
 
     pub(crate) fn unauthorised(token_given: bool) -> Self {
         let message = if token_given {
-            "this server wants a token, and the one that was sent is not it"
+            "this server wants a token, and the one that was sent is not valid"
         } else {
             "this server wants a token, and none was sent"
         };
@@ -128,34 +128,34 @@ impl Problem {
         Self::new(Code::ServerBusy, message).suggest("Try again in a second")
     }
 
-    /// More than one caller may ask for, until so much time has passed.
+    /// A rate limit was exceeded; `settings` can raise it.
     pub(crate) fn too_often(message: impl Into<String>, wait: Duration, settings: &str) -> Self {
         let after = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         let seconds = if after == 1 { "second" } else { "seconds" };
         let mut problem = Self::new(Code::ServerBusy, message).suggest(format!(
-            "Try again in {after} {seconds}; whoever runs the server can allow more ({settings})"
+            "Try again in {after} {seconds}; the server's administrator can raise {settings}"
         ));
         problem.after = after;
         problem
     }
 
-    /// JSON that is no message of the Model Context Protocol, or in a revision that is not spoken.
-    pub(crate) fn no_message(status: StatusCode) -> Self {
+    /// A body that is not an MCP message, or an unsupported revision of MCP.
+    pub(crate) fn bad_mcp_message(status: StatusCode) -> Self {
         match status {
             StatusCode::BAD_REQUEST => Self::input(
                 "mcp-protocol-version",
-                "the MCP-Protocol-Version header names no revision of the protocol that is spoken here",
+                "the MCP-Protocol-Version header names a revision that this server does not support",
             )
             .suggest("Use 2026-07-28, 2025-11-25 or 2025-06-18"),
             status if status.is_server_error() => {
-                Self::fault(format!("the tools failed with {status}"))
+                Self::fault(format!("the MCP service failed with {status}"))
             }
-            _ => Self::input("body", "the body is JSON, but no message of the protocol")
+            _ => Self::input("body", "the body is JSON, but not an MCP message")
                 .suggest("Send one JSON-RPC 2.0 message of the Model Context Protocol"),
         }
     }
 
-    /// Not found out: a bug.
+    /// A failure of the server, which only the log explains.
     pub(crate) fn fault(what: impl Into<String>) -> Self {
         let mut problem = Self::new(Code::ServerError, "something failed on the server")
             .suggest("Look for the request_id in the server's log");
@@ -163,17 +163,17 @@ impl Problem {
         problem
     }
 
-    /// The status that it has over HTTP.
+    /// The HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         status(&self.error.code)
     }
 
-    /// When to try again, if the server is too busy now.
+    /// The value of `Retry-After`, if the server is busy.
     pub(crate) fn retry_after(&self) -> Option<HeaderValue> {
         (self.error.code == Code::ServerBusy).then(|| self.after.into())
     }
 
-    /// Writes the response, with the id under which the log knows the request.
+    /// Writes the response, with the request's id in the log.
     pub(crate) fn write(mut self, request_id: &str) -> Response {
         if matches!(self.error.code, Code::ServerError | Code::RecordDamaged) {
             self.error.request_id = Some(request_id.to_owned());
@@ -188,8 +188,8 @@ impl Problem {
         response
     }
 
-    /// The problem behind a response that the router gave by itself. It adds `Allow` on its own.
-    pub(crate) fn of_bare(response: &Response, method: &str, path: &str) -> Option<Self> {
+    /// The problem in a response of the router, which has set `Allow` itself.
+    pub(crate) fn of_router(response: &Response, method: &str, path: &str) -> Option<Self> {
         let refused = response.status() == StatusCode::METHOD_NOT_ALLOWED;
         refused.then(|| Self::method_not_allowed(method, path))
     }
@@ -260,8 +260,9 @@ impl From<Failure> for Problem {
                 "Delete what is no longer needed, or start the server with a higher limit \
                  (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",
             ),
-            Failure::DebateIdTaken { .. } => Self::input("debate_id", message)
-                .suggest("Make a new id: aw debate generate-id"),
+            Failure::DebateIdTaken { .. } => {
+                Self::input("debate_id", message).suggest("Make a new id: aw debate generate-id")
+            }
             Failure::RequestIdReused => Self::input("client_request_id", message).suggest(
                 "Send the same request to retry it, or a new client_request_id to say something else",
             ),
@@ -278,7 +279,7 @@ impl From<Fault> for Problem {
                 "the disk is full: nothing was written",
             )
             .suggest(
-                "Make room; the server goes on by itself, and the same request can be sent again",
+                "Free some space, then send the same request again; the server needs no restart",
             ),
             Fault::Busy(why) => Self::busy(why),
             Fault::Damaged(damage) => {

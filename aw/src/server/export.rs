@@ -1,4 +1,4 @@
-//! `/debates/{id}/export`: the whole transcript, to take away.
+//! `/debates/{id}/export`: the whole transcript as Markdown, HTML or JSON.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use utoipa::IntoParams;
 
 use super::App;
 use super::access::{Access, OneDebate};
+use super::blocking_pool::DRAWING;
+use super::debate_stream::{self, ArgumentReader, CitedReader};
 use super::error::Problem;
 use super::input::{self, Params, Segment};
-use super::long::{DRAWN, LongMessages};
+use super::openapi_errors::ReadErrors;
 use super::pages;
-use super::refused::ReadRefused;
-use super::transcript::{self, Arguments, Cited};
-use super::turns::DRAWING;
+use super::response_budget::{self, HTML_EXTRA};
 use crate::api::types::{Stamp, Transcript};
 use crate::kit::texts::Language;
 use crate::policy::Command;
@@ -32,7 +32,7 @@ pub(super) struct ExportParams {
     format: Option<String>,
 }
 
-/// The whole transcript.
+/// Exports the whole transcript of a debate.
 #[utoipa::path(
     get,
     path = "/debates/{id}/export",
@@ -42,7 +42,7 @@ pub(super) struct ExportParams {
         (status = 200, content(
             (String = "text/markdown"), (String = "text/html"), (Transcript = "application/json"),
         )),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn export(
@@ -55,7 +55,7 @@ pub(super) async fn export(
     let debate = access.debate(Command::DebateExport, id)?;
     match params.format.as_deref() {
         None | Some("" | "markdown") => markdown(&access.app, &debate).await,
-        Some("json") => transcript::export(&access.app, &debate).await,
+        Some("json") => debate_stream::export(&access.app, &debate).await,
         Some("html") => html(&access.app, debate, pages::language(&headers)).await,
         Some(other) => {
             let message = format!("`format` is {other:?}: not one of markdown, html, json");
@@ -64,16 +64,16 @@ pub(super) async fn export(
     }
 }
 
-/// The transcript as HTML: one file that needs nothing else.
+/// The transcript as one HTML file that loads nothing else.
 async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Response, Problem> {
-    let held = app.long.hold_pieces(DRAWN)?;
+    let permit = app.response_budget.take_for_stream(HTML_EXTRA)?;
     let head = debate.stretch(0, 0).await?.debate;
     let [begin, before_arguments, end] =
         argument::transcript_frame(&head, language).map_err(Problem::fault)?;
     let (last, now) = (head.debate.standing.last, debate.now().0);
-    let mut arguments = Arguments::between(&debate, Selection::All, Seq(0), last);
-    let mut documents = Cited::by(&debate);
-    let body = LongMessages::answer(held, |out| async move {
+    let mut arguments = ArgumentReader::between(&debate, Selection::All, Seq(0), last);
+    let mut documents = CitedReader::by(&debate);
+    let body = response_budget::stream(permit, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {
             let lines = piece.iter().map(|document| argument::document_line(document, language));
@@ -93,17 +93,16 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
     });
     let kind = [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
-        // It is opened from this server too: agents' words must be as harmless there.
+        // A browser may open it from this server, so it must not run anything that an agent wrote.
         (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     Ok((kind, body).into_response())
 }
 
-/// The transcript as Markdown. What was said is quoted, so that it cannot pass for the transcript
-/// itself.
+/// The transcript as Markdown. Arguments are quoted, so that none can imitate the transcript itself.
 async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let held = app.long.hold_pieces(0)?;
+    let permit = app.response_budget.take_for_stream(0)?;
     let head = debate.stretch(0, 0).await?.debate;
     let begin = format!(
         "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
@@ -115,9 +114,9 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
         Stamp(head.updated_at),
     );
     let last = head.debate.standing.last;
-    let mut arguments = Arguments::between(debate, Selection::All, Seq(0), last);
-    let mut documents = Cited::by(debate);
-    let body = LongMessages::answer(held, |out| async move {
+    let mut arguments = ArgumentReader::between(debate, Selection::All, Seq(0), last);
+    let mut documents = CitedReader::by(debate);
+    let body = response_budget::stream(permit, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {
             out.send(piece.iter().map(line).collect::<String>()).await?;
@@ -140,7 +139,7 @@ fn line(document: &CitedDocument) -> String {
 fn section(argument: &Argument) -> String {
     let event = argument.event;
     let mut notes = vec![format!("`{}`", argument.id), Stamp(argument.at).to_string()];
-    // What the record knows, then what somebody says of themselves.
+    // First what the record knows, then what the author claims.
     notes.extend(argument::written_by(argument));
     notes.extend(argument.seat.as_ref().map(|seat| format!("seat {}", name(seat.as_str()))));
     notes.extend(argument.author.as_ref().map(|author| format!("by {}", name(author.as_str()))));
@@ -148,7 +147,7 @@ fn section(argument: &Argument) -> String {
     notes.extend(event.parked().then(|| "parked".to_owned()));
     notes.extend(event.automatic().then(|| "automatic".to_owned()));
     notes.extend((event.close() == Some(true)).then(|| "closes the debate".to_owned()));
-    // A lone CR ends a line for whoever draws Markdown, so it does here.
+    // Markdown renderers end a line at a lone CR, so it must be quoted as a line.
     let content = argument.content.as_str().replace("\r\n", "\n").replace('\r', "\n");
     let quoted: String = content
         .lines()
@@ -163,7 +162,7 @@ fn section(argument: &Argument) -> String {
     )
 }
 
-/// Somebody's name among our own words: set off as code, so that it can pass for none of them.
+/// A name as inline code, so that it cannot imitate the transcript's own words.
 fn name(text: &str) -> String {
     let text = visible(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -173,7 +172,7 @@ fn name(text: &str) -> String {
     format!("{fence}{room}{text}{room}{fence}")
 }
 
-/// Somebody's line, in which nothing is Markdown.
+/// Escapes all Markdown in a line.
 fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in visible(text).chars() {
@@ -185,7 +184,7 @@ fn literal(text: &str) -> String {
     escaped
 }
 
-/// The line with what would turn its direction named.
+/// Replaces the characters that change the direction of a text by their names.
 fn visible(line: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
     let mut named = String::with_capacity(line.len());
@@ -205,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stays_within_its_fence() {
+    fn a_name_cannot_end_its_code_fence() {
         assert_eq!(name("An's laptop"), "`An's laptop`");
         assert_eq!(name("a `b` c"), "``a `b` c``");
         assert_eq!(name("`"), "`` ` ``");
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_drawn_as_it_was_written() {
+    fn an_escaped_line_renders_as_it_was_written() {
         for line in ["# <img src=x> ![a](b) `c` *d* _e_ ~f~ | &lt; \\", "Keep one SQLite file?"] {
             let drawn = comrak::markdown_to_html(
                 &format!("# {}", literal(line)),

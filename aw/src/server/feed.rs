@@ -1,7 +1,6 @@
-//! `/ws` without a debate: all debates, live.
+//! `/ws` without a debate: sends the changes of all debates.
 //!
-//! The engine names the debates that have changed; each is read once and written down once, however
-//! many sockets follow. A socket keeps only how far it was told.
+//! The engine names the debates that changed. Each is read and written once, however many sockets follow.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,35 +10,35 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::access::{Access, AllDebates};
 use super::error::Problem;
-use super::socket::{End, Socket, Turn, welcome, written};
+use super::socket::{Socket, SocketEnd, SocketEvent, check_access, written};
 use crate::api::types::{DebateEvent, ServerEvent, Text};
 
-/// How many messages are kept for the sockets that have yet to send them.
+/// The most messages that are kept for other sockets.
 const KEPT: usize = 1_000;
 
-/// Tells a socket of every change until it ends.
+/// Sends every change to a socket until it ends.
 pub(super) async fn run(
     access: &Access,
     debates: &AllDebates,
     mut following: Following,
     socket: &mut Socket,
-) -> End {
-    if let Err(end) = welcome(access).await {
+) -> SocketEnd {
+    if let Err(end) = check_access(access).await {
         return end;
     }
     loop {
         let step = tokio::select! {
             changes = following.next() => match changes {
-                Ok(changes) => tell(access, debates, &changes, socket).await,
-                Err(aw_record::TooSlow) => Err(End::TooSlow),
+                Ok(changes) => send(access, debates, &changes, socket).await,
+                Err(aw_record::TooSlow) => Err(SocketEnd::TooSlow),
             },
-            turn = socket.turn() => match turn {
-                Ok(Turn::Said(_) | Turn::NotText) => {
-                    let what = "this socket only tells: to write, open /ws?debate_id=<uuid>";
+            event = socket.next_event() => match event {
+                Ok(SocketEvent::Text(_) | SocketEvent::NotText) => {
+                    let what = "this socket is read-only: to write, open /ws?debate_id=<uuid>";
                     socket.refuse(Problem::input("message", what)).await
                 }
-                Ok(Turn::Departure) => welcome(access).await,
-                Ok(Turn::Ping) => socket.ping(access).await,
+                Ok(SocketEvent::AccessChanged) => check_access(access).await,
+                Ok(SocketEvent::PingDue) => socket.ping(access).await,
                 Err(end) => Err(end),
             },
         };
@@ -49,59 +48,63 @@ pub(super) async fn run(
     }
 }
 
-async fn tell(
+async fn send(
     access: &Access,
     debates: &AllDebates,
     changes: &[Changed],
     socket: &mut Socket,
-) -> Result<(), End> {
-    welcome(access).await?;
-    let theirs = |changed: &&Changed| access.caller.may_see(changed.debate).is_ok();
-    for changed in changes.iter().filter(theirs) {
-        let message = access.app.told.message(debates, *changed).await?;
-        socket.say(message).await?;
+) -> Result<(), SocketEnd> {
+    check_access(access).await?;
+    let visible = |changed: &&Changed| access.caller.may_see(changed.debate).is_ok();
+    for changed in changes.iter().filter(visible) {
+        let message = access.app.feed_messages.message(debates, *changed).await?;
+        socket.send_text(message).await?;
     }
     Ok(())
 }
 
-/// What there is to see of a change.
-async fn look(
+/// Reads the event of a change.
+async fn event_of(
     debates: &AllDebates,
     Changed { debate, change, .. }: Changed,
-) -> Result<ServerEvent, End> {
+) -> Result<ServerEvent, SocketEnd> {
     let debate_id = Text(debate);
     let presence = || debates.presence(debate).into();
-    let told = |listed| Box::new(DebateEvent::of(&listed, presence()));
+    let event = |listed| Box::new(DebateEvent::of(&listed, presence()));
     let found = match change {
         ChangeKind::Opened => {
-            debates.listed(debate).await.map(|it| ServerEvent::DebateCreated(told(it)))
+            debates.listed(debate).await.map(|it| ServerEvent::DebateCreated(event(it)))
         }
         ChangeKind::Written => {
-            debates.listed(debate).await.map(|it| ServerEvent::DebateUpdated(told(it)))
+            debates.listed(debate).await.map(|it| ServerEvent::DebateUpdated(event(it)))
         }
         ChangeKind::Presence => Ok(ServerEvent::Presence { debate_id, presence: presence() }),
     };
     match found {
-        Ok(told) => Ok(told),
+        Ok(event) => Ok(event),
         Err(Failure::DebateNotFound { .. }) => Ok(ServerEvent::DebateDeleted { debate_id }),
-        Err(failure) => Err(End::by(failure)),
+        Err(failure) => Err(SocketEnd::by(failure)),
     }
 }
 
-/// Messages that were written for one socket and serve for all.
+/// Messages that sockets share.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct SharedMessages {
     kept: Mutex<HashMap<Changed, Utf8Bytes>>,
 }
 
-impl Messages {
-    /// The message of this change, which is looked at for the first who asks.
-    async fn message(&self, debates: &AllDebates, changed: Changed) -> Result<Utf8Bytes, End> {
+impl SharedMessages {
+    /// The message of a change, written for the first socket that needs it.
+    async fn message(
+        &self,
+        debates: &AllDebates,
+        changed: Changed,
+    ) -> Result<Utf8Bytes, SocketEnd> {
         if let Some(message) = self.kept().get(&changed) {
             return Ok(message.clone());
         }
-        // Not under the lock: two may look at once, and find the same or something newer.
-        let message = written(&look(debates, changed).await?)?;
+        // Without the lock: two sockets may both read the change, and find the same or something newer.
+        let message = written(&event_of(debates, changed).await?)?;
         let mut kept = self.kept();
         if kept.len() >= KEPT {
             kept.clear();
@@ -111,7 +114,7 @@ impl Messages {
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<Changed, Utf8Bytes>> {
-        // Nothing that holds the lock can panic half way through a change.
+        // No code panics half way through a change while it holds the lock.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

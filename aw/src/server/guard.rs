@@ -1,9 +1,8 @@
-//! Who may call at all.
+//! Authenticates every request before its handler runs.
 //!
-//! A local server can be reached from every web page that its user opens. So the `Host` must be a
-//! name of this machine (a page that points its own name here is refused), an `Origin` must be the
-//! server's own, and where tokens are wanted every route but `/health` wants one. Who it belongs to
-//! goes with the request, as its [`Caller`].
+//! Every web page that a user opens can send requests to a local server. So `Host` must be a name of this
+//! machine (against DNS rebinding), and `Origin` must be the server's own. If the server requires tokens,
+//! every route except `/health` needs one. The [`Caller`] is attached to the request.
 
 use std::net::Ipv4Addr;
 
@@ -16,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
 
 use super::App;
-use super::access::{Record, Session};
+use super::access::{BrowserSession, Record};
 use super::caller::Caller;
 use super::cookies::{BROWSER, cookie, sessions_of};
 use super::error::Problem;
@@ -26,20 +25,20 @@ use crate::api::error::Code;
 use crate::settings::Guard;
 use crate::token::digest;
 
-/// Lets a request in, with whom it found out to be calling; or says what it is answered.
-pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Response> {
+/// Authenticates a request, or returns the refusal.
+pub(super) async fn authorize(app: &App, request: Request) -> Result<Request, Response> {
     let (mut parts, body) = request.into_parts();
-    match app.judge(&parts).await {
-        Ok(Verdict::ComesIn(caller, session)) => {
+    match app.admit(&parts).await {
+        Ok(Admission::Admitted(caller, session)) => {
             parts.extensions.insert(caller);
             parts.extensions.insert(session);
             Ok(Request::from_parts(parts, body))
         }
-        Ok(Verdict::ComesAgain) => Err(pages::ask_again(&parts.uri)),
-        Ok(Verdict::SignsIn) => Err(pages::redirect_to_sign_in(&parts.uri)),
+        Ok(Admission::AskAgain) => Err(pages::ask_again(&parts.uri)),
+        Ok(Admission::SignIn) => Err(pages::redirect_to_sign_in(&parts.uri)),
         Err(problem) => {
-            let is_told = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
-            if is_told && pages::is_page(parts.uri.path()) && pages::wants_page(&parts) {
+            let has_page = matches!(problem.error.code, Code::AuthFailed | Code::ServerBusy);
+            if has_page && pages::is_page(parts.uri.path()) && pages::wants_page(&parts) {
                 return Err((app.error_page)(&parts, app, problem));
             }
             Err(problem.into_response())
@@ -47,50 +46,50 @@ pub(super) async fn stand(app: &App, request: Request) -> Result<Request, Respon
     }
 }
 
-/// What becomes of a request that is not refused.
+/// The result of authenticating a request that is not refused.
 #[derive(Debug)]
-enum Verdict {
-    /// It is let in, by its token or by the session of a browser.
-    ComesIn(Caller, Session),
-    /// A person came by a link from elsewhere, for which browsers keep our cookie back: the same
-    /// page is asked for once more from here.
-    ComesAgain,
-    /// A person has to sign in first.
-    SignsIn,
+enum Admission {
+    /// The caller has a valid token or browser session, or needs none.
+    Admitted(Caller, BrowserSession),
+    /// A browser follows a link from another site and therefore sends no cookie. It has to request the
+    /// page again from this site.
+    AskAgain,
+    /// The person has to sign in first.
+    SignIn,
 }
 
 impl App {
-    /// Whether a request is let in, and not one too many of its address or its token.
-    async fn judge(&self, request: &Parts) -> Result<Verdict, Problem> {
+    /// Authenticates a request and applies the rate limits of its address and token.
+    async fn admit(&self, request: &Parts) -> Result<Admission, Problem> {
         let (method, uri, headers) = (&request.method, &request.uri, &request.headers);
         let peer = request.extensions.get::<Peer>().copied();
-        self.meters.address(peer)?;
-        let judged = self.guard.judge(method, uri, headers, &self.record).await;
+        self.rate_limiters.check_address(peer)?;
+        let judged = self.guard.authenticate(method, uri, headers, &self.record).await;
         let refused = match &judged {
-            Ok(Verdict::ComesIn(caller, _)) => {
+            Ok(Admission::Admitted(caller, _)) => {
                 if uri.path() != "/health" {
-                    self.meters.token(caller)?;
+                    self.rate_limiters.check_token(caller)?;
                 }
                 false
             }
-            Ok(Verdict::ComesAgain | Verdict::SignsIn) => true,
+            Ok(Admission::AskAgain | Admission::SignIn) => true,
             Err(problem) => problem.error.code == Code::AuthFailed,
         };
         if refused && headers.contains_key(AUTHORIZATION) {
-            self.meters.wrong_token(peer)?;
+            self.rate_limiters.check_wrong_token(peer)?;
         }
         judged
     }
 }
 
 impl Guard {
-    async fn judge(
+    async fn authenticate(
         &self,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
         record: &Record,
-    ) -> Result<Verdict, Problem> {
+    ) -> Result<Admission, Problem> {
         let host = only(headers, &HOST)
             .and_then(|host| host.to_str().ok())
             .map(str::to_ascii_lowercase)
@@ -109,28 +108,27 @@ impl Guard {
         let says = |name: &str, word: &str| headers.get(name).is_some_and(|said| said == word);
         let page = pages::is_page(uri.path());
         let from_elsewhere = says("sec-fetch-site", "cross-site");
-        // Another port of this machine is the same site to a browser, and another's all the same.
+        // A browser takes another port of this machine for the same site, but it is another server.
         let from_another = from_elsewhere || says("sec-fetch-site", "same-site");
-        // A link may lead a person here from anywhere; nothing else may.
+        // Other sites may only link to pages.
         let by_link = page && method == Method::GET && says("sec-fetch-dest", "document");
         if from_another && !by_link {
             return Err(Problem::forbidden_origin());
         }
-        // A browser that comes by a link keeps our cookies back. Given another one, it could not send the
-        // forms any more that are open in it.
+        // A browser that follows such a link sends no cookies. A new cookie would replace its own and
+        // break the forms that it has open.
         if from_elsewhere && uri.path() != pages::LINK && cookie(headers, BROWSER).is_none() {
-            return Ok(Verdict::ComesAgain);
+            return Ok(Admission::AskAgain);
         }
         if !self.wants_token {
-            return Ok(Verdict::ComesIn(Caller::Anybody, Session(None)));
+            return Ok(Admission::Admitted(Caller::Anybody, BrowserSession(None)));
         }
         if let Some(given) = bearer(headers)
             && let Some(caller) = self.caller(digest(given), record).await?
         {
-            return Ok(Verdict::ComesIn(caller, Session(None)));
+            return Ok(Admission::Admitted(caller, BrowserSession(None)));
         }
-        // What a page itself asks for brings the cookie instead: it reads and follows, and what it
-        // writes goes through its forms.
+        // The script of a page sends the cookie instead of a token. It only reads; pages write by forms.
         let reads =
             method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
         let sessions = if page || reads { sessions_of(headers) } else { Vec::new() };
@@ -138,23 +136,23 @@ impl Guard {
             if let Some(holder) = record.holder(session).await?
                 && let Some(caller) = self.caller(holder, record).await?
             {
-                return Ok(Verdict::ComesIn(caller, Session(Some(session))));
+                return Ok(Admission::Admitted(caller, BrowserSession(Some(session))));
             }
         }
         if uri.path() == "/health" || pages::is_public(uri.path()) {
-            return Ok(Verdict::ComesIn(Caller::Stranger, Session(None)));
+            return Ok(Admission::Admitted(Caller::Stranger, BrowserSession(None)));
         }
-        // A part that the page's script asks for is not a place to sign in.
+        // A script cannot sign in, so its request for a part of a page is refused instead.
         let part = headers.contains_key("x-fragment") || uri.path() == "/needed";
         match (page && method == Method::GET && !part, from_elsewhere) {
-            (true, true) => Ok(Verdict::ComesAgain),
-            (true, false) => Ok(Verdict::SignsIn),
+            (true, true) => Ok(Admission::AskAgain),
+            (true, false) => Ok(Admission::SignIn),
             (false, _) => Err(Problem::unauthorised(headers.contains_key(AUTHORIZATION))),
         }
     }
 
-    /// Whoever has the token with this SHA-256. A guess learns nothing from how long this takes: what
-    /// is looked up and compared is the hash, of which it cannot choose the bytes.
+    /// The caller with the token of this SHA-256. The time that this takes reveals nothing: a client
+    /// cannot choose the bytes of the hash that is looked up.
     pub(crate) async fn caller(
         &self,
         token: Hash,
@@ -167,13 +165,13 @@ impl Guard {
         }
     }
 
-    /// Whether this is a name of ours. Any port will do, so that forwarding works.
+    /// Whether this host is this server, on any port, so that port forwarding works.
     fn knows(&self, host: &str) -> bool {
         is_loopback(host) || self.public.iter().any(|url| url.authority == host)
     }
 
-    /// Whether whoever sends this came to us over TLS, which a proxy in front of us speaks: a form
-    /// says where it is from, and otherwise the name that was asked for tells.
+    /// Whether the client uses TLS, which a proxy in front of the server ends. A form has an `Origin`
+    /// that says so; other requests have a `Host` that is a public HTTPS URL.
     pub(crate) fn is_by_tls(&self, headers: &HeaderMap) -> bool {
         let said = |name| only(headers, &name).and_then(|value| value.to_str().ok());
         match (said(ORIGIN), said(HOST)) {
@@ -185,14 +183,14 @@ impl Guard {
         }
     }
 
-    /// The URL under which whoever sent these knows the server.
+    /// The URL by which the client reaches the server.
     pub(super) fn url_for(&self, headers: &HeaderMap) -> String {
         let host = only(headers, &HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let public = self.public.iter().find(|url| url.authority.eq_ignore_ascii_case(host));
         public.map_or_else(|| format!("http://{host}"), |url| url.origin.clone())
     }
 
-    /// Whether a page of this origin was served by us.
+    /// Whether this origin is this server.
     fn is_own(&self, origin: &str, host: &str) -> bool {
         let origin = origin.to_ascii_lowercase();
         let local = is_loopback(host) && origin.strip_prefix("http://") == Some(host);
@@ -200,7 +198,7 @@ impl Guard {
     }
 }
 
-/// The token that was sent.
+/// The token in the `Authorization` header.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     only(headers, &AUTHORIZATION)
         .and_then(|value| str::from_utf8(value.as_bytes()).ok())
@@ -209,13 +207,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         .map(|(_, given)| given)
 }
 
-/// The header, if it is there exactly once: of two, a proxy may have judged the other.
+/// The header, if there is exactly one: a proxy may have checked only one of two.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
 }
 
-/// `localhost`, `127.x.x.x` or `[::1]`, each with or without a port, in no other spelling.
+/// Whether this is `localhost`, `127.x.x.x` or `[::1]`, with or without a port, in no other spelling.
 fn is_loopback(host: &str) -> bool {
     let (name, port) = match host.strip_prefix('[') {
         Some(v6) => match v6.split_once(']') {
@@ -239,7 +237,7 @@ mod tests {
     use crate::settings::PublicUrl;
 
     #[test]
-    fn loopback_is_known_by_its_plain_names_only() {
+    fn only_plain_names_are_loopback() {
         for host in [
             "localhost",
             "localhost:3456",
@@ -280,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_url_is_known_by_its_scheme_and_host() {
+    fn a_public_url_counts_with_its_scheme_and_host() {
         let guard = Guard {
             public: vec!["https://Debates.example.org/x".parse().unwrap()],
             ..Guard::default()

@@ -10,7 +10,7 @@ use super::json::Json;
 use crate::api::error::Failure;
 use crate::api::types::{Health, Success};
 
-/// Tells the truth about whether the server can do its work.
+/// Reports whether the server can write to its record.
 #[utoipa::path(
     get,
     path = "/health",
@@ -35,7 +35,7 @@ pub(super) async fn health(State(app): State<App>) -> Result<Json<Success<Health
     })))
 }
 
-/// What Prometheus collects.
+/// Metrics for Prometheus.
 #[utoipa::path(
     get,
     path = "/metrics",
@@ -49,10 +49,10 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
 
 impl App {
     fn held_waits(&self) -> usize {
-        self.waits.taken()
+        self.waits.in_use()
     }
 
     fn open_sockets(&self) -> usize {
-        self.sockets.taken()
+        self.sockets.in_use()
     }
 }

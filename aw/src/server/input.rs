@@ -1,4 +1,4 @@
-//! What comes in: bodies, queries and ids, each refused in our own words.
+//! Parses bodies, queries and ids.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::App;
-use super::body::{Arrived, read_body};
+use super::blocking_pool::DRAWING;
+use super::body::{ReadBody, read_body};
 use super::error::Problem;
-use super::long::Held;
-use super::turns::DRAWING;
+use super::response_budget::BudgetPermit;
 use crate::api::in_process;
 
-/// What to do with a document that is too long.
+/// Suggests what to do with a document that is too long.
 pub(super) const SPLIT: &str = "Split it into several documents";
 
-/// A JSON body that holds an argument.
+/// A JSON body with an argument.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for Body<T> {
@@ -32,7 +32,7 @@ impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for Body<T> 
     }
 }
 
-/// A JSON body that holds a MOTION, and perhaps the texts of its type.
+/// A JSON body with a MOTION, and perhaps the texts of its type.
 pub(super) struct OpeningBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for OpeningBody<T> {
@@ -44,15 +44,15 @@ impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for OpeningB
     }
 }
 
-/// A JSON body that holds a document, and the room that it takes.
-pub(super) struct LongBody<T>(pub(super) T, pub(super) Held);
+/// A JSON body with a document, and its share of the memory budget.
+pub(super) struct LongBody<T>(pub(super) T, pub(super) BudgetPermit);
 
 impl<T: DeserializeOwned + Clone + Send + 'static> FromRequest<App> for LongBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Problem> {
         if let Some(body) = in_process::body_of(&request) {
-            return Ok(LongBody(body, Held::default()));
+            return Ok(LongBody(body, BudgetPermit::default()));
         }
         let (body, held) = read_document(request, app).await?;
         Ok(LongBody(parsed(body).await?, held))
@@ -64,16 +64,19 @@ async fn read_json<T: DeserializeOwned + Clone + Send + 'static>(
     app: &App,
     text: usize,
     besides: usize,
-) -> Result<(T, Held), Problem> {
+) -> Result<(T, BudgetPermit), Problem> {
     if let Some(body) = in_process::body_of(&request) {
-        return Ok((body, Held::default()));
+        return Ok((body, BudgetPermit::default()));
     }
     let (body, held) = read_body(request, app, text, besides).await?;
     Ok((parsed(body).await?, held))
 }
 
-/// The JSON in which a document arrives, with the room that it takes.
-pub(super) async fn read_document(request: Request, app: &App) -> Result<(Arrived, Held), Problem> {
+/// Reads the body of a request with a document.
+pub(super) async fn read_document(
+    request: Request,
+    app: &App,
+) -> Result<(ReadBody, BudgetPermit), Problem> {
     let read = read_body(request, app, app.limits.document_bytes, 0).await;
     read.map_err(|problem| match problem.error.max_length {
         Some(_) => problem.suggest(SPLIT),
@@ -81,17 +84,17 @@ pub(super) async fn read_document(request: Request, app: &App) -> Result<(Arrive
     })
 }
 
-/// What stands in a body; a long one is read off the threads that serve everybody.
-async fn parsed<T: DeserializeOwned + Send + 'static>(body: Arrived) -> Result<T, Problem> {
+/// Parses a body. A long one is parsed on a blocking thread.
+async fn parsed<T: DeserializeOwned + Send + 'static>(body: ReadBody) -> Result<T, Problem> {
     if body.is_short() {
         return from_json(&body.whole());
     }
     DRAWING.run(move || from_json(&body.whole())).await?
 }
 
-/// Reads JSON and says which field is wrong.
+/// Parses JSON. The error names the wrong field.
 pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    // A field that nobody reads would be passed over unseen, whatever its bytes are.
+    // serde_json does not check the bytes of fields that it skips.
     let text = str::from_utf8(bytes)
         .map_err(|error| Problem::input("body", format!("the body is not UTF-8: {error}")))?;
     let mut json = serde_json::Deserializer::from_str(text);
@@ -103,7 +106,7 @@ pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
     read.map_err(|error| {
         let message = error.inner().to_string();
         let path = error.path().to_string();
-        // A missing or doubled field is reported at its parent, and named in the message only.
+        // serde reports a missing or duplicate field at its parent, and names it only in the message.
         let named = message.split('`').nth(1).filter(|_| message.contains(" field `"));
         let field = match (path.as_str(), named) {
             (".", Some(named)) => named,
@@ -115,8 +118,7 @@ pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
     })
 }
 
-/// The part of the path that names something: a debate by its id, also where the older system called it
-/// otherwise.
+/// The id in a path. A debate's id in the older system is replaced by its id here.
 pub(crate) struct Segment(pub(crate) String);
 
 impl FromRequestParts<App> for Segment {
@@ -144,11 +146,11 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(params)) => Ok(Params(params)),
             Err(rejection) => {
-                // The framework's own opening words say nothing to whoever asked.
-                let said = rejection.body_text();
-                let message = match said.split_once(": ") {
+                // The part before the colon is axum's own and does not help the client.
+                let text = rejection.body_text();
+                let message = match text.split_once(": ") {
                     Some((_, why)) => format!("the query cannot be read: {why}"),
-                    None => said,
+                    None => text,
                 };
                 let field = message.split('`').nth(1).unwrap_or("query").to_owned();
                 Err(Problem::input(&field, message))
@@ -157,15 +159,15 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     }
 }
 
-/// The door a request came in by, as far as it says so itself.
-pub(super) struct Door(pub(super) Via);
+/// The program that sent a request, by its own `aw-via` header.
+pub(super) struct SentVia(pub(super) Via);
 
-impl FromRequestParts<App> for Door {
+impl FromRequestParts<App> for SentVia {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
-        let said = parts.headers.get("aw-via").and_then(|value| value.to_str().ok());
-        Ok(Door(match said {
+        let name = parts.headers.get("aw-via").and_then(|value| value.to_str().ok());
+        Ok(SentVia(match name {
             Some("cli") => Via::Cli,
             Some("mcp") => Via::Mcp,
             Some(_) | None => Via::Api,
@@ -173,7 +175,7 @@ impl FromRequestParts<App> for Door {
     }
 }
 
-/// A UUID in this field.
+/// Parses a UUID.
 pub(crate) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|_| {
         let shown: Cow<'_, str> = match text.char_indices().nth(80) {
@@ -193,7 +195,7 @@ pub(crate) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
     })
 }
 
-/// A debate in the field `debate_id`: its id, or the one that it had in the older system.
+/// Parses `debate_id`: a debate's id, or its id in the older system.
 pub(super) async fn debate_id(app: &App, text: &str) -> Result<DebateId, Problem> {
     match id("debate_id", text) {
         Ok(id) => Ok(id),
@@ -201,7 +203,7 @@ pub(super) async fn debate_id(app: &App, text: &str) -> Result<DebateId, Problem
     }
 }
 
-/// The request's id, or one of the server's own.
+/// Parses `client_request_id`, or makes a new one.
 pub(super) fn request_id(text: Option<&str>) -> Result<RequestId, Problem> {
     match text {
         Some(text) => id("client_request_id", text),
@@ -209,12 +211,12 @@ pub(super) fn request_id(text: Option<&str>) -> Result<RequestId, Problem> {
     }
 }
 
-/// A word of the protocol, or a number.
+/// Parses a word of the protocol, or a number.
 pub(crate) fn value<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|error| Problem::input(field, format!("`{field}` is {text:?}: {error}")))
 }
 
-/// The same where it may be left out; empty counts as left out.
+/// Parses an optional value; an empty one counts as absent.
 pub(super) fn optional<T: FromStr<Err: Display>>(
     field: &str,
     text: Option<&str>,
@@ -222,7 +224,7 @@ pub(super) fn optional<T: FromStr<Err: Display>>(
     text.filter(|text| !text.is_empty()).map(|text| value(field, text)).transpose()
 }
 
-/// `true` or `false`; given without a value it is true.
+/// Parses `true` or `false`; an empty value is true.
 pub(super) fn flag(field: &str, text: Option<&str>) -> Result<bool, Problem> {
     match text {
         None => Ok(false),
@@ -232,18 +234,18 @@ pub(super) fn flag(field: &str, text: Option<&str>) -> Result<bool, Problem> {
     }
 }
 
-/// A number of rows: at most 500 are given at a time.
+/// Parses a number of rows, of at most 500.
 pub(super) fn limit(text: Option<&str>, default: u64) -> Result<u64, Problem> {
     Ok(optional("limit", text)?.unwrap_or(default).min(500))
 }
 
-/// How many rows to leave out.
+/// Parses the number of rows to skip.
 pub(super) fn offset(text: Option<&str>) -> Result<u64, Problem> {
     let offset: u64 = optional("offset", text)?.unwrap_or(0);
     Ok(offset.min(i64::MAX as u64 / 2))
 }
 
-/// A search, unless it is empty.
+/// Parses a search; an empty one counts as absent.
 pub(super) fn search(text: Option<String>) -> Result<Option<String>, Problem> {
     match text {
         Some(text) if text.contains('\0') => Err(Problem::text("q", BadText::Nul)),
@@ -252,19 +254,19 @@ pub(super) fn search(text: Option<String>) -> Result<Option<String>, Problem> {
     }
 }
 
-/// A label of who writes, unless it is empty.
+/// Parses an author; an empty one counts as absent.
 pub(super) fn author(text: Option<String>) -> Result<Option<Author>, Problem> {
     text.filter(|text| !text.is_empty())
         .map(|text| Author::parse(text).map_err(|bad| Problem::text("author", bad)))
         .transpose()
 }
 
-/// A text that must say something.
+/// Parses a text that must not be blank.
 pub(crate) fn content(field: &str, text: String, max: usize) -> Result<Content, Problem> {
     Content::parse(text, max).map_err(|bad| Problem::text(field, bad))
 }
 
-/// The role of somebody who waits.
+/// Parses the role of a waiter.
 pub(super) fn waiting_role(text: Option<&str>) -> Result<Role, Problem> {
     match text {
         Some(text) => value("role", text),

@@ -1,16 +1,20 @@
-//! An answer as JSON.
+//! Writes JSON responses, whole or piece by piece.
 
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::error::Problem;
+use crate::api::types::Success;
 
-/// As much as most answers need.
+/// The size of most responses.
 const USUAL: usize = 2048;
 
-/// An answer as JSON. axum's own begins with 128 bytes and doubles them, which a transcript of ten
-/// arguments pays for seven times.
+/// The result of a handler that answers with `data`.
+pub(super) type JsonResult<T> = Result<Json<Success<T>>, Problem>;
+
+/// A JSON response. axum's own type starts with 128 bytes and doubles them, which reallocates seven times
+/// for a transcript of ten arguments.
 #[derive(Debug)]
 pub(super) struct Json<T>(pub(super) T);
 
@@ -22,21 +26,21 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 let kind = HeaderValue::from_static("application/json");
                 ([(CONTENT_TYPE, kind)], text).into_response()
             }
-            Err(error) => Problem::fault(format!("an answer: {error}")).into_response(),
+            Err(error) => Problem::fault(format!("writing JSON: {error}")).into_response(),
         }
     }
 }
 
-/// The JSON around lists and texts that are sent piece by piece. `whole` holds them empty; each gap is
-/// written as it begins there, such as `"arguments":[`. So many gaps make one part more.
+/// Splits the JSON of `whole` at its gaps: empty lists or texts whose content is sent piece by piece. A gap
+/// is given by its start, such as `"arguments":[`. There is one part more than there are gaps.
 pub(super) fn around<const PARTS: usize>(
     whole: &impl Serialize,
     gaps: &[&str],
 ) -> Result<[String; PARTS], Problem> {
-    let fault = |why: &str| Problem::fault(format!("an answer: {why}"));
+    let fault = |why: &str| Problem::fault(format!("writing JSON: {why}"));
     let mut text = serde_json::to_string(whole).map_err(|error| fault(&error.to_string()))?;
     let mut parts = Vec::with_capacity(PARTS);
-    // From the end: what a client keeps with a document comes before its text, and may look like a gap.
+    // From the end, because a document's metadata comes before its text and may look like a gap.
     for gap in gaps.iter().rev() {
         let end = if gap.ends_with('[') { "]" } else { "\"" };
         let at = text.rfind(&format!("{gap}{end}")).ok_or_else(|| fault(gap))? + gap.len();
@@ -44,17 +48,17 @@ pub(super) fn around<const PARTS: usize>(
     }
     parts.push(text);
     parts.reverse();
-    parts.try_into().map_err(|_| fault("as many parts as there are gaps, and one"))
+    parts.try_into().map_err(|_| fault("the number of gaps is wrong"))
 }
 
-/// Items of a list in JSON, with a comma before each but the very first.
+/// Writes the items of a JSON list piece by piece, with a comma before each but the first.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     is_begun: bool,
 }
 
 impl Items {
-    /// Writes some more of them.
+    /// Writes the next items.
     pub(super) fn write<T: Serialize>(
         &mut self,
         items: impl IntoIterator<Item = T>,
@@ -65,16 +69,16 @@ impl Items {
                 text.push(b',');
             }
             serde_json::to_writer(&mut text, &item)
-                .map_err(|error| Problem::fault(format!("an answer: {error}")))?;
+                .map_err(|error| Problem::fault(format!("writing JSON: {error}")))?;
         }
         Ok(text)
     }
 }
 
-/// A part of a text as it stands between the quotes of JSON.
+/// Escapes a part of a text, without the quotes around it.
 pub(super) fn quoted(text: &str) -> Result<String, Problem> {
     let mut quoted = serde_json::to_string(text)
-        .map_err(|error| Problem::fault(format!("an answer: {error}")))?;
+        .map_err(|error| Problem::fault(format!("writing JSON: {error}")))?;
     quoted.pop();
     quoted.remove(0);
     Ok(quoted)
@@ -87,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_and_what_goes_between_them_are_the_whole() {
+    fn the_parts_with_content_in_the_gaps_are_valid_json() {
         let whole = json!({"metadata": {"content": ""}, "content": "", "versions": [], "end": 1});
         let [head, middle, end] =
             around(&whole, &["\"content\":\"", "\"versions\":["]).expect("both are there");

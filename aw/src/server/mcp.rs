@@ -1,11 +1,10 @@
 //! `/mcp`: the Model Context Protocol over HTTP.
 //!
-//! The guard lets the caller in before anything here sees a request. A tool's requests go to the
-//! server's own routes, in this process, as that same caller: a seat may do here what it may do there.
+//! The guard has authenticated the caller. A tool calls the server's own routes in this process as that
+//! caller, so a seat has the same rights here as in the API.
 //!
-//! No session is kept, in either revision of the protocol, so clients do not notice a restart of the
-//! server. Clients of the older revision get a session id all the same: it tells their calls apart, so
-//! that one of them can be cancelled.
+//! The server keeps no session, so clients do not notice a restart. A client of the older revision still gets
+//! a session id: a cancellation names it, so that it cancels the call of the right client.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,37 +30,37 @@ use super::App;
 use super::caller::Caller;
 use super::error::Problem;
 use super::input;
-use super::long::{Held, LongMessages};
+use super::response_budget::{BudgetPermit, ResponseBudget};
 use crate::api::in_process::{self, InProcess};
 use crate::mcp::{CallSource, CallerInfo, Defaults, Mcp, Scope, Transport};
 
-/// Tells the calls of one client of the older revision from those of another.
+/// Identifies a client of the older revision.
 const SESSION: &str = "mcp-session-id";
 
-/// The methods that are looked at before they are answered.
+/// The methods that the server itself reads.
 const INITIALIZE: &str = "initialize";
 const CANCELLED: &str = "notifications/cancelled";
 
-/// The fields of a message that matter before it is answered.
+/// The parts of an MCP message that the server reads itself.
 #[derive(Debug, Deserialize)]
-struct Message {
+struct McpMessage {
     method: Option<String>,
     #[serde(default)]
     params: Option<Cancelled>,
 }
 
-/// The parameters of a cancellation, as far as there are any.
+/// The parameters of a cancellation.
 #[derive(Debug, Deserialize)]
 struct Cancelled {
     #[serde(default, rename = "requestId")]
     request: Option<RequestId>,
 }
 
-/// The route, whose tools call these routes.
+/// The route `/mcp`. Its tools call `routes`.
 pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRouter<App> {
     let http = Http { routes, app: app.clone() };
     let mcp = Mcp::new(http, defaults);
-    // Its own look at Host and Origin is coarser than the guard's, which has been passed.
+    // The guard checks Host and Origin more strictly.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
@@ -74,11 +73,14 @@ pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRout
         let (mut parts, body) = request.into_parts();
         scope(&parts)?;
         let request = Request::from_parts(parts.clone(), body);
-        let (body, held) = input::read_document(request, &app).await?;
+        let (body, permit) = input::read_document(request, &app).await?;
         let body = body.whole();
-        let room = Arc::new(Room { long: app.long.clone(), held: Mutex::new(held) });
-        parts.extensions.insert(room.clone());
-        let message = looked_at(&body)?;
+        let budget = Arc::new(CallBudget {
+            budget: app.response_budget.clone(),
+            permit: Mutex::new(permit),
+        });
+        parts.extensions.insert(budget.clone());
+        let message = message_for_server(&body)?;
         let method = message.as_ref().and_then(|message| message.method.as_deref());
         let session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok());
         let is_first = method == Some(INITIALIZE);
@@ -88,16 +90,16 @@ pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRout
         {
             mcp.cancel(session, &request);
         }
-        // A client that does not say what it accepts can read both.
+        // Clients that do not send this header can read both kinds.
         let every = HeaderValue::from_static("application/json, text/event-stream");
         parts.headers.insert(ACCEPT, every);
         let request = Request::from_parts(parts, Body::from(body.clone()));
         let answered = service.oneshot(request).await;
         let mut response: Response = match answered {
-            // Its room is held until the last of it has been sent.
+            // The budget is held until the last frame was sent.
             Ok(response) => response.map(move |body| {
                 Body::new(body.map_frame(move |frame| {
-                    let _ = &room;
+                    let _ = &budget;
                     frame
                 }))
             }),
@@ -105,7 +107,7 @@ pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRout
         };
         if !response.status().is_success() && !speaks_json(&response) {
             input::from_json::<IgnoredAny>(&body)?;
-            return Err(Problem::no_message(response.status()));
+            return Err(Problem::bad_mcp_message(response.status()));
         }
         if is_first && let Ok(id) = HeaderValue::from_str(&Uuid::new_v4().to_string()) {
             response.headers_mut().insert(SESSION, id);
@@ -114,34 +116,34 @@ pub(super) fn route(routes: Router, app: &App, defaults: Defaults) -> MethodRout
     })
 }
 
-/// The message, if it is one that must be looked at here. The protocol's own parser reads all of them,
-/// so that a call is not parsed twice.
-fn looked_at(body: &[u8]) -> Result<Option<Message>, Problem> {
+/// Parses a message that the server itself must read. MCP's own parser reads all messages, so a call is
+/// not parsed twice.
+fn message_for_server(body: &[u8]) -> Result<Option<McpMessage>, Problem> {
     let text = str::from_utf8(body).unwrap_or_default();
     let matters = [INITIALIZE, CANCELLED].iter().any(|method| text.contains(method));
     if matters { input::from_json(body).map(Some) } else { Ok(None) }
 }
 
-/// Whether a refusal is one of the protocol's own.
+/// Whether an error is one of MCP's own.
 fn speaks_json(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-/// The memory that a call and its answer take.
-struct Room {
-    long: LongMessages,
-    held: Mutex<Held>,
+/// The share of the memory budget for a call and its response.
+struct CallBudget {
+    budget: ResponseBudget,
+    permit: Mutex<BudgetPermit>,
 }
 
-impl in_process::Room for Room {
+impl in_process::Room for CallBudget {
     fn take(&self, bytes: usize) -> bool {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        self.long.grow(&mut held, bytes).is_ok()
+        let mut permit = self.permit.lock().unwrap_or_else(PoisonError::into_inner);
+        self.budget.grow(&mut permit, bytes).is_ok()
     }
 }
 
-/// Callers over HTTP, which the guard has authenticated.
+/// MCP callers over HTTP.
 struct Http {
     routes: Router,
     app: App,
@@ -156,9 +158,10 @@ impl CallSource for Http {
         let mut room: Option<Arc<dyn in_process::Room>> = None;
         if let Some(parts) = call.get::<Parts>() {
             caller.insert(Caller::of(parts));
-            room = parts.extensions.get::<Arc<Room>>().map(|room| room.clone() as Arc<_>);
+            let budget = parts.extensions.get::<Arc<CallBudget>>();
+            room = budget.map(|budget| budget.clone() as Arc<_>);
             url = self.app.guard.url_for(&parts.headers);
-            // It was looked at before the call was taken.
+            // The route has checked it before the call.
             allowed = scope(parts).unwrap_or(Scope::Open);
             session = parts.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         }
@@ -171,7 +174,7 @@ impl CallSource for Http {
     }
 }
 
-/// What the caller may call: as the role of its seat, else as the one in the URL.
+/// The tools that the caller may call: those of its seat's role, else of the role in the URL.
 fn scope(parts: &Parts) -> Result<Scope, Problem> {
     let query = parts.uri.query().unwrap_or_default();
     let asked = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "role");

@@ -1,17 +1,19 @@
 //! The server: HTTP and WebSocket on top of the engine.
 //!
-//! It never touches the database and has no rules of its own: it parses ([`input`]), asks the
-//! engine, and shows what came of it ([`to_api`], [`error`]). Begin with [`router`] for what is
-//! served and [`serve`] for how connections live and die.
+//! A handler parses the request ([`input`]), calls the engine through [`access`], and converts the result
+//! ([`to_api`], [`error`]). The server never touches the database and has no rules of its own. Start with
+//! [`router`] for the routes and [`serve`] for the connections.
 
 mod access;
+mod blocking_pool;
 pub(crate) mod body;
 mod caller;
 pub(crate) mod cookies;
 pub(crate) mod csrf;
+mod debate_stream;
 mod debates;
 mod documents;
-mod drain;
+mod drained_body;
 mod error;
 mod export;
 mod feed;
@@ -19,21 +21,19 @@ mod guard;
 mod health;
 pub(crate) mod input;
 mod json;
-mod links;
 mod live;
-mod long;
 mod mcp;
+mod openapi_errors;
+mod openapi_links;
 pub(crate) mod pages;
-mod places;
+mod quotas;
 mod rates;
-mod refused;
+mod response_budget;
 mod seats;
 mod serve;
 mod socket;
 mod telemetry;
 mod to_api;
-mod transcript;
-mod turns;
 mod verify;
 
 use std::ops::Deref;
@@ -52,41 +52,40 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use csrf::CsrfKey;
-use long::LongMessages;
 pub use pages::Pages;
-use places::Places;
-use rates::Meters;
+use quotas::Quota;
+use rates::RateLimiters;
+use response_budget::ResponseBudget;
 pub use serve::{Peer, Stop, Stopping, serve};
 use telemetry::Telemetry;
 
 pub(crate) use access::{Access, Record};
+pub(crate) use blocking_pool::{COMPARING, DRAWING};
 pub(crate) use caller::Caller;
 pub(crate) use debates::before;
 pub(crate) use error::Problem;
-pub(crate) use long::Held;
-pub(crate) use turns::{COMPARING, DRAWING};
+pub(crate) use response_budget::BudgetPermit;
 
 use crate::mcp::Defaults;
 use crate::settings::{Guard, Limits, Rates};
 
-/// What every handler is handed. It is cloned several times for each request, so that a clone must
-/// cost no more than one count.
+/// The state of the server, which every handler receives. It is cloned several times per request, so a
+/// clone only counts a reference.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Shared>);
 
-/// What all of them share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) record: Record,
     pub(crate) guard: Guard,
     pub(crate) limits: Limits,
     pub(crate) csrf: CsrfKey,
-    pub(crate) meters: Meters,
-    waits: Places,
-    sockets: Places,
-    long: LongMessages,
-    told: feed::Messages,
-    told_in_debates: live::ToldInDebates,
+    pub(crate) rate_limiters: RateLimiters,
+    waits: Quota,
+    sockets: Quota,
+    response_budget: ResponseBudget,
+    feed_messages: feed::SharedMessages,
+    live_messages: live::SharedLiveMessages,
     telemetry: Telemetry,
     error_page: fn(&Parts, &App, Problem) -> Response,
     pub(crate) home_id: String,
@@ -101,18 +100,18 @@ impl Deref for App {
     }
 }
 
-/// How to make a [`router`].
+/// The parts of a [`router`].
 #[derive(Debug)]
 pub struct Setup {
-    /// Where everything is kept.
+    /// Reads and writes the record.
     pub engine: Engine,
-    /// Whom it lets in.
+    /// The accepted callers.
     pub guard: Guard,
-    /// How much it takes on.
+    /// The limits.
     pub limits: Limits,
-    /// Tells the servers of different data folders apart.
+    /// The id of the data folder, by which clients recognise its server.
     pub home_id: String,
-    /// Tells when the server should stop.
+    /// Signals that the server should stop.
     pub stopping: Stopping,
     /// The settings that its tools use.
     pub tool_defaults: Defaults,
@@ -130,42 +129,42 @@ pub struct Setup {
 )]
 struct Description;
 
-/// Everything that is served.
+/// All routes of the server.
 pub fn router(setup: Setup) -> Router {
     let Setup { engine, guard, limits, home_id, stopping, tool_defaults, pages } = setup;
     let record = Record::new(engine);
     let rates = if guard.wants_token { limits.rates } else { Rates::FREE };
     let app = App(Arc::new(Shared {
-        meters: Meters::new(rates, record.clone()),
+        rate_limiters: RateLimiters::new(rates, record.clone()),
         record,
         guard,
-        waits: Places::for_waits(limits.held_waits, limits.waits_per_token),
-        sockets: Places::for_sockets(limits.sockets, limits.sockets_per_token),
-        long: LongMessages::within(limits.long_answers, limits.content_bytes),
+        waits: Quota::for_waits(limits.held_waits, limits.waits_per_token),
+        sockets: Quota::for_sockets(limits.sockets, limits.sockets_per_token),
+        response_budget: ResponseBudget::new(limits.long_answers, limits.content_bytes),
         limits,
         csrf: CsrfKey::new(),
-        told: feed::Messages::default(),
-        told_in_debates: live::ToldInDebates::default(),
+        feed_messages: feed::SharedMessages::default(),
+        live_messages: live::SharedLiveMessages::default(),
         telemetry: Telemetry::default(),
         error_page: pages.error,
         home_id,
         stopping,
     }));
     let (router, _) = api().split_for_parts();
-    let own = router
+    let in_process = router
         .clone()
-        .layer(from_fn_with_state(app.clone(), attend_inside))
+        .layer(from_fn_with_state(app.clone(), handle_in_process))
         .with_state(app.clone());
     router
         .route("/openapi.json", get(description))
-        .route("/mcp", mcp::route(own, &app, tool_defaults))
+        .route("/mcp", mcp::route(in_process, &app, tool_defaults))
         .merge(pages.routes)
         .fallback(unknown)
-        .layer(from_fn_with_state(app.clone(), attend))
+        .layer(from_fn_with_state(app.clone(), handle))
         .with_state(app)
 }
 
-/// What programs call, with its description.
+/// The routes of the API, with their OpenAPI description.
 fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(health::health))
@@ -193,31 +192,36 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(seats::link))
 }
 
-/// The description of [`api`], which few ask for: put together when the first one does.
+/// The OpenAPI description, built on the first request for it.
 async fn description() -> impl IntoResponse {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let (_, description) = api().split_for_parts();
-        links::linked(description).to_json().expect("the description is plain data")
+        openapi_links::add_links(description).to_json().expect("the description is plain data")
     });
     ([("content-type", "application/json")], TEXT.as_str())
 }
 
-/// What happens around every request. One layer and no nesting: each layer would be cloned for each
-/// request, and a wait holds whatever is kept here while it is answered. So what comes before and
-/// after it is boxed, and gone meanwhile, and the request itself is not held at all.
-fn attend(
+/// Authorizes, answers and counts every request.
+///
+/// It is one layer because every layer is cloned per request. The work before and after the handler is
+/// boxed and the request is not kept, because a held wait keeps this future in memory.
+fn handle(
     State(app): State<App>,
     request: Request,
     next: Next,
 ) -> impl Future<Output = Response> + Send {
     let observed = telemetry::observe(&request);
-    let begun = Box::pin(begin(app.clone(), request, next));
+    let begun = Box::pin(authorize(app.clone(), request, next));
     async move {
         let response = match begun.await {
-            Ok((answer, person)) => {
+            Ok((answer, page_request)) => {
                 let Ok(response) = answer.await;
-                match long::length(&response) {
-                    Some(length) => Box::pin(long::bound(&app, person, response, length)).await,
+                match response_budget::counted_length(&response) {
+                    Some(length) => {
+                        let counted =
+                            response_budget::count_response(&app, page_request, response, length);
+                        Box::pin(counted).await
+                    }
                     None => response,
                 }
             }
@@ -227,24 +231,25 @@ fn attend(
     }
 }
 
-/// Lets the request in, and says what will answer it.
-async fn begin(
+/// Authorizes a request and calls its handler.
+async fn authorize(
     app: App,
     request: Request,
     mut next: Next,
 ) -> Result<(<Next as Service<Request>>::Future, Option<Box<Parts>>), Box<Response>> {
-    let (request, person) = long::person(guard::stand(&app, request).await.map_err(Box::new)?);
-    Ok((next.call(request), person))
+    let request = guard::authorize(&app, request).await.map_err(Box::new)?;
+    let (request, page_request) = response_budget::keep_page_request(request);
+    Ok((next.call(request), page_request))
 }
 
-/// The same for what a tool asks of the server's own routes: the guard has let its caller in.
-async fn attend_inside(State(app): State<App>, request: Request, next: Next) -> Response {
+/// Handles a call of an MCP tool to the server's own routes. The guard has authorized the caller before.
+async fn handle_in_process(State(app): State<App>, request: Request, next: Next) -> Response {
     let observed = telemetry::observe(&request);
     let response = next.run(request).await;
     telemetry::answered(&app, observed, response)
 }
 
-/// Whatever is not served: told to programs in our envelope, to people as a page.
+/// Answers a request for an unknown path: JSON to programs, a page to browsers.
 async fn unknown(State(app): State<App>, request: Request) -> Response {
     let problem = Problem::route_not_found(request.uri().path());
     let (parts, _) = request.into_parts();

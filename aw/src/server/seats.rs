@@ -1,4 +1,4 @@
-//! `/tokens`: the seats of this server. `/links`: signing in without typing a token.
+//! `/tokens`: the seats of this server. `/links`: links that sign a browser in.
 
 use aw_core::{SeatName, Time};
 use aw_record::{NewSeat, Pass, SeatRole};
@@ -8,22 +8,20 @@ use uuid::Uuid;
 use super::access::Access;
 use super::error::Problem;
 use super::input::{self, Body, Segment};
-use super::json::Json;
+use super::json::{Json, JsonResult};
+use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::pages;
-use super::refused::{ReadRefused, WriteRefused};
 use crate::api::types::{CreateLink, CreateToken, Link, NewToken, Seat, Stamp, Success, TokenList};
 use crate::policy::Command;
 use crate::token::Token;
 
-/// How long a link may lie about, in milliseconds.
+/// The lifetime of a link, in milliseconds.
 const LINK_LASTS: i64 = 10 * 60 * 1000;
 
-/// The longest that a token may be good, in seconds: a hundred years.
+/// The longest lifetime of a token, in seconds: a hundred years.
 const LONGEST: u64 = 100 * 365 * 24 * 60 * 60;
 
-type Answer<T> = Result<Json<Success<T>>, Problem>;
-
-/// Makes a seat and its token, which is shown this once.
+/// Makes a seat and returns its token, which cannot be read again.
 #[utoipa::path(
     post,
     path = "/tokens",
@@ -31,7 +29,7 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
     request_body = CreateToken,
     responses(
         (status = 201, body = Success<NewToken>),
-        WriteRefused,
+        WriteErrors,
     )
 )]
 pub(super) async fn create(
@@ -73,17 +71,17 @@ pub(super) async fn create(
     operation_id = "list_tokens",
     responses(
         (status = 200, body = Success<TokenList>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
-pub(super) async fn list(access: Access) -> Answer<TokenList> {
+pub(super) async fn list(access: Access) -> JsonResult<TokenList> {
     let seats = access.administration()?.seats().await?;
     let tokens: Vec<Seat> = seats.iter().map(Seat::from).collect();
     let (total, wanted) = (tokens.len() as u64, access.app.guard.wants_token);
     Ok(Json(Success::new(TokenList { tokens, total, wanted })))
 }
 
-/// Takes a token back.
+/// Revokes a token.
 #[utoipa::path(
     delete,
     path = "/tokens/{id}",
@@ -91,16 +89,16 @@ pub(super) async fn list(access: Access) -> Answer<TokenList> {
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<Seat>),
-        WriteRefused,
+        WriteErrors,
     )
 )]
-pub(super) async fn revoke(access: Access, Segment(id): Segment) -> Answer<Seat> {
+pub(super) async fn revoke(access: Access, Segment(id): Segment) -> JsonResult<Seat> {
     let id: Uuid = input::id("token_id", &id)?;
     let seat = access.administration()?.revoke_seat(id).await?;
     Ok(Json(Success::new((&seat).into())))
 }
 
-/// Makes a link that signs a browser in as whoever asks for it, once.
+/// Makes a link that signs a browser in as the caller, once.
 #[utoipa::path(
     post,
     path = "/links",
@@ -108,7 +106,7 @@ pub(super) async fn revoke(access: Access, Segment(id): Segment) -> Answer<Seat>
     request_body = CreateLink,
     responses(
         (status = 201, body = Success<Link>),
-        WriteRefused,
+        WriteErrors,
     )
 )]
 pub(super) async fn link(
@@ -116,7 +114,7 @@ pub(super) async fn link(
     Body(body): Body<CreateLink>,
 ) -> Result<(StatusCode, Json<Success<Link>>), Problem> {
     let to = pages::local_path(body.to.as_deref().unwrap_or("/")).to_owned();
-    // A caller that may read may read in a browser.
+    // A caller who may read may do so in a browser.
     access.caller.may_use(Command::DebateList)?;
     let (path, expires_at) = match access.caller.holder() {
         None => (to, None),

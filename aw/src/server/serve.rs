@@ -1,8 +1,8 @@
-//! How connections live and die.
+//! Accepts connections, serves them, and stops.
 //!
-//! Each is driven by hyper's own HTTP/1 loop, which holds a waiting request in a few kilobytes.
-//! When the server stops it takes no more connections, answers what is held, and lets what is
-//! being written finish, all within [`STOP_PATIENCE`].
+//! hyper's HTTP/1 loop drives each connection and holds a waiting request in a few kilobytes. A server
+//! that stops accepts no more connections, answers held waits, and finishes responses, all within
+//! [`STOP_PATIENCE`].
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -23,108 +23,109 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-use super::drain::Drained;
+use super::drained_body::DrainedBody;
 
-/// How long a client may take to send its headers, or stay idle between requests.
+/// The longest time for a client to send its headers, or to stay idle between requests.
 const HEADER_PATIENCE: Duration = Duration::from_secs(75);
 
-/// How long a client may leave an answer unread.
+/// The longest time for a client to leave a response unread.
 #[cfg(target_os = "linux")]
 const READ_PATIENCE_MS: u32 = 30_000;
 
 /// The most bytes of headers.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// How long the server takes to stop at most.
+/// The longest time that the server takes to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
-/// How many connections are told at the same time that there is no room; more are just dropped.
-const TURNED_AWAY: usize = 64;
+/// The most connections over the limit that get an error response at once; more are just closed.
+const REJECTIONS: usize = 64;
 
-/// How long that may take.
-const TURN_AWAY_PATIENCE: Duration = Duration::from_secs(2);
+/// The longest time to send that response.
+const REJECTION_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What they are told.
-const NO_ROOM: &str = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"as many connections are open as this server takes on","suggestion":"Try again in a second"}}"#;
+/// The body of that response.
+const TOO_MANY_CONNECTIONS: &str = r#"{"success":false,"error":{"code":"SERVER_BUSY","message":"too many open connections","suggestion":"Try again in a second"}}"#;
 
-/// The address at the other end of the connection, which goes with each of its requests.
+/// The client's address, attached to each request of its connection.
 ///
-/// What a proxy says of whom it stands for is not believed: anybody could say it.
+/// `X-Forwarded-For` is ignored: clients can forge it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
 impl Peer {
-    /// Whoever connects from there: an IPv4 address is the same however the server listens.
+    /// An IPv4 client has the same address on an IPv4 and on an IPv6 listener.
     fn at(address: SocketAddr) -> Self {
         Peer(address.ip().to_canonical())
     }
 }
 
-/// Tells everybody that the server stops.
+/// Stops the server.
 #[derive(Debug, Default)]
 pub struct Stop {
     stopping: watch::Sender<bool>,
-    staying: watch::Sender<usize>,
+    /// The number of live [`StopDelay`]s.
+    delays: watch::Sender<usize>,
 }
 
 impl Stop {
-    /// Stops the server.
+    /// Tells every [`Stopping`] that the server stops.
     pub fn now(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// Somebody who will be told.
-    pub fn told(&self) -> Stopping {
-        Stopping { stopping: self.stopping.subscribe(), staying: self.staying.clone() }
+    /// Returns a signal that fires when the server stops.
+    pub fn subscribe(&self) -> Stopping {
+        Stopping { stopping: self.stopping.subscribe(), delays: self.delays.clone() }
     }
 }
 
-/// Will be told when the server stops.
+/// Fires when the server stops.
 #[derive(Debug, Clone)]
 pub struct Stopping {
     stopping: watch::Receiver<bool>,
-    staying: watch::Sender<usize>,
+    delays: watch::Sender<usize>,
 }
 
 impl Stopping {
     /// Returns once the server stops.
     pub async fn wait(&mut self) {
-        // Nobody left to tell it means the same.
+        // A dropped `Stop` counts as a stop.
         drop(self.stopping.wait_for(|stopping| *stopping).await);
     }
 
-    /// Makes the server wait for whoever holds this, as far as its patience goes.
-    pub(super) fn stay(&self) -> Staying {
-        self.staying.send_modify(|staying| *staying += 1);
-        Staying(self.staying.clone())
+    /// Delays the stop until the result is dropped, for [`STOP_PATIENCE`] at most.
+    pub(super) fn delay(&self) -> StopDelay {
+        self.delays.send_modify(|delays| *delays += 1);
+        StopDelay(self.delays.clone())
     }
 
-    /// Returns once nobody stays.
-    async fn all_left(&self) {
-        drop(self.staying.subscribe().wait_for(|staying| *staying == 0).await);
+    /// Returns once no delay is left.
+    async fn no_delays(&self) {
+        drop(self.delays.subscribe().wait_for(|delays| *delays == 0).await);
     }
 }
 
-/// A connection or a socket that has not ended.
+/// An open connection or socket.
 #[derive(Debug)]
-pub(super) struct Staying(watch::Sender<usize>);
+pub(super) struct StopDelay(watch::Sender<usize>);
 
-impl Drop for Staying {
+impl Drop for StopDelay {
     fn drop(&mut self) {
-        self.0.send_modify(|staying| *staying -= 1);
+        self.0.send_modify(|delays| *delays -= 1);
     }
 }
 
-/// Serves until told to stop, then until everything that was begun has ended.
+/// Accepts and serves connections until `stopping` fires, then finishes those that are open.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     connections: usize,
     mut stopping: Stopping,
 ) {
-    let room = Arc::new(Semaphore::new(connections));
-    let porch = Arc::new(Semaphore::new(TURNED_AWAY));
-    let mut shut = false;
+    let connections = Arc::new(Semaphore::new(connections));
+    let rejections = Arc::new(Semaphore::new(REJECTIONS));
+    let mut failing = false;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -132,56 +133,56 @@ pub async fn serve(
         };
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
-            Err(error) if is_theirs(&error) => continue,
+            Err(error) if is_client_error(&error) => continue,
             Err(error) => {
-                // Out of file handles, most likely: others must leave before more can come. Told
-                // once, or the log would fill the disk as well.
-                if !std::mem::replace(&mut shut, true) {
-                    tracing::error!(%error, "connections cannot be accepted");
+                // Most likely the process has no free file handle. Logged once, so that the log does
+                // not fill the disk.
+                if !std::mem::replace(&mut failing, true) {
+                    tracing::error!(%error, "cannot accept connections");
                 }
                 sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        if std::mem::take(&mut shut) {
-            tracing::info!("connections are accepted again");
+        if std::mem::take(&mut failing) {
+            tracing::info!("accepting connections again");
         }
-        let Ok(place) = room.clone().try_acquire_owned() else {
-            if let Ok(place) = porch.clone().try_acquire_owned() {
+        let Ok(permit) = connections.clone().try_acquire_owned() else {
+            if let Ok(permit) = rejections.clone().try_acquire_owned() {
                 tokio::spawn(async move {
-                    if timeout(TURN_AWAY_PATIENCE, turn_away(stream)).await.is_err() {
-                        tracing::debug!("a connection too many did not leave by itself");
+                    if timeout(REJECTION_PATIENCE, reject(stream)).await.is_err() {
+                        tracing::debug!("a client did not close its rejected connection");
                     }
-                    drop(place);
+                    drop(permit);
                 });
             }
             continue;
         };
-        tokio::spawn(converse(stream, address, router.clone(), stopping.clone(), place));
+        tokio::spawn(serve_connection(stream, address, router.clone(), stopping.clone(), permit));
     }
     drop(listener);
-    if timeout(STOP_PATIENCE, stopping.all_left()).await.is_err() {
+    if timeout(STOP_PATIENCE, stopping.no_delays()).await.is_err() {
         tracing::warn!("some connections did not end in time");
     }
 }
 
-/// What is said on a connection, until it ends. There are thousands of them, so nothing is held twice.
-fn converse(
+/// Serves one connection until it ends. The server has thousands of these futures, so each is small.
+fn serve_connection(
     stream: TcpStream,
     address: SocketAddr,
     router: Router,
     mut stopping: Stopping,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 ) -> impl Future<Output = ()> + Send {
-    // Answers are small and somebody waits for each.
+    // Responses are small, and a client waits for each.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY was refused");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    drop_who_does_not_read(&stream);
+    set_send_timeout(&stream);
     let peer = Peer::at(address);
     let router = router.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        Drained::of(request)
+        DrainedBody::wrap(request)
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -190,7 +191,7 @@ fn converse(
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
         .with_upgrades();
     let mut connection = Box::pin(connection);
-    let staying = stopping.stay();
+    let delay = stopping.delay();
     async move {
         let ended = tokio::select! {
             ended = &mut connection => ended,
@@ -200,33 +201,34 @@ fn converse(
             }
         };
         if let Err(error) = ended {
-            tracing::debug!(%error, "a connection broke");
+            tracing::debug!(%error, "a connection failed");
         }
-        drop((place, staying));
+        drop((permit, delay));
     }
 }
 
-/// Tells a connection that there is no room: once it has asked, because clients take an answer to
-/// nothing for an error, and listening until it goes, because closing on what is still unread would
-/// destroy the answer on its way.
-async fn turn_away(mut stream: TcpStream) -> io::Result<()> {
-    if !hear(&stream).await? {
+/// Sends `SERVER_BUSY` to a connection over the limit.
+///
+/// It waits for a request first, because a client takes an earlier response for an error. Then it reads
+/// until the client closes, because closing with unread bytes could destroy the response.
+async fn reject(mut stream: TcpStream) -> io::Result<()> {
+    if !discard_input(&stream).await? {
         return Ok(());
     }
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
-         connection: close\r\ncontent-length: {}\r\n\r\n{NO_ROOM}",
-        NO_ROOM.len()
+         connection: close\r\ncontent-length: {}\r\n\r\n{TOO_MANY_CONNECTIONS}",
+        TOO_MANY_CONNECTIONS.len()
     );
-    // Nothing was sent before, so there is room for so little.
-    stream.try_write(answer.as_bytes())?;
+    // The send buffer is empty, so this short response fits.
+    stream.try_write(response.as_bytes())?;
     poll_fn(|context| Pin::new(&mut stream).poll_shutdown(context)).await?;
-    while hear(&stream).await? {}
+    while discard_input(&stream).await? {}
     Ok(())
 }
 
-/// Waits for something to arrive and throws it away; whether there may be more.
-async fn hear(stream: &TcpStream) -> io::Result<bool> {
+/// Waits for bytes and discards them. Returns false at the end of the stream.
+async fn discard_input(stream: &TcpStream) -> io::Result<bool> {
     loop {
         stream.readable().await?;
         match stream.try_read(&mut [0; 4096]) {
@@ -237,21 +239,21 @@ async fn hear(stream: &TcpStream) -> io::Result<bool> {
     }
 }
 
-/// An answer that nobody reads would stay in memory for as long as its connection is open.
+/// Closes a connection whose client does not read. Otherwise its response would stay in memory.
 #[cfg(target_os = "linux")]
-fn drop_who_does_not_read(stream: &TcpStream) {
+fn set_send_timeout(stream: &TcpStream) {
     use nix::sys::socket::{setsockopt, sockopt::TcpUserTimeout};
 
     if let Err(error) = setsockopt(stream, TcpUserTimeout, &READ_PATIENCE_MS) {
-        tracing::debug!(%error, "TCP_USER_TIMEOUT was refused");
+        tracing::debug!(%error, "cannot set TCP_USER_TIMEOUT");
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn drop_who_does_not_read(_: &TcpStream) {}
+fn set_send_timeout(_: &TcpStream) {}
 
-/// Whether only this one connection failed, before it was accepted.
-fn is_theirs(error: &io::Error) -> bool {
+/// Whether the client ended this connection before it was accepted.
+fn is_client_error(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset
@@ -263,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_the_same_however_the_server_listens() {
+    fn an_ipv4_address_is_the_same_on_an_ipv6_listener() {
         let peer = |text: &str| Peer::at(text.parse().unwrap());
         assert_eq!(peer("[::ffff:127.0.0.1]:1"), peer("127.0.0.1:2"));
         assert!(peer("[::ffff:127.0.0.1]:1").0.is_loopback());

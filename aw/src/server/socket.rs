@@ -1,7 +1,6 @@
-//! A WebSocket, whatever it follows: how it is opened, what is sent on it, and how it ends.
+//! WebSockets: opening, sending, pinging and closing.
 //!
-//! A message may be sent in parts, as it is read from the record: the protocol has frames for that,
-//! which axum's own sockets do not offer.
+//! A message can be sent in frames, as it is read from the record. axum's own sockets do not offer that.
 
 use std::time::{Duration, Instant};
 
@@ -27,21 +26,21 @@ use uuid::Uuid;
 use super::App;
 use super::access::Access;
 use super::error::Problem;
-use super::long::Cut;
+use super::response_budget::StreamError;
 use super::serve::Stopping;
 use crate::api::types::ServerEvent;
 
-/// How often the server pings.
+/// The time between two pings.
 const PING_EVERY: Duration = Duration::from_secs(20);
 
-/// A socket that was silent for so long is dead: it did not even answer pings.
+/// A client that sends nothing for this long is gone, because it did not answer pings.
 const SILENCE: Duration = Duration::from_secs(45);
 
-/// A client that takes longer to accept one message, or one part of it, is dropped.
+/// The longest time for a client to accept a message or a frame.
 const SEND_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How much is read from a client at a time: it says little, and each socket holds so much.
-const HEARD_AT_ONCE: usize = 1024;
+/// The size of a read buffer. Each socket has one, and clients send little.
+const READ_BUFFER: usize = 1024;
 
 /// A request to open a socket.
 pub(super) struct Upgrade {
@@ -74,42 +73,42 @@ impl FromRequestParts<App> for Upgrade {
     }
 }
 
-/// Whether a word is in the list that a header is.
+/// Whether the list in a header contains a word.
 fn says(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|one| one.trim().eq_ignore_ascii_case(word))
 }
 
 impl Upgrade {
-    /// The answer that opens the socket, which is then `held` until it ends. No message of the client is
-    /// longer than this.
-    pub(super) fn open<H>(
+    /// Returns the response that opens the socket, and runs `serve` with it. A message of the client has at
+    /// most `longest` bytes.
+    pub(super) fn open<S>(
         self,
         longest: usize,
         access: &Access,
-        hold: impl FnOnce(Socket) -> H + Send + 'static,
+        serve: impl FnOnce(Socket) -> S + Send + 'static,
     ) -> Response
     where
-        H: Future<Output = ()> + Send,
+        S: Future<Output = ()> + Send,
     {
         let Upgrade { accept, connection } = self;
         let (stopping, departures) = (access.app.stopping.clone(), access.app.record.departures());
         tokio::spawn(async move {
             let upgraded = match connection.await {
                 Ok(upgraded) => TokioIo::new(upgraded),
-                Err(error) => return tracing::debug!(%error, "a socket was not opened"),
+                Err(error) => return tracing::debug!(%error, "cannot open a socket"),
             };
             let config = WebSocketConfig::default()
                 .max_message_size(Some(longest))
                 .max_frame_size(Some(longest))
-                .read_buffer_size(HEARD_AT_ONCE)
+                .read_buffer_size(READ_BUFFER)
                 .write_buffer_size(0);
             let socket =
                 WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
             let mut ping = interval(PING_EVERY);
             ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
             ping.reset();
-            hold(Socket { socket, ping, stopping, departures, heard: Instant::now() }).await;
+            serve(Socket { socket, ping, stopping, departures, heard: Instant::now() }).await;
         });
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -123,46 +122,46 @@ impl Upgrade {
 
 /// Why a socket ends.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum SocketEnd {
     /// The client left or can no longer be reached.
     Gone,
     /// The debate was deleted.
     Deleted,
-    /// The token that opened it is no longer good.
-    Unwelcome,
-    /// More has happened than the client can be told.
+    /// The client's token was revoked, or its session has ended.
+    AccessLost,
+    /// The client is too far behind the feed.
     TooSlow,
-    /// Too much is on its way to others who do not read it.
+    /// The memory budget is used up.
     Busy,
     /// The server stops.
     Stopping,
-    /// Something failed here.
+    /// The server failed.
     Failed,
 }
 
-impl End {
-    /// Reading failed, as far as it is not that the debate was deleted.
+impl SocketEnd {
+    /// The end after a failed read.
     pub(super) fn by(failure: Failure) -> Self {
         match failure {
-            Failure::DebateNotFound { .. } => End::Deleted,
+            Failure::DebateNotFound { .. } => SocketEnd::Deleted,
             other => {
-                tracing::error!(fault = %other, "a socket could not be served");
-                End::Failed
+                tracing::error!(fault = %other, "a socket failed");
+                SocketEnd::Failed
             }
         }
     }
 }
 
-impl From<Cut> for End {
-    fn from(cut: Cut) -> Self {
-        tracing::error!(%cut, "a socket could not be served");
-        End::Failed
+impl From<StreamError> for SocketEnd {
+    fn from(error: StreamError) -> Self {
+        tracing::error!(%error, "a socket failed");
+        SocketEnd::Failed
     }
 }
 
-impl From<Problem> for End {
+impl From<Problem> for SocketEnd {
     fn from(problem: Problem) -> Self {
-        Cut::from(problem).into()
+        StreamError::from(problem).into()
     }
 }
 
@@ -171,133 +170,132 @@ pub(super) struct Socket {
     socket: WebSocketStream<TokioIo<Upgraded>>,
     ping: Interval,
     stopping: Stopping,
-    /// Rings when somebody may have lost their way in.
+    /// Changes when a token was revoked or a session has ended.
     departures: watch::Receiver<()>,
-    /// When anything last came from the client.
+    /// The time of the client's last message.
     heard: Instant,
 }
 
-/// What a socket has to attend to.
-pub(super) enum Turn {
-    /// The client has said this.
-    Said(Utf8Bytes),
-    /// The client has sent something else.
+/// An event of a socket.
+pub(super) enum SocketEvent {
+    /// The client sent a text.
+    Text(Utf8Bytes),
+    /// The client sent a binary message.
     NotText,
-    /// Somebody is no longer welcome: perhaps this client.
-    Departure,
+    /// A caller lost its access, perhaps this client.
+    AccessChanged,
     /// It is time for [`Socket::ping`].
-    Ping,
+    PingDue,
 }
 
 impl Socket {
-    /// Waits for the client, the clock or the end. Nothing is lost when it is dropped before.
-    pub(super) async fn turn(&mut self) -> Result<Turn, End> {
+    /// Waits for the next event. Dropping this future loses nothing.
+    pub(super) async fn next_event(&mut self) -> Result<SocketEvent, SocketEnd> {
         loop {
             let message = tokio::select! {
                 message = self.socket.next() => message,
-                _ = self.ping.tick() => return Ok(Turn::Ping),
-                Ok(()) = self.departures.changed() => return Ok(Turn::Departure),
-                () = self.stopping.wait() => return Err(End::Stopping),
+                _ = self.ping.tick() => return Ok(SocketEvent::PingDue),
+                Ok(()) = self.departures.changed() => return Ok(SocketEvent::AccessChanged),
+                () = self.stopping.wait() => return Err(SocketEnd::Stopping),
             };
-            let Some(Ok(message)) = message else { return Err(End::Gone) };
+            let Some(Ok(message)) = message else { return Err(SocketEnd::Gone) };
             self.heard = Instant::now();
             match message {
-                Message::Text(text) => return Ok(Turn::Said(text)),
-                Message::Binary(_) => return Ok(Turn::NotText),
-                Message::Close(_) => return Err(End::Gone),
+                Message::Text(text) => return Ok(SocketEvent::Text(text)),
+                Message::Binary(_) => return Ok(SocketEvent::NotText),
+                Message::Close(_) => return Err(SocketEnd::Gone),
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
             }
         }
     }
 
-    /// Finds out whether the client is still there, and still welcome.
-    pub(super) async fn ping(&mut self, access: &Access) -> Result<(), End> {
-        welcome(access).await?;
+    /// Pings the client, and ends the socket if the client is gone or has lost its access.
+    pub(super) async fn ping(&mut self, access: &Access) -> Result<(), SocketEnd> {
+        check_access(access).await?;
         if self.heard.elapsed() > SILENCE {
-            return Err(End::Gone);
+            return Err(SocketEnd::Gone);
         }
         self.send(Message::Ping(Bytes::new())).await
     }
 
-    /// Tells the client why what it sent was refused.
-    pub(super) async fn refuse(&mut self, mut problem: Problem) -> Result<(), End> {
+    /// Sends an error.
+    pub(super) async fn refuse(&mut self, mut problem: Problem) -> Result<(), SocketEnd> {
         if let Some(fault) = &problem.fault {
             let id = Uuid::now_v7().simple().to_string();
             tracing::error!(request_id = id, fault, "failed");
             problem.error.request_id = Some(id);
         }
-        self.tell(&ServerEvent::Error { error: problem.error }).await
+        self.send_event(&ServerEvent::Error { error: problem.error }).await
     }
 
-    pub(super) async fn tell(&mut self, told: &ServerEvent) -> Result<(), End> {
-        let text = written(told)?;
-        self.say(text).await
+    pub(super) async fn send_event(&mut self, event: &ServerEvent) -> Result<(), SocketEnd> {
+        let text = written(event)?;
+        self.send_text(text).await
     }
 
-    /// Sends a message.
-    pub(super) async fn say(&mut self, text: Utf8Bytes) -> Result<(), End> {
+    pub(super) async fn send_text(&mut self, text: Utf8Bytes) -> Result<(), SocketEnd> {
         self.send(Message::Text(text)).await
     }
 
-    /// Sends a part of a message. What is sent next belongs to it, until one is the last.
-    pub(super) async fn say_part(
+    /// Sends a frame of a message. The frames up to the last one belong together.
+    pub(super) async fn send_part(
         &mut self,
         text: impl Into<Bytes>,
-        place: Part,
-    ) -> Result<(), End> {
-        let (kind, is_last) = match place {
-            Part::First => (Data::Text, false),
-            Part::Next => (Data::Continue, false),
-            Part::Last => (Data::Continue, true),
+        part: FramePart,
+    ) -> Result<(), SocketEnd> {
+        let (kind, is_last) = match part {
+            FramePart::First => (Data::Text, false),
+            FramePart::Next => (Data::Continue, false),
+            FramePart::Last => (Data::Continue, true),
         };
         self.send(Message::Frame(Frame::message(text, OpCode::Data(kind), is_last))).await
     }
 
-    async fn send(&mut self, message: Message) -> Result<(), End> {
+    async fn send(&mut self, message: Message) -> Result<(), SocketEnd> {
         match timeout(SEND_PATIENCE, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
+            Ok(Err(_)) | Err(_) => Err(SocketEnd::Gone),
         }
     }
 
-    /// Says goodbye, as far as anybody listens.
-    pub(super) async fn leave(&mut self, end: End) {
+    /// Sends a close frame with the reason.
+    pub(super) async fn close(&mut self, end: SocketEnd) {
         let (code, reason) = match end {
-            End::Gone => return,
-            End::Deleted => (CloseCode::Normal, "the debate was deleted"),
-            End::Unwelcome => (CloseCode::Policy, "the token is no longer good"),
-            End::TooSlow => (CloseCode::Again, "too much has happened: connect and read anew"),
-            End::Busy => (CloseCode::Again, "too many large messages are on their way: try again"),
-            End::Stopping => (CloseCode::Away, "the server is stopping"),
-            End::Failed => (CloseCode::Error, "the server failed"),
+            SocketEnd::Gone => return,
+            SocketEnd::Deleted => (CloseCode::Normal, "the debate was deleted"),
+            SocketEnd::AccessLost => (CloseCode::Policy, "the token is no longer valid"),
+            SocketEnd::TooSlow => (CloseCode::Again, "the client is too far behind: connect again"),
+            SocketEnd::Busy => (CloseCode::Again, "too many large responses in flight: try again"),
+            SocketEnd::Stopping => (CloseCode::Away, "the server is stopping"),
+            SocketEnd::Failed => (CloseCode::Error, "the server failed"),
         };
         let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
         if self.send(Message::Close(Some(close))).await.is_err() {
-            tracing::debug!("a socket was gone before it was closed");
+            tracing::debug!("a client left before its socket was closed");
         }
     }
 }
 
-/// Where in its message a part stands.
+/// The position of a frame in its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum FramePart {
     First,
     Next,
     Last,
 }
 
-/// A token may end, or be taken back, while a socket is open.
-pub(super) async fn welcome(access: &Access) -> Result<(), End> {
-    if access.is_still_welcome().await { Ok(()) } else { Err(End::Unwelcome) }
+/// Ends a socket whose caller has lost its access.
+pub(super) async fn check_access(access: &Access) -> Result<(), SocketEnd> {
+    if access.is_still_allowed().await { Ok(()) } else { Err(SocketEnd::AccessLost) }
 }
 
-/// A message as it is sent.
-pub(super) fn written(told: &ServerEvent) -> Result<Utf8Bytes, End> {
-    match serde_json::to_string(told) {
+/// Writes an event as JSON.
+pub(super) fn written(event: &ServerEvent) -> Result<Utf8Bytes, SocketEnd> {
+    match serde_json::to_string(event) {
         Ok(text) => Ok(text.into()),
         Err(error) => {
-            tracing::error!(%error, "a message could not be written");
-            Err(End::Failed)
+            tracing::error!(%error, "cannot write an event");
+            Err(SocketEnd::Failed)
         }
     }
 }

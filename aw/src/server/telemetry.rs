@@ -1,4 +1,4 @@
-//! Logs and metrics: every request has an id, is counted, and its failure is logged once.
+//! Logs and metrics. Every request has an id and is counted, and a failure is logged once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -20,10 +20,10 @@ use uuid::fmt::Simple;
 use super::App;
 use super::error::Problem;
 
-/// Seconds; a wait may take a minute.
+/// Histogram buckets in seconds. A wait may take a minute.
 const BUCKETS: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0];
 
-/// What the server counts.
+/// The metrics of the server.
 #[derive(Debug)]
 pub(super) struct Telemetry {
     registry: Registry,
@@ -35,7 +35,7 @@ pub(super) struct Telemetry {
     database: Database,
 }
 
-/// What is told of the database. Its own counters are read when somebody collects them.
+/// The metrics of the database, read from its counters when they are collected.
 #[derive(Debug, Default)]
 struct Database {
     batches: Counter<u64, AtomicU64>,
@@ -121,7 +121,7 @@ impl Telemetry {
         self.arguments.inc();
     }
 
-    /// The Prometheus text of all of it.
+    /// All metrics as Prometheus text.
     pub(super) fn text(
         &self,
         held_waits: usize,
@@ -143,7 +143,7 @@ pub(super) struct Observed {
     began: Instant,
     id: Simple,
     method: Method,
-    /// A copy: the URI itself is a piece of the whole buffer that was read, and would keep it.
+    /// A copy, because the URI would keep the whole read buffer in memory.
     path: String,
     matched: Option<MatchedPath>,
 }
@@ -159,13 +159,13 @@ pub(super) fn observe(request: &Request) -> Observed {
     }
 }
 
-/// Counts and logs a request, and gives its failure a body.
+/// Counts and logs a request, and writes the body of its error.
 pub(super) fn answered(app: &App, observed: Observed, mut response: Response) -> Response {
     let Observed { began, id, method, path, matched } = observed;
     let problem = response
         .extensions_mut()
         .remove::<Problem>()
-        .or_else(|| Problem::of_bare(&response, method.as_str(), &path));
+        .or_else(|| Problem::of_router(&response, method.as_str(), &path));
     if let Some(problem) = problem {
         match &problem.fault {
             Some(fault) => tracing::error!(request_id = %id, %method, path, fault, "failed"),
@@ -192,7 +192,7 @@ pub(super) fn answered(app: &App, observed: Observed, mut response: Response) ->
     response
 }
 
-/// Any word can be sent as a method; each new one would stay for ever.
+/// Maps unknown methods to one label, because each label stays in memory.
 fn known(method: &Method) -> &'static str {
     let known = ["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"];
     known.into_iter().find(|known| method == known).unwrap_or("other")

@@ -100,7 +100,7 @@ impl From<ByRole<record::Sign>> for Presence {
 }
 
 impl DebateEvent {
-    /// A debate with who is there.
+    /// A debate with its presence.
     pub(super) fn of(listed: &record::DebateListed, presence: Presence) -> Self {
         DebateEvent {
             debate: (&listed.debate).into(),
@@ -216,7 +216,7 @@ impl From<&record::Poll> for Poll {
 }
 
 impl DebateContext {
-    /// A debate with who is there.
+    /// A debate with its presence.
     pub(super) fn of(context: &record::Context, presence: Presence) -> Self {
         DebateContext {
             debate: (&context.debate).into(),
@@ -233,7 +233,7 @@ impl DebateContext {
 }
 
 impl Transcript {
-    /// A debate with the texts of its type and the seal over both, still without what was said.
+    /// A debate with the texts of its type and the seal over both, without arguments and documents.
     pub(super) fn of(
         debate: &record::DebateHead,
         texts: Option<&record::TypeTexts>,
@@ -250,7 +250,7 @@ impl Transcript {
 }
 
 impl DebateList {
-    /// A page that was asked for with this limit, with who is in each debate.
+    /// A page of at most `limit` debates, each with its presence.
     pub(super) fn page(
         list: &record::DebateList,
         limit: u64,
@@ -315,7 +315,7 @@ impl From<&record::DocumentList> for DocumentList {
 }
 
 impl RulesOrigin {
-    /// Of a debate of this type, with or without rules that were sent along.
+    /// The origin of the rules of a debate, whose creator may have sent its own.
     pub(super) fn of(debate_type: &str, own_rules: bool) -> Self {
         match (own_rules, BuiltIn::named(debate_type)) {
             (true, _) => RulesOrigin::Creator,

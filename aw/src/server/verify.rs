@@ -1,18 +1,15 @@
-//! `/debates/{id}/verify`, `/verify`: is the record as it was written?
+//! `/debates/{id}/verify` and `/verify`: check that the record is as it was written.
 
 use aw_record as record;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::access::Access;
-use super::error::Problem;
 use super::input::{self, Params, Segment};
-use super::json::Json;
-use super::refused::ReadRefused;
+use super::json::{Json, JsonResult};
+use super::openapi_errors::ReadErrors;
 use crate::api::types::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
 use crate::policy::Command;
-
-type Answer<T> = Result<Json<Success<T>>, Problem>;
 
 /// Verifies a debate, from its MOTION to its newest argument.
 #[utoipa::path(
@@ -22,10 +19,10 @@ type Answer<T> = Result<Json<Success<T>>, Problem>;
     params(("id" = String, Path, format = Uuid)),
     responses(
         (status = 200, body = Success<VerifiedDebate>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
-pub(super) async fn debate(access: Access, Segment(debate): Segment) -> Answer<VerifiedDebate> {
+pub(super) async fn debate(access: Access, Segment(debate): Segment) -> JsonResult<VerifiedDebate> {
     let id = input::id("debate_id", &debate)?;
     let verified = access.debate(Command::DebateVerify, id)?.verify().await?;
     Ok(Json(Success::new((&verified).into())))
@@ -34,12 +31,12 @@ pub(super) async fn debate(access: Access, Segment(debate): Segment) -> Answer<V
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PieceParams {
-    /// The `next` of the piece before; without it the walk begins.
+    /// The `next` of the previous piece; absent for the first piece.
     #[param(pattern = "^(debates|documents)-[0-9]{1,18}$")]
     after: Option<String>,
 }
 
-/// Verifies a piece of the whole record, the newest first, for whoever runs the server.
+/// Verifies a piece of the whole record, the newest first. For administrators only.
 #[utoipa::path(
     get,
     path = "/verify",
@@ -47,13 +44,13 @@ pub(super) struct PieceParams {
     params(PieceParams),
     responses(
         (status = 200, body = Success<VerifiedPiece>),
-        ReadRefused,
+        ReadErrors,
     )
 )]
 pub(super) async fn piece(
     access: Access,
     Params(params): Params<PieceParams>,
-) -> Answer<VerifiedPiece> {
+) -> JsonResult<VerifiedPiece> {
     let administration = access.administration()?;
     let after = input::optional("after", params.after.as_deref())?;
     let piece = administration.verify_on(after).await?;

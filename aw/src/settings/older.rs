@@ -1,22 +1,22 @@
-//! Settings of the older system: followed where they mean something here, else named.
+//! Settings of the older system: applied where they have a meaning here, otherwise reported.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::Environment;
-use crate::home::Home;
+use crate::data_dir::DataDir;
 
-/// A setting that has no effect, in words, and what to set instead.
+/// A setting that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ignored {
-    /// What it is.
+    /// Names the setting and says that it has no effect.
     pub what: String,
-    /// What to do about it.
+    /// Says what to set instead.
     pub instead: String,
 }
 
 /// The file that `DEBATE_DB_DIR` and `DEBATE_DB_NAME` name, if one of them is set.
-pub(super) fn database(set: Environment<'_>, home: &Home) -> Option<PathBuf> {
+pub(super) fn database(set: Environment<'_>, home: &DataDir) -> Option<PathBuf> {
     let (folder, name) = (set("DEBATE_DB_DIR"), set("DEBATE_DB_NAME"));
     if folder.is_none() && name.is_none() {
         return None;
@@ -27,20 +27,20 @@ pub(super) fn database(set: Environment<'_>, home: &Home) -> Option<PathBuf> {
     Some(std::path::absolute(&file).unwrap_or(file))
 }
 
-/// Where the older command line keeps documents.
-pub(super) fn docstore(set: Environment<'_>, home: &Home) -> PathBuf {
-    // A server leaves the folder that it was started in.
+/// The document database of the older command line.
+pub(super) fn docstore(set: Environment<'_>, home: &DataDir) -> PathBuf {
+    // Absolute, because a server changes its working folder.
     let file = set("AWEAVE_DB_PATH").and_then(|file| std::path::absolute(file).ok());
     file.unwrap_or_else(|| home.path().join("docstore.db"))
 }
 
-/// What `DEBATE_AUTO_START` says, if it is set.
+/// The value of `DEBATE_AUTO_START`, if it is set.
 pub(super) fn autostart(set: Environment<'_>) -> Option<bool> {
     set("DEBATE_AUTO_START").map(|text| text.eq_ignore_ascii_case("true") || text == "1")
 }
 
-/// The settings that have no effect. Other programs use such names too, so a port only matters where it
-/// differs from where our server listens.
+/// The settings that have no effect. Other programs use these names too, so a port is reported only if it
+/// differs from our server's port.
 pub(super) fn ignored(set: Environment<'_>, listen: SocketAddr) -> Vec<Ignored> {
     let token = set("AUTH_TOKEN").filter(|_| set("AW_AUTH_TOKEN").or(set("AW_AUTH")).is_none());
     let token = token.map(|_| Ignored {
@@ -73,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn the_older_database_and_documents_are_found_where_its_settings_say() {
-        let home = Home::at("/home/a/.aweave");
+    fn the_older_databases_are_where_its_settings_say() {
+        let home = DataDir::at("/home/a/.aweave");
         let database = |all: &[(&str, &str)]| database(&set(all), &home);
         assert_eq!(database(&[]), None);
         let there = |path: &str| Some(PathBuf::from(path));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn its_auto_start_means_what_it_meant() {
+    fn the_older_auto_start_has_its_old_meaning() {
         for (text, starts) in
             [("true", true), ("TRUE", true), ("1", true), ("false", false), ("no", false)]
         {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_not_where_the_server_listens_is_named() {
+    fn a_port_that_differs_from_the_servers_is_reported() {
         let listen: SocketAddr = "127.0.0.1:3456".parse().unwrap();
         assert_eq!(ignored(&set(&[("SERVER_PORT", "3456")]), listen), []);
         let named = ignored(&set(&[("SERVER_PORT", "4000"), ("DEBATE_SERVER_PORT", "5")]), listen);

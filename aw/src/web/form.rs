@@ -10,8 +10,8 @@ use axum::response::Response;
 
 use super::error_page::{self, PageError};
 use super::page_request::PageRequest;
-use crate::server::body::{Broken, collected};
-use crate::server::{App, Held, Problem};
+use crate::server::body::{BodyError, collect};
+use crate::server::{App, BudgetPermit, Problem};
 
 /// The size of a form besides its texts, and the bytes that a byte of text may take (`%C4`).
 const OVERHEAD: usize = 64 * 1024;
@@ -21,8 +21,8 @@ const ESCAPED: usize = 3;
 pub(crate) struct Form {
     fields: HashMap<String, String>,
     pub(crate) request: PageRequest,
-    /// Memory reserved for a long form.
-    _held: Held,
+    /// The share of the memory budget that a long form takes.
+    _permit: BudgetPermit,
 }
 
 impl Form {
@@ -60,17 +60,17 @@ impl FromRequest<App> for Form {
         if body.size_hint().lower() > limit as u64 {
             return Err(refuse(too_large()));
         }
-        let (body, held) = collected(body, app, limit).await.map_err(|broken| {
-            refuse(match broken {
-                Broken::TooLong => too_large(),
-                Broken::CutOff => Problem::input("body", "the form was cut off"),
-                Broken::Late => Problem::input("body", "the form did not arrive in time"),
-                Broken::NoRoom(problem) => problem,
+        let (body, permit) = collect(body, app, limit).await.map_err(|error| {
+            refuse(match error {
+                BodyError::TooLong => too_large(),
+                BodyError::CutOff => Problem::input("body", "the form was cut off"),
+                BodyError::Late => Problem::input("body", "the form did not arrive in time"),
+                BodyError::OverBudget(problem) => problem,
             })
         })?;
         let bytes = body.whole();
         let fields: HashMap<String, String> = form_urlencoded::parse(&bytes).into_owned().collect();
-        let form = Form { fields, request, _held: held };
+        let form = Form { fields, request, _permit: permit };
         if app.csrf.accepts(&parts.headers, form.get("csrf")) {
             return Ok(form);
         }

@@ -49,7 +49,7 @@ fn show(request: &PageRequest, to: &str, problem: Option<&'static str>) -> Respo
 
 /// Shows the form again, unless this address has failed too often.
 fn refuse(app: &App, request: &PageRequest, to: &str, why: &'static str) -> Response {
-    match app.meters.wrong_token(request.peer) {
+    match app.rate_limiters.check_wrong_token(request.peer) {
         Ok(()) => show(request, to, Some(why)),
         Err(too_often) => error_page::page(request, &too_often.into()),
     }

@@ -1,4 +1,4 @@
-//! Whole debates between real programs, which take turns in the seats.
+//! Whole debates between real agent programs, in changing roles.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const SECOND: &str = "Keep all events in one file, copied every hour\n\nOne proc
 const THIRD: &str = "Keep all events in one file, for 10 euros a month\n\nCopied every hour.";
 const FOURTH: &str = "Keep all events in one file, with one writer\n\nThe others queue.";
 
-/// What the user of a proposer says.
+/// The prompt of a proposer's user.
 const DEBATE_IT: &str = "Debate this plan with another agent: keep all events in one SQLite file.";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -53,7 +53,7 @@ async fn codex_proposes_opencode_opposes_and_pi_intervenes_and_rules() {
 
     table.start(Role::Proposer, DEBATE_IT);
     let debate = table.debate().await;
-    // It is not told which debate: it finds the one that has no opponent yet.
+    // It gets no debate id: it finds the debate that has no opponent yet.
     table.start(Role::Opponent, "Be the opponent in the debate that waits for one.");
     table.until("the opponent is writing", |_| late.is_reached()).await;
     table.start(Role::Arbitrator, &format!("Be the arbitrator in debate {debate}. Intervene."));
@@ -208,7 +208,7 @@ async fn qwen_code_waits_22_times_in_a_row_and_debates_on() {
     waits_22_times_in_a_row(Program::Qwen).await;
 }
 
-/// Both end a run at the fifth identical command, so no two waits may be written alike.
+/// Both programs end a run at the fifth identical command, so no two waits may be the same command.
 async fn waits_22_times_in_a_row(program: Program) {
     let meanwhile = Pause::new();
     let proposer = Script::proposes(
@@ -260,8 +260,8 @@ fn was_cut_off(table: &Table, role: Role) -> bool {
     table.talk(role).steps.iter().any(Step::was_cut_off)
 }
 
-/// Asserts that another wait followed the one that the host cut off with these words: the one that
-/// its answer names, or without an answer the same.
+/// Asserts that a wait followed the one that the host cut off: the advised one, or the same if there was no
+/// answer.
 #[track_caller]
 fn goes_on_after(table: &Table, role: Role, words: &str, answered: bool) {
     let steps = table.talk(role).steps;

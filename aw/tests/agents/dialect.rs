@@ -1,10 +1,10 @@
-//! The words of the APIs that the programs speak, as far as a debate needs them.
+//! The model APIs that the programs use, as far as a debate needs them.
 
 use serde_json::{Value, json};
 
 use super::talk::{Step, Talk};
 
-/// The API that a program speaks.
+/// The model API of a program.
 #[derive(Debug, Clone, Copy)]
 pub enum Dialect {
     /// OpenAI's Responses.
@@ -17,10 +17,10 @@ pub enum Dialect {
     Gemini,
 }
 
-/// What the model answers.
+/// An answer of the model.
 #[derive(Debug, Clone)]
 pub enum Spoken {
-    /// A tool, with its namespace and a dot before its name where it has one.
+    /// A tool call. The name may start with a namespace and a dot.
     Call {
         tool: String,
         arguments: Value,
@@ -29,7 +29,7 @@ pub enum Spoken {
 }
 
 impl Dialect {
-    /// What a request says.
+    /// Parses a request.
     pub fn hear(self, body: &Value) -> Talk {
         let mut talk = Talk::default();
         for tool in list(&body["tools"]) {
@@ -43,7 +43,7 @@ impl Dialect {
         }
         match self {
             Dialect::Responses => {
-                talk.told.push_str(body["instructions"].as_str().unwrap_or_default());
+                talk.instructions.push_str(body["instructions"].as_str().unwrap_or_default());
                 for item in list(&body["input"]) {
                     match item["type"].as_str() {
                         Some("function_call") => {
@@ -100,7 +100,7 @@ impl Dialect {
         talk
     }
 
-    /// The answer as a stream of events, all of them at once.
+    /// The answer as a stream of events, sent at once.
     pub fn say(self, spoken: &Spoken, number: usize) -> String {
         let call = format!("call_{number}");
         match self {
@@ -208,7 +208,7 @@ fn named(event: &Value) -> String {
     format!("event: {}\ndata: {event}\n\n", text(&event["type"]))
 }
 
-/// A step without its result. Some put its arguments into a text; each shell has its own word for a line.
+/// A step without its result. Some APIs put the arguments into a text, and shells name the line differently.
 fn step(tool: &Value, arguments: &Value) -> Step {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
     let arguments = parsed.unwrap_or(arguments.clone());
@@ -217,7 +217,7 @@ fn step(tool: &Value, arguments: &Value) -> Step {
     Step { tool: text(tool), line, result: String::new() }
 }
 
-/// The oldest step without a result has this one: nobody here calls two tools at once.
+/// Adds a result to the oldest step without one. These models never call two tools at once.
 fn finish(talk: &mut Talk, result: &Value) {
     if let Some(step) = talk.steps.last_mut() {
         step.result = text(result);
@@ -225,8 +225,8 @@ fn finish(talk: &mut Talk, result: &Value) {
 }
 
 fn tell(talk: &mut Talk, content: &Value) {
-    talk.told.push_str(&text(content));
-    talk.told.push('\n');
+    talk.instructions.push_str(&text(content));
+    talk.instructions.push('\n');
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {

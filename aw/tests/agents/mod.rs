@@ -1,11 +1,10 @@
 //! Real agent programs hold whole debates with each other, through the command line and through MCP.
 //!
-//! Each is the program that people run, headless, in a home of its own into which
-//! `aw agent install` has put the kit; only the model behind it is ours, on loopback. Begin with
-//! [`debates`] and [`over_mcp`], the stories, and [`outcome`], what must be true after each.
-//! [`programs`] knows the programs, [`table`] seats them. [`script`] is what the model says, made of
-//! [`moves`], from what [`talk`] gives it to go by; [`tools`] is the same for one without a shell.
-//! [`dialect`] puts that in the words of each API, [`model`] serves it.
+//! Each program runs headless in its own home, into which `aw agent install` has put the kit. Only the model
+//! is a fake, on loopback. Start with [`debates`] and [`over_mcp`], the tests, and [`outcome`], the checks after
+//! each. [`programs`] starts the programs, and [`table`] brings them together. [`script`] decides the model's
+//! next step from [`moves`] and the conversation in [`talk`]; [`tools`] does so for a model without a shell.
+//! [`dialect`] writes it for each model API, and [`model`] serves it.
 //!
 //! `scripts/agents` fetches the programs. Where they are missing these tests fail, unless they were left out.
 

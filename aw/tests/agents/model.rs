@@ -1,6 +1,6 @@
-//! The model behind the programs: a server on loopback that says what each seat's script says.
+//! The fake model: a server on loopback that answers with each role's script.
 //!
-//! It keeps no state of the debate. It keeps what it was asked, for the story to look at.
+//! It has no state of the debate. It records its requests for the test.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ use crate::world::free_listener;
 /// More connections than there are programs.
 const CONNECTIONS: usize = 100;
 
-/// The model of everybody at one table.
+/// The model of all programs in one debate.
 pub struct Model {
     pub url: String,
     inside: Arc<Inside>,
@@ -38,7 +38,7 @@ struct Inside {
 }
 
 impl Model {
-    /// Starts it. Each seat has an address of its own, see [`Model::of`].
+    /// Starts it. Each role has its own address ([`Model::of`]).
     pub fn start(seats: Vec<(Program, Script)>) -> Self {
         let seats =
             seats.into_iter().map(|(program, script)| (script.role.as_str(), (program, script)));
@@ -59,23 +59,23 @@ impl Model {
             .fallback(stray)
             .with_state(inside.clone());
         let listener = TcpListener::from_std(listener).unwrap();
-        tokio::spawn(server::serve(listener, router, CONNECTIONS, stop.told()));
+        tokio::spawn(server::serve(listener, router, CONNECTIONS, stop.subscribe()));
         Model { url, inside, stop }
     }
 
-    /// Where the model of this role is.
+    /// The address of the model of this role.
     pub fn of(&self, role: Role) -> String {
         format!("{}/{role}", self.url)
     }
 
-    /// Each request of this role with what was answered, oldest first.
+    /// Each request of this role with its answer, oldest first.
     pub fn heard(&self, role: Role) -> Vec<(Talk, Reply)> {
         let all = self.inside.heard.lock().unwrap();
         let own = all.iter().filter(|(who, ..)| *who == role);
         own.map(|(_, talk, reply)| (talk.clone(), reply.clone())).collect()
     }
 
-    /// What was asked of it that is not its business, such as the way to somebody who is not here.
+    /// Requests that a model does not serve, such as those for a proxy.
     pub fn strays(&self) -> Vec<String> {
         self.inside.strays.lock().unwrap().clone()
     }

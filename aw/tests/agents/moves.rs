@@ -1,21 +1,21 @@
-//! What somebody at the table will say when it is their turn, and how long they take to write it.
+//! The moves of a scripted agent, and the time that it takes to write each.
 
 use tokio::sync::watch;
 
-/// One thing to say.
+/// One move.
 #[derive(Debug)]
 pub struct Move {
     pub kind: Kind,
     pub words: &'static str,
-    /// The plan's new version, which goes with it.
+    /// A new version of the plan.
     pub plan: Option<&'static str>,
     pub pause: Option<Pause>,
 }
 
-/// Which of the commands that are open it is said with.
+/// The command of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The one that is suggested: a CLAIM, or a RULING.
+    /// The suggested one: a CLAIM or a RULING.
     Usual,
     Appeal,
     Completion,
@@ -53,13 +53,13 @@ impl Move {
         Self::new(Kind::Close, words)
     }
 
-    /// Written until the story ends the pause.
+    /// Pauses until the test ends the pause.
     pub fn slowly(self, pause: &Pause) -> Self {
         Move { pause: Some(pause.clone()), ..self }
     }
 }
 
-/// The time that somebody takes to write, which ends when the story wants it to.
+/// A pause before a move, which the test ends.
 #[derive(Debug, Clone)]
 pub struct Pause(watch::Sender<Stage>);
 
@@ -75,7 +75,7 @@ impl Pause {
         Pause(watch::Sender::new(Stage::Ahead))
     }
 
-    /// Whether somebody has begun to write.
+    /// Whether an agent has reached the pause.
     pub fn is_reached(&self) -> bool {
         *self.0.borrow() != Stage::Ahead
     }
@@ -84,7 +84,7 @@ impl Pause {
         self.0.send_replace(Stage::Over);
     }
 
-    /// Writes until the pause is over.
+    /// Waits until the pause is over.
     pub async fn write(&self) {
         self.0.send_modify(|stage| {
             if *stage == Stage::Ahead {

@@ -1,4 +1,4 @@
-//! What came of a debate: the server's record, and what the programs have told their models.
+//! Checks the outcome of a debate: the server's record, and the input of the models.
 
 use aw_core::Role;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub fn record(table: &Table) -> Vec<Value> {
     record
 }
 
-/// Who has said what kind of thing.
+/// The role and type of each argument.
 pub fn kinds(record: &[Value]) -> Vec<String> {
     let kind = |argument: &Value| {
         let flags = ["parked", "automatic", "close"];
@@ -31,7 +31,7 @@ pub fn kinds(record: &[Value]) -> Vec<String> {
     record.iter().map(kind).collect()
 }
 
-/// Asserts what is true of every debate, at the end.
+/// Asserts what holds after every debate.
 pub fn all_is_well(table: &Table, record: &[Value], versions: u64) {
     let listed = table.get("/debates");
     let [debate] = &listed["debates"].as_array().unwrap()[..] else {
@@ -44,7 +44,7 @@ pub fn all_is_well(table: &Table, record: &[Value], versions: u64) {
     assert!(table.model.strays().is_empty(), "{:?}", table.model.strays());
 }
 
-/// Each text quotes the one that it answers, and the opponent's quote the plan besides.
+/// Each text quotes the one that it answers. The opponent's texts also quote the plan.
 fn everybody_has_read_what_they_answer(table: &Table, record: &[Value]) {
     for argument in record {
         // What the server rules by itself came the way of the RESOLUTION.
@@ -66,7 +66,7 @@ fn everybody_has_read_what_they_answer(table: &Table, record: &[Value]) {
     }
 }
 
-/// The one document has so many versions, and somebody has cited each.
+/// The document has this many versions, and an argument cites each.
 fn every_version_is_cited(table: &Table, record: &[Value], versions: u64) {
     let listed = table.get("/documents");
     let [document] = &listed["documents"].as_array().unwrap()[..] else {
@@ -79,24 +79,32 @@ fn every_version_is_cited(table: &Table, record: &[Value], versions: u64) {
     }
 }
 
-/// Each program has told its model of the skills, and given it the one that it asked for, whole.
+/// Each program listed the skills to its model and sent the requested one whole.
 fn the_kit_has_arrived(table: &Table) {
     for role in &table.roles() {
         let (first, _) = table.model.heard(*role).swap_remove(0);
         for kind in Role::ALL {
             let skill = table.skill(*role, *kind);
             let about = skill.lines().find_map(|line| line.strip_prefix("description: ")).unwrap();
-            assert!(first.told.contains(&format!("debate-{kind}")), "{}", first.told);
-            assert!(first.told.contains(about), "{about} is not in {}", first.told);
+            assert!(
+                first.instructions.contains(&format!("debate-{kind}")),
+                "{}",
+                first.instructions
+            );
+            assert!(first.instructions.contains(about), "{about} is not in {}", first.instructions);
         }
         if table.program(*role) != Program::Claude {
-            assert!(first.told.contains("aw agent show proposer"), "{}", first.told);
+            assert!(
+                first.instructions.contains("aw agent show proposer"),
+                "{}",
+                first.instructions
+            );
         }
         let talk = table.talk(*role);
         let skill = table.skill(*role, *role);
         let (_, body) = skill.split_once("\n---\n").unwrap();
         for line in body.lines() {
-            let read = talk.steps[0].result.contains(line) || talk.told.contains(line);
+            let read = talk.steps[0].result.contains(line) || talk.instructions.contains(line);
             assert!(read, "the {role} has not read {line}");
         }
     }

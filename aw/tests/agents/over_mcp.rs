@@ -1,5 +1,5 @@
-//! A whole debate between programs that use no shell: Codex through the `aw mcp` that the kit has
-//! given it, opencode through the server's own `/mcp`.
+//! A whole debate between programs without a shell: Codex uses `aw mcp` from the kit, opencode the server's
+//! `/mcp`.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::talk::Step;
 const PLAN: &str = "Keep all events in one SQLite file\n\nOne process writes it, all read it.";
 const SECOND: &str = "Keep all events in one file, copied every hour\n\nOne process writes it.";
 
-/// Longer than opencode lets a call be silent, and shorter than a wait that reports its progress.
+/// Longer than opencode allows a call without progress, and shorter than a wait with progress.
 const LONG: Duration = Duration::from_secs(90);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +98,7 @@ fn wall_time(step: &Step) -> Option<f64> {
     seconds.parse().ok()
 }
 
-/// Whether the last that this role's model has said is to wait.
+/// Whether the last step of this role's model is a wait.
 fn is_waiting(table: &Table, role: Role) -> bool {
     let last = table.model.heard(role).pop().map(|(_, reply)| reply);
     matches!(last, Some(Reply::Call { tool, .. }) if tool == "debate_wait")

@@ -1,8 +1,7 @@
 //! The agent programs: where they are, how each is started, and what its tools are called.
 //!
-//! Each gets an empty home, dummy keys and a model on loopback. Whatever they might want from
-//! elsewhere (updates, plugins, figures) is turned off; what is left would go through a proxy
-//! that leads nowhere and takes note.
+//! Each gets an empty home, dummy keys and a model on loopback. Updates, plugins and telemetry are turned off;
+//! other requests go to a proxy that records and refuses them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use super::script::Reply;
 use super::talk::Talk;
 use crate::loops::machine::Machine;
 
-/// A program that people run their agents in.
+/// An agent program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     Claude,
@@ -36,7 +35,7 @@ const ALL: [Program; 6] = [
     Program::Qwen,
 ];
 
-/// Where the programs are; if they are not, why not.
+/// The folder of the programs, or why there is none.
 pub fn folder() -> Result<PathBuf, String> {
     let given = std::env::var_os("AW_AGENT_PROGRAMS").map(PathBuf::from);
     let folder = given.clone().unwrap_or(target().join("agents/node_modules/.bin"));
@@ -74,7 +73,7 @@ impl Program {
         }
     }
 
-    /// Puts what it needs into its home, the kit included.
+    /// Sets up its home, with the kit.
     pub fn move_in(self, machine: &Machine, model: &str) {
         let home = machine.path("home");
         match self {
@@ -130,7 +129,7 @@ impl Program {
         machine.aw(&[&["agent", "install"], &kit[..]].concat()).answer();
     }
 
-    /// Has it call the tools at this address, whatever the kit has told it.
+    /// Makes it call the tools at this address, instead of those of the kit.
     pub fn call_over_http(self, machine: &Machine, url: &str) {
         assert_eq!(self, Program::Opencode, "nobody else is asked to");
         let path = machine.path("home/.config/opencode/opencode.json");
@@ -139,7 +138,7 @@ impl Program {
         write(&path, &config.to_string());
     }
 
-    /// Where its skills were put.
+    /// The folder of its skills.
     pub fn skills(self, machine: &Machine) -> PathBuf {
         match self {
             Program::Claude => machine.path("home/.claude/skills"),
@@ -150,7 +149,7 @@ impl Program {
         }
     }
 
-    /// The program with these words of its user, still to be started.
+    /// The command that starts the program with this prompt.
     pub fn command(self, machine: &Machine, model: &str, words: &str) -> Command {
         let program = folder().expect("it was looked for").join(self.name());
         let mut command = machine.program(program.to_str().expect("a plain path"));
@@ -272,16 +271,16 @@ impl Program {
     }
 }
 
-/// The file of a skill, from the list of skills that the program has given to its model.
+/// The file of a skill, from the list that the program sent to its model.
 fn listed(talk: &Talk, skill: &str) -> String {
     let file = format!("/{skill}/SKILL.md");
-    let Some((before, _)) = talk.told.split_once(&file) else {
+    let Some((before, _)) = talk.instructions.split_once(&file) else {
         return format!("no skill {skill} is listed");
     };
     let stops = |c: char| c.is_whitespace() || "<>`(\"".contains(c);
     let root = before.rsplit(stops).next().unwrap_or_default();
     // Codex gives each folder a short name, and a table of them.
-    let meant = talk.told.split_once(&format!("`{root}` = `")).map(|(_, rest)| rest);
+    let meant = talk.instructions.split_once(&format!("`{root}` = `")).map(|(_, rest)| rest);
     let root = meant.and_then(|rest| rest.split('`').next()).unwrap_or(root);
     format!("{root}{file}")
 }

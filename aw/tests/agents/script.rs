@@ -1,8 +1,8 @@
-//! What a model says: a careful agent that knows the kit, and nothing but what `aw` has printed.
+//! The script of a model: a careful agent that uses only the kit and the output of `aw`.
 //!
-//! It has no memory. From the conversation that a request carries it works out one step: almost
-//! always the `next_command` of the last answer, with a text of its own where one is wanted. Every
-//! text quotes what it answers, so the record shows who has read whom.
+//! It has no memory. It decides one step from the conversation in a request: almost always the
+//! `next_command` of the last answer, with its own text where one is needed. Every
+//! text quotes what it answers, so the record shows what each agent has read.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,36 +13,36 @@ use serde_json::Value;
 use super::moves::{Kind, Move, Pause};
 use super::talk::{Step, Talk, data, flag, next_command};
 
-/// Where an agent's own text goes.
+/// The placeholder for an agent's own text.
 const PLACEHOLDER: &str = "YOUR_TEXT.md";
 
-/// What is said when the debate is closed, and only then.
+/// The last message, after the debate was closed.
 pub const LAST_WORDS: &str = "The debate is closed.";
 
-/// What it wants its program to do.
+/// The next step of the program.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Give it the skill for its role, in the way that the program has for that.
+    /// Load the skill for its role, in the program's own way.
     Skill,
-    /// Run a line in the shell. It takes a pause to think of it, and sets its host a limit.
+    /// Run a line in the shell, after a pause and with a time limit.
     Run { line: String, limit: Option<Duration>, pause: Option<Pause> },
-    /// Call one of the tools that `aw` offers over MCP, after a pause to think.
+    /// Call an MCP tool of `aw`, after a pause.
     Call { tool: String, arguments: Value, pause: Option<Pause> },
     /// Show this to the user and stop.
     Say(String),
 }
 
-/// The part that somebody plays in a debate.
+/// The script of one role in a debate.
 #[derive(Debug)]
 pub struct Script {
     pub role: Role,
     pub plan: &'static str,
     pub opening: &'static str,
     pub moves: Vec<Move>,
-    /// Whether it debates by the tools of MCP instead of commands, see [`super::tools`].
+    /// Whether it uses MCP tools instead of commands ([`super::tools`]).
     pub by_tools: bool,
     hurry: Option<Duration>,
-    /// How many seconds each `wait` lasts, unless `aw` decides.
+    /// The seconds of each `wait`; absent for the default of `aw`.
     seconds: Option<u32>,
 }
 
@@ -64,7 +64,7 @@ impl Script {
         Script { role, plan: "", opening: "", moves, by_tools: false, hurry: None, seconds: None }
     }
 
-    /// Without a shell: everything is done with the tools of MCP.
+    /// Uses MCP tools instead of a shell.
     pub fn by_tools(self) -> Self {
         Script { by_tools: true, ..self }
     }
@@ -74,7 +74,7 @@ impl Script {
         Script { opening, ..self }
     }
 
-    /// Lets its host cut off the first `wait` after so long; then it knows better.
+    /// Makes its host cut off the first `wait` after this time.
     pub fn in_a_hurry(self, hurry: Duration) -> Self {
         Script { hurry: Some(hurry), ..self }
     }
@@ -115,7 +115,7 @@ impl Script {
         }
     }
 
-    /// What the kit says to begin with.
+    /// The first step that the kit prescribes.
     fn begin(&self, talk: &Talk) -> String {
         match (self.role, talk.named_debate()) {
             (Role::Arbitrator, Some(debate)) if !self.opening.is_empty() => {
@@ -187,7 +187,7 @@ impl Script {
         Reply::Run { line, limit: None, pause: own.pause.clone() }
     }
 
-    /// How many of its moves are in the record, as far as that was shown.
+    /// The number of its moves in the record that it was shown.
     fn moves_made(&self, talk: &Talk) -> usize {
         let own = talk.arguments().into_iter().filter(|argument| {
             let kind = argument["type"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A table: a server, a model, and in each seat a program on a machine of its own.
+//! A debate of agent programs: a server, a model, and a program per role on its own machine.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use super::talk::Talk;
 use crate::loops::machine::{Going, Machine, is_gone};
 use crate::world;
 
-/// Nothing that a story waits for takes nearly so long, however slow the machine.
+/// The longest time for anything that a test waits for.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Everybody who takes part in a debate.
+/// The programs of one debate.
 pub struct Table {
     server: Machine,
     pub model: Model,
@@ -37,7 +37,7 @@ struct Seat {
 }
 
 impl Seat {
-    /// Where its program prints.
+    /// The output of its program.
     fn printed(&self) -> PathBuf {
         self.machine.path("printed")
     }
@@ -66,7 +66,7 @@ impl Table {
         Some(Table { server, model, seats })
     }
 
-    /// Starts the program in this seat, with these words of its user.
+    /// Starts the program of this role with this prompt.
     pub fn start(&mut self, role: Role, words: &str) {
         let model = self.model.of(role);
         let seat = self.seat_mut(role);
@@ -76,7 +76,7 @@ impl Table {
         seat.going = Some(Going::start(command));
     }
 
-    /// `kill -9` of the program in this seat and of everything it has started, a `wait` among it.
+    /// Kills (`kill -9`) the program of this role and everything that it started.
     pub async fn kill(&mut self, role: Role) {
         let seat = self.seat_mut(role);
         let all = seat.machine.processes();
@@ -89,7 +89,7 @@ impl Table {
         self.until("they are gone", |_| all.iter().all(|(pid, _)| is_gone(*pid))).await;
     }
 
-    /// Waits until everybody has left by themselves, which must be because the debate is closed.
+    /// Waits until all programs have ended by themselves, because the debate is closed.
     pub async fn everybody_leaves(&mut self) {
         for role in self.roles() {
             let mut going = self.seat_mut(role).going.take().expect("it was started");
@@ -103,24 +103,24 @@ impl Table {
         }
     }
 
-    /// How what is written in this seat comes to the server.
+    /// The `via` of arguments of this role.
     pub fn way(&self, role: Role) -> &'static str {
         if self.seat(role).by_tools { "mcp" } else { "cli" }
     }
 
-    /// Lets the program in this seat call the server itself, instead of the `aw mcp` of the kit.
+    /// Makes the program of this role call the server's `/mcp` instead of `aw mcp`.
     pub fn over_http(&self, role: Role) {
         let seat = self.seat(role);
         seat.program
             .call_over_http(&seat.machine, &format!("{}/mcp?role={role}", self.server.url()));
     }
 
-    /// The program in this seat.
+    /// The program of this role.
     pub fn program(&self, role: Role) -> Program {
         self.seat(role).program
     }
 
-    /// The skill for a role, as it was installed for whoever is in this seat.
+    /// The skill for a role, as it was installed for this agent.
     pub fn skill(&self, seat: Role, role: Role) -> String {
         let seat = self.seat(seat);
         fs::read_to_string(
@@ -129,7 +129,7 @@ impl Table {
         .unwrap()
     }
 
-    /// The environment of each `wait` that runs in this seat.
+    /// The environment of each running `wait` of this role.
     pub fn waits(&self, role: Role) -> Vec<String> {
         let all = self.seat(role).machine.processes().into_iter();
         let waits = all.filter(|(_, typed)| typed.starts_with("aw debate wait "));
@@ -137,17 +137,17 @@ impl Table {
         waits.map(environment).map(|set| String::from_utf8_lossy(&set).into_owned()).collect()
     }
 
-    /// The conversation of this seat as it was at its last request.
+    /// The conversation of this role at its last request.
     pub fn talk(&self, role: Role) -> Talk {
         self.model.heard(role).pop().map(|(talk, _)| talk).unwrap_or_default()
     }
 
-    /// What the server answers to a GET.
+    /// The server's answer to a GET.
     pub fn get(&self, path: &str) -> Value {
         self.server.get(path)
     }
 
-    /// How many waits the server holds.
+    /// The number of held waits.
     pub fn held(&self) -> u64 {
         self.server.held()
     }
@@ -159,7 +159,7 @@ impl Table {
         crate::world::text(&found(self))
     }
 
-    /// Returns once this is so.
+    /// Returns once the condition holds.
     pub async fn until(&mut self, what: &str, mut so: impl FnMut(&Self) -> bool) {
         let began = Instant::now();
         while !so(self) {
@@ -171,7 +171,7 @@ impl Table {
         }
     }
 
-    /// Whether somebody has left this seat, or is about to, without the last words.
+    /// Whether the program of this role has ended, or is about to, without its last message.
     fn is_lost(&mut self, role: Role) -> bool {
         let has_ended = self.seat_mut(role).going.as_mut().is_some_and(Going::has_ended);
         match self.model.heard(role).pop() {
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// The roles that have a seat.
+    /// The roles that have a program.
     pub fn roles(&self) -> Vec<Role> {
         self.seats.iter().map(|seat| seat.role).collect()
     }
@@ -193,7 +193,7 @@ impl Table {
         self.seats.iter_mut().find(|seat| seat.role == role).expect("the role has a seat")
     }
 
-    /// What everybody did, for whoever has to find out why it went wrong.
+    /// The steps of all agents, to explain a failure.
     fn story(&self) -> String {
         let mut story = format!("== strays: {:?}\n", self.model.strays());
         for seat in &self.seats {

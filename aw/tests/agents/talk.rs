@@ -1,23 +1,23 @@
-//! What a model has to go by: all that its program has told it, and what came of each step so far.
+//! The input of a model: the instructions of its program, and the result of each step so far.
 
 use serde_json::Value;
 
-use super::tools::Told;
+use super::tools::ToolAnswer;
 
 /// The conversation that a request carries.
 #[derive(Debug, Clone, Default)]
 pub struct Talk {
-    /// Whatever is neither a step nor its result: instructions, skills, AGENTS.md, the user's words.
-    pub told: String,
+    /// All text besides steps and results: instructions, skills, AGENTS.md, the prompt.
+    pub instructions: String,
     /// The tools that the program offers.
     pub tools: Vec<String>,
     pub steps: Vec<Step>,
 }
 
-/// A tool that was called, and what came of it.
+/// A tool call and its result.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What the program calls the tool.
+    /// The program's name for the tool.
     pub tool: String,
     /// The line that was run; empty when the tool was not the shell.
     pub line: String,
@@ -25,7 +25,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// What `aw` answered, if the host let it.
+    /// The answer of `aw`, if the host returned it.
     pub fn answer(&self) -> Option<Value> {
         let mut newest_first = self.result.lines().rev();
         newest_first.find_map(|line| {
@@ -36,15 +36,15 @@ impl Step {
         })
     }
 
-    /// Whether this has told that the debate is closed.
+    /// Whether this result says that the debate is closed.
     pub fn is_the_end(&self) -> bool {
         match self.answer() {
             Some(answer) => data(&answer)["action"] == "debate_closed",
-            None => Told::of(&self.result).is_closed,
+            None => ToolAnswer::of(&self.result).is_closed,
         }
     }
 
-    /// Whether this was a `wait` that the host did not let finish.
+    /// Whether the host cut this `wait` off.
     pub fn was_cut_off(&self) -> bool {
         let said_so = [
             "running in background with ID",
@@ -63,7 +63,7 @@ impl Talk {
         steps.filter_map(|(number, step)| Some((number, step.answer()?)))
     }
 
-    /// Every argument that was ever shown, as often as it was.
+    /// Every argument that was shown, with repetitions.
     pub fn arguments(&self) -> Vec<Value> {
         let mut found = Vec::new();
         for (_, answer) in self.answers() {
@@ -77,7 +77,7 @@ impl Talk {
         found
     }
 
-    /// What this argument says, if that was shown.
+    /// The text of this argument, if it was shown.
     pub fn content_of(&self, id: &str) -> Option<String> {
         let mut all = self.arguments().into_iter().filter(|argument| argument["id"] == id);
         all.find_map(|argument| argument["content"].as_str().map(str::to_owned))
@@ -85,7 +85,7 @@ impl Talk {
 
     /// The debate that the user has named.
     pub fn named_debate(&self) -> Option<&str> {
-        let after = self.told.split("in debate ").skip(1);
+        let after = self.instructions.split("in debate ").skip(1);
         let mut words = after.filter_map(|rest| rest.get(..36));
         words.find(|word| uuid::Uuid::try_parse(word).is_ok())
     }
@@ -96,7 +96,7 @@ pub fn data(answer: &Value) -> &Value {
     &answer["content"][0]["data"]
 }
 
-/// The command that an answer tells to run next.
+/// The next command of an answer.
 pub fn next_command(answer: &Value) -> Option<&str> {
     answer["metadata"]["next_command"].as_str()
 }

@@ -1,8 +1,7 @@
-//! What a model says that has no shell: the same careful agent as in [`script`](super::script), who
-//! goes by what the tools of MCP answer.
+//! The script of a model without a shell: the agent of [`script`](super::script) with MCP tools.
 //!
-//! It knows only what its program passes on, and programs differ: Codex passes on the structured part
-//! of a result, opencode the words. So everything that is needed must be in both.
+//! Programs differ in what they pass to the model: Codex passes the structured part of a result, opencode the
+//! text. So both parts must contain everything.
 
 use aw_core::Role;
 use serde_json::{Value, json};
@@ -22,21 +21,21 @@ struct Call {
     arguments: Value,
 }
 
-/// What a result tells to do.
+/// The advice in a result.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct ToolAnswer {
     next: Option<Call>,
     others: Vec<Call>,
     pub is_closed: bool,
 }
 
-impl Told {
-    /// From what a program has passed on of a result.
+impl ToolAnswer {
+    /// Parses a result as the program passed it on.
     pub fn of(result: &str) -> Self {
         match structured(result) {
             Some(answer) => {
                 let others = answer["alternatives"].as_array().into_iter().flatten();
-                Told {
+                ToolAnswer {
                     next: call(&answer["next"]),
                     others: others.filter_map(call).collect(),
                     is_closed: answer["action"] == "debate_closed",
@@ -50,7 +49,7 @@ impl Told {
                 // Were there two, somebody's words would have been taken for the tool's own.
                 let mut next = calls("Next: ");
                 let next = if next.len() == 1 { next.pop() } else { None };
-                Told {
+                ToolAnswer {
                     next,
                     others: calls("Or: "),
                     is_closed: result
@@ -68,7 +67,7 @@ impl Told {
 }
 
 impl Script {
-    /// The next step of somebody who has read the skill.
+    /// The next step after the skill was read.
     pub fn next_call(&self, talk: &Talk) -> Reply {
         let Some(last) = talk.steps.last().filter(|_| talk.steps.len() > 1) else {
             return self.begin_with(talk);
@@ -83,11 +82,11 @@ impl Script {
         let mut newest_first = talk.steps.iter().enumerate().rev();
         let turn = newest_first.find(|(_, step)| !name(step).starts_with("docs_"));
         let Some((number, step)) = turn else { return stuck("there was no turn", last) };
-        let told = Told::of(&step.result);
-        match &told.next {
-            Some(_) if told.is_a_turn() => self.answer(talk, number, &told),
+        let answer = ToolAnswer::of(&step.result);
+        match &answer.next {
+            Some(_) if answer.is_a_turn() => self.answer(talk, number, &answer),
             Some(next) => calls(&next.tool, next.arguments.clone()),
-            None if told.is_closed => Reply::Say(LAST_WORDS.to_owned()),
+            None if answer.is_closed => Reply::Say(LAST_WORDS.to_owned()),
             None => stuck("it does not say what to do next", step),
         }
     }
@@ -107,12 +106,12 @@ impl Script {
     }
 
     /// Makes the next move in answer to the turn of this step, and what has to come before it.
-    fn answer(&self, talk: &Talk, turn: usize, told: &Told) -> Reply {
+    fn answer(&self, talk: &Talk, turn: usize, answer: &ToolAnswer) -> Reply {
         let made = talk.steps.iter().filter(|step| MOVES.contains(&name(step))).count();
         let Some(own) = self.moves.get(made) else {
             return stuck("no move is left", &talk.steps[turn]);
         };
-        let usual = told.next.as_ref().expect("it is a turn");
+        let usual = answer.next.as_ref().expect("it is a turn");
         let target = usual.arguments["target_id"].as_str().unwrap_or_default();
         let said = talk.steps.iter().find_map(|step| content_of(&step.result, target));
         let Some(answered) = said else { return stuck("nobody said that", &talk.steps[turn]) };
@@ -145,7 +144,7 @@ impl Script {
             Kind::Appeal => "debate_appeal",
             Kind::Completion => "debate_request_completion",
         };
-        let mut open = told.others.iter().chain(&told.next);
+        let mut open = answer.others.iter().chain(&answer.next);
         let Some(call) = open.find(|call| call.tool == tool) else {
             return stuck("that is not among the choices", &talk.steps[turn]);
         };
@@ -178,7 +177,7 @@ fn in_words(words: &str) -> Option<Call> {
     Some(Call { tool: tool.to_owned(), arguments: values.next()?.ok()? })
 }
 
-/// What an argument or a document says, if this result shows it.
+/// The text of an argument or a document, if this result shows it.
 fn content_of(result: &str, id: &str) -> Option<String> {
     match structured(result) {
         Some(answer) => find(&answer, id),
@@ -216,7 +215,7 @@ fn find(value: &Value, id: &str) -> Option<String> {
     }
 }
 
-/// How a document is cited, from the answer to its being kept.
+/// The citation of a document, from the result of storing it.
 fn citation(result: &str) -> String {
     let (id, version) = cited(result).unwrap_or_default();
     format!("doc_id={id} (v{version})")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::world::{World, new_id, text};
+use crate::world::{World, text};
 
 #[tokio::test]
 async fn a_whole_debate_from_motion_to_resolution() {
@@ -21,6 +21,7 @@ async fn a_whole_debate_from_motion_to_resolution() {
     assert_eq!(appeal["debate"]["state"], "AWAITING_ARBITRATOR");
     let ruling = debate.rule(json!({"content": "B"})).await.created();
     assert_eq!(ruling["argument"]["parent_id"], appeal["argument"]["id"]);
+    assert_eq!(ruling["argument"]["close"], false);
     assert_eq!(ruling["debate"]["state"], "AWAITING_PROPOSER");
 
     let woken = debate.poll("proposer", Some(&text(&appeal["argument"]["id"]))).await.ok();
@@ -47,23 +48,7 @@ async fn a_whole_debate_from_motion_to_resolution() {
 }
 
 #[tokio::test]
-async fn a_waiting_opponent_is_woken_by_the_proposers_claim() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let claim = debate.claim("opponent", &debate.motion, "Two machines will fight over it.").await;
-    let claim = text(&claim["argument"]["id"]);
-    let (woken, answer) = tokio::join!(
-        debate.wait("opponent", Some(&claim), 30),
-        debate.claim("proposer", &claim, "Then we move to PostgreSQL."),
-    );
-    let woken = woken.ok();
-    assert_eq!(woken["has_new_argument"], true);
-    assert_eq!(woken["action"], "respond");
-    assert_eq!(woken["argument"]["id"], answer["argument"]["id"]);
-}
-
-#[tokio::test]
-async fn an_intervention_never_throws_work_away() {
+async fn an_intervention_parks_the_text_in_hand() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let stop = debate.intervene().await.created();
@@ -89,26 +74,4 @@ async fn an_intervention_never_throws_work_away() {
     let late = debate.rule(json!({"content": "No.", "target_id": intervention})).await;
     let late = late.refused(403, "ACTION_NOT_ALLOWED");
     assert!(text(&late["message"]).contains("already ruled on, seq 4"), "{late}");
-}
-
-#[tokio::test]
-async fn the_retry_of_an_accepted_write_succeeds_even_when_closed() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let body = json!({
-        "role": "opponent", "target_id": debate.motion, "content": "No.", "client_request_id": new_id(),
-    });
-    let path = format!("/debates/{}/arguments", debate.id);
-    let first = world.post(&path, body.clone()).await.created();
-    debate.ask("resolution", &text(&first["argument"]["id"]), "Agreed.").await.created();
-    let again = world.post(&path, body.clone()).await.ok();
-    assert_eq!(again["replayed"], true);
-    assert_eq!(again["argument"], first["argument"]);
-    assert_eq!(again["debate"]["state"], "CLOSED");
-    assert_eq!(again["action"], "debate_closed");
-
-    let mut other = body;
-    other["content"] = json!("Yes.");
-    let refused = world.post(&path, other).await.refused(400, "INVALID_INPUT");
-    assert_eq!(refused["field"], "client_request_id");
 }

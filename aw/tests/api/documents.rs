@@ -278,31 +278,6 @@ async fn five_mebibytes_fit_and_one_byte_more_does_not() {
 }
 
 #[tokio::test]
-async fn twenty_submits_at_once_give_twenty_versions() {
-    let world = World::start().await;
-    let document = Kept::create(&world, "v1", "0").await;
-    let mut submits = tokio::task::JoinSet::new();
-    for n in 1..=20 {
-        let body = json!({"summary": format!("s{n}"), "content": format!("c{n}")});
-        let request = world.request(reqwest::Method::POST, &document.path("/versions")).json(&body);
-        submits.spawn(async move { (n, crate::world::Answer::to(request).await.created()) });
-    }
-    let mut kept: Vec<(u64, u64)> = Vec::new();
-    while let Some(done) = submits.join_next().await {
-        let (n, written) = done.unwrap();
-        kept.push((written["version"].as_u64().unwrap(), n));
-    }
-    kept.sort_unstable();
-    let versions: Vec<u64> = kept.iter().map(|(version, _)| *version).collect();
-    assert_eq!(versions, (2..=21).collect::<Vec<u64>>());
-    for (version, n) in kept {
-        let read = world.get(&document.path(&format!("?version={version}"))).await.ok();
-        assert_eq!(read["content"], format!("c{n}"), "none is lost or changed");
-    }
-    assert_eq!(world.get(&document.path("")).await.ok()["newest_version"], 21);
-}
-
-#[tokio::test]
 async fn a_debate_lists_its_documents_with_the_version_meant() {
     let world = World::start().await;
     let plan = Kept::create(&world, "Plan 1", "1").await;
@@ -347,31 +322,7 @@ async fn a_debate_lists_its_documents_with_the_version_meant() {
 }
 
 #[tokio::test]
-async fn a_citation_means_the_version_named_beside_it() {
-    let world = World::start().await;
-    let document = Kept::create(&world, "v1", "1").await;
-    document.submit("v2", "2").await;
-    document.submit("v3", "3").await;
-    let id = &document.id;
-    for (motion, version) in [
-        (format!("doc_id={id} (v2)"), Some(2)),
-        (format!("doc_id={id}"), Some(3)),
-        (format!("doc_id={id} v1 → v2"), Some(2)),
-        (format!("doc_id={id} (v1), later doc_id={id} (v2)"), Some(2)),
-        (format!("`aw docs get {id}`"), Some(3)),
-        (format!("{id}0 is no id"), None),
-        ("nothing".to_owned(), None),
-    ] {
-        let debate = world.debate_with("Plan?", json!({"motion_content": motion})).await;
-        let documents = debate.context().await["documents"].take();
-        let versions: Vec<u64> =
-            documents.as_array().unwrap().iter().map(|d| d["version"].as_u64().unwrap()).collect();
-        assert_eq!(versions, version.into_iter().collect::<Vec<u64>>(), "{motion}");
-    }
-}
-
-#[tokio::test]
-async fn a_citation_of_a_version_that_is_not_there_yet_harms_nothing() {
+async fn a_citation_of_an_unknown_version_is_harmless() {
     let world = World::start().await;
     let document = Kept::create(&world, "v1", "1").await;
     let motion = format!("doc_id={} (v9)", document.id);

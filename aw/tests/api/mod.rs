@@ -1,6 +1,5 @@
 //! The API, endpoint by endpoint.
 
-pub mod by_hand;
 mod debate;
 mod description;
 mod documents;
@@ -9,11 +8,12 @@ mod feed;
 mod guards;
 mod input;
 mod lists;
-mod long;
+mod long_responses;
 mod old_clients;
 pub mod page_client;
 mod pages;
 mod presence;
+pub mod raw_http;
 mod records;
 mod servers;
 mod signing_in;

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use super::by_hand;
+use super::raw_http;
 use crate::world::{Answer, World, new_id, text};
 
 /// Its command line: it polls, and takes `data.argument.id` for the next poll.
@@ -37,8 +37,8 @@ impl Cli<'_> {
         data
     }
 
-    /// Polls and expects to be told this about an argument of this type.
-    async fn is_told(&mut self, action: &str, kind: &str) {
+    /// Polls and expects this action and an argument of this type.
+    async fn polls(&mut self, action: &str, kind: &str) {
         let data = self.poll().await;
         assert_eq!(data["has_new_argument"], true, "{data}");
         assert_eq!(data["action"], action);
@@ -67,7 +67,7 @@ struct Page {
 
 impl Page {
     async fn open(world: &World, debate: &str) -> Page {
-        let url = format!("ws://{}/ws?debate_id={debate}", by_hand::address(world));
+        let url = format!("ws://{}/ws?debate_id={debate}", raw_http::address(world));
         Page { socket: connect_async(url).await.unwrap().0 }
     }
 
@@ -125,41 +125,41 @@ async fn a_whole_debate_of_the_old_command_line_and_the_old_page() {
     let mut opponent =
         Cli { world: &world, debate: &debate, role: "opponent", seen: String::new() };
     proposer.hears_nothing().await;
-    opponent.is_told("respond", "MOTION").await;
+    opponent.polls("respond", "MOTION").await;
     let claim = opponent.submits("arguments", json!({"role": "opponent", "content": "No."})).await;
-    let told = page.hears("new_argument").await;
-    assert_eq!((&told["debate"], &told["argument"]), (&claim["debate"], &claim["argument"]));
+    let message = page.hears("new_argument").await;
+    assert_eq!((&message["debate"], &message["argument"]), (&claim["debate"], &claim["argument"]));
     opponent.hears_nothing().await;
-    proposer.is_told("respond", "CLAIM").await;
+    proposer.polls("respond", "CLAIM").await;
     proposer.submits("arguments", json!({"role": "proposer", "content": "Yes."})).await;
     page.hears("new_argument").await;
-    opponent.is_told("respond", "CLAIM").await;
+    opponent.polls("respond", "CLAIM").await;
     opponent.submits("arguments", json!({"role": "opponent", "content": "Still no."})).await;
     page.hears("new_argument").await;
-    proposer.is_told("respond", "CLAIM").await;
+    proposer.polls("respond", "CLAIM").await;
 
     let appeal = proposer.submits("appeal", json!({"content": "1. A 2. B"})).await;
     assert_eq!(page.hears("new_argument").await["debate"]["state"], "AWAITING_ARBITRATOR");
-    opponent.is_told("wait_for_ruling", "APPEAL").await;
+    opponent.polls("wait_for_ruling", "APPEAL").await;
     page.sends("submit_ruling", json!({"debate_id": debate, "content": "B"})).await;
     let ruling = page.hears("new_argument").await;
     assert_eq!(ruling["argument"]["type"], "RULING");
     assert_eq!(ruling["argument"]["parent_id"], appeal["argument"]["id"]);
     assert_eq!(ruling["argument"]["close"], false);
-    proposer.is_told("align_to_ruling", "RULING").await;
-    opponent.is_told("wait_for_proposer", "RULING").await;
+    proposer.polls("align_to_ruling", "RULING").await;
+    opponent.polls("wait_for_proposer", "RULING").await;
 
     page.sends("submit_intervention", json!({"debate_id": debate})).await;
     let stop = page.hears("new_argument").await;
     assert_eq!(stop["argument"]["type"], "INTERVENTION");
     assert_eq!(stop["argument"]["content"], "");
     assert_eq!(stop["debate"]["state"], "INTERVENTION_PENDING");
-    proposer.is_told("wait_for_ruling", "INTERVENTION").await;
-    opponent.is_told("wait_for_ruling", "INTERVENTION").await;
+    proposer.polls("wait_for_ruling", "INTERVENTION").await;
+    opponent.polls("wait_for_ruling", "INTERVENTION").await;
     let go_on = json!({"debate_id": debate, "content": "Go on.", "close": false});
     page.sends("submit_ruling", go_on).await;
     page.hears("new_argument").await;
-    proposer.is_told("align_to_ruling", "RULING").await;
+    proposer.polls("align_to_ruling", "RULING").await;
 
     let done = proposer.submits("resolution", json!({"content": "Done."})).await;
     assert_eq!(done["debate"]["state"], "CLOSED");
@@ -168,9 +168,9 @@ async fn a_whole_debate_of_the_old_command_line_and_the_old_page() {
     assert_eq!(closing["argument"]["type"], "RULING");
     assert_eq!(closing["argument"]["close"], true);
     assert_eq!(closing["debate"]["state"], "CLOSED");
-    opponent.is_told("debate_closed", "RULING").await;
+    opponent.polls("debate_closed", "RULING").await;
 
-    // Whoever opens the page now sees all of it, in order.
+    // A page that is opened now shows all of it, in order.
     let mut late = Page::open(&world, &debate).await;
     let seqs: Vec<u64> = late.hears("initial_state").await["arguments"]
         .as_array()
@@ -212,7 +212,7 @@ async fn the_old_arbitrator_rules_and_intervenes_without_ids() {
 }
 
 #[tokio::test]
-async fn what_a_socket_asks_and_is_refused_comes_back_as_an_error_and_the_socket_stays() {
+async fn a_refused_message_returns_an_error_and_the_socket_stays_open() {
     let world = World::start().await;
     let debate = world.debate("Old page").await;
     let other = world.debate("Another").await;
@@ -273,7 +273,7 @@ async fn a_socket_that_sends_again_writes_once() {
 }
 
 #[tokio::test]
-async fn a_socket_begins_after_the_place_it_names_and_is_told_of_a_deletion() {
+async fn a_socket_starts_after_its_seq_and_receives_a_deletion() {
     let world = World::start().await;
     let debate = world.debate("Old page").await;
     debate.claim("opponent", &debate.motion, "No.").await;
@@ -301,10 +301,10 @@ async fn a_socket_begins_after_the_place_it_names_and_is_told_of_a_deletion() {
 }
 
 #[tokio::test]
-async fn an_unknown_debate_is_told_before_the_upgrade() {
+async fn an_unknown_debate_is_refused_before_the_upgrade() {
     use tokio_tungstenite::tungstenite::Error;
     let world = World::start().await;
-    let url = format!("ws://{}/ws?debate_id={}", by_hand::address(&world), new_id());
+    let url = format!("ws://{}/ws?debate_id={}", raw_http::address(&world), new_id());
     let Err(Error::Http(answer)) = connect_async(url).await else { panic!("it was upgraded") };
     assert_eq!(answer.status().as_u16(), 404);
     let body: Value = serde_json::from_slice(answer.body().as_ref().unwrap()).unwrap();
@@ -312,7 +312,7 @@ async fn an_unknown_debate_is_told_before_the_upgrade() {
 }
 
 #[tokio::test]
-async fn only_the_latest_of_several_unseen_is_needed_by_who_knows_one() {
+async fn a_client_that_reads_one_argument_per_poll_gets_the_newest() {
     let world = World::start().await;
     let debate = world.debate("Old and new").await;
     let claim = debate.claim("opponent", &debate.motion, "No.").await;
@@ -320,6 +320,6 @@ async fn only_the_latest_of_several_unseen_is_needed_by_who_knows_one() {
     debate.ask("appeal", &claim, "1. A 2. B").await.created();
     debate.rule(json!({"content": "B"})).await.created();
     let mut opponent = Cli { world: &world, debate: &debate.id, role: "opponent", seen: claim };
-    opponent.is_told("wait_for_proposer", "RULING").await;
+    opponent.polls("wait_for_proposer", "RULING").await;
     opponent.hears_nothing().await;
 }

@@ -1,4 +1,4 @@
-//! Who waits in a debate, and when each role was last seen there.
+//! Presence: which roles wait in a debate, and when each was last seen.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use super::by_hand;
+use super::raw_http;
 use crate::world::{Answer, DebateFor, Socket, World, eventually, in_time, new_id, text};
 
 /// How long a poll counts.
@@ -17,7 +17,7 @@ const LINGER: Duration = Duration::from_secs(5);
 /// The moment at which every story begins.
 const BEGINNING: &str = "2026-01-01T00:00:00.000Z";
 
-/// Who is there, as the debate itself says, which must be what the list says.
+/// The presence in a debate, which must be the same in the list.
 async fn presence(debate: &DebateFor<'_>) -> Value {
     let context = debate.context().await;
     let list = debate.world.get("/debates").await.ok();
@@ -28,7 +28,7 @@ async fn presence(debate: &DebateFor<'_>) -> Value {
     context["presence"].clone()
 }
 
-/// A wait that is held until there are news.
+/// A wait that is held until there is news.
 fn waits(debate: &DebateFor<'_>, role: &str) -> JoinHandle<Answer> {
     let path = format!("/debates/{}/wait?role={role}", debate.id);
     tokio::spawn(Answer::to(debate.world.request(Method::GET, &path)))
@@ -43,7 +43,7 @@ fn never() -> Value {
 }
 
 #[tokio::test]
-async fn every_write_is_a_sign_of_life_of_its_role() {
+async fn every_write_updates_last_seen_of_its_role() {
     let world = World::start().await;
     let debate = world.debate("Who is here?").await;
     let opened = json!({
@@ -67,7 +67,7 @@ async fn every_write_is_a_sign_of_life_of_its_role() {
 }
 
 #[tokio::test]
-async fn whoever_is_held_waits_and_the_others_do_not() {
+async fn only_a_role_with_a_held_wait_is_waiting() {
     let world = World::start().await;
     let (debate, other) = (world.debate("Here").await, world.debate("There").await);
     world.pass(Duration::from_secs(30));
@@ -89,7 +89,7 @@ async fn whoever_is_held_waits_and_the_others_do_not() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_refused_leaves_no_sign() {
+async fn a_refused_wait_leaves_no_presence() {
     let world = World::start().await;
     let debate = world.debate("Who is here?").await;
     let wait = format!("/debates/{}/wait?role=opponent&argument_id={}", debate.id, new_id());
@@ -99,7 +99,7 @@ async fn a_wait_that_is_refused_leaves_no_sign() {
 }
 
 #[tokio::test]
-async fn nobody_was_seen_before_the_server_started() {
+async fn a_restart_forgets_presence() {
     let world = World::start().await;
     let id = {
         let debate = world.debate("Who is here?").await;
@@ -113,7 +113,7 @@ async fn nobody_was_seen_before_the_server_started() {
 }
 
 #[tokio::test]
-async fn a_poll_counts_for_five_seconds_and_every_socket_is_told_of_both_ends() {
+async fn a_poll_counts_as_waiting_for_five_seconds_and_sockets_receive_both_changes() {
     let world = World::start().await;
     let (debate, other) = (world.debate("Here").await, world.debate("There").await);
     let (mut page, begin) = Socket::of(&world, &debate.id).await;
@@ -130,51 +130,20 @@ async fn a_poll_counts_for_five_seconds_and_every_socket_is_told_of_both_ends() 
         "opponent": {"waiting": true, "last_seen_at": at},
         "arbitrator": never(),
     });
-    let told = json!({"debate_id": debate.id, "presence": now});
-    assert_eq!(page.hears("presence").await, told);
-    assert_eq!(feed.hears("presence").await, told);
+    let event = json!({"debate_id": debate.id, "presence": now});
+    assert_eq!(page.hears("presence").await, event);
+    assert_eq!(feed.hears("presence").await, event);
     assert_eq!(Socket::of(&world, &debate.id).await.1["presence"], now);
 
-    // Told by the clock alone: nobody asks.
+    // The timer sends it, without another request.
     now["opponent"] = seen(at);
-    let told = json!({"debate_id": debate.id, "presence": now});
-    assert_eq!(page.hears("presence").await, told);
+    let event = json!({"debate_id": debate.id, "presence": now});
+    assert_eq!(page.hears("presence").await, event);
     assert!(began.elapsed() >= LINGER, "after {:?}", began.elapsed());
-    assert_eq!(feed.hears("presence").await, told);
+    assert_eq!(feed.hears("presence").await, event);
     assert_eq!(presence(&debate).await, now);
     other.claim("opponent", &other.motion, "No.").await;
     elsewhere.hears("new_argument").await;
-}
-
-#[tokio::test]
-async fn a_wait_that_is_only_renewed_is_told_once() {
-    let world = World::start().await;
-    let debate = world.debate("Still here?").await;
-    let (mut page, _) = Socket::of(&world, &debate.id).await;
-    let mut feed = Socket::feed(&world).await;
-    let path = format!("/debates/{}/wait?role=proposer&wait=0.05", debate.id);
-    for _ in 0..20 {
-        let nothing = world.get(&path).await.ok();
-        assert_eq!(nothing["has_new_argument"], false);
-    }
-    // One who hangs up before its deadline and calls again at once has not left either.
-    for _ in 0..3 {
-        let held = waits(&debate, "proposer");
-        eventually("it is held", async || world.held().await.0 == 1).await;
-        held.abort();
-        eventually("it is let go", async || world.held().await.0 == 0).await;
-    }
-    debate.claim("opponent", &debate.motion, "No.").await;
-    assert_eq!(page.hears("presence").await["presence"]["proposer"]["waiting"], true);
-    page.hears("new_argument").await;
-    // The feed may tell the two as one, but never that somebody went.
-    loop {
-        let told = feed.next().await;
-        assert_eq!(told["data"]["presence"]["proposer"]["waiting"], true, "{told}");
-        if told["event"] == "debate_updated" {
-            break;
-        }
-    }
 }
 
 #[tokio::test]
@@ -182,59 +151,41 @@ async fn a_dead_clients_wait_ends_its_presence() {
     let world = World::start().await;
     let debate = world.debate("Are you there?").await;
     let (mut page, _) = Socket::of(&world, &debate.id).await;
-    let mut client = TcpStream::connect(by_hand::address(&world)).await.unwrap();
+    let mut client = TcpStream::connect(raw_http::address(&world)).await.unwrap();
     let request = format!(
         "GET /debates/{}/wait?role=proposer HTTP/1.1\r\nhost: {}\r\n\r\n",
         debate.id,
-        by_hand::address(&world)
+        raw_http::address(&world)
     );
     client.write_all(request.as_bytes()).await.unwrap();
     assert_eq!(page.hears("presence").await["presence"]["proposer"]["waiting"], true);
     drop(client);
-    let told = page.hears("presence").await;
-    assert_eq!(told["presence"]["proposer"]["waiting"], false);
+    let event = page.hears("presence").await;
+    assert_eq!(event["presence"]["proposer"]["waiting"], false);
     assert_eq!(presence(&debate).await["proposer"]["waiting"], false);
     assert_eq!(world.held().await.0, 0);
 }
 
 #[tokio::test]
-async fn who_was_given_something_to_do_ceases_to_wait() {
-    let world = World::start().await;
-    let debate = world.debate("Your turn").await;
-    let (mut page, _) = Socket::of(&world, &debate.id).await;
-    let proposer = waits(&debate, "proposer");
-    let told = page.hears("presence").await["presence"].take();
-    assert_eq!(
-        (&told["proposer"]["waiting"], &told["opponent"]["waiting"]),
-        (&json!(true), &json!(false))
-    );
-    debate.claim("opponent", &debate.motion, "No.").await;
-    page.hears("new_argument").await;
-    in_time("the proposer is answered", proposer).await.unwrap().ok();
-    let told = page.hears("presence").await["presence"].take();
-    assert_eq!(told["proposer"]["waiting"], false);
-}
-
-#[tokio::test]
-async fn the_presence_of_a_deleted_debate_goes() {
+async fn a_deleted_debate_has_no_presence() {
     let world = World::start().await;
     let (gone, other) = (world.debate("Gone").await, world.debate("Kept").await);
     let mut feed = Socket::feed(&world).await;
     let waiter = waits(&gone, "proposer");
     assert_eq!(feed.hears("presence").await["debate_id"], gone.id.as_str());
     gone.poll("opponent", Some(&gone.motion)).await.ok();
-    let told = feed.hears("presence").await;
-    assert_eq!(told["presence"]["opponent"]["waiting"], true);
+    let event = feed.hears("presence").await;
+    assert_eq!(event["presence"]["opponent"]["waiting"], true);
 
     world.delete(&format!("/debates/{}", gone.id)).await.ok();
     in_time("the waiter is answered", waiter).await.unwrap().refused(404, "DEBATE_NOT_FOUND");
     assert_eq!(feed.hears("debate_deleted").await, json!({"debate_id": gone.id}));
-    // Whatever lingered there would have ended before somebody who came later.
+    // A lingering wait there would have ended before this later one.
     other.poll("opponent", Some(&other.motion)).await.ok();
     for waiting in [true, false] {
-        let told = feed.hears("presence").await;
-        assert_eq!(text(&told["debate_id"]), other.id);
-        assert_eq!(told["presence"]["opponent"]["waiting"], waiting);
+        let event = feed.hears("presence").await;
+        assert_eq!(text(&event["debate_id"]), other.id);
+        assert_eq!(event["presence"]["opponent"]["waiting"], waiting);
     }
     gone.poll("opponent", None).await.refused(404, "DEBATE_NOT_FOUND");
 }

@@ -1,4 +1,4 @@
-//! Several servers on one PostgreSQL, as their callers find them. Told where `scripts/postgres` has
+//! Several servers on one PostgreSQL. Runs where `scripts/postgres` has
 //! started one.
 
 use std::fs;
@@ -8,6 +8,7 @@ use std::time::Duration;
 use reqwest::Client;
 use serde_json::{Value, json};
 
+use crate::world::driver::claim;
 use crate::world::{ServerProcess, new_id, postgres};
 
 async fn get(url: &str) -> String {
@@ -24,7 +25,7 @@ async fn post(url: String, body: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_servers_on_one_database_are_one_to_whoever_calls_them() {
+async fn two_servers_on_one_database_act_as_one() {
     let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let Some(url) = postgres::database_of(homes[0].path()) else { return };
     // Any password will do there; it must not be seen anywhere.
@@ -52,12 +53,9 @@ async fn two_servers_on_one_database_are_one_to_whoever_calls_them() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let claim = json!({
-        "role": "opponent", "target_id": motion, "content": "One is enough.",
-        "client_request_id": new_id(),
-    });
+    let claim = claim("opponent", &motion, "One is enough.");
     post(format!("{}/debates/{debate}/arguments", a.url), claim).await;
-    // Who is not woken is told nothing, when its time is over.
+    // A waiter that is not woken gets no argument when its time is over.
     let news = waiting.await.unwrap();
     assert_eq!((&news["action"], &news["has_new_argument"]), (&json!("respond"), &json!(true)));
 

@@ -1,4 +1,4 @@
-//! Verifying over the API: what is whole, what is not, and where; and an export checked by others.
+//! Verifying the record over the API, and an export by a separate program.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -25,7 +25,7 @@ fn burglar(world: &World) -> Connection {
 }
 
 #[tokio::test]
-async fn a_debate_that_is_as_it_was_written_is_told_by_its_hashes() {
+async fn an_unchanged_debate_is_verified_with_its_hashes() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let claim = debate.claim("opponent", &debate.motion, "No.").await;
@@ -67,10 +67,10 @@ async fn a_changed_argument_is_named_with_its_debate_and_its_place() {
     let path = format!("/debates/{}/verify", damaged.id);
     let error = world.get(&path).await.refused(500, "RECORD_DAMAGED");
     assert_eq!((&error["debate_id"], &error["seq"]), (&json!(damaged.id), &json!(2)));
-    let told = |value: &Value, words: &str| value.as_str().unwrap().contains(words);
-    assert!(told(&error["message"], "argument 2"), "{error}");
-    assert!(told(&error["suggestion"], "aw debate verify"), "{error}");
-    assert!(told(&error["suggestion"], "aw server restore"), "{error}");
+    let has = |value: &Value, words: &str| value.as_str().unwrap().contains(words);
+    assert!(has(&error["message"], "argument 2"), "{error}");
+    assert!(has(&error["suggestion"], "aw debate verify"), "{error}");
+    assert!(has(&error["suggestion"], "aw server restore"), "{error}");
     let all = world.get("/verify").await.ok();
     assert_eq!(all["verified_debates"], 2);
     let named = &all["damaged"][0];
@@ -92,7 +92,7 @@ async fn a_changed_version_is_named_with_its_document() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_cannot_be_verified() {
+async fn an_unknown_debate_cannot_be_verified() {
     let world = World::start().await;
     let debate = world.debate("Never mind").await;
     let path = format!("/debates/{}/verify", debate.id);

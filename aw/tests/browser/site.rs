@@ -41,7 +41,7 @@ impl Site {
         listener.set_nonblocking(true).unwrap();
         let running = Stop::default();
         let listener = TcpListener::from_std(listener).unwrap();
-        tokio::spawn(server::serve(listener, router, 1_000, running.told()));
+        tokio::spawn(server::serve(listener, router, 1_000, running.subscribe()));
         Site { url, requests, _running: running }
     }
 

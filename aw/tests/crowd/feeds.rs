@@ -1,20 +1,19 @@
-//! Hundreds who watch everything, while hundreds wait.
+//! Hundreds of feeds, while hundreds of clients wait.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use aw_core::{Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title, Via};
-use aw_record::{Ask, Engine, Receipt, Request};
+use aw_core::Role;
 use reqwest::Method;
 use serde_json::Value;
 use tokio::task::{JoinHandle, JoinSet};
-use uuid::Uuid;
 
 use super::{held, raise_file_limit};
+use crate::world::driver::{answer, open};
 use crate::world::{Answer, Dice, Socket, World, eventually, in_time, text};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hundreds_of_feeds_see_hundreds_of_waiters_come_and_every_move() {
+async fn every_feed_receives_every_waiter_and_every_move() {
     const FEEDS: usize = 200;
     const DEBATES: u32 = 100;
     raise_file_limit();
@@ -27,12 +26,12 @@ async fn hundreds_of_feeds_see_hundreds_of_waiters_come_and_every_move() {
     for _ in 0..FEEDS {
         let mut feed = Socket::feed(&world).await;
         feeds.push(tokio::spawn(async move {
-            // Whatever was told as one, in the end each debate has its claim, and had its waiters.
+            // Some changes are sent as one, but each debate has its claim and its waiters in the end.
             let (mut waiting, mut claimed) = (HashSet::new(), HashSet::new());
             while waiting.len() < DEBATES as usize || claimed.len() < DEBATES as usize {
-                let told = feed.next().await;
-                let data = &told["data"];
-                match told["event"].as_str().unwrap() {
+                let message = feed.next().await;
+                let data = &message["data"];
+                match message["event"].as_str().unwrap() {
                     "presence" => {
                         if waits(data, "proposer") && waits(data, "arbitrator") {
                             waiting.insert(text(&data["debate_id"]));
@@ -42,7 +41,7 @@ async fn hundreds_of_feeds_see_hundreds_of_waiters_come_and_every_move() {
                         assert_eq!(data["last_argument"]["seq"], 2);
                         claimed.insert(text(&data["debate"]["id"]));
                     }
-                    other => panic!("{other}: {told}"),
+                    other => panic!("{other}: {message}"),
                 }
             }
             feed
@@ -63,7 +62,7 @@ async fn hundreds_of_feeds_see_hundreds_of_waiters_come_and_every_move() {
         let presence = world.engine.presence(motion.debate.id);
         assert!(presence.proposer.waiting && presence.arbitrator.waiting);
         assert!(!presence.opponent.waiting);
-        claim(&world.engine, motion).await;
+        answer(&world.engine, motion, Role::Opponent).await;
     }
     for feed in feeds {
         in_time("every feed sees everything", feed).await.unwrap();
@@ -80,9 +79,9 @@ fn waits(data: &Value, role: &str) -> bool {
     data["presence"][role]["waiting"] == true
 }
 
-/// Nothing follows that could make up for what was missed.
+/// No later event makes up for a missed one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_feed_is_told_of_everything_that_is_committed_once_it_is_open() {
+async fn an_open_feed_receives_every_commit() {
     const COMMIT: Duration = Duration::from_millis(3);
     let world = World::start().await;
     let mut dice = Dice::new();
@@ -104,23 +103,23 @@ async fn a_feed_is_told_of_everything_that_is_committed_once_it_is_open() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn feeds_that_do_not_read_slow_nobody_and_are_dropped() {
+async fn feeds_that_do_not_read_delay_no_writer_and_are_dropped() {
     const DEBATES: u32 = 6_000;
     let world = World::start().await;
     let mut stuck = Vec::new();
     for _ in 0..10 {
-        stuck.push(Socket::narrow_feed(&world).await);
+        stuck.push(Socket::narrow(&world, "/ws").await);
     }
     let mut reader = Socket::feed(&world).await;
     let reading = tokio::spawn(async move {
         let mut titles = HashMap::new();
         while titles.len() < DEBATES as usize {
-            let told = reader.hears("debate_created").await;
-            titles.insert(text(&told["debate"]["id"]), text(&told["debate"]["title"]));
+            let message = reader.hears("debate_created").await;
+            titles.insert(text(&message["debate"]["id"]), text(&message["debate"]["title"]));
         }
         reader
     });
-    // More than the kernel keeps for somebody who does not read.
+    // More than the kernel buffers for a client that does not read.
     for number in 0..DEBATES {
         let began = Instant::now();
         open(&world.engine, number).await;
@@ -130,38 +129,13 @@ async fn feeds_that_do_not_read_slow_nobody_and_are_dropped() {
     let _reader = in_time("who reads sees everything", reading).await.unwrap();
     eventually("those who do not read are dropped", async || held(&world).await.1 == 1).await;
     let mut late = stuck.pop().unwrap();
-    let mut told = 0;
+    let mut received = 0;
     while late.any().await.is_ok() {
-        told += 1;
+        received += 1;
     }
-    assert!(told < DEBATES, "it was never behind");
-    // It connects again and reads anew.
+    assert!(received < DEBATES, "it was never behind");
+    // It connects again.
     let mut back = Socket::feed(&world).await;
     let another = open(&world.engine, DEBATES).await.debate.id.to_string();
     assert_eq!(back.hears("debate_created").await["debate"]["id"], another.as_str());
-}
-
-async fn open(engine: &Engine, number: u32) -> Receipt {
-    let ask = Ask::Open {
-        title: Title::recorded(format!("Debate {number} {}", "word ".repeat(30))),
-        debate_type: DebateType::recorded("general_debate".to_owned()),
-        texts: None,
-        policy: ResolutionPolicy::Auto,
-        motion: Content::recorded("A motion.".to_owned()),
-    };
-    execute(engine, Uuid::new_v4().into(), ask).await
-}
-
-async fn claim(engine: &Engine, motion: &Receipt) {
-    let play = Move::Claim { target: motion.argument.id };
-    let content = Content::recorded("A claim.".to_owned());
-    execute(engine, motion.debate.id, Ask::Play { role: Role::Opponent, play, content }).await;
-}
-
-async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
-    let id = Uuid::new_v4().into();
-    engine
-        .execute(Request { debate, id, author: None, via: Via::Api, seat: None, ask })
-        .await
-        .unwrap()
 }

@@ -1,9 +1,9 @@
-//! The server in a crowd: rivals for one turn, thousands who wait, hundreds who watch.
+//! Many clients at once: races for one turn, thousands of waits, hundreds of sockets.
 
-mod caps;
 mod feeds;
+mod limits;
+mod races;
 mod rates;
-mod rivals;
 mod sockets;
 mod waiters;
 
@@ -13,30 +13,29 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use crate::world::{Answer, World, in_time, new_id, text};
+use crate::world::{Answer, World, in_time, text};
 
-/// The token that everybody may share who is asked for one.
+/// The shared token.
 const SHARED: &str = "our shared secret";
 
-/// Somebody with a token.
+/// A client with a token.
 #[derive(Clone)]
 struct Holder<'a> {
     world: &'a World,
     token: String,
-    token_id: String,
 }
 
 impl<'a> Holder<'a> {
-    /// Whoever has the shared one.
+    /// A client with the shared token.
     fn shared(world: &'a World) -> Self {
-        Holder { world, token: SHARED.to_owned(), token_id: String::new() }
+        Holder { world, token: SHARED.to_owned() }
     }
 
-    /// Whoever has that of a new seat.
+    /// A client with the token of a new seat.
     async fn seated(world: &'a World, role: &str, name: &str) -> Self {
         let body = json!({"role": role, "name": name});
         let seat = Holder::shared(world).post("/tokens", &body).await.created();
-        Holder { world, token: text(&seat["token"]), token_id: text(&seat["token_id"]) }
+        Holder { world, token: text(&seat["token"]) }
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -61,14 +60,6 @@ impl<'a> Holder<'a> {
     }
 }
 
-/// What opens a debate.
-fn opening(title: &str) -> Value {
-    json!({
-        "debate_id": new_id(), "title": title, "debate_type": "general_debate",
-        "motion_content": "Motion.", "client_request_id": new_id(),
-    })
-}
-
 /// Sends all of these at the same time.
 async fn all_at_once(requests: Vec<RequestBuilder>) -> Vec<Answer> {
     let sent: Vec<_> =
@@ -80,7 +71,7 @@ async fn all_at_once(requests: Vec<RequestBuilder>) -> Vec<Answer> {
     answers
 }
 
-/// What `/health` says is open now: waits, then sockets.
+/// The held waits and open sockets, from `/health`.
 async fn held(world: &World) -> (u64, u64) {
     let health = world.get("/health").await.ok();
     let count = |name: &str| health[name].as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! Who asks too often: told when to come back, and in nobody's way.
+//! Rate limits: a client over its limit gets `Retry-After`, and other clients are not affected.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,8 +16,9 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 use tower::ServiceExt;
 
-use super::{Holder, SHARED, opening};
+use super::{Holder, SHARED};
 use crate::api::page_client::{see, send};
+use crate::world::driver::opening;
 use crate::world::{Answer, ServerProcess, World, in_time, text};
 
 async fn world(rates: Rates) -> World {
@@ -30,7 +31,7 @@ fn pace(per_second: f64, burst: u32) -> Pace {
 }
 
 #[tokio::test]
-async fn a_token_that_asks_too_often_is_told_when_to_come_back_and_can() {
+async fn a_token_over_its_rate_is_refused_until_retry_after() {
     let world = world(Rates { token: pace(0.25, 3), ..Rates::FREE }).await;
     let amber = Holder::seated(&world, "opponent", "amber").await;
     for _ in 0..3 {
@@ -42,9 +43,9 @@ async fn a_token_that_asks_too_often_is_told_when_to_come_back_and_can() {
         busy.refused(503, "SERVER_BUSY"),
         json!({
             "code": "SERVER_BUSY",
-            "message": "the token \"amber\" may send 0.25 requests a second, and sent more",
-            "suggestion": "Try again in 4 seconds; whoever runs the server can allow more \
-                (AW_TOKEN_RATE, AW_TOKEN_BURST)",
+            "message": "the token \"amber\" sent more than 0.25 requests a second",
+            "suggestion": "Try again in 4 seconds; the server's administrator can raise \
+                AW_TOKEN_RATE, AW_TOKEN_BURST",
         })
     );
     world.pass(Duration::from_secs(3));
@@ -62,7 +63,7 @@ async fn a_token_that_asks_too_often_is_told_when_to_come_back_and_can() {
 }
 
 #[tokio::test]
-async fn what_is_refused_for_coming_too_often_was_not_done() {
+async fn a_request_over_the_rate_writes_nothing() {
     let world = world(Rates { token: pace(1.0, 1), ..Rates::FREE }).await;
     let amber = Holder::seated(&world, "proposer", "amber").await;
     amber.get("/debates").await.ok();
@@ -75,7 +76,7 @@ async fn what_is_refused_for_coming_too_often_was_not_done() {
 }
 
 #[tokio::test]
-async fn tokens_do_not_hurt_each_other() {
+async fn tokens_have_separate_rates() {
     let world = world(Rates { token: pace(1.0, 5), ..Rates::FREE }).await;
     let amber = Holder::seated(&world, "opponent", "amber").await;
     // Another one, whatever it is called.
@@ -103,7 +104,7 @@ async fn tokens_do_not_hurt_each_other() {
 }
 
 #[tokio::test]
-async fn wrong_tokens_are_throttled_where_they_come_from_and_good_ones_are_served() {
+async fn wrong_tokens_are_limited_by_address_and_valid_ones_are_served() {
     let world = world(Rates { wrong_token: pace(0.5, 3), ..Rates::FREE }).await;
     let amber = Holder::seated(&world, "opponent", "amber").await;
     let wrong = Holder { token: "wrong".to_owned(), ..amber.clone() };
@@ -116,10 +117,10 @@ async fn wrong_tokens_are_throttled_where_they_come_from_and_good_ones_are_serve
         busy.refused(503, "SERVER_BUSY"),
         json!({
             "code": "SERVER_BUSY",
-            "message": "the address 127.0.0.1 may try 0.5 wrong tokens a second, and tried more; \
-                this one is wrong too",
-            "suggestion": "Try again in 2 seconds; whoever runs the server can allow more \
-                (AW_WRONG_TOKEN_RATE, AW_WRONG_TOKEN_BURST)",
+            "message": "this token is wrong, and the address 127.0.0.1 sent more than 0.5 wrong \
+                tokens a second",
+            "suggestion": "Try again in 2 seconds; the server's administrator can raise \
+                AW_WRONG_TOKEN_RATE, AW_WRONG_TOKEN_BURST",
         })
     );
     // Other ways to try a token count as well.
@@ -158,7 +159,7 @@ async fn wrong_tokens_and_links_on_the_sign_in_page_count_too() {
     assert_eq!(see(&world, "/sign-in/link?code=wrong", &visit).await.status, 503);
     let busy = sign_in("wrong").await;
     assert_eq!(busy.status, 503);
-    assert!(busy.body.contains("may try 0.5 wrong tokens a second"), "{}", busy.body);
+    assert!(busy.body.contains("sent more than 0.5 wrong tokens a second"), "{}", busy.body);
     assert_eq!(sign_in(SHARED).await.status, 303);
     world.pass(Duration::from_secs(2));
     assert_eq!(sign_in("wrong").await.status, 200);
@@ -178,7 +179,7 @@ impl Crossroads {
             guard: Guard::sharing(SHARED),
             limits: Limits { rates, ..Limits::default() },
             home_id: "test-home".to_owned(),
-            stopping: stop.told(),
+            stopping: stop.subscribe(),
             tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
@@ -189,7 +190,7 @@ impl Crossroads {
         let request = Request::get(path)
             .header("host", "127.0.0.1")
             .header("authorization", format!("Bearer {SHARED}"))
-            // Whom a proxy says to stand for is not believed.
+            // X-Forwarded-For is ignored.
             .header("x-forwarded-for", uuid::Uuid::new_v4().to_string())
             .extension(Peer(from.parse().unwrap()))
             .body(Body::empty())
@@ -202,7 +203,7 @@ impl Crossroads {
 }
 
 #[tokio::test]
-async fn an_address_that_asks_too_often_is_told_when_to_come_back_and_can() {
+async fn an_address_over_its_rate_is_refused_until_retry_after() {
     let world = World::start().await;
     let server = Crossroads::of(&world, Rates { address: pace(0.1, 4), ..Rates::FREE });
     for from in ["192.0.2.1", "192.0.2.2", "2001:db8:1:2::1", "2001:db8:1:3::1"] {
@@ -217,16 +218,16 @@ async fn an_address_that_asks_too_often_is_told_when_to_come_back_and_can() {
             assert_eq!(body["error"]["code"], "SERVER_BUSY");
         }
     }
-    // Whoever has one address of such a network has them all.
+    // All addresses of such a network count as one.
     let (status, _, body) = server.get("2001:db8:1:2:3:4:5:6", "/debates").await;
     assert_eq!(status, 503);
     assert_eq!(
         body["error"],
         json!({
             "code": "SERVER_BUSY",
-            "message": "the address 2001:db8:1:2::/64 may send 0.1 requests a second, and sent more",
-            "suggestion": "Try again in 10 seconds; whoever runs the server can allow more \
-                (AW_ADDRESS_RATE, AW_ADDRESS_BURST)",
+            "message": "the address 2001:db8:1:2::/64 sent more than 0.1 requests a second",
+            "suggestion": "Try again in 10 seconds; the server's administrator can raise \
+                AW_ADDRESS_RATE, AW_ADDRESS_BURST",
         })
     );
     world.pass(Duration::from_secs(9));
@@ -238,7 +239,7 @@ async fn an_address_that_asks_too_often_is_told_when_to_come_back_and_can() {
 }
 
 #[tokio::test]
-async fn this_machine_has_no_limit_of_its_own_because_a_proxy_may_stand_there() {
+async fn loopback_has_no_rate_because_it_may_be_a_proxy() {
     let rates = Rates { address: pace(1.0, 1), ..Rates::FREE };
     let world = world(rates).await;
     let shared = Holder::shared(&world);
@@ -254,7 +255,7 @@ async fn this_machine_has_no_limit_of_its_own_because_a_proxy_may_stand_there() 
 }
 
 #[tokio::test]
-async fn where_nobody_is_asked_for_a_token_nobody_is_slowed_down() {
+async fn a_server_without_tokens_has_no_rates() {
     let least = pace(0.001, 1);
     let rates = Rates { token: least, address: least, wrong_token: least };
     let limits = Limits { rates, ..Limits::default() };
@@ -266,7 +267,7 @@ async fn where_nobody_is_asked_for_a_token_nobody_is_slowed_down() {
 }
 
 #[tokio::test]
-async fn what_is_said_on_a_socket_counts_too() {
+async fn messages_on_a_socket_count() {
     let world = world(Rates { token: pace(1.0, 4), ..Rates::FREE }).await;
     let body = opening("May I?");
     Holder::shared(&world).post("/debates", &body).await.created();
@@ -281,10 +282,10 @@ async fn what_is_said_on_a_socket_counts_too() {
             let says = json!({"event": "submit_ruling", "data": {"debate_id": debate}});
             socket.send(Message::text(says.to_string())).await.unwrap();
         }
-        let told = in_time("something is told", socket.next()).await.unwrap().unwrap();
-        let Message::Text(told) = told else { continue };
-        let told: Value = serde_json::from_str(&told).unwrap();
-        heard.push(told["data"]["error"]["code"].as_str().unwrap_or("none").to_owned());
+        let message = in_time("a message arrives", socket.next()).await.unwrap().unwrap();
+        let Message::Text(message) = message else { continue };
+        let message: Value = serde_json::from_str(&message).unwrap();
+        heard.push(message["data"]["error"]["code"].as_str().unwrap_or("none").to_owned());
     }
     let wrong = "INVALID_INPUT";
     let busy = "SERVER_BUSY";
@@ -292,7 +293,7 @@ async fn what_is_said_on_a_socket_counts_too() {
 }
 
 #[tokio::test]
-async fn a_person_who_asks_too_often_is_shown_a_page() {
+async fn a_browser_over_its_rate_gets_a_page() {
     let world = world(Rates { token: pace(0.5, 1), ..Rates::FREE }).await;
     let shared = Holder::shared(&world);
     let ask = || shared.request(Method::GET, "/").header("accept", "text/html").send();
@@ -302,11 +303,11 @@ async fn a_person_who_asks_too_often_is_shown_a_page() {
     assert_eq!(busy.headers()["retry-after"], "2");
     let page = busy.text().await.unwrap();
     assert!(page.contains("<html"), "{page}");
-    assert!(page.contains("may send 0.5 requests a second"), "{page}");
+    assert!(page.contains("sent more than 0.5 requests a second"), "{page}");
 }
 
 #[tokio::test]
-async fn a_server_that_wants_tokens_has_the_usual_rates_unless_told_otherwise() {
+async fn a_server_that_requires_tokens_has_the_default_rates() {
     let home = tempfile::tempdir().unwrap();
     let started = |more: &[(&str, &str)]| {
         ServerProcess::start_with(home.path(), |command| {
@@ -318,8 +319,8 @@ async fn a_server_that_wants_tokens_has_the_usual_rates_unless_told_otherwise() 
         let asks = (0..times).map(|_| client.get(format!("{}/debates", server.url)));
         let answers = super::all_at_once(asks.map(|ask| ask.bearer_auth(token)).collect()).await;
         let busy = answers.into_iter().filter(|answer| answer.status == 503);
-        let told: Vec<_> = busy.map(|answer| answer.refused(503, "SERVER_BUSY")).collect();
-        told.len()
+        let refused: Vec<_> = busy.map(|answer| answer.refused(503, "SERVER_BUSY")).collect();
+        refused.len()
     };
     let mut server = started(&[]);
     // Some may be forgiven on a slow machine, but not so many.

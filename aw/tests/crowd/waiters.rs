@@ -1,25 +1,23 @@
-//! Thousands who wait: every one is woken by what it waits for, and by nothing else.
+//! Thousands of waits: each is woken by its own news, and by nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use aw_core::{
-    ArgumentId, Content, DebateId, DebateType, Move, ResolutionPolicy, Role, Title, Verdict, Via,
-};
-use aw_record::{Ask, Engine, Poll, Receipt, Request};
+use aw_core::{Move, Role, Verdict};
+use aw_record::{Poll, Receipt};
 use reqwest::Method;
 use serde_json::Value;
 use tokio::sync::{Barrier, mpsc};
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 use super::{held, raise_file_limit};
+use crate::world::driver::{answer, open, play};
 use crate::world::{Answer, Dice, World, eventually, in_time, text};
 
-/// Longer than any test: whoever is not woken is found out by the test's own ceiling.
+/// Longer than any test: a waiter that is not woken fails the test.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What a waiter was told.
+/// The answer of a wait.
 #[derive(Debug, PartialEq, Eq)]
 struct Woken {
     action: String,
@@ -52,8 +50,10 @@ async fn of_a_thousand_waiters_on_a_thousand_debates_each_is_woken_by_its_own() 
     for (half, left) in [(debates, 500), (others, 0)] {
         let claims: Vec<_> = half
             .iter()
-            .map(|(motion, _)| claim(world.engine.clone(), motion.clone(), Role::Opponent))
-            .map(tokio::spawn)
+            .map(|(motion, _)| {
+                let (engine, motion) = (world.engine.clone(), motion.clone());
+                tokio::spawn(async move { answer(&engine, &motion, Role::Opponent).await })
+            })
             .collect();
         for ((_, waiter), claim) in half.into_iter().zip(claims) {
             let claim = claim.await.unwrap();
@@ -70,7 +70,7 @@ async fn of_a_thousand_waiters_on_a_thousand_debates_each_is_woken_by_its_own() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_a_thousand_waiters_on_one_debate_those_are_woken_whom_it_concerns() {
+async fn of_a_thousand_waiters_on_one_debate_only_the_roles_with_news_are_woken() {
     raise_file_limit();
     let world = World::start().await;
     let motion = open(&world.engine, 0).await;
@@ -85,35 +85,36 @@ async fn of_a_thousand_waiters_on_one_debate_those_are_woken_whom_it_concerns() 
     let proposers = crowd(400, &motion, Role::Proposer);
     eventually("234 waits are held", async || held(&world).await.0 == 100 + 134).await;
 
-    let second = claim(world.engine.clone(), motion.clone(), Role::Opponent).await;
-    all_told(proposers, "respond", &[2], &second).await;
+    let second = answer(&world.engine, &motion, Role::Opponent).await;
+    all_woken(proposers, "respond", &[2], &second).await;
     eventually("the arbitrators are still held", async || held(&world).await.0 == 100).await;
 
     let opponents = crowd(300, &second, Role::Opponent);
     eventually("200 waits are held", async || held(&world).await.0 == 200).await;
-    let third = claim(world.engine.clone(), second.clone(), Role::Proposer).await;
-    all_told(opponents, "respond", &[3], &third).await;
-    let fourth = claim(world.engine.clone(), third, Role::Opponent).await;
+    let third = answer(&world.engine, &second, Role::Proposer).await;
+    all_woken(opponents, "respond", &[3], &third).await;
+    let fourth = answer(&world.engine, &third, Role::Opponent).await;
     eventually("the arbitrators are still held", async || held(&world).await.0 == 100).await;
     assert!(arbitrators.iter().all(|waiter| !waiter.is_finished()));
 
     let target = fourth.argument.id;
-    let appeal = play(&world.engine, &motion, Role::Proposer, Move::Appeal { target }).await;
-    all_told(arbitrators, "rule", &[2, 3, 4, 5], &appeal).await;
+    let appeal =
+        play(&world.engine, motion.debate.id, Role::Proposer, Move::Appeal { target }).await;
+    all_woken(arbitrators, "rule", &[2, 3, 4, 5], &appeal).await;
 
-    // Whose move it is never waits, and everybody is let go when it is over.
+    // The close ends every wait.
     let both = [crowd(50, &appeal, Role::Proposer), crowd(50, &appeal, Role::Opponent)];
     let ruling = Move::Ruling { target: None, verdict: Verdict::Close };
-    let closing = play(&world.engine, &motion, Role::Arbitrator, ruling).await;
+    let closing = play(&world.engine, motion.debate.id, Role::Arbitrator, ruling).await;
     for waiters in both {
-        all_told(waiters, "debate_closed", &[6], &closing).await;
+        all_woken(waiters, "debate_closed", &[6], &closing).await;
     }
     assert_eq!((held(&world).await.0, listened_to(&world).await), (0, 0));
 }
 
-/// The other tests wait until everybody is held; here they come just when something is committed.
+/// The other tests commit after all waits are held; here both happen at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_sleeps_through_a_commit_that_comes_while_they_lie_down() {
+async fn a_commit_wakes_waits_that_begin_at_the_same_time() {
     const WAITERS: u64 = 12;
     const ROUNDS: u64 = 800;
     /// About as long as it takes to commit.
@@ -136,7 +137,7 @@ async fn nobody_sleeps_through_a_commit_that_comes_while_they_lie_down() {
                 let Poll::News(news) =
                     engine.wait(debate, role, Some(after), PATIENCE).await.unwrap()
                 else {
-                    panic!("told that there is nothing");
+                    panic!("a wait ended without news");
                 };
                 assert_eq!(news.arguments.len(), 1);
                 after = news.waits_on;
@@ -148,7 +149,7 @@ async fn nobody_sleeps_through_a_commit_that_comes_while_they_lie_down() {
         let role = if round % 2 == 0 { Role::Opponent } else { Role::Proposer };
         together.wait().await;
         dice.dawdle(COMMIT / 2).await;
-        newest = claim(world.engine.clone(), newest, role).await;
+        newest = answer(&world.engine, &newest, role).await;
         for _ in 0..WAITERS {
             let seq = in_time("everybody hears of it", seen.recv()).await.unwrap();
             assert_eq!(seq, newest.argument.seq.0);
@@ -156,15 +157,15 @@ async fn nobody_sleeps_through_a_commit_that_comes_while_they_lie_down() {
     }
 }
 
-async fn all_told(waiters: Vec<JoinHandle<Woken>>, action: &str, seqs: &[u64], by: &Receipt) {
+async fn all_woken(waiters: Vec<JoinHandle<Woken>>, action: &str, seqs: &[u64], by: &Receipt) {
     for waiter in waiters {
-        let woken = in_time("everybody whom it concerns is woken", waiter).await.unwrap();
+        let woken = in_time("every waiter of this role is woken", waiter).await.unwrap();
         let newest = by.argument.id.to_string();
         assert_eq!(woken, Woken { action: action.to_owned(), seqs: seqs.to_vec(), newest });
     }
 }
 
-/// Somebody who has seen this and waits, inside the server.
+/// A wait on the engine for news after `last`.
 fn over_engine(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
     let (engine, debate, after) = (world.engine.clone(), last.debate.id, last.argument.id);
     tokio::spawn(async move {
@@ -179,7 +180,7 @@ fn over_engine(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
     })
 }
 
-/// The same over a connection of its own.
+/// A wait over HTTP for news after `last`.
 fn over_http(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
     let (debate, after) = (last.debate.id, last.argument.id);
     let path = format!("/debates/{debate}/wait?role={role}&argument_id={after}");
@@ -194,35 +195,6 @@ fn over_http(world: &World, last: &Receipt, role: Role) -> JoinHandle<Woken> {
             newest: text(&news["next_argument_id_to_wait"]),
         }
     })
-}
-
-async fn open(engine: &Engine, number: u32) -> Receipt {
-    let ask = Ask::Open {
-        title: Title::recorded(format!("Debate {number}")),
-        debate_type: DebateType::recorded("general_debate".to_owned()),
-        texts: None,
-        policy: ResolutionPolicy::Auto,
-        motion: Content::recorded("A motion.".to_owned()),
-    };
-    execute(engine, Uuid::new_v4().into(), ask).await
-}
-
-async fn claim(engine: Engine, last: Receipt, role: Role) -> Receipt {
-    let target = last.argument.id;
-    play(&engine, &last, role, Move::Claim { target }).await
-}
-
-async fn play(engine: &Engine, of: &Receipt, role: Role, play: Move<ArgumentId>) -> Receipt {
-    let content = Content::recorded(format!("A word of the {role}."));
-    execute(engine, of.debate.id, Ask::Play { role, play, content }).await
-}
-
-async fn execute(engine: &Engine, debate: DebateId, ask: Ask) -> Receipt {
-    let id = Uuid::new_v4().into();
-    engine
-        .execute(Request { debate, id, author: None, via: Via::Api, seat: None, ask })
-        .await
-        .unwrap()
 }
 
 async fn listened_to(world: &World) -> usize {

@@ -1,5 +1,6 @@
 //! `aw serve` itself: what it prints, what it refuses, and how it leaves the files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -9,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use rusqlite::Connection;
+use serde_json::Value;
 
-use super::{Caller, ended, new_debate, signal};
-use crate::world::{Answer, CEILING, ServerProcess, free_listener, new_id};
+use super::{Caller, ended, signal};
+use crate::world::driver::opening;
+use crate::world::{Answer, CEILING, ServerProcess, free_listener};
 
 #[tokio::test]
 async fn port_zero_takes_a_free_one_and_says_which() {
@@ -20,6 +23,33 @@ async fn port_zero_takes_a_free_one_and_says_which() {
     let port = server.url.strip_prefix("http://127.0.0.1:").expect("it prints its address");
     assert_ne!(port.parse::<u16>().unwrap(), 0);
     assert_eq!(Caller::of(&server).get("/health").await.ok()["status"], "ok");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_server_executes_itself_once_with_its_malloc_settings() {
+    let names = ["MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"];
+    let variables = |set: &[(&str, &str)]| {
+        let home = tempfile::tempdir().unwrap();
+        let server = ServerProcess::start_with(home.path(), |command| {
+            for name in names {
+                command.env_remove(name);
+            }
+            command.envs(set.iter().copied());
+        });
+        let running = fs::read_to_string(home.path().join("server.json")).unwrap();
+        let running: Value = serde_json::from_str(&running).unwrap();
+        assert_eq!(running["pid"], server.child.id(), "it is the process that was started");
+        let environment = fs::read(format!("/proc/{}/environ", server.child.id())).unwrap();
+        let environment = String::from_utf8_lossy(&environment).into_owned();
+        let malloc = environment.split('\0').filter(|variable| variable.starts_with("MALLOC_"));
+        malloc.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let settings =
+        ["MALLOC_ARENA_MAX=4", "MALLOC_MMAP_THRESHOLD_=1048576", "MALLOC_TRIM_THRESHOLD_=1048576"];
+    assert_eq!(variables(&[]), settings.map(str::to_owned).into());
+    // A server that finds one of them does not execute itself: neither again, nor over a user's setting.
+    assert_eq!(variables(&[(names[0], "2")]), ["MALLOC_ARENA_MAX=2".to_owned()].into());
 }
 
 #[test]
@@ -38,7 +68,7 @@ async fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
     let home = tempfile::tempdir().unwrap();
     let server = ServerProcess::start(home.path());
     let caller = Caller::of(&server);
-    caller.post("/debates", &new_debate(&new_id(), "Mine.")).await.created();
+    caller.post("/debates", &opening("Mine.")).await.created();
     let here = refused(serve(home.path(), &["--listen", "127.0.0.1:0"]), 3);
     assert!(here.contains(home.path().to_str().unwrap()), "{here}");
     // From another home, where nothing tells that the file has a server but the file's own lock.
@@ -47,7 +77,7 @@ async fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
     let there = ["--listen", "127.0.0.1:0", "--database", database.to_str().unwrap()];
     let there = refused(serve(elsewhere.path(), &there), 3);
     assert!(there.contains("debate.db") && there.contains("in use"), "{there}");
-    caller.post("/debates", &new_debate(&new_id(), "Still mine.")).await.created();
+    caller.post("/debates", &opening("Still mine.")).await.created();
     assert_eq!(caller.get("/debates").await.ok()["total"], 2);
 }
 
@@ -55,7 +85,7 @@ async fn a_second_server_on_the_same_file_is_refused_and_the_first_goes_on() {
 async fn a_database_of_a_newer_version_is_refused_and_left_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     let mut server = ServerProcess::start(home.path());
-    Caller::of(&server).post("/debates", &new_debate(&new_id(), "Old.")).await.created();
+    Caller::of(&server).post("/debates", &opening("Old.")).await.created();
     signal(&server, Signal::SIGTERM);
     ended(&mut server).await;
     let database = home.path().join("db").join("debate.db");
@@ -108,25 +138,25 @@ async fn listening_to_the_network_wants_tokens_and_makes_the_administrators() {
 }
 
 #[tokio::test]
-async fn whatever_the_umask_the_files_are_their_owners_alone() {
+async fn files_are_private_with_any_umask() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
     let mut command = Command::new("sh");
     let program = env!("CARGO_BIN_EXE_aw");
     command.args(["-c", "umask 0; exec \"$0\" serve --listen 127.0.0.1:0", program]);
     let server = start(settle(command, &home));
-    Caller::of(&server).post("/debates", &new_debate(&new_id(), "Private.")).await.created();
+    Caller::of(&server).post("/debates", &opening("Private.")).await.created();
     private(&home);
 }
 
 #[tokio::test]
-async fn a_home_that_others_could_read_is_closed_to_them() {
+async fn a_readable_data_folder_is_made_private() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("home");
     fs::create_dir_all(home.join("db")).unwrap();
     fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).unwrap();
     let server = start(serve(&home, &["--listen", "127.0.0.1:0"]));
-    Caller::of(&server).post("/debates", &new_debate(&new_id(), "Private.")).await.created();
+    Caller::of(&server).post("/debates", &opening("Private.")).await.created();
     private(&home);
 }
 

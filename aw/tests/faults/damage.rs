@@ -1,11 +1,11 @@
-//! A record that was changed behind our back hurts nobody but those who ask for that part of it.
+//! Damage to one debate affects only requests for that debate.
 
 use serde_json::json;
 
 use crate::world::{World, database_in, new_id};
 
 #[tokio::test]
-async fn a_damaged_debate_stops_nobody_else() {
+async fn a_damaged_debate_affects_no_other() {
     let world = World::start().await;
     let opening = json!({
         "debate_id": new_id(),

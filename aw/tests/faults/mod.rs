@@ -1,4 +1,4 @@
-//! The server when things go wrong around it: killed, out of disk, stopped, badly spoken to.
+//! The server under faults: damaged records, signals, wrong settings and broken clients.
 
 mod command;
 mod damage;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use reqwest::{Client, Method, StatusCode};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::world::{Answer, CEILING, ServerProcess, new_id};
+use crate::world::{Answer, CEILING, ServerProcess};
 
-/// Somebody who calls a server that may go away.
+/// A client of a server that may go away.
 #[derive(Debug, Clone)]
 struct Caller {
     client: Client,
@@ -36,7 +36,7 @@ impl Caller {
         Answer::to(self.client.post(format!("{}{path}", self.url)).json(body)).await
     }
 
-    /// The same where the answer may fail to arrive.
+    /// Posts to a server that may not answer.
     async fn try_post(&self, path: &str, body: &Value) -> Option<(StatusCode, Value)> {
         let request = self.client.request(Method::POST, format!("{}{path}", self.url));
         let response = request.json(body).send().await.ok()?;
@@ -46,29 +46,13 @@ impl Caller {
     }
 }
 
-/// The body that creates this debate.
-fn new_debate(id: &str, motion: &str) -> Value {
-    json!({
-        "debate_id": id,
-        "title": "Will it last?",
-        "debate_type": "general_debate",
-        "motion_content": motion,
-        "client_request_id": new_id(),
-    })
-}
-
-/// The body of a CLAIM.
-fn new_claim(role: &str, target: &str, content: &str) -> Value {
-    json!({"role": role, "target_id": target, "content": content, "client_request_id": new_id()})
-}
-
 /// Sends the server this signal.
 fn signal(server: &ServerProcess, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(server.child.id()).unwrap());
     kill(pid, signal).unwrap();
 }
 
-/// How the server ended, by itself.
+/// Waits for the server to end by itself.
 async fn ended(server: &mut ServerProcess) -> ExitStatus {
     let began = Instant::now();
     loop {

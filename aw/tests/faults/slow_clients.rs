@@ -1,16 +1,16 @@
-//! Clients that are slow, rude or gone: nobody else pays for them.
+//! Slow, broken and vanished clients do not affect others.
 
 use std::time::Duration;
 
 use reqwest::Method;
-use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::world::{Answer, Dice, World, eventually, in_time, new_id};
+use crate::world::driver::claim;
+use crate::world::{Answer, Dice, World, eventually, in_time};
 
 #[tokio::test]
-async fn clients_that_never_finish_a_request_keep_nobody_from_being_served() {
+async fn unfinished_requests_delay_no_other_client() {
     let world = World::start().await;
     let mut unfinished = Vec::new();
     for _ in 0..60 {
@@ -37,14 +37,14 @@ async fn clients_that_never_finish_a_request_keep_nobody_from_being_served() {
     assert_eq!(woken["argument"]["content"], "Yes.");
     assert_eq!(world.get("/debates").await.ok()["total"], 1);
 
-    // Slow is not broken: who goes on after all is served too.
+    // A slow client that finishes its request is served.
     let slow = &mut unfinished[1];
     slow.write_all(b"P/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
     assert!(read(slow).await.starts_with("HTTP/1.1 200"));
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_a_held_wait_is_forgotten() {
+async fn a_wait_whose_client_leaves_is_released() {
     let world = World::start().await;
     let debate = world.debate("Anybody?").await;
     let asks = format!(
@@ -69,9 +69,9 @@ async fn a_client_that_leaves_a_held_wait_is_forgotten() {
     .await;
 }
 
-/// What is committed is told, even when the one who sent it has not waited for the answer.
+/// A commit wakes waiters even if its sender has left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_writer_that_leaves_before_its_answer_still_wakes_who_waits() {
+async fn a_writer_that_leaves_before_its_answer_still_wakes_waiters() {
     let world = World::start().await;
     let mut dice = Dice::new();
     for round in 0..40 {
@@ -80,11 +80,7 @@ async fn a_writer_that_leaves_before_its_answer_still_wakes_who_waits() {
         let waiting = tokio::spawn(Answer::to(world.request(Method::GET, &path)));
         eventually("a wait is held", async || held_waits(&world).await == 1).await;
 
-        let body = json!({
-            "role": "opponent", "target_id": debate.motion, "content": "And gone.",
-            "client_request_id": new_id(),
-        })
-        .to_string();
+        let body = claim("opponent", &debate.motion, "And gone.").to_string();
         let mut stream = connect(&world).await;
         let request = format!(
             "POST /debates/{}/arguments HTTP/1.1\r\nhost: localhost\r\n\

@@ -1,4 +1,4 @@
-//! `aw server`: started once, stopped for good, looked after.
+//! `aw server`: start, stop, status, logs and backup.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,11 +13,11 @@ use nix::unistd::Pid;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::machine::{AtLast, Going, Machine, is_gone, until};
+use super::machine::{AtLast, Going, Machine, Paused, is_gone, until};
 use crate::world::text;
 
 #[test]
-fn started_twice_it_is_one_and_stopped_it_is_gone() {
+fn starting_twice_starts_one_server_and_stopping_ends_it() {
     let machine = Machine::fresh();
     let first = machine.aw(&["server", "start"]).answer();
     assert_eq!(first["metadata"]["message"], "Server started");
@@ -35,7 +35,7 @@ fn started_twice_it_is_one_and_stopped_it_is_gone() {
 }
 
 #[test]
-fn status_tells_where_it_is_and_how_it_is() {
+fn status_shows_the_address_and_the_health() {
     let machine = Machine::fresh();
     let none = machine.aw(&["server", "status"]).answer();
     assert_eq!(none["content"][0]["data"]["running"], false);
@@ -74,15 +74,14 @@ fn a_server_that_hangs_is_still_described() {
     let machine = Machine::fresh();
     machine.aw(&["server", "start"]).data();
     let pid = machine.server();
-    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    let _paused = Paused::new(Pid::from_raw(pid));
     let status = machine.aw(&["server", "status"]).data();
     assert_eq!((&status["pid"], &status["running"]), (&json!(pid), &json!(true)));
     assert_ne!(status["health"], "ok");
-    kill(Pid::from_raw(pid), Signal::SIGCONT).unwrap();
 }
 
 #[test]
-fn restarted_it_is_another_process_with_the_same_record() {
+fn a_restart_keeps_the_record_in_a_new_process() {
     let machine = Machine::fresh();
     let (debate, _) = machine.debate();
     let first = machine.server();
@@ -99,7 +98,7 @@ fn restarted_it_is_another_process_with_the_same_record() {
 }
 
 #[test]
-fn its_log_can_be_read() {
+fn the_servers_log_can_be_read() {
     let machine = Machine::fresh();
     let missing = machine.aw(&["server", "logs"]).refused("FILE_NOT_FOUND", 4);
     assert!(text(&missing["suggestion"]).contains("aw server start"), "{missing}");
@@ -147,9 +146,9 @@ fn stop_never_signals_a_process_that_does_not_hold_the_lock() {
     });
     fs::write(machine.data().join("server.json"), said.to_string()).unwrap();
     for command in ["stop", "restart"] {
-        let told = machine.aw(&["server", command]).refused("CONNECTION_ERROR", 3);
+        let error = machine.aw(&["server", command]).refused("CONNECTION_ERROR", 3);
         let holder = format!("process {}", std::process::id());
-        assert!(text(&told["message"]).contains(&holder), "{told}");
+        assert!(text(&error["message"]).contains(&holder), "{error}");
         assert!(stranger.try_wait().unwrap().is_none(), "the stranger was killed");
     }
     drop(lock);
@@ -170,12 +169,12 @@ fn stop_never_signals_a_process_that_got_the_number_of_a_server() {
     assert!(said["process_began"].is_string(), "{said}");
     said["process_began"] = json!("another time");
     fs::write(&file, said.to_string()).unwrap();
-    let told = machine.aw(&["server", "stop"]).refused("CONNECTION_ERROR", 3);
-    assert!(text(&told["message"]).contains("nobody was stopped"), "{told}");
+    let error = machine.aw(&["server", "stop"]).refused("CONNECTION_ERROR", 3);
+    assert!(text(&error["message"]).contains("nobody was stopped"), "{error}");
     assert!(!is_gone(pid));
 }
 
-/// Ends the server as a crash does.
+/// Kills the server.
 fn crash(machine: &Machine) {
     let pid = machine.server();
     kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
@@ -243,16 +242,16 @@ fn a_server_that_was_killed_comes_back_on_its_record_and_address_or_not_at_all()
     for (name, value) in [("AW_DATABASE_URL", "other.db"), ("AW_LISTEN", other.listen.as_str())] {
         let mut command = machine.command(&["debate", "list"]);
         command.env(name, value);
-        let told = Going::start(command).end().refused("CONNECTION_ERROR", 3);
-        assert!(text(&told["message"]).contains("none was started"), "{told}");
-        assert!(text(&told["suggestion"]).contains("aw server start"), "{told}");
+        let error = Going::start(command).end().refused("CONNECTION_ERROR", 3);
+        assert!(text(&error["message"]).contains("none was started"), "{error}");
+        assert!(text(&error["suggestion"]).contains("aw server start"), "{error}");
         let mut doctor = machine.command(&["doctor"]);
         doctor.env(name, value);
         assert_eq!(Going::start(doctor).end().json()["content"][0]["data"]["healthy"], false);
     }
     assert!(machine.servers().is_empty());
     assert!(!machine.data().join("db").exists() && !machine.path("work").join("other.db").exists());
-    // Whoever means it says so.
+    // An explicit start works.
     let mut changed = machine.command(&["server", "start"]);
     changed.env("AW_DATABASE_URL", "other.db");
     let changed = Going::start(changed).end().answer();
@@ -269,10 +268,10 @@ fn after_a_server_on_postgresql_no_command_starts_one_on_a_file() {
     });
     fs::write(machine.data().join("started.json"), last.to_string()).unwrap();
     for typed in [&["debate", "list"][..], &["server", "restart"]] {
-        let told = machine.aw(typed).refused("CONNECTION_ERROR", 3);
-        let message = text(&told["message"]);
-        assert!(message.contains("postgres://aw@127.0.0.1:1/aw"), "{told}");
-        assert!(text(&told["suggestion"]).contains("AW_DATABASE_URL"), "{told}");
+        let error = machine.aw(typed).refused("CONNECTION_ERROR", 3);
+        let message = text(&error["message"]);
+        assert!(message.contains("postgres://aw@127.0.0.1:1/aw"), "{error}");
+        assert!(text(&error["suggestion"]).contains("AW_DATABASE_URL"), "{error}");
     }
     assert!(!machine.data().join("db").exists(), "a file was made");
     fs::write(machine.data().join("started.json"), "?").unwrap();

@@ -1,9 +1,8 @@
-//! `aw demo`: the product in one command, which leaves nothing behind.
+//! `aw demo` leaves nothing behind.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout};
-use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -11,12 +10,10 @@ use nix::unistd::Pid;
 use super::machine::{Machine, is_gone, until};
 
 #[test]
-fn without_a_terminal_it_plays_ends_by_itself_and_leaves_nothing() {
+fn without_a_terminal_the_demo_ends_by_itself_and_leaves_nothing() {
     let machine = Machine::fresh();
-    let began = Instant::now();
     let ran = machine.aw(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     for scene in [
         "(parked)",
         "APPEAL",
@@ -36,7 +33,7 @@ fn without_a_terminal_it_plays_ends_by_itself_and_leaves_nothing() {
 }
 
 #[test]
-fn ended_in_the_middle_it_leaves_nothing_either() {
+fn a_demo_that_is_killed_leaves_nothing() {
     for (signal, line) in [(Signal::SIGTERM, 1), (Signal::SIGINT, 4), (Signal::SIGTERM, 9)] {
         let machine = Machine::fresh();
         let mut demo = machine.command(&["demo"]).spawn().unwrap();
@@ -51,7 +48,7 @@ fn ended_in_the_middle_it_leaves_nothing_either() {
 }
 
 #[test]
-fn on_a_terminal_it_stays_until_it_is_told_to_go() {
+fn on_a_terminal_the_demo_runs_until_it_is_stopped() {
     let machine = Machine::fresh();
     let mut command = machine.program("script");
     command.args(["-qec", "aw demo --fast", "/dev/null"]);
@@ -69,12 +66,12 @@ fn on_a_terminal_it_stays_until_it_is_told_to_go() {
     nothing_is_left(&machine);
 }
 
-/// Where the demo says that it stays.
+/// The address that the demo prints.
 fn address(out: &mut BufReader<ChildStdout>) -> String {
     let mut line = String::new();
     while !line.contains("Ctrl-C") {
         line.clear();
-        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it went without being told");
+        assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended without a signal");
     }
     line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned()
 }

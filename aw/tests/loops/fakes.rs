@@ -1,5 +1,4 @@
-//! Others on the network, which are not ours: strangers, servers that say what they are told to,
-//! proxies that cut.
+//! Fake programs on the network: silent programs, servers with scripted answers, broken proxies.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::world::free_listener;
 
-/// A program on a port that notes what it is told.
+/// A program on a port that records its requests.
 pub struct Fake {
     pub address: String,
     heard: Arc<Mutex<Vec<String>>>,
@@ -25,7 +24,7 @@ impl Fake {
         Self::at(free_listener(), answer)
     }
 
-    /// The same where somebody listens already.
+    /// Answers on a listener that exists already.
     pub fn at(
         listener: TcpListener,
         answer: impl Fn(usize, &str) -> Vec<u8> + Send + Sync + 'static,
@@ -37,7 +36,7 @@ impl Fake {
         })
     }
 
-    /// Accepts and never says a word.
+    /// Accepts connections and never answers.
     pub fn silent() -> Self {
         let kept = Mutex::new(Vec::new());
         Self::on(free_listener(), move |_, _, stream| kept.lock().unwrap().push(stream))
@@ -91,8 +90,8 @@ impl Fake {
         Self::between(server, move |number| (number < first).then(Vec::new))
     }
 
-    /// Passes requests on to this server, or answers the n-th, counted from 0, in its place. What it
-    /// answers in its place has reached the server all the same.
+    /// Passes requests on to this server, and replaces the answer to the n-th, counted from 0. The server
+    /// still receives that request.
     pub fn between(
         server: &str,
         instead: impl Fn(usize) -> Option<Vec<u8>> + Send + Sync + 'static,

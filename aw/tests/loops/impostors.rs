@@ -1,5 +1,4 @@
-//! Somebody else where our server was: another user of the machine who took its port when it was
-//! gone, and says of itself what ours would say. It is told no token.
+//! Another user's program on the port of our stopped server, which claims to be our server. It gets no token.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,7 +11,7 @@ use super::fakes::{Fake, envelope};
 use super::machine::{Going, Machine, until};
 use crate::world::text;
 
-/// A machine whose server asks for tokens, with a debate on it.
+/// A machine whose server requires tokens, with a debate.
 fn guarded() -> (Machine, String) {
     let machine = Machine::fresh().with("AW_AUTH", "required");
     let (debate, _) = machine.debate();
@@ -24,7 +23,7 @@ fn admin_token(machine: &Machine) -> String {
     fs::read_to_string(machine.data().join("admin_token")).unwrap()
 }
 
-/// Takes the port of the machine's server, with the id that everybody could ask it for.
+/// Takes the port of the machine's server and copies its public id.
 fn impostor(machine: &Machine) -> Fake {
     let home_id = fs::read_to_string(machine.data().join("home_id")).unwrap();
     let data = json!({
@@ -36,14 +35,14 @@ fn impostor(machine: &Machine) -> Fake {
 }
 
 #[track_caller]
-fn told_no_token(fake: &Fake) {
+fn received_no_token(fake: &Fake) {
     for request in fake.heard() {
         assert!(!request.to_lowercase().contains("authorization"), "{request}");
     }
 }
 
 #[test]
-fn whoever_took_the_port_of_a_stopped_server_is_told_nothing_whatever_it_says() {
+fn a_program_on_the_port_of_a_stopped_server_gets_no_token() {
     let (machine, _) = guarded();
     machine.aw(&["server", "stop"]).data();
     let fake = impostor(&machine);
@@ -57,11 +56,11 @@ fn whoever_took_the_port_of_a_stopped_server_is_told_nothing_whatever_it_says() 
     for request in fake.heard() {
         assert!(request.starts_with("GET /health "), "{request}");
     }
-    told_no_token(&fake);
+    received_no_token(&fake);
 }
 
 #[test]
-fn whoever_took_the_port_while_an_agent_waits_hears_nothing_of_it() {
+fn a_program_that_takes_the_port_during_a_wait_gets_no_token() {
     let (machine, debate) = guarded();
     let motion = newest(&machine, &debate);
     let deadline = ["--deadline", "3"];
@@ -97,8 +96,8 @@ fn the_administrators_token_is_for_the_server_of_its_folder_only() {
     let there = fake.url();
     let machine = machine.with("DEBATE_SERVER_URL", &there);
     machine.aw(&["debate", "list"]).data();
-    told_no_token(&fake);
-    // Whoever names a server and sets a token means the one for the other.
+    received_no_token(&fake);
+    // A token that is set with a server URL is meant for that server.
     let machine = machine.with("DEBATE_AUTH_TOKEN", "aw_of_a_seat");
     machine.aw(&["debate", "list"]).data();
     assert!(fake.heard().last().unwrap().contains("Bearer aw_of_a_seat"), "{:?}", fake.heard());

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::world::{CEILING, free_listener, text};
 
-/// Somebody's computer. What runs on it ends with it.
+/// A machine. Its processes end with it.
 pub struct Machine {
     folder: TempDir,
     pub listen: String,
@@ -28,7 +28,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// One on which nothing was ever run.
+    /// A machine on which nothing was run.
     pub fn fresh() -> Self {
         // A process that another test is just starting may have inherited the listener for a moment.
         let mut free = repeat_with(|| free_listener().local_addr().unwrap());
@@ -36,7 +36,7 @@ impl Machine {
         Self::listening_at(&listen.to_string())
     }
 
-    /// The same with this address for its server.
+    /// A machine with this address for its server.
     pub fn listening_at(listen: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for part in ["home", "bin", "work", "tmp"] {
@@ -46,7 +46,7 @@ impl Machine {
         Machine { folder, listen: listen.to_owned(), set: Vec::new() }
     }
 
-    /// With this in everybody's environment.
+    /// Sets a variable for all commands.
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.set.push((name, value.to_owned()));
         self
@@ -65,7 +65,7 @@ impl Machine {
         format!("http://{}", self.listen)
     }
 
-    /// A program that is still to be started.
+    /// The command of a program.
     pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(name);
         command
@@ -82,7 +82,7 @@ impl Machine {
         command
     }
 
-    /// `aw` with these arguments, still to be started.
+    /// The command of `aw` with these arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_aw"));
         command.args(arguments);
@@ -126,7 +126,7 @@ impl Machine {
         (text(&created["debate_id"]), text(&created["argument_id"]))
     }
 
-    /// What the server answers to a GET.
+    /// The server's answer to a GET.
     pub fn get(&self, path: &str) -> Value {
         Client::new(&self.url(), None)
             .call(&Request::<Value>::get(path))
@@ -134,14 +134,14 @@ impl Machine {
             .json
     }
 
-    /// How many waits the server holds; none when there is no server.
+    /// The number of held waits; 0 without a server.
     pub fn held(&self) -> u64 {
         let health =
             Client::new(&self.url(), None).once(&Request::<Value>::get("/health"), Duration::ZERO);
         health.map_or(0, |health| health.json["held_waits"].as_u64().unwrap())
     }
 
-    /// Every process of this machine: its id and what was typed.
+    /// Every process of this machine: its id and its command line.
     pub fn processes(&self) -> Vec<(i32, String)> {
         let home = format!("HOME={}", self.path("home").display());
         let mut found = Vec::new();
@@ -205,7 +205,7 @@ impl Going {
         kill(Pid::from_raw(self.pid()), signal).unwrap();
     }
 
-    /// `kill -9` of it and of everything it has started in its group.
+    /// Kills (`kill -9`) it and its process group.
     pub fn kill_group(&mut self) {
         // It may have ended already.
         let _ = killpg(Pid::from_raw(self.pid()), Signal::SIGKILL);
@@ -216,7 +216,7 @@ impl Going {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// What came of it.
+    /// Waits for its end and returns its output.
     #[track_caller]
     pub fn end(mut self) -> Ran {
         until("the command ends", || self.child.try_wait().unwrap().is_some());
@@ -248,7 +248,7 @@ impl Drop for Going {
     }
 }
 
-/// What a command printed, and how it ended.
+/// The output and exit code of a command.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -288,7 +288,7 @@ impl Ran {
     }
 }
 
-/// Ends those who go on until they are told, also when their test fails.
+/// Sets a stop flag when it is dropped, also when the test fails.
 pub struct AtLast<'a>(pub &'a AtomicBool);
 
 impl Drop for AtLast<'_> {
@@ -297,7 +297,24 @@ impl Drop for AtLast<'_> {
     }
 }
 
-/// Returns once this is so.
+/// A process that is stopped with SIGSTOP until this is dropped, also when the test fails.
+pub struct Paused(Pid);
+
+impl Paused {
+    pub fn new(pid: Pid) -> Self {
+        kill(pid, Signal::SIGSTOP).unwrap();
+        Paused(pid)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        // The process may have been killed.
+        let _ = kill(self.0, Signal::SIGCONT);
+    }
+}
+
+/// Returns once the condition holds.
 #[track_caller]
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let began = Instant::now();

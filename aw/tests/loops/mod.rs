@@ -1,10 +1,10 @@
-//! What agents live in: `wait`, the loops around it, and the server that is simply there. Every
-//! command is a real process of the real binary.
+//! The loop of an agent: `wait`, retries, and the server in the background. Every command is a process of the
+//! real binary.
 
+mod autostart;
 mod background;
 mod demo;
 mod fakes;
-mod fresh;
 mod hanging;
 mod impostors;
 pub mod machine;

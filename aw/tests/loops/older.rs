@@ -1,4 +1,4 @@
-//! Beside the older system: its data, its settings and its server on the same machine.
+//! The older system on the same machine: its data, settings and server.
 
 use std::fs::{self, File};
 use std::net::TcpListener;
@@ -65,7 +65,7 @@ fn checks(doctor: &Ran, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn its_debate_with_an_id_of_its_own_is_found_by_that_id_everywhere() {
+fn an_older_debate_is_found_by_its_older_id() {
     let machine = Machine::fresh();
     older_debate(&database(&machine), "my-debate-1");
     let found = machine.aw(&["debate", "list", "--search", "my-debate-1"]).data();
@@ -170,7 +170,7 @@ fn the_doctor_tries_the_import_into_the_database_of_the_last_start() {
 }
 
 #[test]
-fn its_documents_are_found_where_its_command_line_keeps_them_and_the_doctor_names_new_ones() {
+fn older_documents_are_found_and_the_doctor_names_new_ones() {
     let machine = Machine::fresh();
     machine.aw(&["server", "start"]).data();
     let docstore = machine.data().join("docstore.db");
@@ -199,7 +199,7 @@ fn its_documents_are_found_where_its_command_line_keeps_them_and_the_doctor_name
 }
 
 #[test]
-fn its_settings_are_followed_or_named() {
+fn older_settings_are_applied_or_reported() {
     let machine = Machine::fresh();
     let elsewhere = machine.path("work").join("old.db");
     older_debate(&elsewhere, MOTION);
@@ -227,7 +227,7 @@ fn its_settings_are_followed_or_named() {
 }
 
 #[test]
-fn its_server_on_our_port_is_recognised_and_the_advice_leads_on() {
+fn an_older_server_on_our_port_is_recognised_and_the_advice_works() {
     let machine = Machine::fresh();
     let health = envelope("200 OK", "", &json!({"success": true, "data": {"status": "ok"}}));
     let _older = Fake::at(TcpListener::bind(&machine.listen).unwrap(), move |_, _| health.clone());

@@ -1,5 +1,4 @@
-//! Our command line on a server of the older system: a stand-in with its routes, its states and its
-//! answers, which lack what came later.
+//! Our command line with a fake server of the older system, whose answers lack the newer fields.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ struct Record {
     arguments: Vec<Value>,
 }
 
-/// What it says, and with which status.
+/// An answer and its status.
 type Said = Result<Value, (&'static str, &'static str, String)>;
 
 impl Record {
@@ -79,7 +78,7 @@ impl Record {
         }
     }
 
-    /// The newest argument after the one that is named, whoever wrote it; at once.
+    /// The newest argument after the named one, of any role, without waiting.
     fn poll(&self, query: &str) -> Said {
         let value = |name: &str| {
             query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
@@ -230,7 +229,7 @@ fn a_wait_asks_once_a_second_and_ones_own_argument_is_no_news() {
 }
 
 #[test]
-fn what_it_does_not_know_is_refused_in_words_that_say_why() {
+fn an_older_server_refuses_unknown_requests_with_a_reason() {
     let server = older_server();
     let machine = Machine::fresh().with("DEBATE_SERVER_URL", &server.url());
     let (debate, _) = machine.debate();

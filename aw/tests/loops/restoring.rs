@@ -1,4 +1,4 @@
-//! `aw server restore`, and records that were found to be damaged.
+//! `aw server restore` and damaged records.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,7 +49,7 @@ fn health(machine: &Machine) -> Result<Value, Value> {
     }
 }
 
-/// Every file of the folder of the database, but SQLite's index of a log, which it makes anew.
+/// Every file beside the database, except SQLite's `-shm`, which it rebuilds.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -110,9 +110,9 @@ fn a_backup_copied_over_the_record_beside_the_old_log_is_noticed_at_the_next_sta
         let found = files(&machine.data().join("db"));
 
         machine.aw(&["server", "start"]).data();
-        let told = health(&machine).unwrap_err();
-        assert_eq!(told["code"], "RECORD_DAMAGED", "{told}");
-        assert!(text(&told["suggestion"]).contains("aw server restore"), "{told}");
+        let error = health(&machine).unwrap_err();
+        assert_eq!(error["code"], "RECORD_DAMAGED", "{error}");
+        assert!(text(&error["suggestion"]).contains("aw server restore"), "{error}");
         let status = machine.aw(&["server", "status"]).data();
         assert!(text(&status["health"]).contains("damaged"), "{status}");
         assert_eq!(machine.aw(&["doctor"]).json()["content"][0]["data"]["healthy"], false);
@@ -146,8 +146,8 @@ fn damage_that_is_found_while_the_server_runs_ends_all_writing() {
     file.write_all(&vec![0xa5; size - 4096]).unwrap();
 
     let read = machine.aw(&["debate", "get-context", "--debate-id", &debate]);
-    let told = read.refused("RECORD_DAMAGED", 3);
-    assert!(text(&told["suggestion"]).contains("aw server restore"), "{told}");
+    let error = read.refused("RECORD_DAMAGED", 3);
+    assert!(text(&error["suggestion"]).contains("aw server restore"), "{error}");
     let bytes = fs::read(&database).unwrap();
     assert_eq!(health(&machine).unwrap_err()["code"], "RECORD_DAMAGED");
     for _ in 0..2 {
@@ -173,7 +173,7 @@ fn damage_that_is_found_while_the_server_runs_ends_all_writing() {
 }
 
 #[test]
-fn what_is_not_a_whole_backup_is_refused_and_nothing_is_touched() {
+fn an_incomplete_backup_is_refused_and_nothing_changes() {
     let (machine, before, after) = with_backup();
     machine.aw(&["server", "stop"]).data();
     let work = machine.path("work");
@@ -206,8 +206,8 @@ fn what_is_not_a_whole_backup_is_refused_and_nothing_is_touched() {
     ] {
         let bytes = fs::read(work.join(backup)).ok();
         let ran = machine.aw(&["server", "restore", backup]);
-        let told = ran.refused(code, if code == "INVALID_INPUT" { 4 } else { 3 });
-        assert!(text(&told["message"]).contains(word), "{backup}: {told}");
+        let error = ran.refused(code, if code == "INVALID_INPUT" { 4 } else { 3 });
+        assert!(text(&error["message"]).contains(word), "{backup}: {error}");
         assert!(files(record.parent().unwrap()) == old, "{backup} changed something");
         assert!(fs::read(work.join(backup)).ok() == bytes, "{backup} itself was changed");
     }

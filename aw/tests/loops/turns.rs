@@ -1,4 +1,4 @@
-//! Agents that do nothing but what they are told to do next, through kills, crashes and restarts.
+//! Agents that only follow the advised next command, through kills, crashes and restarts.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,16 +15,16 @@ use serde_json::Value;
 use super::machine::{Going, Machine, Ran, until};
 use crate::world::{Dice, new_id, text};
 
-/// How many turns the two agents take, one another's counted.
+/// The number of turns of both agents.
 const TURNS: u32 = 200;
 
-/// Where in the debate something happens besides.
+/// The seqs at which a fault happens.
 const APPEAL: u32 = 30;
 const RESTARTS: [u32; 3] = [50, 90, 170];
 const INTERVENTION: u32 = 110;
 const CRASH: u32 = 140;
 
-/// Nothing nearly so long is ever needed.
+/// The longest time for one command.
 const LONGEST: Duration = Duration::from_secs(150);
 
 #[test]
@@ -91,7 +91,7 @@ fn two_hundred_turns_through_kills_crashes_and_restarts_end_closed_with_nothing_
     );
 }
 
-/// Restarts the server, kills it, and intervenes, each at its time.
+/// Restarts the server, kills it and intervenes, each at its seq.
 fn trouble(machine: &Machine, turns: &AtomicU32, debate: &str) {
     let mut all: Vec<(u32, &str)> = RESTARTS.iter().map(|turn| (*turn, "restart")).collect();
     all.extend([(INTERVENTION, "intervention"), (CRASH, "crash")]);
@@ -116,12 +116,12 @@ fn trouble(machine: &Machine, turns: &AtomicU32, debate: &str) {
     }
 }
 
-/// The command that an answer tells to run next.
+/// The next command of an answer.
 fn next(answer: &Value) -> Option<String> {
     answer["metadata"]["next_command"].as_str().map(str::to_owned)
 }
 
-/// Somebody who runs what it is told to run.
+/// An agent that runs the advised command.
 struct Agent<'a> {
     machine: &'a Machine,
     turns: &'a AtomicU32,
@@ -173,7 +173,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// The next command, or one of the alternatives to it when the time has come.
+    /// The next command, or an alternative at certain turns.
     fn choose(&mut self, answer: &Value) -> Option<String> {
         let data = &answer["content"][0]["data"];
         let usual = next(answer);
@@ -201,7 +201,7 @@ impl<'a> Agent<'a> {
         Some(all.find(|line| line.contains(wanted)).expect("it is one of them"))
     }
 
-    /// Runs a line until it has its answer, however often it is killed.
+    /// Runs a line until it prints its answer, also after kills.
     fn carry_out(&mut self, line: &str) -> Value {
         let writes = line.contains("YOUR_TEXT.md");
         if writes {
@@ -237,7 +237,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Runs a line once; nothing when it was killed.
+    /// Runs a line once; none if it was killed.
     fn attempt(&mut self, line: &str) -> Option<Ran> {
         let mut command = self.machine.program("sh");
         command.args(["-c", line]).current_dir(&self.folder).process_group(0);

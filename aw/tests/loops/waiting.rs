@@ -1,18 +1,21 @@
-//! `aw debate wait`: held on the server, woken by push, patient, and never silent.
+//! `aw debate wait`: held on the server, woken by news, and always with an answer.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw::home::Home;
+use aw::data_dir::DataDir;
 use jiff::Timestamp;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::fakes::{Fake, envelope, proxys};
-use super::machine::{Going, Machine, Ran, until};
+use super::machine::{Going, Machine, Paused, Ran, until};
 use crate::world::{new_id, text};
+
+/// Far below the default deadline of 110 s, and enough for a machine under load.
+const SOON: Duration = Duration::from_secs(40);
 
 /// A machine with a debate in which the proposer waits.
 struct Waiting {
@@ -75,7 +78,7 @@ impl Waiting {
         data.clone()
     }
 
-    /// The same, from a server that could be asked.
+    /// Asserts the same, with a reachable server.
     #[track_caller]
     fn timed_out_in_peace(&self, ran: &Ran) -> Value {
         let data = self.timed_out(ran);
@@ -111,12 +114,12 @@ fn a_wait_is_held_on_the_server_and_woken_by_push() {
 }
 
 #[test]
-fn the_deadline_is_the_environments_unless_it_is_typed() {
+fn a_flag_beats_the_deadline_of_the_environment() {
     let story = Waiting::on(Machine::fresh().with("DEBATE_WAIT_DEADLINE", "0.5"));
     let began = Instant::now();
     let data = story.timed_out_in_peace(&story.wait(&[]).end());
     let took = began.elapsed();
-    assert!(took > Duration::from_millis(450) && took < Duration::from_secs(5), "{took:?}");
+    assert!(took > Duration::from_millis(450) && took < SOON, "{took:?}");
     assert!(!text(&data["retry_command"]).contains("--deadline"), "{data}");
     let data = story.timed_out_in_peace(&story.wait(&["--deadline", "0.1"]).end());
     assert!(text(&data["retry_command"]).ends_with("--deadline 0.1"), "{data}");
@@ -178,7 +181,7 @@ fn a_server_that_was_lost_is_sought_until_the_deadline_and_never_started() {
     assert!(text(&data["message"]).ends_with("To wait again starts it."), "{data}");
     assert!(data["waiting_since"].is_string() && data["patience_left_s"].is_u64(), "{data}");
     let took = began.elapsed();
-    assert!(took > Duration::from_millis(1_900) && took < Duration::from_secs(8), "{took:?}");
+    assert!(took > Duration::from_millis(1_900) && took < SOON, "{took:?}");
     assert_eq!(story.machine.processes(), [], "nobody may bring it back");
 }
 
@@ -187,12 +190,11 @@ fn a_server_that_hangs_does_not_outlast_the_deadline() {
     let story = Waiting::begin();
     let waiting = story.held(&["--deadline", "2"]);
     let server = Pid::from_raw(story.machine.server());
-    kill(server, Signal::SIGSTOP).unwrap();
+    let _paused = Paused::new(server);
     let began = Instant::now();
     let data = story.timed_out(&waiting.end());
     assert_eq!(data["server_unreachable"], true);
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    kill(server, Signal::SIGCONT).unwrap();
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
 }
 
 #[test]
@@ -219,7 +221,7 @@ fn a_time_out_says_how_a_server_comes_back_that_no_command_starts() {
 fn a_server_that_dies_when_a_wait_begins_is_started_again() {
     // It accepts the connection of the first look and dies with its first request.
     let machine = Machine::fresh();
-    let held = Home::at(machine.data()).hold().unwrap();
+    let held = DataDir::at(machine.data()).hold().unwrap();
     let dying = Arc::new(Mutex::new(None));
     let last = dying.clone();
     let fake = Fake::answering(move |_, _| {
@@ -239,7 +241,7 @@ fn a_server_that_dies_when_a_wait_begins_is_started_again() {
 }
 
 #[test]
-fn a_restart_goes_unnoticed_by_whoever_waits() {
+fn a_wait_survives_a_restart() {
     let story = Waiting::begin();
     let waiting = story.held(&[]);
     story.machine.aw(&["server", "restart"]).data();
@@ -249,7 +251,7 @@ fn a_restart_goes_unnoticed_by_whoever_waits() {
 }
 
 #[test]
-fn a_killed_server_goes_unnoticed_once_somebody_brings_it_back() {
+fn a_wait_survives_a_killed_server_that_is_started_again() {
     let story = Waiting::begin();
     let waiting = story.held(&[]);
     kill(Pid::from_raw(story.machine.server()), Signal::SIGKILL).unwrap();
@@ -273,7 +275,7 @@ fn a_busy_server_counts_as_lost_and_says_when_to_come_back() {
 }
 
 #[test]
-fn who_is_told_to_come_back_later_comes_back_later() {
+fn retry_after_is_honoured() {
     let busy = json!({"success": false, "error": {"code": "SERVER_BUSY", "message": "full"}});
     let news = json!({"success": true, "data": {
         "has_new_argument": true, "action": "debate_closed", "debate_state": "CLOSED",
@@ -295,18 +297,18 @@ fn who_is_told_to_come_back_later_comes_back_later() {
     let story = Waiting { machine, debate: new_id(), motion: new_id() };
     assert_eq!(story.wait(&[]).end().data()["action"], "debate_closed");
     let pause = hear.recv().unwrap();
-    assert!(pause >= Duration::from_secs(1) && pause < Duration::from_secs(5), "{pause:?}");
+    assert!(pause >= Duration::from_secs(1), "{pause:?}");
 }
 
 #[test]
-fn a_host_that_ends_it_still_gets_its_answer() {
+fn a_wait_that_is_signalled_prints_its_answer() {
     let story = Waiting::begin();
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let waiting = story.held(&["--deadline", "100"]);
         let began = Instant::now();
         waiting.signal(signal);
         let ran = waiting.end();
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
         story.timed_out_in_peace(&ran);
     }
     // Whatever it printed last resumes.
@@ -323,19 +325,19 @@ fn a_host_that_ends_it_still_gets_its_answer() {
 }
 
 #[test]
-fn it_is_ended_in_peace_also_while_the_server_is_lost() {
+fn a_wait_that_is_signalled_without_a_server_prints_its_answer() {
     let story = Waiting::begin();
     let waiting = story.held(&["--deadline", "100"]);
     story.machine.aw(&["server", "stop"]).data();
     let began = Instant::now();
     waiting.signal(Signal::SIGTERM);
     let ran = waiting.end();
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     story.timed_out(&ran);
 }
 
 #[test]
-fn a_reader_who_has_left_is_no_failure() {
+fn a_closed_pipe_is_no_failure() {
     let story = Waiting::begin();
     let mut command = story.machine.command(&[
         "debate",
@@ -370,7 +372,7 @@ fn a_debate_that_is_deleted_meanwhile_is_not_found() {
 }
 
 #[test]
-fn the_arbitrator_is_told_what_to_rule_on_also_when_a_word_was_parked_after_it() {
+fn the_advised_ruling_names_the_pending_argument_also_after_a_parked_one() {
     let story = Waiting::begin();
     let machine = &story.machine;
     let run = |command: &str, more: &[&str]| {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::ours::{CURRENT, PREVIOUS};
 use crate::cli::aw::Aw;
+use crate::loops::machine::Paused;
 use crate::world::{CEILING, new_id, text};
 
 /// An agent program at the other end of the pipe.
@@ -292,8 +293,7 @@ fn a_server_that_hangs_holds_no_wait_beyond_its_deadline() {
     let aw = Aw::new();
     let mut host = Host::start(&aw, &[]);
     let (debate, motion) = host.debate();
-    let pid = server(&aw);
-    kill(pid, Signal::SIGSTOP).unwrap();
+    let _paused = Paused::new(server(&aw));
     let waiting =
         json!({"debate_id": debate, "role": "proposer", "argument_id": motion, "deadline": 3});
     let began = Instant::now();
@@ -301,7 +301,6 @@ fn a_server_that_hangs_holds_no_wait_beyond_its_deadline() {
     assert!(began.elapsed() < Duration::from_secs(15), "it took {:?}", began.elapsed());
     assert_eq!((&over["status"], &over["server_unreachable"]), (&"timeout".into(), &true.into()));
     assert_eq!(over["retry"]["arguments"]["attempt"], 2);
-    kill(pid, Signal::SIGCONT).unwrap();
 }
 
 #[test]

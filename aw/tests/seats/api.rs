@@ -1,12 +1,13 @@
-//! The API: every token at every door in every state.
+//! Permissions of every token at every route of the API, in every state.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::grid::{Came, Row, report, rows, walk};
-use super::scene::{By, Scene, Who, answering, by_administrator, opening, world};
+use super::grid::{Outcome, Row, check_in_every_state, rows};
+use super::scene::{By, Scene, TITLE, Who, by_administrator, world};
+use crate::world::driver::{claim, opening_of, reply};
 use crate::world::{Socket, new_id};
 
 pub const GRID: &str = "
@@ -22,8 +23,6 @@ pub const GRID: &str = "
     DELETE /debates/{id}                                    ???? ++ --- --- --- ---
     GET    /debates/{id}/type                               ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/export                             ???? ++ ++- ++- ++- ++-
-    GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
-    GET    /verify                                          ???? ++ --- --- --- ---
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
     GET    /verify                                          ???? ++ --- --- --- ---
 
@@ -77,35 +76,7 @@ pub const GRID: &str = "
     POST   /links                                           ???? ++ +++ +++ +++ +++
 ";
 
-#[tokio::test]
-async fn every_token_at_every_door_while_the_opponent_is_awaited() {
-    holds("AWAITING_OPPONENT").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_door_while_the_proposer_is_awaited() {
-    holds("AWAITING_PROPOSER").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_door_while_the_arbitrator_is_awaited() {
-    holds("AWAITING_ARBITRATOR").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_door_while_an_intervention_is_pending() {
-    holds("INTERVENTION_PENDING").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_door_of_a_closed_debate() {
-    holds("CLOSED").await;
-}
-
-async fn holds(state: &str) {
-    let cells = walk(GRID, state, By::Token, knock).await;
-    report("the API", state, cells);
-}
+check_in_every_state!(GRID, By::Token, send);
 
 #[tokio::test]
 async fn every_route_that_is_described_has_its_row() {
@@ -124,7 +95,7 @@ async fn every_route_that_is_described_has_its_row() {
     assert_eq!(doors, described, "the grid has a row for every route, and for no other");
 }
 
-async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
+async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     let path = path(scene, row);
     if row.how == "SAYS" {
         return say(scene, row, who).await;
@@ -137,10 +108,10 @@ async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
     if method == Method::POST {
         request = request.json(&body(scene, row));
     }
-    Came::of(request.send().await.unwrap()).await
+    Outcome::of(request.send().await.unwrap()).await
 }
 
-/// The lines that ask for a socket.
+/// Adds the headers of a WebSocket upgrade.
 pub fn upgrading(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
     request
         .header("connection", "upgrade")
@@ -149,7 +120,7 @@ pub fn upgrading(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")
 }
 
-/// Where a row is.
+/// The path of a row.
 pub fn path(scene: &Scene<'_>, row: &Row) -> String {
     let none = new_id();
     let debate = if row.note == "that is none" { &none } else { &scene.here };
@@ -171,17 +142,13 @@ pub fn path(scene: &Scene<'_>, row: &Row) -> String {
     path
 }
 
-/// What a POST brings.
+/// The body of a POST.
 pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
     let role = row.note.rsplit(' ').next().unwrap();
     match row.path.rsplit('/').next().unwrap() {
-        "debates" => opening(&new_id(), "Motion"),
-        "arguments" => {
-            let mut claim = answering(&scene.newest, "No.");
-            claim["role"] = json!(role);
-            claim
-        }
-        "appeal" | "resolution" => answering(&scene.newest, "Whatever you say."),
+        "debates" => opening_of(&new_id(), TITLE, "Motion"),
+        "arguments" => claim(role, &scene.newest, "No."),
+        "appeal" | "resolution" => reply(&scene.newest, "Whatever you say."),
         "ruling" => json!({"content": "So be it."}),
         "intervention" => json!({}),
         "documents" | "versions" => json!({"summary": "Plan", "content": "Text"}),
@@ -192,31 +159,31 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
     }
 }
 
-/// Opens a socket, and says over it what only an arbitrator may say.
-async fn say(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
+/// Opens a socket and sends a move of the arbitrator over it.
+async fn say(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     let path = format!("/ws?debate_id={}", scene.here);
     let token = scene.token(who).await.map(|token| format!("Bearer {token}"));
     let lines: Vec<(&str, &str)> =
         token.iter().map(|token| ("authorization", token.as_str())).collect();
     let Ok(mut socket) = Socket::with(scene.world, &path, &lines).await else {
         let request = upgrading(scene.asks(who, Method::GET, &path).await);
-        return Came::of(request.send().await.unwrap()).await;
+        return Outcome::of(request.send().await.unwrap()).await;
     };
     socket.hears("initial_state").await;
     let event = format!("submit_{}", row.note.to_lowercase());
     let data = json!({"debate_id": scene.here, "content": "So be it."});
     socket.says(&json!({"event": event, "data": data}).to_string()).await;
     loop {
-        let told = socket.next().await;
-        match told["event"].as_str().unwrap() {
+        let message = socket.next().await;
+        match message["event"].as_str().unwrap() {
             "presence" => {}
-            "new_argument" => return Came::In,
+            "new_argument" => return Outcome::Allowed,
             "error" => {
-                let error = &told["data"]["error"];
+                let error = &message["data"]["error"];
                 let status = if error["code"] == "INVALID_INPUT" { 400 } else { 403 };
-                return Came::refused(status, error);
+                return Outcome::refused(status, error);
             }
-            other => return Came::Otherwise(other.to_owned()),
+            other => return Outcome::Other(other.to_owned()),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Grids: who may knock where, written by hand from the contract, and walked cell by cell.
+//! Grids of permissions: written by hand from the contract, and checked cell by cell.
 //!
-//! A row is a door, a column somebody who knocks (in the order of [`CALLERS`]: nobody, a wrong, an
-//! expired and a revoked token; the administrator's and the shared one; then proposer, opponent,
+//! A row is a request, a column is a caller (in the order of [`CALLERS`]: no token, a wrong, an expired and
+//! a revoked token; the administrator's and the shared one; then proposer, opponent,
 //! arbitrator and observer, each for any debate, for this one, for another one). In a cell:
 //!
-//! - `+` they come in; for a move the rules decide the rest ([`MOVES`])
-//! - `?` 401 `AUTH_FAILED`: who is calling?
+//! - `+` allowed; for a move the rules decide the rest ([`MOVES`])
+//! - `?` 401 `AUTH_FAILED`
 //! - `-` 403 `FORBIDDEN`, reason `role`
-//! - `>` a person is sent to sign in
-//! - `!` 400 `INVALID_INPUT`: what was sent makes no sense, whoever sent it
-//! - `0` 404: there is no such thing
+//! - `>` redirected to the sign-in page
+//! - `!` 400 `INVALID_INPUT`, for every caller
+//! - `0` 404
 //!
-//! Whoever is turned away has written nothing and learns nothing of the debate.
+//! A refused request writes nothing and its response contains nothing of the debate.
 
 use reqwest::Response;
 use reqwest::header::LOCATION;
@@ -19,8 +19,8 @@ use serde_json::Value;
 
 use super::scene::{Books, By, CALLERS, STATES, Scene, Who, world};
 
-/// When a move is accepted from whoever may make it, in the order of [`STATES`]. An INTERVENTION has
-/// interrupted the opponent, who may park a CLAIM.
+/// The states that accept a move, in the order of [`STATES`]. An INTERVENTION has interrupted the opponent,
+/// who may park a CLAIM.
 const MOVES: &str = "
     CLAIM as proposer   - + - - -
     CLAIM as opponent   + - - + -
@@ -30,31 +30,31 @@ const MOVES: &str = "
     INTERVENTION        + + - - -
 ";
 
-/// A door, and who may come in.
+/// A request, and the callers that may send it.
 #[derive(Debug)]
 pub struct Row {
-    /// A method, or whatever else says how to knock.
+    /// The method, or another word for how to send it.
     pub how: String,
-    /// Where.
+    /// The path.
     pub path: String,
-    /// For what.
+    /// The purpose.
     pub note: String,
     cells: Vec<char>,
 }
 
 impl Row {
-    /// How, where and for what.
+    /// A name for messages.
     pub fn name(&self) -> String {
         format!("{} {} {}", self.how, self.path, self.note)
     }
 
-    /// Whether whoever runs the server comes in.
+    /// Whether the administrator is allowed.
     pub fn opens(&self) -> bool {
         let column = CALLERS.iter().position(|who| *who == Who::Administrator).unwrap();
         self.cells[column] == '+'
     }
 
-    /// Whether what comes in can be accepted in this state.
+    /// Whether the rules accept the move in this state.
     pub fn is_accepted(&self, state: &str) -> bool {
         let column = STATES.iter().position(|known| *known == state).unwrap();
         let mut moves = MOVES.lines().filter_map(|line| line.trim().split_once("  "));
@@ -80,111 +80,123 @@ pub fn rows(grid: &str) -> Vec<Row> {
         .collect()
 }
 
-/// What came of knocking.
+/// The result of a request.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Came {
-    In,
-    /// To a page.
+pub enum Outcome {
+    Allowed,
+    /// A page was shown.
     Shown,
-    /// The rules say no.
-    NotNow,
-    Unknown,
+    /// The rules refused the move.
+    AgainstRules,
+    Unauthenticated,
     Forbidden,
-    ToSignIn,
-    Senseless,
-    NotThere,
-    Otherwise(String),
+    SignIn,
+    Invalid,
+    NotFound,
+    Other(String),
 }
 
-impl Came {
-    /// Of a request.
+impl Outcome {
+    /// The result of a response.
     pub async fn of(response: Response) -> Self {
         let status = response.status().as_u16();
         let to = response.headers().get(LOCATION).map(|to| to.to_str().unwrap().to_owned());
         match (status, to) {
-            // What comes over a socket is not waited for.
-            (101, _) => return Came::In,
-            (303, Some(to)) if to.starts_with("/sign-in") => return Came::ToSignIn,
+            // The messages of a socket are not read.
+            (101, _) => return Outcome::Allowed,
+            (303, Some(to)) if to.starts_with("/sign-in") => return Outcome::SignIn,
             _ => {}
         }
         let body = response.text().await.unwrap();
         let json: Value = serde_json::from_str(&body).unwrap_or_default();
-        let came = match (status, body.starts_with("<!doctype html>")) {
-            (200, true) => Came::Shown,
-            (200 | 201 | 303, _) => Came::In,
-            (401, true) => Came::Unknown,
-            (403, true) => Came::Forbidden,
-            (404, true) => Came::NotThere,
-            (status, _) => Came::refused(status, &json["error"]),
+        let outcome = match (status, body.starts_with("<!doctype html>")) {
+            (200, true) => Outcome::Shown,
+            (200 | 201 | 303, _) => Outcome::Allowed,
+            (401, true) => Outcome::Unauthenticated,
+            (403, true) => Outcome::Forbidden,
+            (404, true) => Outcome::NotFound,
+            (status, _) => Outcome::refused(status, &json["error"]),
         };
-        let is_away = !matches!(came, Came::In | Came::Shown | Came::NotNow);
+        let is_away = !matches!(outcome, Outcome::Allowed | Outcome::Shown | Outcome::AgainstRules);
         if is_away && (body.contains("SQLite") || body.contains("Motion")) {
-            return Came::Otherwise(format!("{status}, and told: {body}"));
+            return Outcome::Other(format!("{status}, and leaked: {body}"));
         }
-        came
+        outcome
     }
 
-    /// Of a refusal with this status.
+    /// The result of an error with this status.
     pub fn refused(status: u16, error: &Value) -> Self {
         let reason = error["reason"].as_str().unwrap_or_default();
         match (status, error["code"].as_str().unwrap_or_default(), reason) {
-            (401, "AUTH_FAILED", _) => Came::Unknown,
-            (403, "FORBIDDEN", "role") => Came::Forbidden,
-            (403, "ACTION_NOT_ALLOWED", _) => Came::NotNow,
-            (400, "INVALID_INPUT", _) => Came::Senseless,
-            (404, code, _) if code.ends_with("_NOT_FOUND") => Came::NotThere,
-            _ => Came::Otherwise(format!("{status} {error}")),
+            (401, "AUTH_FAILED", _) => Outcome::Unauthenticated,
+            (403, "FORBIDDEN", "role") => Outcome::Forbidden,
+            (403, "ACTION_NOT_ALLOWED", _) => Outcome::AgainstRules,
+            (400, "INVALID_INPUT", _) => Outcome::Invalid,
+            (404, code, _) if code.ends_with("_NOT_FOUND") => Outcome::NotFound,
+            _ => Outcome::Other(format!("{status} {error}")),
         }
     }
 }
 
-/// Walks a grid with a debate in this state; how many cells there were.
-pub async fn walk(
+/// Checks a grid with a debate in this state.
+pub async fn check(
     grid: &str,
     state: &str,
     by: By,
-    knock: impl AsyncFn(&Scene<'_>, &Row, Who) -> Came,
-) -> usize {
+    send: impl AsyncFn(&Scene<'_>, &Row, Who) -> Outcome,
+) {
     let world = world().await;
     let books = Books::of(&world);
     let mut scene = Scene::with(&world, state).await;
-    let (mut cells, mut wrong) = (0, Vec::new());
+    let mut wrong = Vec::new();
     for row in rows(grid) {
         for (who, cell) in CALLERS.into_iter().zip(&row.cells) {
             scene.is_ready_for(who, by).await;
             let before = books.read();
-            let came = knock(&scene, &row, who).await;
+            let outcome = send(&scene, &row, who).await;
             let after = books.read();
             let accepted = row.is_accepted(state);
             let right = match cell {
-                '+' if accepted => Came::In,
-                '+' => Came::NotNow,
-                '?' => Came::Unknown,
-                '-' => Came::Forbidden,
-                '>' => Came::ToSignIn,
-                '!' => Came::Senseless,
-                '0' => Came::NotThere,
+                '+' if accepted => Outcome::Allowed,
+                '+' => Outcome::AgainstRules,
+                '?' => Outcome::Unauthenticated,
+                '-' => Outcome::Forbidden,
+                '>' => Outcome::SignIn,
+                '!' => Outcome::Invalid,
+                '0' => Outcome::NotFound,
                 other => panic!("{other:?} in {row:?}"),
             };
             let name = row.name();
-            if came != right {
-                wrong.push(format!("{name}: {who:?} came {came:?}, not {right:?}"));
+            if outcome != right {
+                wrong.push(format!("{name}: {who:?} got {outcome:?}, not {right:?}"));
             }
-            if right != Came::In && before != after {
-                wrong.push(format!("{name}: {who:?} was turned away and wrote {after:?}"));
+            if right != Outcome::Allowed && before != after {
+                wrong.push(format!("{name}: {who:?} was refused and wrote {after:?}"));
             }
             if before != after {
                 scene = Scene::with(&world, state).await;
             }
-            cells += 1;
         }
     }
-    assert!(wrong.is_empty(), "{state}, {} of {cells}:\n{}", wrong.len(), wrong.join("\n"));
-    cells
+    assert!(wrong.is_empty(), "{state}:\n{}", wrong.join("\n"));
 }
 
-/// Says how many cells were walked.
-#[expect(clippy::print_stdout, reason = "the size of the proof is part of it")]
-pub fn report(grid: &str, state: &str, cells: usize) {
-    println!("{grid}, {state}: {cells} cells");
+/// Checks a grid in each state of a debate, with one test per state.
+macro_rules! check_in_every_state {
+    ($grid:expr, $by:expr, $send:path) => {
+        check_in_every_state!(@ $grid, $by, $send;
+            while_the_opponent_is_awaited "AWAITING_OPPONENT",
+            while_the_proposer_is_awaited "AWAITING_PROPOSER",
+            while_the_arbitrator_is_awaited "AWAITING_ARBITRATOR",
+            while_an_intervention_is_pending "INTERVENTION_PENDING",
+            in_a_closed_debate "CLOSED");
+    };
+    (@ $grid:expr, $by:expr, $send:path; $($name:ident $state:literal),*) => {
+        $(#[tokio::test]
+        async fn $name() {
+            $crate::seats::grid::check($grid, $state, $by, $send).await;
+        })*
+    };
 }
+
+pub(super) use check_in_every_state;

@@ -1,7 +1,7 @@
-//! Where no token may ever be found: logs, the database, lists of processes, what commands print.
+//! Tokens never appear in logs, the database, process lists or the output of commands.
 //!
-//! A whole story is played with real processes, at the most talkative level of the log. Every secret
-//! in it is remembered, and then looked for in every byte that was left behind.
+//! Real processes play a whole debate at log level `trace`. Then every byte that they left is searched for
+//! every secret.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::forged::code_in;
+use super::forged_tokens::code_in;
 use super::page::{Browser, Remote, Served};
 use crate::loops::machine::{AtLast, Going, Machine, Ran, until};
 use crate::world::{new_id, text};
@@ -89,7 +89,7 @@ impl Watch {
     }
 }
 
-/// What commands printed that was not meant for whoever asked for a token.
+/// The output of commands that must not show a token.
 #[derive(Default)]
 struct Printed(String);
 
@@ -102,7 +102,7 @@ impl Printed {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_secret_is_found_in_any_byte_that_a_whole_story_leaves_behind() {
+async fn no_file_log_output_or_process_list_contains_a_secret() {
     let (mut secrets, mut printed) = (Secrets::default(), Printed::default());
     let shared = secrets.keep("the shared token", &format!("shared-{}", new_id()));
     let machine = Machine::fresh().with("AW_AUTH", "required").with("AW_LOG", "trace");
@@ -120,7 +120,7 @@ async fn no_secret_is_found_in_any_byte_that_a_whole_story_leaves_behind() {
     let admin = fs::read_to_string(machine.data().join("admin_token")).unwrap();
     let admin = secrets.keep("the administrator's token", admin.trim());
 
-    // Tokens are shown to whoever asks for them, once.
+    // A new token is shown once.
     let (debate, motion) = machine.debate();
     let made = machine.aw(&["token", "create", "--role", "arbitrator", "--expires", "1d"]).data();
     let arbitrator = secrets.keep("a token", &text(&made["token"]));
@@ -197,12 +197,6 @@ async fn no_secret_is_found_in_any_byte_that_a_whole_story_leaves_behind() {
     known.keep("the debate", &debate.replace('-', ""));
     let database = fs::read(machine.data().join("db/debate.db")).unwrap();
     assert_eq!(known.found_in(&database), ["the debate"], "as bytes, too");
-    report(secrets.0.len(), left.len(), cmdlines.len());
-}
-
-#[expect(clippy::print_stdout, reason = "the size of the proof is part of it")]
-fn report(secrets: usize, files: usize, cmdlines: usize) {
-    println!("{secrets} secrets looked for in {files} files and {cmdlines} command lines");
 }
 
 /// Signing in by a token and by a link, looking around, ruling, signing out.
@@ -227,7 +221,7 @@ async fn by_browser(server: &Remote, secrets: &mut Secrets, token: &str, link: &
     secrets.keep("the session of a link", other.session.as_ref().expect("it is good once"));
     assert_eq!(other.comes_by(server, &path).await, None);
     assert_eq!(other.visits(server, "/").send().await.unwrap().status(), 200);
-    // A browser may be told where one came from.
+    // A browser may send the page before as its referer.
     let visit = other.visits(server, "/").header("referer", format!("{link}#x"));
     assert_eq!(visit.send().await.unwrap().status(), 200);
     let wrong = Browser::new(server).await;
@@ -256,8 +250,8 @@ async fn by_mistake(server: &Remote, secrets: &mut Secrets, token: &str, debate:
     ] {
         let refused = request.send().await.unwrap();
         assert!(refused.status().is_client_error(), "{}", refused.status());
-        let told = refused.text().await.unwrap();
-        assert!(!told.contains(token) && !told.contains(&wrong), "{told}");
+        let body = refused.text().await.unwrap();
+        assert!(!body.contains(token) && !body.contains(&wrong), "{body}");
     }
 }
 

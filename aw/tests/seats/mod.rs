@@ -1,12 +1,12 @@
-//! Seats: whoever has no right to something does not get it, however they ask.
+//! Permissions of tokens: no caller gets more than its token allows, over any interface.
 
+mod access_lost;
 pub mod api;
-mod bounds;
-pub mod forged;
+pub mod forged_tokens;
 pub mod grid;
 mod leaks;
-mod meanwhile;
-mod neighbour;
+mod one_debate_tokens;
+mod other_users;
 pub mod page;
 pub mod pages;
 pub mod scene;

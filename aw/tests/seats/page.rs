@@ -1,4 +1,4 @@
-//! A browser without a window: it keeps its cookies and sends forms with our csrf.
+//! A browser without a window: it keeps its cookies and sends forms with their CSRF token.
 
 use reqwest::header::SET_COOKIE;
 use reqwest::redirect::Policy;
@@ -8,7 +8,7 @@ use crate::world::World;
 
 /// A server that can be called.
 pub trait Served {
-    /// A request that is still to be sent.
+    /// A request to the server.
     fn request(&self, method: Method, path: &str) -> RequestBuilder;
 }
 
@@ -18,7 +18,7 @@ impl Served for World {
     }
 }
 
-/// A server that is a process of its own.
+/// A server in its own process.
 #[derive(Debug, Clone)]
 pub struct Remote {
     url: String,
@@ -26,7 +26,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The one at this address.
+    /// The server at this URL.
     pub fn at(url: &str) -> Self {
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         Remote { url: url.to_owned(), client }
@@ -39,21 +39,21 @@ impl Served for Remote {
     }
 }
 
-/// Somebody's browser.
+/// A browser.
 #[derive(Debug, Clone)]
 pub struct Browser {
-    /// The cookie that ties forms to it.
+    /// The cookie that identifies it for CSRF tokens.
     browser: String,
-    /// What its forms carry.
+    /// The CSRF token of its forms.
     pub csrf: String,
-    /// Where the style of its pages is.
+    /// The path of the style sheet.
     pub style: String,
-    /// The cookie of whoever has signed in.
+    /// The session cookie.
     pub session: Option<String>,
 }
 
 impl Browser {
-    /// One that has just come to the page where one signs in.
+    /// A browser that has opened the sign-in page.
     pub async fn new(world: &impl Served) -> Self {
         let response = world.request(Method::GET, "/sign-in").send().await.unwrap();
         let browser = cookie(&response, "aw_browser").expect("every browser is given one");
@@ -67,25 +67,25 @@ impl Browser {
         Browser { browser, csrf, style, session: None }
     }
 
-    /// Puts on a cookie that it was never given.
+    /// Sets a forged session cookie.
     pub fn wears(&mut self, session: &str) {
         self.session = Some(session.to_owned());
     }
 
-    /// Pastes a token, which must be good.
+    /// Signs in with a valid token.
     pub async fn signs_in(&mut self, world: &impl Served, token: &str) {
         let session = self.pastes(world, token).await;
         assert!(session.is_some(), "a good token signs in");
         self.session = session;
     }
 
-    /// Pastes a token; the session that comes of it.
+    /// Signs in with a token and returns the session, if there is one.
     pub async fn pastes(&self, world: &impl Served, token: &str) -> Option<String> {
         let response = self.sends(world, "/sign-in", &[("token", token)]).send().await.unwrap();
         cookie(&response, "aw_session")
     }
 
-    /// Follows a link that signs in; the session that comes of it.
+    /// Follows a sign-in link and returns the session, if there is one.
     pub async fn comes_by(&self, world: &impl Served, path: &str) -> Option<String> {
         let visit = self.visits(world, path);
         let visit = visit.header("sec-fetch-mode", "navigate").header("sec-fetch-dest", "document");
@@ -93,18 +93,18 @@ impl Browser {
         cookie(&response, "aw_session")
     }
 
-    /// Presses the button of a link with these fields; the session that comes of it.
+    /// Sends the form of a sign-in link and returns the session, if there is one.
     pub async fn presses(&self, world: &impl Served, fields: &[(&str, &str)]) -> Option<String> {
         let response = self.sends(world, "/sign-in/link", fields).send().await.unwrap();
         cookie(&response, "aw_session")
     }
 
-    /// A visit that is still to be made.
+    /// A request for a page.
     pub fn visits(&self, world: &impl Served, path: &str) -> RequestBuilder {
         world.request(Method::GET, path).header("cookie", self.cookies())
     }
 
-    /// A form that is still to be sent.
+    /// A request with a form.
     pub fn sends(
         &self,
         world: &impl Served,
@@ -122,14 +122,14 @@ impl Browser {
             .body(form)
     }
 
-    /// What it sends with every request.
+    /// The cookies of every request.
     pub fn cookies(&self) -> String {
         let session = self.session.iter().map(|session| format!("; aw_session={session}"));
         format!("aw_browser={}{}", self.browser, session.collect::<String>())
     }
 }
 
-/// The value of a cookie that is set, and not taken away. The name of a session's has a mark of the server.
+/// The value of a cookie that a response sets. The name of the session cookie ends with a mark of the server.
 fn cookie(response: &Response, name: &str) -> Option<String> {
     let set = response.headers().get_all(SET_COOKIE).iter();
     let mut pairs = set.filter_map(|value| value.to_str().ok()?.split(';').next()?.split_once('='));

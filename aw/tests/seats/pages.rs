@@ -1,4 +1,4 @@
-//! The pages: everybody who has signed in, or has not, at every page and every form in every state.
+//! Permissions of signed-in callers at every page and form, in every state.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,13 +7,13 @@ use std::path::Path;
 use reqwest::Method;
 
 use super::api::upgrading;
-use super::grid::{Came, Row, report, rows, walk};
+use super::grid::{Outcome, Row, check_in_every_state, rows};
 use super::page::Browser;
 use super::scene::{By, Scene, Who};
 use crate::world::new_id;
 
-/// Whoever had signed in with a token that has ended since is as unknown as whoever never did. What
-/// pages show and follow besides is in the last rows: the rest of the API takes no session.
+/// A session whose token has ended is like no session. The last rows are routes of the API: pages use the
+/// first three of them, and the others accept no session.
 pub const GRID: &str = "
     GET  /                                                  >>>> ++ +++ +++ +++ +++
     GET  /needed                                            ???? ++ +++ +++ +++ +++
@@ -61,35 +61,7 @@ pub const GRID: &str = "
     DELETE /debates/{id}                                    ???? ?? ??? ??? ??? ???
 ";
 
-#[tokio::test]
-async fn everybody_at_every_page_while_the_opponent_is_awaited() {
-    holds("AWAITING_OPPONENT").await;
-}
-
-#[tokio::test]
-async fn everybody_at_every_page_while_the_proposer_is_awaited() {
-    holds("AWAITING_PROPOSER").await;
-}
-
-#[tokio::test]
-async fn everybody_at_every_page_while_the_arbitrator_is_awaited() {
-    holds("AWAITING_ARBITRATOR").await;
-}
-
-#[tokio::test]
-async fn everybody_at_every_page_while_an_intervention_is_pending() {
-    holds("INTERVENTION_PENDING").await;
-}
-
-#[tokio::test]
-async fn everybody_at_every_page_of_a_closed_debate() {
-    holds("CLOSED").await;
-}
-
-async fn holds(state: &str) {
-    let cells = walk(GRID, state, By::Browser, knock).await;
-    report("the pages", state, cells);
-}
+check_in_every_state!(GRID, By::Browser, send);
 
 #[test]
 fn every_page_that_is_served_has_its_row() {
@@ -112,7 +84,7 @@ fn every_page_that_is_served_has_its_row() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
+async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     let browser = scene.browser(who).await;
     let (path, method) = (path(scene, row, &browser), row.how.parse::<Method>().unwrap());
     let request = if method == Method::POST && row.is_form() {
@@ -128,27 +100,27 @@ async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
     } else {
         scene.world.request(method, &path).header("cookie", browser.cookies())
     };
-    let came = Came::of(request.send().await.unwrap()).await;
+    let outcome = Outcome::of(request.send().await.unwrap()).await;
     let is_move = row.note == "RULING" || row.note == "INTERVENTION";
-    match came {
-        // A page that is shown again, with what was typed, says no as well.
-        Came::Shown if is_move => Came::NotNow,
-        Came::Shown => Came::In,
-        // Whoever leaves comes to where one signs in.
-        Came::ToSignIn if row.path == "/sign-out" => Came::In,
+    match outcome {
+        // The page is shown again with its text if the rules refuse the move.
+        Outcome::Shown if is_move => Outcome::AgainstRules,
+        Outcome::Shown => Outcome::Allowed,
+        // Signing out redirects to the sign-in page.
+        Outcome::SignIn if row.path == "/sign-out" => Outcome::Allowed,
         other => other,
     }
 }
 
 impl Row {
-    /// Whether it is a form of a page that is sent.
+    /// Whether it is a form of a page.
     pub fn is_form(&self) -> bool {
         !matches!(self.path.as_str(), "/tokens" | "/links" | "/mcp")
             && !self.path.starts_with("/debates")
     }
 }
 
-/// Where a row is.
+/// The path of a row.
 pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
     let none = new_id();
     let id = match row.note.as_str() {
@@ -167,7 +139,7 @@ pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
     }
 }
 
-/// What a form carries besides the csrf.
+/// The fields of a form, besides the CSRF token.
 pub fn fields(row: &Row) -> Vec<(&'static str, String)> {
     let (text, own) = (|text: &str| text.to_owned(), new_id);
     match row.path.as_str() {

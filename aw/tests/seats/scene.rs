@@ -10,13 +10,17 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use super::page::Browser;
+use crate::world::driver::{opening_of, reply};
 use crate::world::{Answer, World, new_id, postgres, text};
 
-/// The token of whoever runs the server.
+/// The administrator's token.
 pub const ADMINISTRATOR: &str = "aw_the-administrators-own-token";
 
-/// The token that was set for everybody who shares the server.
+/// The token that the users of a shared server have.
 pub const SHARED: &str = "a-token-that-is-shared";
+
+/// The title of every debate in a scene.
+pub const TITLE: &str = "Keep one SQLite file?";
 
 /// The states of a debate.
 pub const STATES: [&str; 5] = [
@@ -27,23 +31,23 @@ pub const STATES: [&str; 5] = [
     "CLOSED",
 ];
 
-/// A server that asks everybody for a token.
+/// A server that requires tokens.
 pub async fn world() -> World {
     let keys = vec![Key::of_administrator(ADMINISTRATOR), Key::shared(SHARED)];
     let guard = Guard { wants_token: true, keys, ..Guard::default() };
     World::with(guard, Limits::default()).await
 }
 
-/// Who calls.
+/// A caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Who {
-    /// Without any token.
+    /// Without a token.
     Nobody,
-    /// With one that was never made.
+    /// With a token that was never made.
     Wrong,
-    /// With one whose time is over.
+    /// With an expired token.
     Expired,
-    /// With one that was taken back.
+    /// With a revoked token.
     Revoked,
     Administrator,
     Shared,
@@ -51,27 +55,27 @@ pub enum Who {
     Seat(&'static str, Bound),
 }
 
-/// Which debate a seat is for.
+/// The debate that a seat is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bound {
     /// Any.
     Free,
-    /// The one that is called about.
+    /// The debate of the request.
     Here,
     /// Another one.
     There,
 }
 
-/// What somebody shows.
+/// How a caller authenticates.
 #[derive(Debug, Clone, Copy)]
 pub enum By {
     /// `Authorization: Bearer`
     Token,
-    /// The cookie of whoever has signed in.
+    /// A session cookie.
     Browser,
 }
 
-/// Everybody, in the order of the columns of every grid.
+/// All callers, in the order of the columns of every grid.
 pub const CALLERS: [Who; 18] = {
     use Bound::{Free, Here, There};
     use Who::Seat;
@@ -97,10 +101,10 @@ pub const CALLERS: [Who; 18] = {
     ]
 };
 
-/// What there is to call about.
+/// The debates and documents of a test.
 pub struct Scene<'a> {
     pub world: &'a World,
-    /// The debate that is called about.
+    /// The debate of the requests.
     pub here: String,
     /// Its newest argument.
     pub newest: String,
@@ -108,18 +112,18 @@ pub struct Scene<'a> {
     pub there: String,
     /// A document that the debate cites, with two versions.
     pub cited_here: String,
-    /// One that the other debate cites.
+    /// A document that the other debate cites.
     pub cited_there: String,
-    /// One that nobody cites.
+    /// A document that no debate cites.
     pub cited_nowhere: String,
-    /// A seat that nobody uses.
+    /// A seat that no caller uses.
     pub spare_seat: String,
     tokens: RefCell<HashMap<Who, Option<String>>>,
     browsers: RefCell<HashMap<Who, Browser>>,
 }
 
 impl<'a> Scene<'a> {
-    /// One with the debate in this state.
+    /// A scene with the debate in this state.
     pub async fn with(world: &'a World, state: &str) -> Self {
         let cited_here = keep(world, "cited here").await;
         let cited_there = keep(world, "cited there").await;
@@ -143,7 +147,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The token that somebody calls with.
+    /// The token of a caller.
     pub async fn token(&self, who: Who) -> Option<String> {
         if let Some(known) = self.tokens.borrow().get(&who) {
             return known.clone();
@@ -177,7 +181,7 @@ impl<'a> Scene<'a> {
         token
     }
 
-    /// Sees to it that somebody has what they come with.
+    /// Makes the token or session of a caller.
     pub async fn is_ready_for(&self, who: Who, by: By) {
         match by {
             By::Token => drop(self.token(who).await),
@@ -185,7 +189,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A request of somebody's that is still to be sent.
+    /// A request of a caller.
     pub async fn asks(&self, who: Who, method: Method, path: &str) -> RequestBuilder {
         let request = self.world.request(method, path);
         match self.token(who).await {
@@ -194,7 +198,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The browser in which somebody has signed in, as far as they could.
+    /// The browser of a caller, signed in if possible.
     pub async fn browser(&self, who: Who) -> Browser {
         if let Some(known) = self.browsers.borrow().get(&who) {
             return known.clone();
@@ -203,7 +207,7 @@ impl<'a> Scene<'a> {
         match who {
             Who::Nobody => {}
             Who::Wrong => browser.wears(&format!("aw_{}", "0123456789abcdef".repeat(4))),
-            // They had signed in while their tokens were good.
+            // Signed in while the token was valid.
             Who::Expired => {
                 let made = seat(self.world, json!({"role": "arbitrator", "expires_in": 60})).await;
                 browser.signs_in(self.world, &text(&made["token"])).await;
@@ -224,7 +228,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The answer to a request of the administrator's.
+/// Sends a request of the administrator.
 pub async fn by_administrator(
     world: &World,
     method: Method,
@@ -234,7 +238,7 @@ pub async fn by_administrator(
     by(world, ADMINISTRATOR, method, path, body).await
 }
 
-/// The answer to a request of whoever has this token.
+/// Sends a request with this token.
 pub async fn by(
     world: &World,
     token: &str,
@@ -271,28 +275,15 @@ pub async fn keep(world: &World, summary: &str) -> String {
     id
 }
 
-/// A debate whose motion cites this document; and its motion.
+/// A debate whose motion cites this document, with the id of its motion.
 pub async fn open(world: &World, document: &str) -> (String, String) {
     let id = new_id();
-    let body = opening(&id, &format!("Motion, see doc_id={document} (v1)"));
+    let body = opening_of(&id, TITLE, &format!("Motion, see doc_id={document} (v1)"));
     let opened = by_administrator(world, Method::POST, "/debates", Some(body)).await.created();
     (id, text(&opened["argument"]["id"]))
 }
 
-/// The body that opens this debate.
-pub fn opening(id: &str, motion: &str) -> Value {
-    json!({
-        "debate_id": id, "title": "Keep one SQLite file?", "debate_type": "general_debate",
-        "motion_content": motion, "client_request_id": new_id(),
-    })
-}
-
-/// The body of a move that answers this argument.
-pub fn answering(target: &str, content: &str) -> Value {
-    json!({"target_id": target, "content": content, "client_request_id": new_id()})
-}
-
-/// Leads a debate that was just opened to this state; its newest argument then.
+/// Brings a new debate to this state and returns its newest argument.
 async fn lead(world: &World, debate: &str, motion: String, state: &str) -> String {
     let mut newest = motion;
     let moves: &[(&str, Option<&str>)] = match state {
@@ -305,7 +296,7 @@ async fn lead(world: &World, debate: &str, motion: String, state: &str) -> Strin
         other => panic!("{other} is no state"),
     };
     for (path, role) in moves {
-        let mut body = answering(&newest, "So it goes.");
+        let mut body = reply(&newest, "So it goes.");
         body["role"] = json!(role);
         let path = format!("/debates/{debate}/{path}");
         let written = by_administrator(world, Method::POST, &path, Some(body)).await.created();
@@ -317,14 +308,14 @@ async fn lead(world: &World, debate: &str, motion: String, state: &str) -> Strin
     newest
 }
 
-/// Everything that a request could have written, in numbers.
+/// Counts everything that a request could write.
 pub enum Books {
     InFile(rusqlite::Connection),
     InPostgres(String),
 }
 
 impl Books {
-    /// Those of this world.
+    /// The counts of this world.
     pub fn of(world: &World) -> Self {
         match postgres::database_of(world.folder.path()) {
             Some(url) => Books::InPostgres(url),
@@ -332,7 +323,7 @@ impl Books {
         }
     }
 
-    /// What they say now.
+    /// Reads the counts.
     pub fn read(&self) -> Vec<i64> {
         let counts = [
             "debates",

@@ -1,11 +1,11 @@
-//! `/mcp`: every token at every tool in every state.
+//! Permissions of every token at every MCP tool, in every state.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::grid::{Came, Row, report, rows, walk};
+use super::grid::{Outcome, Row, check_in_every_state, rows};
 use super::scene::{ADMINISTRATOR, Bound, By, Scene, Who, world};
 use crate::world::{World, new_id};
 
@@ -61,35 +61,7 @@ const GRID: &str = "
     LIST initialize                                         ???? ++ +++ +++ +++ +++
 ";
 
-#[tokio::test]
-async fn every_token_at_every_tool_while_the_opponent_is_awaited() {
-    holds("AWAITING_OPPONENT").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_tool_while_the_proposer_is_awaited() {
-    holds("AWAITING_PROPOSER").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_tool_while_the_arbitrator_is_awaited() {
-    holds("AWAITING_ARBITRATOR").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_tool_while_an_intervention_is_pending() {
-    holds("INTERVENTION_PENDING").await;
-}
-
-#[tokio::test]
-async fn every_token_at_every_tool_of_a_closed_debate() {
-    holds("CLOSED").await;
-}
-
-async fn holds(state: &str) {
-    let cells = walk(GRID, state, By::Token, knock).await;
-    report("the tools", state, cells);
-}
+check_in_every_state!(GRID, By::Token, send);
 
 #[tokio::test]
 async fn every_tool_that_is_listed_has_its_row() {
@@ -98,7 +70,7 @@ async fn every_tool_that_is_listed_has_its_row() {
     for role in ["", "?role=proposer", "?role=opponent", "?role=arbitrator"] {
         let path = format!("/mcp{role}");
         let answer = ask(&world, &path, Some(ADMINISTRATOR), "tools/list", json!({})).await;
-        let (_, answer) = answer.expect("whoever runs the server may");
+        let (_, answer) = answer.expect("the administrator may list");
         for tool in answer["result"]["tools"].as_array().unwrap() {
             listed.insert(tool["name"].as_str().unwrap().to_owned());
         }
@@ -134,7 +106,7 @@ async fn a_token_is_shown_the_tools_of_its_role_and_no_others() {
     }
 }
 
-async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
+async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     let (how, role) = row.how.split_once('=').unwrap_or((&row.how, ""));
     let path = if role.is_empty() { "/mcp".to_owned() } else { format!("/mcp?role={role}") };
     let (method, params) = match how {
@@ -168,7 +140,7 @@ async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
     } else if answer["error"].is_object() {
         &answer["error"]["data"]
     } else {
-        return if status == 200 { Came::In } else { Came::Otherwise(answer.to_string()) };
+        return if status == 200 { Outcome::Allowed } else { Outcome::Other(answer.to_string()) };
     };
     let status = match error["code"].as_str().unwrap_or_default() {
         "INVALID_INPUT" => 400,
@@ -177,15 +149,15 @@ async fn knock(scene: &Scene<'_>, row: &Row, who: Who) -> Came {
         _ => 403,
     };
     if error["code"] == "FORBIDDEN" && answer.to_string().contains("SQLite") {
-        return Came::Otherwise(format!("told: {answer}"));
+        return Outcome::Other(format!("leaked: {answer}"));
     }
-    match Came::refused(status, error) {
-        Came::Otherwise(_) => Came::Otherwise(answer.to_string()),
-        came => came,
+    match Outcome::refused(status, error) {
+        Outcome::Other(_) => Outcome::Other(answer.to_string()),
+        outcome => outcome,
     }
 }
 
-/// What a tool is given.
+/// The arguments of a tool.
 fn arguments(scene: &Scene<'_>, row: &Row) -> Value {
     let role = row.note.rsplit(' ').next().unwrap();
     let (debate, target) = (&scene.here, &scene.newest);
@@ -226,14 +198,14 @@ fn document<'a>(scene: &'a Scene<'_>, note: &str) -> &'a str {
     }
 }
 
-/// The answer to a call of the protocol, or what came of knocking before it was one.
+/// Calls MCP and returns the answer, or the outcome of an HTTP error.
 pub async fn ask(
     world: &World,
     path: &str,
     token: Option<&str>,
     method: &str,
     params: Value,
-) -> Result<(u16, Value), Came> {
+) -> Result<(u16, Value), Outcome> {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let mut request = world
         .request(Method::POST, path)
@@ -245,7 +217,7 @@ pub async fn ask(
     }
     let response = request.send().await.unwrap();
     if response.status() != 200 {
-        return Err(Came::of(response).await);
+        return Err(Outcome::of(response).await);
     }
     let status = response.status().as_u16();
     let body = response.text().await.unwrap();

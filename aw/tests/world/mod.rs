@@ -1,6 +1,7 @@
-//! A world to tell stories in: a real server on a free port, a real SQLite file in a temporary
-//! folder (or the PostgreSQL of `scripts/postgres`), and a clock that moves when the test moves it.
+//! A real server on a free port for tests, with a real SQLite file in a temporary folder (or the
+//! PostgreSQL of `scripts/postgres`) and a clock that only the test moves.
 
+pub mod driver;
 mod patience;
 pub mod postgres;
 mod process;
@@ -32,10 +33,10 @@ pub use process::ServerProcess;
 pub use socket::Socket;
 pub use tools::missing;
 
-/// 2026-01-01T00:00:00.000Z, when every story begins.
+/// 2026-01-01T00:00:00.000Z, the time at which every test starts.
 pub const BEGINNING: i64 = 1_767_225_600_000;
 
-/// One server and those who call it.
+/// A server and its client.
 pub struct World {
     pub url: String,
     pub engine: Engine,
@@ -52,7 +53,7 @@ impl World {
         Self::with(Guard::default(), Limits::default()).await
     }
 
-    /// A server whose record is in a file, for stories that look into the file.
+    /// A server whose record is in a SQLite file, for tests that read the file.
     pub async fn in_file() -> Self {
         Self::on(postgres::folder_with_file(), Guard::default(), Limits::default()).await
     }
@@ -67,7 +68,7 @@ impl World {
         Self::made(folder, guard, limits, |router| router).await
     }
 
-    /// A server on a new record, with something before its door.
+    /// A server on a new record, with layers around its router.
     pub async fn behind(
         guard: Guard,
         limits: Limits,
@@ -104,7 +105,7 @@ impl World {
             guard,
             limits,
             home_id: new_id(),
-            stopping: stop.told(),
+            stopping: stop.subscribe(),
             tool_defaults: Defaults::default(),
             pages: aw::web::pages(),
         });
@@ -113,30 +114,29 @@ impl World {
         listener.set_nonblocking(true).unwrap();
         let listener = TcpListener::from_std(listener).unwrap();
         let serving =
-            tokio::spawn(server::serve(listener, before(router), connections, stop.told()));
-        // A redirect is an answer like any other.
+            tokio::spawn(server::serve(listener, before(router), connections, stop.subscribe()));
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         World { url, engine, folder, now, stop, serving: Some(serving), client }
     }
 
-    /// Lets time pass.
+    /// Moves the clock forward.
     pub fn pass(&self, time: Duration) {
         let millis = i64::try_from(time.as_millis()).unwrap();
         self.now.fetch_add(millis, Ordering::SeqCst);
     }
 
-    /// Turns the clock back.
+    /// Sets the clock back.
     pub fn turn_back(&self, time: Duration) {
         let millis = i64::try_from(time.as_millis()).unwrap();
         self.now.fetch_sub(millis, Ordering::SeqCst);
     }
 
-    /// A look into the database beside the server.
+    /// Another connection to the database.
     pub fn database(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(database_in(&self.folder)).unwrap()
     }
 
-    /// How much was ever written: whatever changes the record changes one of these numbers.
+    /// Counts of everything in the record. Every write changes one of them.
     pub fn written(&self) -> Vec<i64> {
         let sql = "select (select count(*) from debates),
             (select count(*) from debates where deleted_at is not null),
@@ -151,13 +151,13 @@ impl World {
         self.database().query_row(sql, [], row).unwrap()
     }
 
-    /// How many waits are held and how many sockets are open now.
+    /// The number of held waits and of open sockets.
     pub async fn held(&self) -> (u64, u64) {
         let health = self.get("/health").await.ok();
         (health["held_waits"].as_u64().unwrap(), health["open_sockets"].as_u64().unwrap())
     }
 
-    /// Stops the server gracefully and gives the folder back.
+    /// Stops the server gracefully and returns its folder.
     pub async fn stop(mut self) -> TempDir {
         self.stop.now();
         self.serving.take().unwrap().await.unwrap();
@@ -170,7 +170,7 @@ impl World {
         self.stop.now();
     }
 
-    /// A request that is still to be sent.
+    /// A request to the server.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.url))
     }
@@ -195,16 +195,10 @@ impl World {
         self.debate_with(title, json!({})).await
     }
 
-    /// The same, created with these fields too.
+    /// A debate that is opened with more fields.
     pub async fn debate_with(&self, title: &str, more: Value) -> DebateFor<'_> {
-        let id = new_id();
-        let mut body = json!({
-            "debate_id": id,
-            "title": title,
-            "debate_type": "general_debate",
-            "motion_content": format!("Motion: {title}"),
-            "client_request_id": new_id(),
-        });
+        let mut body = driver::opening(title);
+        let id = text(&body["debate_id"]);
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let created = self.post("/debates", body).await.created();
         DebateFor { world: self, motion: text(&created["argument"]["id"]), id }
@@ -223,31 +217,28 @@ impl DebateFor<'_> {
         format!("/debates/{}{rest}", self.id)
     }
 
-    /// What came of a CLAIM that answers this argument.
+    /// Submits a CLAIM that answers this argument.
     pub async fn try_claim(&self, role: &str, target: &str, content: &str) -> Answer {
-        let body = json!({
-            "role": role, "target_id": target, "content": content, "client_request_id": new_id(),
-        });
-        self.world.post(&self.path("/arguments"), body).await
+        self.world.post(&self.path("/arguments"), driver::claim(role, target, content)).await
     }
 
-    /// A CLAIM that is accepted; its data.
+    /// Submits a CLAIM that must be accepted, and returns its data.
     pub async fn claim(&self, role: &str, target: &str, content: &str) -> Value {
         self.try_claim(role, target, content).await.created()
     }
 
-    /// What came of an APPEAL or a RESOLUTION (`what` is the last part of the path).
+    /// Submits an APPEAL or a RESOLUTION (`what` is the last part of the path).
     pub async fn ask(&self, what: &str, target: &str, content: &str) -> Answer {
-        let body = json!({"target_id": target, "content": content, "client_request_id": new_id()});
+        let body = driver::reply(target, content);
         self.world.post(&self.path(&format!("/{what}")), body).await
     }
 
-    /// What came of a RULING with these fields.
+    /// Submits a RULING with these fields.
     pub async fn rule(&self, fields: Value) -> Answer {
         self.world.post(&self.path("/ruling"), fields).await
     }
 
-    /// What came of an INTERVENTION.
+    /// Submits an INTERVENTION.
     pub async fn intervene(&self) -> Answer {
         self.world.post(&self.path("/intervention"), json!({})).await
     }
@@ -268,9 +259,17 @@ impl DebateFor<'_> {
     pub async fn context(&self) -> Value {
         self.world.get(&self.path("")).await.ok()
     }
+
+    /// Every argument of the debate, the MOTION first.
+    pub async fn all(&self) -> Vec<Value> {
+        let mut context = self.context().await;
+        let mut all = vec![context["motion"].take()];
+        all.append(context["arguments"].as_array_mut().unwrap());
+        all
+    }
 }
 
-/// What the server answered.
+/// An answer of the server.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,

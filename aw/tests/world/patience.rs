@@ -1,14 +1,14 @@
-//! Waiting for something to become true, and dice that can be made to fall the same way again.
+//! Waiting for a condition, and repeatable chance.
 
 use std::time::{Duration, Instant};
 
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-/// Nothing that a test waits for takes nearly so long, however slow the machine.
+/// The longest time for anything that a test waits for, on any machine.
 pub const CEILING: Duration = Duration::from_secs(45);
 
-/// Returns once this is so.
+/// Returns once the condition holds.
 pub async fn eventually(what: &str, mut so: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !so().await {
@@ -17,7 +17,7 @@ pub async fn eventually(what: &str, mut so: impl AsyncFnMut() -> bool) {
     }
 }
 
-/// What comes of this, which must not take for ever.
+/// The result of a future, within [`CEILING`].
 pub async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
     match timeout(CEILING, future).await {
         Ok(done) => done,
@@ -25,13 +25,13 @@ pub async fn in_time<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Chance that can be repeated: `AW_SEED` makes them fall as they fell before.
+/// A random generator. `AW_SEED` repeats an earlier run.
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// New dice; their seed is printed.
-    #[expect(clippy::print_stdout, reason = "who repeats a failure needs the seed")]
+    /// New dice. Their seed is printed, so that a failure can be repeated.
+    #[expect(clippy::print_stdout, reason = "a failure is repeated with the seed")]
     pub fn new() -> Self {
         let seed = match std::env::var("AW_SEED") {
             Ok(seed) => seed.parse().expect("AW_SEED is a number"),
@@ -41,7 +41,7 @@ impl Dice {
         Dice(seed)
     }
 
-    /// Dice of somebody's own, which fall independently of these.
+    /// New dice that are independent of these.
     pub fn another(&mut self) -> Self {
         Dice(self.roll())
     }
@@ -51,7 +51,7 @@ impl Dice {
         self.roll() % bound
     }
 
-    /// Lets others work for some moment shorter than this: who comes first is left to chance.
+    /// Yields to other tasks for a random time shorter than this.
     pub async fn dawdle(&mut self, longest: Duration) {
         let micros = u64::try_from(longest.as_micros()).unwrap();
         let until = Instant::now() + Duration::from_micros(self.below(micros));

@@ -1,4 +1,4 @@
-//! The PostgreSQL that `scripts/postgres` has started, if it has: then stories are told on it.
+//! The PostgreSQL that `scripts/postgres` started, if any: then the tests use it.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub fn folder_with_file() -> TempDir {
     folder
 }
 
-/// The database of a data folder, made for the first who asks; none where the record is in a file.
+/// The database of a data folder, made on first use; none if the record is in a file.
 pub fn database_of(folder: &Path) -> Option<String> {
     let address = std::env::var("AW_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty())?;
     if folder.join(IN_FILE).exists() {

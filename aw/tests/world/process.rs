@@ -1,4 +1,4 @@
-//! The real binary as a server of its own, to be stopped and killed.
+//! The real binary as a server process.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -18,7 +18,7 @@ impl ServerProcess {
         Self::start_with(home, |_| {})
     }
 
-    /// The same with more settings.
+    /// Starts it with more settings.
     pub fn start_with(home: &Path, more: impl Fn(&mut Command)) -> Self {
         for _ in 0..20 {
             let address = free_listener().local_addr().unwrap();
@@ -38,7 +38,7 @@ impl ServerProcess {
             if let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) {
                 return ServerProcess { url: url.to_owned(), child };
             }
-            // Somebody took the port in between.
+            // Another process took the port.
             child.wait().unwrap();
         }
         panic!("the server did not start");

@@ -1,4 +1,4 @@
-//! Somebody at a WebSocket of a world's server.
+//! A WebSocket client.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::Value;
@@ -15,25 +15,29 @@ use super::{World, in_time};
 pub struct Socket(WebSocketStream<TcpStream>);
 
 impl Socket {
-    /// One that follows all debates.
+    /// Follows all debates.
     pub async fn feed(world: &World) -> Self {
         Self::open(world, "/ws").await
     }
 
-    /// One that follows this debate; where it stands was told already, and is given too.
+    /// Follows this debate. Also returns the data of its first message.
     pub async fn of(world: &World, debate: &str) -> (Self, Value) {
         let mut socket = Self::open(world, &format!("/ws?debate_id={debate}")).await;
         let begin = socket.hears("initial_state").await;
         (socket, begin)
     }
 
-    /// One at this path.
     pub async fn open(world: &World, path: &str) -> Self {
-        let host = world.url.strip_prefix("http://").unwrap();
+        Self::at(&world.url, path).await
+    }
+
+    /// Opens a path of the server at this URL.
+    pub async fn at(url: &str, path: &str) -> Self {
+        let host = url.strip_prefix("http://").unwrap();
         Self::on(TcpStream::connect(host).await.unwrap(), host, path).await
     }
 
-    /// One at this path for whoever sends these headers, or the status of the refusal.
+    /// Opens a path with these headers, or returns the status of the refusal.
     pub async fn with(world: &World, path: &str, headers: &[(&str, &str)]) -> Result<Self, u16> {
         let host = world.url.strip_prefix("http://").unwrap();
         let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
@@ -49,12 +53,12 @@ impl Socket {
         }
     }
 
-    /// A feed with little room for what was sent and not read.
-    pub async fn narrow_feed(world: &World) -> Self {
+    /// Opens a path with a small receive buffer.
+    pub async fn narrow(world: &World, path: &str) -> Self {
         let narrow = TcpSocket::new_v4().unwrap();
         narrow.set_recv_buffer_size(4096).unwrap();
         let host = world.url.strip_prefix("http://").unwrap();
-        Self::on(narrow.connect(host.parse().unwrap()).await.unwrap(), host, "/ws").await
+        Self::on(narrow.connect(host.parse().unwrap()).await.unwrap(), host, path).await
     }
 
     async fn on(stream: TcpStream, host: &str, path: &str) -> Self {
@@ -66,9 +70,13 @@ impl Socket {
         self.0.send(Message::text(text)).await.unwrap();
     }
 
-    /// The same where the other end may be gone.
+    /// Sends a text to a server that may have closed the socket.
     pub async fn tries_to_say(&mut self, text: &str) {
         let _ = self.0.send(Message::text(text)).await;
+    }
+
+    pub async fn close(&mut self) {
+        self.0.close(None).await.unwrap();
     }
 
     /// The next message.
@@ -83,18 +91,18 @@ impl Socket {
         message["data"].take()
     }
 
-    /// How it ends, with nothing more said.
+    /// The close code, without another message before it.
     pub async fn ends(&mut self) -> Option<CloseCode> {
         match self.any().await {
-            Ok(message) => panic!("not closed but told {message}"),
+            Ok(message) => panic!("not closed, but sent {message}"),
             Err(end) => end,
         }
     }
 
-    /// The next message, or how it has ended.
+    /// The next message, or the close code.
     pub async fn any(&mut self) -> Result<Value, Option<CloseCode>> {
         loop {
-            match in_time("something is told", self.0.next()).await {
+            match in_time("a message arrives", self.0.next()).await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 Some(Ok(Message::Close(close))) => return Err(close.map(|frame| frame.code)),

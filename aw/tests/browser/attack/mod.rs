@@ -25,7 +25,7 @@ use vantages::Vantage;
 use weakness::Weakness;
 
 use super::Browser;
-use crate::seats::forged::link_of;
+use crate::seats::forged_tokens::link_of;
 use crate::seats::scene::{ADMINISTRATOR, SHARED};
 use crate::world::World;
 

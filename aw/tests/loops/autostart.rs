@@ -1,4 +1,4 @@
-//! A machine on which nothing was ever run: the first command brings the server with it.
+//! A fresh machine: the first command starts the server.
 
 use std::collections::HashSet;
 use std::fs;
@@ -61,7 +61,7 @@ fn ten_commands_at_the_same_instant_start_one_server_and_all_succeed() {
 }
 
 #[test]
-fn a_stranger_on_the_port_is_named_and_left_alone() {
+fn another_program_on_the_port_is_named_and_left_alone() {
     let page = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi".to_vec();
     let gibberish = b"220 mail.example.org ESMTP\r\n".to_vec();
     let alike = envelope("200 OK", "", &json!({"success": true, "data": {"status": "fine"}}));
@@ -73,10 +73,11 @@ fn a_stranger_on_the_port_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_stranger_who_never_says_a_word_is_named_before_the_agent_gives_up() {
+fn a_silent_program_on_the_port_is_named_before_the_agent_gives_up() {
     let began = Instant::now();
     left_alone(&Fake::silent());
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    // Agent programs give a command two minutes.
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }
 
 #[track_caller]
@@ -101,7 +102,7 @@ fn left_alone(stranger: &Fake) {
 }
 
 #[test]
-fn a_server_of_another_data_folder_is_a_stranger_too() {
+fn the_server_of_another_data_folder_is_left_alone() {
     let theirs = Machine::fresh();
     theirs.debate();
     let pid = theirs.server();
@@ -123,7 +124,7 @@ fn a_server_of_another_data_folder_is_a_stranger_too() {
 }
 
 #[test]
-fn what_a_killed_server_leaves_behind_is_recognised() {
+fn the_files_of_a_killed_server_are_recognised() {
     let machine = Machine::fresh();
     let (debate, _) = machine.debate();
     let killed = machine.server();
@@ -154,7 +155,7 @@ fn a_host_that_reads_to_the_end_of_the_pipe_is_not_held_by_the_server() {
 }
 
 #[test]
-fn the_server_in_the_background_stands_on_its_own() {
+fn a_server_in_the_background_is_independent_of_its_starter() {
     let machine = Machine::fresh();
     let mut command = machine.program("sh");
     command.args(["-c", "ulimit -S -n 256; exec aw debate list"]).stdin(Stdio::piped());
@@ -188,7 +189,7 @@ fn the_server_in_the_background_stands_on_its_own() {
 }
 
 #[test]
-fn whoever_does_not_want_a_server_started_does_not_get_one() {
+fn autostart_can_be_turned_off() {
     let machine = Machine::fresh().with("AW_AUTOSTART", "0");
     let refused = machine.aw(&["debate", "list"]).refused("CONNECTION_ERROR", 3);
     assert_eq!(refused["suggestion"], "aw server start");

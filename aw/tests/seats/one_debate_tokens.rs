@@ -1,13 +1,13 @@
-//! What a token of one debate sees of everything else: nothing.
+//! A token for one debate sees nothing of the others.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::scene::{
-    ADMINISTRATOR, Books, Bound, STATES, Scene, Who, answering, by, by_administrator, keep,
-    opening, seat, world,
+    ADMINISTRATOR, Books, Bound, STATES, Scene, TITLE, Who, by, by_administrator, keep, seat, world,
 };
 use super::tools::ask;
+use crate::world::driver::{claim, opening_of};
 use crate::world::{Answer, Socket, World, new_id, text};
 
 /// The roles that can be bound.
@@ -18,7 +18,7 @@ async fn list(world: &World, token: &str, query: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_list_has_the_one_debate_however_it_is_asked_for() {
+async fn a_list_has_the_one_debate_with_every_filter() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_PROPOSER").await;
     // Others in every state, so that every filter would have something to show.
@@ -66,7 +66,7 @@ async fn a_list_has_the_one_debate_however_it_is_asked_for() {
             json!({"name": "debate_list", "arguments": {}}),
         )
         .await
-        .unwrap_or_else(|came| panic!("{came:?}"));
+        .unwrap_or_else(|outcome| panic!("{outcome:?}"));
         let listed = listed.to_string();
         assert!(listed.contains(&scene.here), "{role}");
         assert!(!others.iter().any(|other| listed.contains(other)), "{role}");
@@ -80,18 +80,18 @@ async fn a_list_has_the_one_debate_however_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_feed_tells_of_the_one_debate_and_of_no_other() {
+async fn a_feed_sends_only_the_one_debate() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     let token = scene.token(Who::Seat("observer", Bound::Here)).await.unwrap();
     let header = format!("Bearer {token}");
     let mut feed = Socket::with(&world, "/ws", &[("authorization", &header)]).await.unwrap();
-    // One is opened, one goes on, somebody waits there, one is deleted: and then something here.
+    // Another debate is opened, changed, polled and deleted; then this one changes.
     let other = new_id();
-    let opened = by_administrator(&world, Method::POST, "/debates", Some(opening(&other, "M")));
+    let opened =
+        by_administrator(&world, Method::POST, "/debates", Some(opening_of(&other, TITLE, "M")));
     let target = text(&opened.await.created()["argument"]["id"]);
-    let mut claim = answering(&target, "No.");
-    claim["role"] = json!("opponent");
+    let claim = claim("opponent", &target, "No.");
     let path = format!("/debates/{other}/arguments");
     by_administrator(&world, Method::POST, &path, Some(claim)).await.created();
     let path = format!("/debates/{other}/poll?role=opponent");
@@ -99,13 +99,13 @@ async fn a_feed_tells_of_the_one_debate_and_of_no_other() {
     by_administrator(&world, Method::DELETE, &format!("/debates/{other}"), None).await.ok();
     let path = format!("/debates/{}/intervention", scene.here);
     by_administrator(&world, Method::POST, &path, Some(json!({}))).await.created();
-    let told = feed.next().await;
-    assert_eq!(told["event"], "debate_updated", "{told}");
-    assert_eq!(told["data"]["debate"]["id"], scene.here);
+    let message = feed.next().await;
+    assert_eq!(message["event"], "debate_updated", "{message}");
+    assert_eq!(message["data"]["debate"]["id"], scene.here);
 }
 
 #[tokio::test]
-async fn documents_are_seen_by_whose_debate_cites_them_and_by_who_wrote_them() {
+async fn a_token_sees_documents_that_its_debate_cites_or_that_it_wrote() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_PROPOSER").await;
     let proposer = scene.token(Who::Seat("proposer", Bound::Here)).await.unwrap();
@@ -132,8 +132,7 @@ async fn documents_are_seen_by_whose_debate_cites_them_and_by_who_wrote_them() {
     assert!(found(&world, &proposer, "").await.contains(&own));
     assert!(found(&world, &proposer, "q=plan").await.contains(&own));
 
-    let mut claim = answering(&scene.newest, &format!("See doc_id={own} (v2)."));
-    claim["role"] = json!("proposer");
+    let claim = claim("proposer", &scene.newest, &format!("See doc_id={own} (v2)."));
     let arguments = format!("/debates/{}/arguments", scene.here);
     by(&world, &proposer, Method::POST, &arguments, Some(claim)).await.created();
     for other in [&again, &opponent] {
@@ -143,7 +142,7 @@ async fn documents_are_seen_by_whose_debate_cites_them_and_by_who_wrote_them() {
     }
     by(&world, &elsewhere, Method::GET, &path, None).await.refused(403, "FORBIDDEN");
 
-    // Deleted, it is seen by nobody more than before.
+    // Deletion does not widen its access.
     by_administrator(&world, Method::DELETE, &path, None).await.ok();
     let deleted = format!("{path}?include_deleted=true");
     by(&world, &opponent, Method::GET, &deleted, None).await.ok();
@@ -152,7 +151,7 @@ async fn documents_are_seen_by_whose_debate_cites_them_and_by_who_wrote_them() {
     assert!(found(&world, &opponent, "include_deleted=true").await.contains(&own));
 }
 
-/// The documents that somebody finds, of which none is hidden from them.
+/// The documents that a token finds.
 async fn found(world: &World, token: &str, query: &str) -> Vec<String> {
     let page = by(world, token, Method::GET, &format!("/documents?{query}"), None).await.ok();
     let documents = page["documents"].as_array().unwrap();
@@ -161,7 +160,7 @@ async fn found(world: &World, token: &str, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_document_that_is_not_seen_cannot_be_cited_either() {
+async fn a_token_cannot_cite_a_document_that_it_may_not_see() {
     let world = world().await;
     let books = Books::of(&world);
     let moves = [
@@ -178,11 +177,7 @@ async fn a_document_that_is_not_seen_cannot_be_cited_either() {
         let path = format!("/debates/{}/{last}", scene.here);
         let hidden = keep(&world, "deleted since").await;
         by_administrator(&world, Method::DELETE, &format!("/documents/{hidden}"), None).await.ok();
-        let says = |content: String| {
-            let mut body = answering(&scene.newest, &content);
-            body["role"] = json!(role);
-            body
-        };
+        let says = |content: String| claim(role, &scene.newest, &content);
         for foreign in [&scene.cited_there, &scene.cited_nowhere, &hidden] {
             for words in [
                 format!("doc_id={foreign} (v1)"),
@@ -200,7 +195,7 @@ async fn a_document_that_is_not_seen_cannot_be_cited_either() {
                 by(&world, &token, Method::GET, &document, None).await.refused(403, "FORBIDDEN");
             }
         }
-        // Other ids in a text are nobody's document: an argument's, a debate's, one of the author's.
+        // Ids of arguments and debates, and unknown ids, are no documents.
         let words = format!(
             "As argument {} of debate {} says, not {}: doc_id={} (v1)",
             scene.newest,
@@ -213,44 +208,44 @@ async fn a_document_that_is_not_seen_cannot_be_cited_either() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_for_any_debate_may_cite_what_it_sees() {
+async fn a_token_for_all_debates_may_cite_any_document() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     let token = scene.token(Who::Seat("opponent", Bound::Free)).await.unwrap();
-    let mut claim = answering(&scene.newest, &format!("doc_id={} (v1)", scene.cited_nowhere));
-    claim["role"] = json!("opponent");
+    let words = format!("doc_id={} (v1)", scene.cited_nowhere);
+    let claim = claim("opponent", &scene.newest, &words);
     let path = format!("/debates/{}/arguments", scene.here);
     by(&world, &token, Method::POST, &path, Some(claim)).await.created();
 }
 
 #[tokio::test]
-async fn what_is_not_there_and_what_is_not_theirs_are_the_same_to_a_token() {
+async fn unknown_and_forbidden_ids_get_the_same_error() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     for role in ROLES {
         let token = scene.token(Who::Seat(role, Bound::Here)).await.unwrap();
         let none = new_id();
         for path in ["/debates/{id}", "/debates/{id}/export", "/debates/{id}/type"] {
-            let told = async |id: &str| {
+            let refused = async |id: &str| {
                 let path = path.replace("{id}", id);
                 let error = by(&world, &token, Method::GET, &path, None).await;
                 error.refused(403, "FORBIDDEN").to_string().replace(id, "{id}")
             };
-            assert_eq!(told(&scene.there).await, told(&none).await, "{role} {path}");
+            assert_eq!(refused(&scene.there).await, refused(&none).await, "{role} {path}");
         }
         for path in ["/documents/{id}", "/documents/{id}/versions", "/documents/{id}/diff"] {
-            let told = async |id: &str| {
+            let refused = async |id: &str| {
                 let path = path.replace("{id}", id);
                 let error = by(&world, &token, Method::GET, &path, None).await;
                 error.refused(403, "FORBIDDEN").to_string().replace(id, "{id}")
             };
-            assert_eq!(told(&scene.cited_there).await, told(&none).await, "{role} {path}");
+            assert_eq!(refused(&scene.cited_there).await, refused(&none).await, "{role} {path}");
         }
     }
 }
 
 #[tokio::test]
-async fn a_token_whose_debate_was_deleted_sees_that_and_nothing_else() {
+async fn a_token_for_a_deleted_debate_sees_nothing() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     for role in ROLES {
@@ -271,7 +266,7 @@ async fn a_token_whose_debate_was_deleted_sees_that_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn what_is_written_is_signed_with_the_name_of_the_token_whatever_was_sent() {
+async fn an_argument_is_signed_with_the_name_of_its_token() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
     let made = seat(&world, json!({"role": "arbitrator", "name": "An's agent"})).await;

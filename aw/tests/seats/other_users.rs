@@ -85,7 +85,7 @@ impl Neighbour {
     }
 }
 
-/// Only whoever runs as root can be somebody else.
+/// Whether this process may run commands as another user.
 fn can_be_another() -> bool {
     let root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !root {
@@ -161,7 +161,7 @@ fn nothing_in_the_data_folder_is_open_to_another_user() {
 }
 
 #[test]
-fn another_user_sees_of_the_servers_process_what_it_was_typed_as_and_no_secret() {
+fn another_user_sees_no_secret_of_the_servers_process() {
     if !can_be_another() {
         return;
     }
@@ -183,7 +183,7 @@ fn another_user_sees_of_the_servers_process_what_it_was_typed_as_and_no_secret()
 }
 
 #[test]
-fn another_user_is_asked_for_a_token_at_every_door_but_health() {
+fn another_user_needs_a_token_for_every_route_but_health() {
     if !can_be_another() {
         return;
     }

@@ -1,8 +1,7 @@
-//! Debates of any length, sent piece by piece as they are read: as JSON, Markdown, HTML, and to sockets.
+//! Streams debates of any length piece by piece: as JSON, Markdown, HTML, and to sockets.
 //!
-//! Arguments never change and their places have no gaps, so the debate as it was at the beginning and
-//! its arguments up to its last place then are one picture, although each piece is a read of its own.
-//! Everything that can be refused is refused before the first piece.
+//! Arguments never change and their seqs have no gaps. So a stream that ends at the last seq of its start
+//! is consistent, although each piece is a separate read. Errors are returned before the first piece.
 
 use aw_core::{Argument, Seq};
 use aw_record::{CitedDocument, CitedMark, Context, News, Selection};
@@ -13,28 +12,28 @@ use serde::Serialize;
 
 use super::App;
 use super::access::OneDebate;
+use super::blocking_pool::DRAWING;
 use super::error::Problem;
 use super::json::{self, Items};
-use super::long::{Cut, LongMessages, Pieces};
-use super::turns::DRAWING;
+use super::response_budget::{self, BodyWriter, StreamError};
 use crate::api::types::{self as api, DebateContext, Poll, Presence, Success, Transcript};
 
-/// A run of arguments that is read piece by piece.
-pub(super) struct Arguments {
+/// Reads arguments piece by piece.
+pub(super) struct ArgumentReader {
     debate: OneDebate,
     which: Selection,
     after: Seq,
     until: Seq,
 }
 
-impl Arguments {
-    /// Those after the first of these places and up to the second.
+impl ArgumentReader {
+    /// Reads those after `after` and up to `until`.
     pub(super) fn between(debate: &OneDebate, which: Selection, after: Seq, until: Seq) -> Self {
-        Arguments { debate: debate.clone(), which, after, until }
+        ArgumentReader { debate: debate.clone(), which, after, until }
     }
 
     /// The next piece; none after the last.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<Argument>>, Cut> {
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Argument>>, StreamError> {
         if self.after >= self.until {
             return Ok(None);
         }
@@ -44,7 +43,7 @@ impl Arguments {
     }
 
     /// Sends all of them as items of a list.
-    async fn send(mut self, out: &Pieces, mut items: Items) -> Result<Items, Cut> {
+    async fn send(mut self, out: &BodyWriter, mut items: Items) -> Result<Items, StreamError> {
         while let Some(piece) = self.next().await? {
             let text;
             (items, text) =
@@ -55,19 +54,19 @@ impl Arguments {
     }
 }
 
-/// Documents that a debate cites, read piece by piece.
-pub(super) struct Cited {
+/// Reads the documents that a debate cites, piece by piece.
+pub(super) struct CitedReader {
     debate: OneDebate,
     next: Option<CitedMark>,
 }
 
-impl Cited {
+impl CitedReader {
     pub(super) fn by(debate: &OneDebate) -> Self {
-        Cited { debate: debate.clone(), next: Some(CitedMark::default()) }
+        CitedReader { debate: debate.clone(), next: Some(CitedMark::default()) }
     }
 
     /// The next piece; none after the last.
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<CitedDocument>>, Cut> {
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<CitedDocument>>, StreamError> {
         let Some(after) = self.next else { return Ok(None) };
         let page = self.debate.cited(after).await?;
         self.next = page.next;
@@ -75,7 +74,7 @@ impl Cited {
     }
 
     /// Sends all of them as items of a list.
-    async fn send(mut self, out: &Pieces) -> Result<(), Cut> {
+    async fn send(mut self, out: &BodyWriter) -> Result<(), StreamError> {
         let mut items = Items::default();
         while let Some(piece) = self.next().await? {
             let text;
@@ -88,16 +87,16 @@ impl Cited {
     }
 }
 
-/// Writes items off the threads that serve everybody.
+/// Writes items on a blocking thread.
 async fn written<T: Serialize>(
     mut items: Items,
     list: impl FnOnce() -> Vec<T> + Send + 'static,
-) -> Result<(Items, Vec<u8>), Cut> {
+) -> Result<(Items, Vec<u8>), StreamError> {
     let write = move || items.write(list()).map(|text| (items, text));
     Ok(DRAWING.run(write).await??)
 }
 
-/// The answer to [`super::debates::context`] for a debate that is too long to be read in one go.
+/// Streams the response of [`super::debates::context`] for a debate that is too long for one read.
 pub(super) fn context(
     app: &App,
     debate: &OneDebate,
@@ -105,16 +104,16 @@ pub(super) fn context(
     presence: Presence,
     first: Seq,
 ) -> Result<Response, Problem> {
-    let held = app.long.hold_pieces(0)?;
+    let permit = app.response_budget.take_for_stream(0)?;
     let whole = Success::new(DebateContext::of(context, presence));
     let gaps = ["\"arguments\":[", "\"rulings\":[", "\"documents\":["];
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
     let last = context.debate.debate.standing.last;
     let before = Seq(first.0 - 1);
-    let arguments = Arguments::between(debate, Selection::All, before, last);
-    let rulings = Arguments::between(debate, Selection::Rulings, Seq::FIRST, before);
-    let documents = Cited::by(debate);
-    Ok(as_json(LongMessages::answer(held, |out| async move {
+    let arguments = ArgumentReader::between(debate, Selection::All, before, last);
+    let rulings = ArgumentReader::between(debate, Selection::Rulings, Seq::FIRST, before);
+    let documents = CitedReader::by(debate);
+    Ok(as_json(response_budget::stream(permit, |out| async move {
         out.send(head).await?;
         arguments.send(&out, Items::default()).await?;
         out.send(before_rulings).await?;
@@ -125,7 +124,7 @@ pub(super) fn context(
     })))
 }
 
-/// The answer to a wait for a role that has not seen more RULINGs than are read in one go.
+/// Streams the response of a wait whose role has not seen more RULINGs than one read returns.
 pub(super) fn poll(
     app: &App,
     debate: &OneDebate,
@@ -133,14 +132,14 @@ pub(super) fn poll(
     (after, until): (Seq, Seq),
 ) -> Result<Response, Problem> {
     let newest: Vec<api::Argument> = news.arguments.iter().map(Into::into).collect();
-    let besides: usize = newest.iter().map(|argument| argument.content.len()).sum();
-    let held = app.long.hold_pieces(besides)?;
+    let extra: usize = newest.iter().map(|argument| argument.content.len()).sum();
+    let permit = app.response_budget.take_for_stream(extra)?;
     let mut whole = api::News::from(news);
     whole.arguments.clear();
     let whole = Success::new(Poll::News(Box::new(whole)));
     let [head, end] = json::around(&whole, &["\"arguments\":["])?;
-    let rulings = Arguments::between(debate, Selection::Rulings, after, until);
-    Ok(as_json(LongMessages::answer(held, |out| async move {
+    let rulings = ArgumentReader::between(debate, Selection::Rulings, after, until);
+    Ok(as_json(response_budget::stream(permit, |out| async move {
         out.send(head).await?;
         let mut items = rulings.send(&out, Items::default()).await?;
         out.send(items.write(newest)?).await?;
@@ -148,17 +147,18 @@ pub(super) fn poll(
     })))
 }
 
-/// A whole debate as JSON, to take away.
+/// Streams the JSON export of a debate.
 pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let held = app.long.hold_pieces(0)?;
+    let permit = app.response_budget.take_for_stream(0)?;
     let head = debate.stretch(0, 0).await?.debate;
     let (_, texts) = debate.type_texts().await?;
     let whole = Transcript::of(&head, texts.as_ref(), debate.checksum().await?);
     let [begin, before_documents, end] =
         json::around(&whole, &["\"arguments\":[", "\"documents\":["])?;
-    let arguments = Arguments::between(debate, Selection::All, Seq(0), head.debate.standing.last);
-    let documents = Cited::by(debate);
-    Ok(as_json(LongMessages::answer(held, |out| async move {
+    let arguments =
+        ArgumentReader::between(debate, Selection::All, Seq(0), head.debate.standing.last);
+    let documents = CitedReader::by(debate);
+    Ok(as_json(response_budget::stream(permit, |out| async move {
         out.send(begin).await?;
         arguments.send(&out, Items::default()).await?;
         out.send(before_documents).await?;

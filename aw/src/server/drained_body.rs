@@ -1,7 +1,7 @@
-//! Request bodies that nobody reads to their end, because the request was refused.
+//! Reads and discards the rest of a request body that its handler did not read.
 //!
-//! A client sends its whole body before it reads an answer. Closing the connection while it still
-//! sends would destroy the answer on its way. So the rest is read and thrown away, within limits.
+//! A client sends its whole body before it reads the response. If the server closed the connection
+//! earlier, the client could lose the response. So the rest is read, up to a limit.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,28 +14,28 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// How long the rest of a body is read for, and how many bytes of it.
+/// The longest time to read a rest, and the most bytes of it.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// A body whose rest is read when it is dropped too early.
+/// A body that is read to its end when it is dropped early.
 #[derive(Debug)]
-pub(super) struct Drained {
-    /// There until it is dropped.
+pub(super) struct DrainedBody {
+    /// `None` only while it is dropped.
     body: Option<Incoming>,
-    /// Whether the client sends it without being asked to go on.
-    unasked: bool,
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    expects_continue: bool,
 }
 
-impl Drained {
-    /// The request with such a body.
-    pub(super) fn of(request: Request<Incoming>) -> Request<Drained> {
-        let unasked = !request.headers().contains_key(EXPECT);
-        request.map(|body| Drained { body: Some(body), unasked })
+impl DrainedBody {
+    /// Replaces the body of a request.
+    pub(super) fn wrap(request: Request<Incoming>) -> Request<DrainedBody> {
+        let expects_continue = request.headers().contains_key(EXPECT);
+        request.map(|body| DrainedBody { body: Some(body), expects_continue })
     }
 }
 
-impl Body for Drained {
+impl Body for DrainedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -58,13 +58,13 @@ impl Body for Drained {
     }
 }
 
-impl Drop for Drained {
+impl Drop for DrainedBody {
     fn drop(&mut self) {
         let Some(mut rest) = self.body.take() else { return };
-        if rest.is_end_stream() || !self.unasked {
+        if rest.is_end_stream() || self.expects_continue {
             return;
         }
-        // Without a runtime the server has stopped.
+        // There is no runtime once the server has stopped.
         let Ok(runtime) = Handle::try_current() else { return };
         runtime.spawn(timeout(PATIENCE, async move {
             let mut read = 0;

@@ -1,4 +1,4 @@
-//! Tokens that are not good, sessions that nobody was given, links that were never made.
+//! Forged, expired and revoked tokens, sessions and links.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::api::upgrading;
 use super::page::Browser;
 use super::scene::{ADMINISTRATOR, Books, SHARED, Scene, by, by_administrator, seat, world};
-use crate::api::by_hand;
+use crate::api::raw_http;
 use crate::world::{Answer, Dice, World, new_id, text};
 
 /// How many requests are under way at a time.
@@ -46,7 +46,7 @@ async fn seats(world: &World, count: usize, expires_at: Option<Time>) -> Vec<(St
 }
 
 /// A request at one door or another, still without a token.
-fn knock(world: &World, debate: &str, turn: usize) -> RequestBuilder {
+fn send(world: &World, debate: &str, turn: usize) -> RequestBuilder {
     let get = |path: &str| world.request(Method::GET, path);
     let post = |path: &str| world.request(Method::POST, path);
     match turn % 10 {
@@ -122,7 +122,7 @@ fn near_misses(good: &str, dice: &mut Dice) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_ten_thousand_tokens_that_are_not_good_none_is_accepted() {
+async fn no_token_that_is_not_valid_is_accepted() {
     let (world, elsewhere) = (world().await, world().await);
     let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
     let mut dice = Dice::new();
@@ -134,7 +134,6 @@ async fn of_ten_thousand_tokens_that_are_not_good_none_is_accepted() {
     }
     tokens.extend(near_misses(ADMINISTRATOR, &mut dice));
     tokens.extend(near_misses(SHARED, &mut dice));
-    let near = tokens.len();
 
     let foreign = seats(&elsewhere, 2_000, None).await;
     for (token, _) in foreign.iter().step_by(200) {
@@ -165,7 +164,7 @@ async fn of_ten_thousand_tokens_that_are_not_good_none_is_accepted() {
         for (turn, token) in some.iter().enumerate() {
             let header = format!("Bearer {token}");
             let request =
-                knock(&world, &scene.here, chunk + turn).header("authorization", header.as_bytes());
+                send(&world, &scene.here, chunk + turn).header("authorization", header.as_bytes());
             let token = token.clone();
             sent.spawn(async move { (token, Answer::to(request).await) });
         }
@@ -179,19 +178,13 @@ async fn of_ten_thousand_tokens_that_are_not_good_none_is_accepted() {
         by(&world, token, Method::GET, "/debates", None).await.ok();
     }
     by(&world, SHARED, Method::GET, "/debates", None).await.ok();
-    said(&format!("{} tokens, {near} of them near misses", tokens.len()));
-}
-
-#[expect(clippy::print_stdout, reason = "the size of the proof is part of it")]
-fn said(what: &str) {
-    println!("{what}");
 }
 
 #[tokio::test]
-async fn a_good_token_is_good_in_its_header_only() {
+async fn a_token_counts_in_its_header_only() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let made = seat(&world, json!({"role": "arbitrator"})).await;
     let basic = |user: &str, token: &str| STANDARD.encode(format!("{user}:{token}"));
     for token in [&text(&made["token"]), ADMINISTRATOR, SHARED] {
@@ -223,7 +216,7 @@ async fn a_good_token_is_good_in_its_header_only() {
             for line in &lines {
                 head += &format!("{line}\r\n");
             }
-            let answer = by_hand::send(&world, format!("{head}\r\n").as_bytes()).await;
+            let answer = raw_http::send(&world, format!("{head}\r\n").as_bytes()).await;
             let answer = answer.refused(401, "AUTH_FAILED");
             assert!(!answer.to_string().contains(token), "{lines:?}");
         }
@@ -241,10 +234,10 @@ async fn a_good_token_is_good_in_its_header_only() {
 }
 
 #[tokio::test]
-async fn a_door_that_is_open_to_all_leads_nowhere_else() {
+async fn a_public_route_leads_to_no_other() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
-    let own = by_hand::address(&world);
+    let own = raw_http::address(&world);
     let debate = &scene.here;
     for path in [
         "/health/",
@@ -276,7 +269,7 @@ async fn a_door_that_is_open_to_all_leads_nowhere_else() {
         for method in ["GET", "HEAD", "POST", "OPTIONS"] {
             let bytes =
                 format!("{method} {path} HTTP/1.1\r\nhost: {own}\r\nconnection: close\r\n\r\n");
-            let answer = by_hand::send(&world, bytes.as_bytes()).await;
+            let answer = raw_http::send(&world, bytes.as_bytes()).await;
             let is_refused = matches!(answer.status, 303 | 400 | 401 | 403 | 404 | 405);
             assert!(is_refused, "{method} {path}: {answer:?}");
             assert!(!answer.body.contains("SQLite"), "{method} {path}: {answer:?}");
@@ -285,7 +278,7 @@ async fn a_door_that_is_open_to_all_leads_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_token_is_shown_once_to_whoever_asked_for_it() {
+async fn a_token_is_shown_once() {
     let world = world().await;
     let made = seat(&world, json!({"role": "observer", "name": "An", "expires_in": 60})).await;
     let token = text(&made["token"]);
@@ -293,10 +286,10 @@ async fn a_token_is_shown_once_to_whoever_asked_for_it() {
     let path = format!("/tokens/{}", text(&made["token_id"]));
     let revoked = by_administrator(&world, Method::DELETE, &path, None).await.ok();
     let hash: String = Sha256::digest(&token).iter().map(|byte| format!("{byte:02x}")).collect();
-    for told in [listed.to_string(), revoked.to_string()] {
-        assert!(told.contains("An"), "{told}");
-        assert!(!told.contains(&token) && !told.contains(&token[3..]), "{told}");
-        assert!(!told.contains(&hash), "{told}");
+    for answer in [listed.to_string(), revoked.to_string()] {
+        assert!(answer.contains("An"), "{answer}");
+        assert!(!answer.contains(&token) && !answer.contains(&token[3..]), "{answer}");
+        assert!(!answer.contains(&hash), "{answer}");
     }
     let books = Books::of(&world);
     let before = books.read();
@@ -319,7 +312,7 @@ async fn a_token_is_shown_once_to_whoever_asked_for_it() {
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_was_given_opens_no_page() {
+async fn a_forged_session_opens_no_page() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
     let made = seat(&world, json!({"role": "arbitrator"})).await;
@@ -375,7 +368,7 @@ async fn a_session_that_nobody_was_given_opens_no_page() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_good_signs_nobody_in() {
+async fn a_token_that_is_not_valid_does_not_sign_in() {
     let world = world().await;
     let made = seat(&world, json!({"role": "observer"})).await;
     let good = text(&made["token"]);
@@ -395,7 +388,7 @@ async fn a_token_that_is_not_good_signs_nobody_in() {
 }
 
 #[tokio::test]
-async fn a_link_is_good_once_for_ten_minutes_and_cannot_be_guessed() {
+async fn a_link_works_once_within_ten_minutes_and_cannot_be_guessed() {
     let world = world().await;
     let made = seat(&world, json!({"role": "arbitrator"})).await;
     let token = text(&made["token"]);
@@ -428,7 +421,7 @@ async fn a_link_is_good_once_for_ten_minutes_and_cannot_be_guessed() {
     assert_eq!(browser.comes_by(&world, &orphan).await, None, "its token was taken back");
 }
 
-/// A link that signs in whoever has this token.
+/// A link that signs in with this token.
 pub async fn link_of(world: &World, token: &str) -> String {
     let made = by(world, token, Method::POST, "/links", Some(json!({"to": "/"}))).await.created();
     text(&made["path"])

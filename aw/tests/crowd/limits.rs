@@ -1,4 +1,4 @@
-//! More than the server takes on: told so, and let in when others have left.
+//! Limits of the server: a request over a limit is refused, and accepted once there is room.
 
 use std::process::{Command, Stdio};
 
@@ -11,11 +11,12 @@ use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::handshake::client::Request;
 
-use super::{Holder, SHARED, held, opening};
+use super::{Holder, SHARED, held};
+use crate::world::driver::{claim, opening};
 use crate::world::{Answer, ServerProcess, World, eventually, in_time, new_id, text};
 
 #[tokio::test]
-async fn a_wait_too_many_is_told_to_come_back_and_can() {
+async fn a_wait_over_the_limit_is_refused_and_can_be_retried() {
     let limits = Limits { held_waits: 3, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let debate = world.debate("Room for three?").await;
@@ -26,8 +27,11 @@ async fn a_wait_too_many_is_told_to_come_back_and_can() {
 
     let busy = world.get(&path).await;
     assert_eq!(busy.headers["retry-after"], "1");
-    busy.refused(503, "SERVER_BUSY");
-    // Whoever does not want to be held is served all the same.
+    let error = json!({
+        "code": "SERVER_BUSY", "message": "too many held waits", "suggestion": "Try again in a second",
+    });
+    assert_eq!(busy.refused(503, "SERVER_BUSY"), error);
+    // A poll is not held, so it is still answered.
     assert_eq!(debate.poll("proposer", None).await.ok()["has_new_argument"], false);
 
     waiting[0].abort();
@@ -43,7 +47,7 @@ async fn a_wait_too_many_is_told_to_come_back_and_can() {
 }
 
 #[tokio::test]
-async fn a_socket_too_many_is_told_to_come_back_and_can() {
+async fn a_socket_over_the_limit_is_refused_and_can_be_retried() {
     let limits = Limits { sockets: 2, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let debate = world.debate("Room for two?").await;
@@ -65,7 +69,7 @@ async fn a_socket_too_many_is_told_to_come_back_and_can() {
 }
 
 #[tokio::test]
-async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
+async fn a_connection_over_the_limit_is_refused_and_the_server_goes_on() {
     let limits = Limits { connections: 4, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let mut open = Vec::new();
@@ -78,20 +82,23 @@ async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
     for _ in 0..20 {
         let mut stream = connect(&world).await;
         let request = b"GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
-        // It may be told before it has asked.
+        // The server may have answered and closed already.
         let _ = stream.write_all(request).await;
         let mut answer = Vec::new();
-        in_time("it is told and let go", stream.read_to_end(&mut answer)).await.unwrap();
+        in_time("it is refused and closed", stream.read_to_end(&mut answer)).await.unwrap();
         let answer = String::from_utf8(answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").expect("a whole answer");
         assert!(head.starts_with("HTTP/1.1 503"), "{head}");
         assert!(head.contains("retry-after: 1"), "{head}");
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}: {body:?}");
         let body: Value = serde_json::from_str(body).unwrap();
-        assert_eq!(body["success"], false);
-        assert_eq!(body["error"]["code"], "SERVER_BUSY");
+        let error = json!({
+            "code": "SERVER_BUSY", "message": "too many open connections",
+            "suggestion": "Try again in a second",
+        });
+        assert_eq!(body, json!({"success": false, "error": error}));
     }
-    // Those who are in are served, and an ordinary client understands what it is told.
+    // Open connections are served, and an ordinary client can read the refusal.
     assert!(ask(&mut open[0]).await.starts_with("HTTP/1.1 200"));
     for _ in 0..20 {
         world.get("/health").await.refused(503, "SERVER_BUSY");
@@ -101,7 +108,7 @@ async fn a_connection_too_many_is_told_so_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn one_seat_cannot_take_all_the_places_to_wait() {
+async fn one_token_cannot_use_up_all_waits() {
     let limits = Limits { held_waits: 5, waits_per_token: 2, ..Limits::default() };
     let world = World::with(Guard::sharing(SHARED), limits).await;
     let shared = Holder::shared(&world);
@@ -124,20 +131,20 @@ async fn one_seat_cannot_take_all_the_places_to_wait() {
         busy.refused(503, "SERVER_BUSY"),
         json!({
             "code": "SERVER_BUSY",
-            "message": "as many waits are held with the token \"amber\" as one token may have: 2",
-            "suggestion": "End one and try again in a second; whoever runs the server can allow \
-                more (AW_MAX_WAITS_PER_TOKEN)",
+            "message": "too many held waits for the token \"amber\"; the limit is 2",
+            "suggestion": "End one and try again in a second; the server's administrator can raise \
+                AW_MAX_WAITS_PER_TOKEN",
         })
     );
     for _ in 0..20 {
         amber.get(&path).await.refused(503, "SERVER_BUSY");
     }
-    // Whoever only looks is not held, and others have places of their own.
+    // A poll is not held, and other tokens have their own share.
     amber.get(&format!("{path}&wait=0")).await.ok();
     let other = Holder::seated(&world, "proposer", "other").await;
     let others = [wait(&other), wait(&other), wait(&shared)];
     are_held(5).await;
-    // Without a share or without a place in all: neither takes anything.
+    // Refused waits do not count.
     for holder in [&amber, &other, &shared] {
         holder.get(&path).await.refused(503, "SERVER_BUSY");
     }
@@ -147,13 +154,16 @@ async fn one_seat_cannot_take_all_the_places_to_wait() {
     are_held(4).await;
     let third = wait(&amber);
     are_held(5).await;
-    shared.post(&format!("/debates/{debate}/arguments"), &claim(&motion)).await.created();
+    shared
+        .post(&format!("/debates/{debate}/arguments"), &claim("opponent", &motion, "Yes."))
+        .await
+        .created();
     for waiter in [second, third].into_iter().chain(others) {
         in_time("everybody held is woken", waiter).await.unwrap().ok();
     }
     assert_eq!(held(&world).await.0, 0);
 
-    // Whoever was answered has their places again, and so has whoever was killed.
+    // Answered and killed clients no longer count.
     let path = format!("/debates/{debate}/wait?role=opponent");
     let again = Holder::seated(&world, "opponent", "again").await;
     for _ in 0..3 {
@@ -184,26 +194,7 @@ fn waits_as_a_command(holder: &Holder<'_>, debate: &str) -> std::process::Child 
 }
 
 #[tokio::test]
-async fn a_place_to_wait_is_free_again_when_the_token_was_taken_back() {
-    let limits = Limits { waits_per_token: 1, ..Limits::default() };
-    let world = World::with(Guard::sharing(SHARED), limits).await;
-    let shared = Holder::shared(&world);
-    let body = opening("Who is still there?");
-    let motion = text(&shared.post("/debates", &body).await.created()["argument"]["id"]);
-    let debate = format!("/debates/{}", text(&body["debate_id"]));
-    let path = format!("{debate}/wait?role=proposer&argument_id={motion}");
-    let amber = Holder::seated(&world, "proposer", "amber").await;
-    let waiting = tokio::spawn(Answer::to(amber.request(Method::GET, &path)));
-    eventually("it waits", async || held(&world).await.0 == 1).await;
-    let revoke = shared.request(Method::DELETE, &format!("/tokens/{}", amber.token_id));
-    Answer::to(revoke).await.ok();
-    shared.post(&format!("{debate}/arguments"), &claim(&motion)).await.created();
-    in_time("it is told", waiting).await.unwrap().refused(401, "AUTH_FAILED");
-    assert_eq!(held(&world).await.0, 0);
-}
-
-#[tokio::test]
-async fn one_seat_cannot_take_all_the_sockets() {
+async fn one_token_cannot_use_up_all_sockets() {
     let limits = Limits { sockets: 4, sockets_per_token: 2, ..Limits::default() };
     let world = World::with(Guard::sharing(SHARED), limits).await;
     let shared = Holder::shared(&world);
@@ -215,7 +206,7 @@ async fn one_seat_cannot_take_all_the_sockets() {
     let are_open = async |number| {
         eventually("so many sockets are open", async || held(&world).await.1 == number).await;
     };
-    // A handshake that fails, or whose maker leaves at once, takes no place.
+    // A handshake that fails, or whose client leaves at once, does not count.
     for _ in 0..20 {
         amber.get("/ws").await.refused(400, "INVALID_INPUT");
         leaves_at_once(&amber).await;
@@ -230,17 +221,16 @@ async fn one_seat_cannot_take_all_the_sockets() {
             busy,
             json!({
                 "code": "SERVER_BUSY",
-                "message":
-                    "as many sockets are open with the token \"amber\" as one token may have: 2",
-                "suggestion": "End one and try again in a second; whoever runs the server can \
-                    allow more (AW_MAX_SOCKETS_PER_TOKEN)",
+                "message": "too many open sockets for the token \"amber\"; the limit is 2",
+                "suggestion": "End one and try again in a second; the server's administrator can raise \
+                    AW_MAX_SOCKETS_PER_TOKEN",
             })
         );
         too_many(amber.socket(&of_debate)).await;
         let (three, _) = connect_async(other.socket("/ws")).await.unwrap();
         let (four, _) = connect_async(shared.socket("/ws")).await.unwrap();
         let busy = too_many(other.socket("/ws")).await;
-        assert_eq!(busy["message"], "as many sockets are open as this server takes on");
+        assert_eq!(busy["message"], "too many open sockets");
         are_open(4).await;
         drop((one, two, three, four));
         are_open(0).await;
@@ -272,7 +262,7 @@ async fn leaves_at_once(holder: &Holder<'_>) {
 }
 
 #[tokio::test]
-async fn a_debate_too_many_is_refused_and_what_was_written_can_be_sent_again() {
+async fn a_debate_over_the_limit_is_refused_and_retries_still_work() {
     let world = World::with(Guard::default(), Limits { debates: 2, ..Limits::default() }).await;
     let (first, second, third) = (opening("First"), opening("Second"), opening("Third"));
     world.post("/debates", first.clone()).await.created();
@@ -296,7 +286,7 @@ async fn a_debate_too_many_is_refused_and_what_was_written_can_be_sent_again() {
     // Debates go on, and documents have room of their own.
     let motion = text(&again["argument"]["id"]);
     let arguments = format!("/debates/{}/arguments", text(&first["debate_id"]));
-    world.post(&arguments, claim(&motion)).await.created();
+    world.post(&arguments, claim("opponent", &motion, "Yes.")).await.created();
     world.post("/documents", json!({"summary": "s", "content": "c"})).await.created();
 
     world.delete(&format!("/debates/{}", text(&second["debate_id"]))).await.ok();
@@ -306,7 +296,7 @@ async fn a_debate_too_many_is_refused_and_what_was_written_can_be_sent_again() {
 }
 
 #[tokio::test]
-async fn a_document_too_many_is_refused_and_what_was_written_can_be_sent_again() {
+async fn a_document_over_the_limit_is_refused_and_retries_still_work() {
     let world = World::with(Guard::default(), Limits { documents: 1, ..Limits::default() }).await;
     let new =
         |summary: &str| json!({"summary": summary, "content": "c", "client_request_id": new_id()});
@@ -326,7 +316,7 @@ async fn a_document_too_many_is_refused_and_what_was_written_can_be_sent_again()
 }
 
 #[tokio::test]
-async fn a_server_started_with_no_room_takes_nothing_and_shows_what_there_is() {
+async fn a_server_with_limits_of_zero_still_reads() {
     let home = tempfile::tempdir().unwrap();
     let client = reqwest::Client::new();
     let post = |server: &ServerProcess, path: &str, body: &Value| {
@@ -347,13 +337,6 @@ async fn a_server_started_with_no_room_takes_nothing_and_shows_what_there_is() {
     let there = Answer::to(client.get(format!("{}/debates", server.url))).await.ok();
     assert_eq!(there["total"], 1, "{there}");
     server.kill();
-}
-
-/// The opponent's answer to this.
-fn claim(target: &str) -> Value {
-    json!({
-        "role": "opponent", "target_id": target, "content": "Yes.", "client_request_id": new_id(),
-    })
 }
 
 async fn connect(world: &World) -> TcpStream {
@@ -380,7 +363,7 @@ async fn deaf(world: &World, path: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn long_answers_that_nobody_reads_take_the_room_there_is_for_them_and_no_more() {
+async fn unread_responses_use_up_the_memory_budget_and_no_more() {
     let limits = Limits { long_answers: 6 << 20, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let debate = world.debate("Who reads all this?").await;

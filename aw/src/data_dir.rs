@@ -1,8 +1,7 @@
-//! The data folder (`AWEAVE_HOME`, or `~/.aweave`): whose it is, and which server runs on it.
+//! The data folder (`AWEAVE_HOME`, or `~/.aweave`), and the server that runs on it.
 //!
-//! A running server holds `server.lock` and describes itself in `server.json`. The lock goes with
-//! the process, however it ends, so a stale file is recognised: it is believed only while the lock
-//! is held.
+//! A running server holds `server.lock` and describes itself in `server.json`. The system releases the lock
+//! when the process ends, so `server.json` is valid only while the lock is held.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -18,40 +17,38 @@ use uuid::Uuid;
 use crate::process::{self, Holder};
 use crate::token::Token;
 
-/// How long a server that has the lock may take to describe itself: an import of an older database
-/// takes its time.
+/// The longest time between a server's lock and its description. It may import an older database.
 const INTRODUCTION: Duration = Duration::from_secs(60);
 
-/// How often something on disk is looked at again.
+/// The time between two looks at a file.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The data folder.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct DataDir {
     path: PathBuf,
 }
 
-/// What a running server says of itself.
+/// The description of a running server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Running {
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// Where it can be reached.
+    /// Its URL.
     pub url: String,
     /// Its version.
     pub version: String,
-    /// Where its record is.
+    /// The place of its record.
     pub database: String,
-    /// When it was started, RFC 3339.
+    /// The time of its start, RFC 3339.
     pub started_at: String,
-    /// Whether it asks every caller for a token.
+    /// Whether it requires tokens.
     #[serde(default)]
     pub wants_token: bool,
-    /// Whether it was told so by a flag, which whoever restarts it repeats.
+    /// Whether it was started with `--auth`, which a restart repeats.
     #[serde(default)]
     pub auth_flag: bool,
-    /// When its process began, as [`process::began`] says it: by that it is told from another
-    /// process that has its number.
+    /// The start of its process ([`process::began`]), because another process may get its id later.
     #[serde(default)]
     pub process_began: Option<String>,
 }
@@ -64,10 +61,10 @@ impl Running {
     }
 }
 
-/// `server.json`: what our commands read, and the two names by which the older system's command line
-/// reads it. Without them it takes our server for a broken one, and ends it.
+/// `server.json`, with two more names for the older system's command line. Without them it takes our server
+/// for a broken one and kills it.
 #[derive(Serialize)]
-struct Introduction<'a> {
+struct ServerFile<'a> {
     #[serde(flatten)]
     running: &'a Running,
     port: Option<u16>,
@@ -75,70 +72,69 @@ struct Introduction<'a> {
     started_at: &'a str,
 }
 
-/// How the last server was started that somebody has started on purpose. One that a command starts by
-/// itself is started in the same way.
+/// How a user last started a server. Commands that start a server themselves start it the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
-    /// Where it listens, as it was set.
+    /// The address that it listens on, as it was set.
     pub listen: String,
-    /// Where its record is, without a password.
+    /// The place of its record, without a password.
     pub database: String,
-    /// Whether it asks every caller for a token.
+    /// Whether it requires tokens.
     pub auth: bool,
-    /// Whether a flag says so, and not only the settings.
+    /// Whether it was started with `--auth`.
     pub auth_flag: bool,
 }
 
-/// Somebody else's server runs on this folder.
+/// Why the lock of a data folder cannot be taken.
 #[derive(Debug, thiserror::Error)]
-pub enum HoldError {
-    /// It is in use.
+pub enum LockError {
+    /// Another server runs on it.
     #[error("another aw server runs on {0}: see aw server status")]
     InUse(PathBuf),
-    /// A file could not be made.
+    /// A file cannot be made.
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
 }
 
-/// Held for as long as a server runs.
+/// The lock of a data folder, which a running server holds.
 #[derive(Debug)]
-pub struct Held {
-    home: Home,
+pub struct DataDirLock {
+    data_dir: DataDir,
     lock: File,
 }
 
-impl Home {
-    /// The folder at this path; it need not be there yet.
+impl DataDir {
+    /// The folder at this path, which need not exist yet.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Home { path: path.into() }
+        DataDir { path: path.into() }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the record is unless it was put elsewhere.
+    /// The default place of the record.
     pub fn database(&self) -> PathBuf {
         self.path.join("db").join("debate.db")
     }
 
-    /// Where a server in the background logs.
+    /// The log of a server in the background.
     pub fn log(&self) -> PathBuf {
         self.path.join("logs").join("server.log")
     }
 
-    /// The settings kept in the folder.
+    /// The config file.
     pub fn config(&self) -> PathBuf {
         self.path.join("config.toml")
     }
 
-    /// Where the token of whoever runs the server is.
+    /// The file with the administrator's token.
     pub fn admin_token_file(&self) -> PathBuf {
         self.path.join("admin_token")
     }
 
-    /// The id of this folder, made on first use: tells the servers of different folders apart.
+    /// The id of this folder, made on first use. Clients recognise the folder's server by it.
     pub fn id(&self) -> io::Result<String> {
         let path = self.path.join("home_id");
         if let Ok(id) = fs::read_to_string(&path)
@@ -148,7 +144,7 @@ impl Home {
         }
         self.make()?;
         let id = Uuid::new_v4().to_string();
-        // Written whole under a name of its own first: two who come at once agree on one id.
+        // Written to a draft and then linked, so that two processes agree on one id.
         let draft = self.path.join(format!("home_id.{id}"));
         private().create_new(true).open(&draft)?.write_all(id.as_bytes())?;
         let linked = fs::hard_link(&draft, &path);
@@ -159,13 +155,12 @@ impl Home {
         }
     }
 
-    /// The token of whoever runs the server of this folder, made on first use.
+    /// The administrator's token, made on first use.
     pub fn make_admin_token(&self) -> io::Result<String> {
         self.make()?;
         let path = self.admin_token_file();
         if self.admin_token()?.is_none() {
-            // Whole and on the disk under a name of its own first. An empty one, as a power cut may
-            // leave it behind, is of no use to anybody.
+            // Written to a draft and synced first, so that a power cut leaves no empty token.
             let draft = self.path.join(format!("admin_token.{}", Uuid::new_v4()));
             let mut file = private().create_new(true).open(&draft)?;
             file.write_all(Token::new().as_str().as_bytes())?;
@@ -181,10 +176,10 @@ impl Home {
         if file.metadata()?.permissions().mode() & 0o077 != 0 {
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
-        self.admin_token()?.ok_or_else(|| io::Error::other("admin_token was taken away"))
+        self.admin_token()?.ok_or_else(|| io::Error::other("admin_token was removed"))
     }
 
-    /// The token of whoever runs the server of this folder, if it was ever made.
+    /// The administrator's token, if it was made.
     pub fn admin_token(&self) -> io::Result<Option<String>> {
         match fs::read_to_string(self.admin_token_file()) {
             Ok(token) => Ok(Some(token.trim().to_owned()).filter(|token| !token.is_empty())),
@@ -193,7 +188,7 @@ impl Home {
         }
     }
 
-    /// The server that runs on this folder.
+    /// The server that runs on this folder. Waits for a starting server to describe itself.
     pub fn running(&self) -> io::Result<Option<Running>> {
         let mut waited = Duration::ZERO;
         loop {
@@ -205,7 +200,7 @@ impl Home {
             }
             if waited > INTRODUCTION {
                 return Err(io::Error::other(
-                    "a server has the lock, but does not say where it is",
+                    "a server holds the lock, but has not written its address",
                 ));
             }
             thread::sleep(PAUSE);
@@ -213,13 +208,13 @@ impl Home {
         }
     }
 
-    /// Whether the server of this folder is at this URL now: only its owner can hold the lock.
+    /// Whether the server of this folder is at this URL. Only the folder's owner can hold the lock.
     pub fn serves(&self, url: &str) -> bool {
         self.running_or_starting().unwrap_or(false)
             && self.described().is_some_and(|running| running.url == url)
     }
 
-    /// How the last server was started on purpose, if one ever was.
+    /// How a user last started a server, if one did.
     pub fn last_start(&self) -> io::Result<Option<Started>> {
         let path = self.path.join("started.json");
         let text = match fs::read(&path) {
@@ -231,17 +226,17 @@ impl Home {
             .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
     }
 
-    /// What the last server said of itself, whether it still runs or not.
+    /// The description of the last server, which may have ended.
     pub fn described(&self) -> Option<Running> {
         serde_json::from_slice(&fs::read(self.path.join("server.json")).ok()?).ok()
     }
 
-    /// Whether somebody has the lock of a server, whatever it says of itself.
+    /// Whether a server holds the lock.
     pub fn running_or_starting(&self) -> io::Result<bool> {
         self.is_held("server.lock")
     }
 
-    /// Who holds the lock of a server, if somebody does.
+    /// The process that holds the lock, if one does.
     pub fn holder(&self) -> io::Result<Option<Holder>> {
         if !self.running_or_starting()? {
             return Ok(None);
@@ -249,27 +244,27 @@ impl Home {
         process::holder(&File::open(self.path.join("server.lock"))?).map(Some)
     }
 
-    /// Takes the folder for a server that is about to start.
-    pub fn hold(&self) -> Result<Held, HoldError> {
+    /// Takes the lock for a server that is about to start.
+    pub fn hold(&self) -> Result<DataDirLock, LockError> {
         let path = self.path.join("server.lock");
-        let io = |error| HoldError::Io(path.clone(), error);
+        let io = |error| LockError::Io(path.clone(), error);
         self.make().and_then(|()| self.close_to_others()).map_err(io)?;
         let lock = private().create(true).truncate(false).open(&path).map_err(io)?;
-        // Somebody who only looks holds it for a moment.
+        // A process that only checks the lock holds it for a moment.
         for _ in 0..40 {
             match lock.try_lock() {
                 Ok(()) => {
                     forget(&self.path.join("server.json")).map_err(io)?;
-                    return Ok(Held { home: self.clone(), lock });
+                    return Ok(DataDirLock { data_dir: self.clone(), lock });
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
                 Err(TryLockError::Error(error)) => return Err(io(error)),
             }
         }
-        Err(HoldError::InUse(self.path.clone()))
+        Err(LockError::InUse(self.path.clone()))
     }
 
-    /// Keeps everybody else from starting a server until it is dropped.
+    /// Keeps other processes from starting a server until the result is dropped.
     pub fn turn_to_start(&self) -> io::Result<File> {
         self.make()?;
         let lock = private().create(true).truncate(false).open(self.path.join("start.lock"))?;
@@ -290,8 +285,7 @@ impl Home {
         }
     }
 
-    /// Closes a folder of ours that others could look into. One that many use, such as /tmp, is
-    /// left as it is.
+    /// Makes our folder private. A shared folder, such as /tmp, is left alone.
     fn close_to_others(&self) -> io::Result<()> {
         let mode = fs::metadata(&self.path)?.permissions().mode();
         let ours = ["home_id", "db"].iter().any(|name| self.path.join(name).exists());
@@ -302,39 +296,39 @@ impl Home {
         Ok(())
     }
 
-    /// Makes the folder, for its owner alone.
+    /// Makes the folder, private to its owner.
     pub fn make(&self) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path)
     }
 }
 
-impl Held {
-    /// Tells everybody where the server is.
+impl DataDirLock {
+    /// Writes the description of the server.
     pub fn introduce(&self, running: &Running) -> io::Result<()> {
         let port = running.url.rsplit(':').next().and_then(|port| port.parse().ok());
-        let said = Introduction { running, port, started_at: &running.started_at };
-        self.write("server.json", &serde_json::to_vec(&said)?)
+        let file = ServerFile { running, port, started_at: &running.started_at };
+        self.write("server.json", &serde_json::to_vec(&file)?)
     }
 
-    /// Remembers how the server was started.
+    /// Stores how the server was started.
     pub fn remember(&self, started: &Started) -> io::Result<()> {
         self.write("started.json", &serde_json::to_vec(started)?)
     }
 
     fn write(&self, name: &str, text: &[u8]) -> io::Result<()> {
-        let draft = self.home.path.join(format!("{name}.new"));
+        let draft = self.data_dir.path.join(format!("{name}.new"));
         private().create(true).truncate(true).open(&draft)?.write_all(text)?;
-        fs::rename(draft, self.home.path.join(name))
+        fs::rename(draft, self.data_dir.path.join(name))
     }
 
-    /// Says goodbye. The lock goes with the process: whoever waits for that finds it gone.
+    /// Removes the description. The lock is kept until the process ends, because others wait for that.
     pub fn leave(self) -> io::Result<()> {
         mem::forget(self.lock);
-        forget(&self.home.path.join("server.json"))
+        forget(&self.data_dir.path.join("server.json"))
     }
 }
 
-/// How a file of the folder is written: for its owner alone.
+/// Options to write a file that is private to its owner.
 pub(crate) fn private() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true).mode(0o600);
@@ -353,9 +347,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_of_a_folder_stays_also_when_many_ask_at_once() {
+    fn a_folder_has_one_id_also_when_many_processes_make_it_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("new"));
+        let home = DataDir::at(folder.path().join("new"));
         let ids: Vec<String> = thread::scope(|scope| {
             let asking: Vec<_> = (0..8).map(|_| scope.spawn(|| home.id().unwrap())).collect();
             asking.into_iter().map(|asked| asked.join().unwrap()).collect()
@@ -364,9 +358,9 @@ mod tests {
     }
 
     #[test]
-    fn the_administrators_token_stays_and_an_empty_one_is_made_anew() {
+    fn the_administrators_token_stays_and_an_empty_one_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path().join("new"));
+        let home = DataDir::at(folder.path().join("new"));
         let tokens: Vec<String> = thread::scope(|scope| {
             let make = || home.make_admin_token().unwrap();
             let making: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
@@ -387,7 +381,7 @@ mod tests {
     #[test]
     fn a_server_is_running_only_while_it_holds_the_lock() {
         let folder = tempfile::tempdir().unwrap();
-        let home = Home::at(folder.path());
+        let home = DataDir::at(folder.path());
         assert!(home.running().unwrap().is_none());
         let held = home.hold().unwrap();
         let me = Running {
@@ -400,14 +394,14 @@ mod tests {
             auth_flag: false,
             process_began: None,
         };
-        assert!(!home.serves(&me.url), "it has not said yet where it is");
+        assert!(!home.serves(&me.url), "it has not written its address yet");
         held.introduce(&me).unwrap();
         assert!(home.serves(&me.url) && !home.serves("http://127.0.0.1:2"));
         assert_eq!(home.running().unwrap().map(|running| running.url), Some(me.url.clone()));
-        assert!(matches!(home.hold(), Err(HoldError::InUse(_))));
+        assert!(matches!(home.hold(), Err(LockError::InUse(_))));
         drop(held);
         assert!(folder.path().join("server.json").exists(), "a crash leaves it behind");
         assert!(home.running().unwrap().is_none());
-        assert!(!home.serves(&me.url), "whoever is there now is not ours");
+        assert!(!home.serves(&me.url), "another program may have the address now");
     }
 }

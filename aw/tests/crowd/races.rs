@@ -1,24 +1,22 @@
-//! Many who want the same thing at the same moment.
+//! Races: many requests for the same thing at once.
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::all_at_once;
+use crate::world::driver::{claim, id, opening, opening_of, reply};
 use crate::world::{Answer, World, new_id, text};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_forty_rivals_for_one_turn_one_wins_and_the_others_learn_who() {
+async fn of_forty_rivals_for_one_turn_one_wins_and_the_others_get_its_argument() {
     let world = World::start().await;
     for round in 1..=10 {
         let debate = world.debate(&format!("Round {round}")).await;
         let path = format!("/debates/{}/arguments", debate.id);
         let rivals = (0..40).map(|rival| {
-            world.request(Method::POST, &path).json(&json!({
-                "role": "opponent",
-                "target_id": debate.motion,
-                "content": format!("Rival {rival} was here first."),
-                "client_request_id": new_id(),
-            }))
+            let content = format!("Rival {rival} was here first.");
+            let body = claim("opponent", &debate.motion, &content);
+            world.request(Method::POST, &path).json(&body)
         });
         let answers = all_at_once(rivals.collect()).await;
         let (won, lost): (Vec<_>, Vec<_>) =
@@ -46,9 +44,7 @@ async fn a_claim_sent_fifty_times_at_once_is_written_once() {
     let world = World::start().await;
     let debate = world.debate("Once?").await;
     let path = format!("/debates/{}/arguments", debate.id);
-    let body = json!({
-        "role": "opponent", "target_id": debate.motion, "content": "Once.", "client_request_id": new_id(),
-    });
+    let body = claim("opponent", &debate.motion, "Once.");
     let first = first_of_fifty(&world, &path, &body, "argument").await;
     assert_eq!(debate.context().await["arguments"], json!([first]));
 
@@ -70,9 +66,7 @@ async fn a_resolution_sent_fifty_times_at_once_closes_once() {
     let world = World::start().await;
     let debate = world.debate("Done?").await;
     let claim = debate.claim("opponent", &debate.motion, "Done.").await;
-    let body = json!({
-        "target_id": claim["argument"]["id"], "content": "Agreed.", "client_request_id": new_id(),
-    });
+    let body = reply(&id(&claim), "Agreed.");
     let path = format!("/debates/{}/resolution", debate.id);
     let first = first_of_fifty(&world, &path, &body, "argument").await;
     assert_eq!(first["type"], "RESOLUTION");
@@ -84,10 +78,7 @@ async fn a_resolution_sent_fifty_times_at_once_closes_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_debate_created_fifty_times_at_once_is_one_debate() {
     let world = World::start().await;
-    let body = json!({
-        "debate_id": new_id(), "title": "Once?", "debate_type": "general_debate",
-        "motion_content": "Once.", "client_request_id": new_id(),
-    });
+    let body = opening("Once?");
     first_of_fifty(&world, "/debates", &body, "argument").await;
     assert_eq!(world.get("/debates").await.ok()["total"], 1);
 
@@ -110,10 +101,8 @@ async fn of_fifty_creates_with_one_id_and_different_requests_one_wins() {
     let world = World::start().await;
     let id = new_id();
     let rivals = (0..50).map(|rival| {
-        world.request(Method::POST, "/debates").json(&json!({
-            "debate_id": id, "title": format!("Rival {rival}"), "debate_type": "general_debate",
-            "motion_content": "Mine.", "client_request_id": new_id(),
-        }))
+        let body = opening_of(&id, &format!("Rival {rival}"), "Mine.");
+        world.request(Method::POST, "/debates").json(&body)
     });
     let answers = all_at_once(rivals.collect()).await;
     let (won, lost): (Vec<_>, Vec<_>) =
@@ -171,7 +160,7 @@ async fn fifty_versions_submitted_at_once_are_all_kept() {
 }
 
 /// Sends this fifty times at once. All are answered with the same `what`, which is returned, and
-/// only one of them is told that it was the first.
+/// only one of them is not a replay.
 async fn first_of_fifty(world: &World, path: &str, body: &Value, what: &str) -> Value {
     let copies = (0..50).map(|_| world.request(Method::POST, path).json(body));
     let answers = all_at_once(copies.collect()).await;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
+use crate::world::driver::seqs;
 use crate::world::{DebateFor, Socket, World, eventually, in_time, new_id, text};
 
 /// An argument that is longer than a piece.
@@ -31,11 +32,6 @@ async fn long_debate(world: &World, claims: usize) -> DebateFor<'_> {
         target = text(&claim["argument"]["id"]);
     }
     debate
-}
-
-fn seqs(arguments: &Value) -> Vec<u64> {
-    let arguments = arguments.as_array().unwrap();
-    arguments.iter().map(|argument| argument["seq"].as_u64().unwrap()).collect()
 }
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -102,7 +98,7 @@ async fn an_export_of_a_long_debate_has_every_argument_in_order_and_an_end() {
 }
 
 #[tokio::test]
-async fn who_has_not_seen_many_long_rulings_is_given_all_of_them() {
+async fn a_wait_returns_all_unseen_rulings() {
     let world = World::with(Guard::default(), limits()).await;
     let debate = world.debate("Rule on").await;
     for number in 0..24 {
@@ -120,7 +116,7 @@ async fn who_has_not_seen_many_long_rulings_is_given_all_of_them() {
 }
 
 #[tokio::test]
-async fn a_debate_of_any_length_takes_as_much_room_as_a_few_pieces() {
+async fn a_long_debate_takes_the_memory_of_a_few_pieces() {
     // Less than the debate has, and enough for the pieces of two answers.
     let limits = Limits { long_answers: 3 << 20, ..limits() };
     let world = World::with(Guard::default(), limits).await;
@@ -158,7 +154,7 @@ async fn an_answer_that_breaks_off_is_not_taken_for_a_whole_one() {
 }
 
 #[tokio::test]
-async fn what_is_sent_takes_room_as_it_arrives() {
+async fn an_upload_takes_its_share_of_memory_as_it_arrives() {
     let limits = Limits { long_answers: 2 << 20, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let document = json!({"summary": "Long", "content": "word ".repeat(200_000)});
@@ -181,7 +177,7 @@ async fn what_is_sent_takes_room_as_it_arrives() {
 }
 
 #[tokio::test]
-async fn versions_with_much_beside_them_are_listed_as_asked() {
+async fn versions_with_long_metadata_are_listed_in_pages() {
     let world = World::start().await;
     let beside = json!({"note": "x".repeat(60_000)});
     let version = |number: usize| json!({"summary": format!("v{number}"), "content": "c", "metadata": beside});

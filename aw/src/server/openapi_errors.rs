@@ -1,4 +1,4 @@
-//! What a request may be refused with, for the description of the API.
+//! The error responses of each operation in the OpenAPI description.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use utoipa::{IntoResponses, ToSchema};
 
 use crate::api::error::Failure;
 
-const READING: &[(&str, &str)] = &[
+const READ: &[(&str, &str)] = &[
     ("400", "INVALID_INPUT"),
     ("401", "AUTH_FAILED"),
     ("403", "FORBIDDEN"),
@@ -16,7 +16,7 @@ const READING: &[(&str, &str)] = &[
     ("503", "SERVER_BUSY"),
 ];
 
-const WRITING: &[(&str, &str)] = &[
+const WRITE: &[(&str, &str)] = &[
     ("400", "INVALID_INPUT"),
     ("401", "AUTH_FAILED"),
     ("403", "ACTION_NOT_ALLOWED or FORBIDDEN"),
@@ -28,28 +28,28 @@ const WRITING: &[(&str, &str)] = &[
     ("507", "STORAGE_FULL"),
 ];
 
-/// Of a request that reads.
-pub(super) struct ReadRefused;
+/// The errors of an operation that reads.
+pub(super) struct ReadErrors;
 
-/// Of a request that writes.
-pub(super) struct WriteRefused;
+/// The errors of an operation that writes.
+pub(super) struct WriteErrors;
 
-impl IntoResponses for ReadRefused {
+impl IntoResponses for ReadErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        described(READING)
+        responses(READ)
     }
 }
 
-impl IntoResponses for WriteRefused {
+impl IntoResponses for WriteErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        described(WRITING)
+        responses(WRITE)
     }
 }
 
-fn described(refusals: &[(&str, &str)]) -> BTreeMap<String, RefOr<Response>> {
+fn responses(errors: &[(&str, &str)]) -> BTreeMap<String, RefOr<Response>> {
     let response = |codes: &str| {
         let body = Content::new(Some(Ref::from_schema_name(Failure::name())));
         ResponseBuilder::new().description(codes).content("application/json", body).build()
     };
-    refusals.iter().map(|(status, codes)| ((*status).to_owned(), response(codes).into())).collect()
+    errors.iter().map(|(status, codes)| ((*status).to_owned(), response(codes).into())).collect()
 }

@@ -1,4 +1,4 @@
-//! Tokens that end while something is under way: a wait, a socket, a retry.
+//! Tokens and sessions that end during a wait, on a socket, or before a retry.
 
 use std::time::Duration;
 
@@ -7,21 +7,22 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use super::page::Browser;
-use super::scene::{Books, Scene, answering, by, by_administrator, revoke, seat, world};
+use super::scene::{Books, Scene, by, by_administrator, revoke, seat, world};
+use crate::world::driver::claim;
 use crate::world::{Answer, Socket, World, eventually, in_time, new_id, text};
 
 /// How a token ends.
 #[derive(Debug, Clone, Copy)]
 enum Ends {
-    /// Its time is over, by the clock of the server.
+    /// It expires, by the clock of the server.
     Expires,
-    /// It is taken back.
+    /// It is revoked.
     IsRevoked,
 }
 
 const WAYS: [Ends; 2] = [Ends::Expires, Ends::IsRevoked];
 
-/// A token that is good for an hour.
+/// A token that is valid for an hour.
 async fn token(world: &World, role: &str, debate: Option<&str>) -> Value {
     seat(world, json!({"role": role, "debate_id": debate, "expires_in": 3600})).await
 }
@@ -33,16 +34,15 @@ async fn end(world: &World, seat: &Value, how: Ends) {
     }
 }
 
-/// A CLAIM of the opponent's that tells something.
-async fn secret_is_told(scene: &Scene<'_>) {
-    let mut claim = answering(&scene.newest, "Between us: the secret.");
-    claim["role"] = json!("opponent");
+/// Submits a CLAIM with a secret.
+async fn write_secret(scene: &Scene<'_>) {
+    let claim = claim("opponent", &scene.newest, "Between us: the secret.");
     let path = format!("/debates/{}/arguments", scene.here);
     by_administrator(scene.world, Method::POST, &path, Some(claim)).await.created();
 }
 
 #[tokio::test]
-async fn a_wait_whose_token_ends_meanwhile_is_told_nothing() {
+async fn a_wait_whose_token_ends_gets_no_argument() {
     for how in WAYS {
         for debate in [false, true] {
             let world = world().await;
@@ -56,7 +56,7 @@ async fn a_wait_whose_token_ends_meanwhile_is_told_nothing() {
             let waiting = tokio::spawn(Answer::to(request));
             eventually("the wait is held", async || world.held().await.0 == 1).await;
             end(&world, &made, how).await;
-            secret_is_told(&scene).await;
+            write_secret(&scene).await;
             let answer = in_time("the wait ends", waiting).await.unwrap();
             let error = answer.refused(401, "AUTH_FAILED");
             assert!(!error.to_string().contains("secret"), "{how:?}: {error}");
@@ -66,7 +66,7 @@ async fn a_wait_whose_token_ends_meanwhile_is_told_nothing() {
 }
 
 #[tokio::test]
-async fn a_wait_whose_token_is_taken_back_ends_at_once() {
+async fn revoking_a_token_ends_its_wait() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     let (made, other) =
@@ -75,7 +75,7 @@ async fn a_wait_whose_token_is_taken_back_ends_at_once() {
     let request = world.request(Method::GET, &path).bearer_auth(text(&made["token"]));
     let waiting = tokio::spawn(Answer::to(request));
     eventually("the wait is held", async || world.held().await.0 == 1).await;
-    // Somebody else's departure is none of its business.
+    // Revoking another token does not end it.
     revoke(&world, &other).await;
     assert_eq!(world.held().await.0, 1);
     revoke(&world, &made).await;
@@ -84,7 +84,7 @@ async fn a_wait_whose_token_is_taken_back_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_socket_whose_token_ends_meanwhile_is_closed_and_told_nothing() {
+async fn a_socket_whose_token_ends_closes_without_a_message() {
     for how in WAYS {
         for all in [false, true] {
             for role in ["opponent", "observer"] {
@@ -94,7 +94,7 @@ async fn a_socket_whose_token_ends_meanwhile_is_closed_and_told_nothing() {
                 let header = format!("Bearer {}", text(&made["token"]));
                 let mut socket = opened(&scene, all, ("authorization", &header)).await;
                 end(&world, &made, how).await;
-                secret_is_told(&scene).await;
+                write_secret(&scene).await;
                 assert_eq!(socket.ends().await, Some(CloseCode::Policy), "{how:?}, {role}, {all}");
                 eventually("its place is free", async || world.held().await.1 == 0).await;
             }
@@ -103,7 +103,7 @@ async fn a_socket_whose_token_ends_meanwhile_is_closed_and_told_nothing() {
 }
 
 #[tokio::test]
-async fn a_socket_whose_token_ends_is_not_told_who_waits_either() {
+async fn a_socket_whose_token_ends_gets_no_presence() {
     for how in WAYS {
         let world = world().await;
         let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
@@ -118,7 +118,7 @@ async fn a_socket_whose_token_ends_is_not_told_who_waits_either() {
 }
 
 #[tokio::test]
-async fn what_is_said_over_a_socket_whose_token_has_ended_is_not_written() {
+async fn a_message_over_a_socket_whose_token_has_ended_is_not_written() {
     for how in WAYS {
         let world = world().await;
         let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
@@ -137,16 +137,16 @@ async fn what_is_said_over_a_socket_whose_token_has_ended_is_not_written() {
 }
 
 #[tokio::test]
-async fn a_page_is_left_when_its_session_ends_in_whatever_way() {
+async fn a_socket_closes_when_its_session_ends() {
     /// How a session ends.
     #[derive(Debug, Clone, Copy)]
     enum Leaves {
         With(Ends),
-        /// Half a day is over.
+        /// Twelve hours have passed.
         IsOld,
-        /// Somebody signs out.
+        /// Signing out.
         SignsOut,
-        /// Somebody signs in anew in the same browser.
+        /// A new sign-in in the same browser.
         SignsInAnew,
     }
     let ways = [
@@ -177,7 +177,7 @@ async fn a_page_is_left_when_its_session_ends_in_whatever_way() {
                     assert!(browser.pastes(&world, &text(&made["token"])).await.is_some());
                 }
             }
-            secret_is_told(&scene).await;
+            write_secret(&scene).await;
             assert_eq!(socket.ends().await, Some(CloseCode::Policy), "{how:?}, {all}");
             // And a copy of the cookie is worth nothing.
             let page = format!("/debate/{}", scene.here);
@@ -191,13 +191,12 @@ async fn a_page_is_left_when_its_session_ends_in_whatever_way() {
 }
 
 #[tokio::test]
-async fn a_retry_is_answered_to_whoever_might_have_written_it_and_to_nobody_else() {
+async fn a_retry_is_answered_only_to_tokens_that_may_write_it() {
     let world = world().await;
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     let path = format!("/debates/{}/arguments", scene.here);
     let first = seat(&world, json!({"role": "opponent", "name": "first"})).await;
-    let mut claim = answering(&scene.newest, "The secret.");
-    claim["role"] = json!("opponent");
+    let claim = claim("opponent", &scene.newest, "The secret.");
     let tries = |seat: Value, claim: Value| {
         let (world, path) = (&world, &path);
         async move { by(world, &text(&seat["token"]), Method::POST, path, Some(claim)).await }
@@ -246,7 +245,7 @@ async fn a_retry_is_answered_to_whoever_might_have_written_it_and_to_nobody_else
 }
 
 #[tokio::test]
-async fn a_token_is_good_until_its_last_moment_and_comes_back_with_no_clock() {
+async fn a_token_is_valid_until_it_expires_and_a_clock_set_back_revives_no_revoked_one() {
     let world = world().await;
     let made = token(&world, "observer", None).await;
     let good = text(&made["token"]);
