@@ -173,7 +173,7 @@ async fn an_upload_takes_its_share_of_memory_as_it_arrives() {
     world.post("/documents", document).await.refused(503, "SERVER_BUSY");
     world.debate("Moves go on").await;
     drop(half);
-    eventually("its room is free again", async || world.get(&path).await.status == 200).await;
+    eventually("its share is returned", async || world.get(&path).await.status == 200).await;
 }
 
 #[tokio::test]

@@ -137,7 +137,7 @@ async fn wrong_tokens_are_limited_by_address_and_valid_ones_are_served() {
         Answer::to(from_elsewhere()).await.refused(401, "AUTH_FAILED");
     }
     let busy = Answer::to(from_elsewhere()).await.refused(503, "SERVER_BUSY");
-    assert!(text(&busy["message"]).starts_with("the address 127.0.0.2 "), "{busy}");
+    assert!(text(&busy["message"]).contains("the address 127.0.0.2 "), "{busy}");
 
     world.pass(Duration::from_secs(2));
     wrong.get("/debates").await.refused(401, "AUTH_FAILED");
