@@ -1,4 +1,4 @@
-//! `aw doctor`: is everything as it should be, and if not, what mends it.
+//! `aw doctor`: checks the installation and names a fix for each problem.
 
 mod older;
 mod record;
@@ -177,7 +177,7 @@ fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
         for folder in [path.to_owned()].into_iter().chain(inner) {
             probe(&folder).map_err(|error| (folder, error))?;
         }
-        // A file that is there may be somebody else's.
+        // A file that exists may belong to another user.
         for file in [home.database(), home.log()].into_iter().filter(|file| file.exists()) {
             let opened = fs::OpenOptions::new().append(true).open(&file);
             opened.map_err(|error| (file, error))?;
@@ -185,7 +185,7 @@ fn try_to_write(home: &Home) -> Result<(), (PathBuf, io::Error)> {
         Ok(())
     });
     for folder in missing {
-        // One that somebody uses meanwhile stays.
+        // A folder that is in use meanwhile stays.
         let _ = fs::remove_dir(folder);
     }
     written

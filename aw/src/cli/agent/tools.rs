@@ -153,7 +153,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The one in the settings of this scope, whoever wrote it.
+    /// The one in the settings of this scope.
     fn of(host: Host, places: &Places, scope: &Scope) -> Option<Self> {
         let file = places.settings(host, scope);
         let text = read_text(&file, SETTINGS_LIMIT).ok()?;
@@ -263,7 +263,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether Claude Code was told to use the server that a project names.
+/// Whether Claude Code is set to use the server that a project names.
 fn claude_agrees(places: &Places, project: &Path) -> bool {
     let own = project.join(".claude");
     let settings = [places.claude.join("settings.json"), own.join("settings.json")];
@@ -288,7 +288,7 @@ fn codex_trusts(places: &Places, project: &Path) -> bool {
     })
 }
 
-/// Whether Gemini CLI trusts a project, or is told not to ask.
+/// Whether Gemini CLI trusts a project, or is set not to ask.
 fn gemini_trusts(places: &Places, project: &Path) -> bool {
     let user = json_in(&places.gemini.join("settings.json"));
     let told = std::env::var("GEMINI_CLI_TRUST_WORKSPACE").is_ok_and(|said| said == "true");
@@ -396,7 +396,7 @@ fn lines_of(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     thread::spawn(move || {
         let Some(pipe) = pipe else { return };
         let read = BufReader::new(pipe).lines().map_while(Result::ok);
-        // Whoever asked may have gone.
+        // The receiver may be gone.
         let _ = read.map(|line| sender.send(line)).find(Result::is_err);
     });
     lines

@@ -19,7 +19,7 @@ pub(super) fn checks(settings: &ClientSettings, running: bool) -> Vec<Check> {
     let mut checks: Vec<Check> =
         ignored.map(|ignored| Check::warning(NAME, &ignored.what, &ignored.instead)).collect();
     let environment = |name: &str| std::env::var(name).ok();
-    // What is wrong with the server's settings is told when it is started.
+    // Starting the server reports what is wrong with its settings.
     let Ok(ServerSettings { database: Place::File(path), docstores, .. }) =
         ServerSettings::settle(Flags::default(), &environment)
     else {

@@ -41,7 +41,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
         Err(trouble) if trouble.code() == Some(&Code::AuthFailed) => {}
         Err(trouble) => return said(trouble),
     }
-    // The list is for whoever runs the server.
+    // The list is for the administrator.
     match client.once_until(&tokens(), ends) {
         Ok(_) if *brought == TokenSource::Administrators => Check::ok(
             NAME,
