@@ -83,8 +83,8 @@ impl<T: Serialize + fmt::Debug + Send + Sync + 'static> Payload for T {
     }
 }
 
-/// An answer: typed, and its JSON as the server sent it. Whoever prints the JSON also prints fields
-/// that this version does not know.
+/// An answer: typed, and its JSON as the server sent it. The JSON is printed, so that fields that this
+/// version does not know are printed too.
 #[derive(Debug, Clone)]
 pub struct Reply<A> {
     /// The answer.

@@ -149,20 +149,28 @@ pub struct Sign {
     pub last_seen_at: Option<Stamp>,
 }
 
-/// Whether the server can do its work.
+/// Whether the server can do its work. A program that only pretends to be one may say less.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Health {
     /// `ok`.
     pub status: String,
     /// The server's version.
+    #[serde(default)]
+    #[schema(required = true)]
     pub version: String,
     /// Tells the servers of different data folders apart.
     pub home_id: String,
     /// Waits that are held now.
+    #[serde(default)]
+    #[schema(required = true)]
     pub held_waits: u64,
     /// Sockets that are open now.
+    #[serde(default)]
+    #[schema(required = true)]
     pub open_sockets: u64,
     /// What the record is kept in: `sqlite` or `postgres`.
+    #[serde(default)]
+    #[schema(required = true)]
     pub database: String,
     /// Whether other servers on the same record are heard, where there may be others. While they are
     /// not, waits are answered late.

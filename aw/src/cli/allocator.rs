@@ -15,7 +15,7 @@ const SETTINGS: [(&str, &str); 3] = [
     ("MALLOC_TRIM_THRESHOLD_", "1048576"),
 ];
 
-/// Starts this program anew with these settings, in the same process, unless somebody has made their own.
+/// Starts this program anew with these settings, in the same process, unless the user has made their own.
 /// When that fails it goes on as it is.
 pub(super) fn settle() {
     let is_set = |(name, _): &(&str, &str)| env::var_os(name).is_some();

@@ -29,7 +29,7 @@ const START_PATIENCE: Duration = Duration::from_secs(60);
 /// How long a server may take to stop.
 const STOP_PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long somebody may have the lock before what it says of itself must fit.
+/// How long a process may hold the lock before its description must fit.
 const RECOGNITION: Duration = Duration::from_secs(1);
 
 /// How often the folder is looked at meanwhile.
@@ -135,7 +135,7 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Pro
         .envs(how.wants_token.then_some(("AW_AUTH", "required")))
         .envs(how.database.iter().map(|database| ("AW_DATABASE_URL", database)))
         .envs(how.listen.iter().map(|listen| ("AW_LISTEN", listen)))
-        // The token of whoever happened to start it is no business of the server's.
+        // The server must not inherit the token of the command that starts it.
         .env_remove("DEBATE_AUTH_TOKEN")
         .env_remove(role::NAME)
         .stdin(Stdio::null())
@@ -148,12 +148,12 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Pro
         if let Some(running) = home.running().map_err(failed)?
             && running.pid == server.id()
         {
-            // Whoever lives as long as the server must not keep it as a corpse.
+            // A parent that lives as long as the server must reap it.
             thread::spawn(move || server.wait());
             return Ok(running);
         }
         if let Some(status) = server.try_wait().map_err(failed)? {
-            // Whoever was about to start one may have been killed, but its server came up.
+            // The command that was starting one may have been killed, but its server came up.
             if let Some(running) = home.running().map_err(failed)? {
                 return Ok(running);
             }

@@ -1,4 +1,4 @@
-//! A page in the browser of whoever typed the command.
+//! Opens a page in the user's browser.
 //!
 //! Everybody on a machine can read what its programs were started with. So the browser is not given
 //! an address that signs it in, but a file of the data folder that leads there: only its owner can

@@ -1,8 +1,8 @@
-//! Where the server is, and whether it is told a token.
+//! Finds the server, or starts it, and decides which token it gets.
 //!
 //! A token that was set is for the server that was named, or for the one that the lock of this data
-//! folder proves to be ours; the administrator's is for the latter only. Whoever merely listens on
-//! the port may say anything of itself: it is told nothing.
+//! folder proves to be ours; the administrator's token is for the latter only. A program that merely
+//! listens on the port may claim anything: it gets no token.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +25,7 @@ const KNOCK: Duration = Duration::from_millis(300);
 const LAST_BREATHS: Duration = Duration::from_secs(2);
 const BREATH: Duration = Duration::from_millis(20);
 
-/// A server, and the way to it.
+/// A server that was found, and its token.
 pub(super) struct Connection {
     pub(super) client: Client,
     pub(super) brought: TokenSource,
@@ -36,7 +36,7 @@ pub(super) struct Connection {
 pub(super) enum TokenSource {
     /// The one that was set.
     Set,
-    /// The one of whoever runs the server, from the data folder.
+    /// The administrator's, from the data folder.
     Administrators,
     /// None: the server was named, and is not known to be ours.
     NoneForNamed,
@@ -53,8 +53,8 @@ struct Found {
 }
 
 impl Connection {
-    /// Finds the server, or starts it. Whoever holds the lock is believed to be there, because knocking
-    /// first would cost every command a connection: who does not reach it looks again.
+    /// Finds the server, or starts it. The holder of the lock is believed to answer, because a trial
+    /// connection would cost every command time: a command that does not reach it looks again.
     pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, Problem> {
         Ok(Self::of(locate(settings, verbose, holding)?, settings))
     }
@@ -85,7 +85,7 @@ impl Connection {
             None => (None, TokenSource::NoneForNamed),
         };
         let proof_wanted = match brought {
-            // Who names both the server and the token means the one for the other.
+            // A user who names both the server and the token means the one for the other.
             TokenSource::Set => !named,
             TokenSource::Administrators => true,
             TokenSource::NoneForNamed | TokenSource::NoneFound(_) => false,
@@ -108,7 +108,7 @@ impl TokenSource {
         let file = home.admin_token_file();
         let there = file.exists();
         let file = file.display();
-        // Whoever has the file may wonder why it was not used.
+        // A user who has the file may wonder why it was not used.
         let aside = |words: &str| if there { format!(". {file} {words}") } else { String::new() };
         problem.suggest(match self {
             TokenSource::Set => format!(
@@ -185,7 +185,7 @@ fn answering(home: &DataDir) -> Result<Option<String>, Problem> {
         .suggest("aw server restart"))
 }
 
-/// What a program says of itself that listens somewhere. It proves nothing.
+/// The claim of a program that listens somewhere. It proves nothing.
 pub(super) enum Listener {
     /// An aw server, of the data folder with this id.
     Aw(String),
@@ -205,8 +205,8 @@ impl Listener {
     }
 }
 
-/// Whoever listens where our server would: ours, which has come meanwhile, or a stranger that is
-/// left alone. What it says of itself proves nothing: everybody can ask our server for its id.
+/// The program that listens where our server would: ours, which came meanwhile, or a stranger that is
+/// left alone. Its own claims prove nothing: everybody can ask our server for its id.
 pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
     let address = reachable(settings.listen);
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {

@@ -64,8 +64,8 @@ impl Demo {
         } else {
             Duration::ZERO
         })?;
-        let (told, end) = channel();
-        let interrupted = told.clone();
+        let (ended_by, end) = channel();
+        let interrupted = ended_by.clone();
         let handle = ended.handle();
         thread::spawn(move || {
             if ended.forever().next().is_some() {
@@ -75,7 +75,7 @@ impl Demo {
         let playing = stage.clone();
         thread::spawn(move || {
             let played = playing.debate().map(|()| End::Closed);
-            let _ = told.send(played);
+            let _ = ended_by.send(played);
         });
         let outcome = end.recv().context("nobody plays any more")?;
         if let Ok(End::Closed) = outcome
@@ -191,9 +191,9 @@ impl Stage {
         let motion_id = opened.argument_id;
         let (proposer, opponent, arbitrator) =
             (play("proposer"), play("opponent"), play("arbitrator"));
-        let (told, played) = channel();
-        // Whoever fails first ends the play, so the others do not wait for it in vain.
-        let (first, second, third) = (told.clone(), told.clone(), told);
+        let (done, played) = channel();
+        // The first that fails ends the play, so that the others do not wait in vain.
+        let (first, second, third) = (done.clone(), done.clone(), done);
         thread::spawn(move || first.send(proposer.propose(motion_id)));
         thread::spawn(move || second.send(opponent.oppose(&writing, &may_send)));
         thread::spawn(move || third.send(arbitrator.arbitrate(&seen_writing, &interrupted)));
@@ -248,7 +248,7 @@ impl Stage {
         let _ = writeln!(io::stdout(), "{line}");
     }
 
-    /// Shows what somebody did.
+    /// Shows what a role did.
     fn act(&self, role: &str, what: &str, detail: &str, woken: Option<i64>) {
         let woken = woken.map_or(String::new(), |ms| format!("woken in {ms} ms"));
         let first = shown(detail)
@@ -261,7 +261,7 @@ impl Stage {
         thread::sleep(self.pause);
     }
 
-    /// Shows what somebody said.
+    /// Shows what a role said.
     fn spoken(&self, role: &str, written: &Wrote, text: &str, woken: Option<i64>) {
         let parked = if written.parked { " (parked)" } else { "" };
         let what = format!("{} {}{parked}", written.argument_seq, written.argument_type.0);

@@ -453,7 +453,7 @@ impl Export {
         let session = Session::open(self.shape.verbose)?;
         let Document { version, content: text, .. } =
             fetch(&session, &self.document_id, self.version, false)?.data;
-        // Somebody may have worked on the file since it was exported.
+        // The user may have changed the file since it was exported.
         let there = fs::read(&self.output).ok().filter(|there| there != text.as_bytes());
         if there.is_some() && !self.force {
             let shown = self.output.display().to_string();

@@ -75,7 +75,7 @@ impl Paper {
         self.paint(colour.on_default().bold(), role.as_str())
     }
 
-    /// Somebody's words, quoted.
+    /// The words of another party, quoted.
     fn quote(&self, text: &str) -> String {
         let bar = self.faint(">");
         let mut quoted = String::new();

@@ -109,7 +109,7 @@ async fn serve(role: Option<Role>) -> anyhow::Result<()> {
     let speaking = async {
         match mcp::Mcp::new(source, defaults()).serve(line).await {
             Ok(served) => served.waiting().await.map(drop).map_err(anyhow::Error::from),
-            // It was closed before anything was said, as hosts do that only look whether it starts.
+            // Hosts that only check whether it starts close it at once.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -160,7 +160,7 @@ impl FoundServer {
         }
     }
 
-    /// Looks for it anew, unless somebody else has done so meanwhile.
+    /// Looks for it anew, unless another call has done so meanwhile.
     fn session_after(&self, lost: &Arc<Session>) -> Result<Arc<Session>, Problem> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.as_ref().is_some_and(|known| Arc::ptr_eq(known, lost)) {

@@ -1,4 +1,4 @@
-//! `aw serve`: builds store, engine and server, and runs them until told to stop.
+//! `aw serve`: builds store, engine and server, and runs them until a signal stops them.
 
 use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -126,7 +126,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     let wants_token = guard.wants_token;
     raise_file_limit();
     let held = if apart { None } else { Some(home.hold()?) };
-    // First the port, then the file: whoever has the port may be at work on the file.
+    // First the port, then the file: the process that has the port may be at work on the file.
     let listener = bind(listen).await?;
     let address = listener.local_addr()?;
     let options = StoreOptions {
@@ -158,7 +158,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
             ..Defaults::default()
         },
     });
-    // Whoever reads where it listens may stop it at once.
+    // A program that reads the address may stop the server at once.
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     if let Some(held) = &held {

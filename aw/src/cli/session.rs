@@ -1,4 +1,4 @@
-//! A client command at work: its settings, its server, what it says on stderr.
+//! A client command: its settings and its server.
 
 use std::sync::Arc;
 use std::thread;
@@ -30,21 +30,21 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Finds the server, or starts it, for whoever talks to it through [`Session::call`].
+    /// Finds the server, or starts it, for requests through [`Session::call`].
     pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
         let reached = Connection::find(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
-    /// The same for whoever talks to it in a way of their own, so that it must be there now.
+    /// Finds a server that answers now, for requests through the client itself.
     pub(super) fn open_answering(verbose: bool) -> Result<Self, Problem> {
         let settings = settings()?;
         let reached = Connection::find_answering(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
-    /// The same on behalf of somebody who calls tools.
+    /// Finds a server that answers now, for the tools.
     pub(super) fn for_tools() -> Result<Self, Problem> {
         let settings = settings()?;
         let Connection { client, brought } = Connection::find_answering(&settings, false)?;

@@ -1,5 +1,5 @@
-//! The prompts: what an agent in a role must know, as `aw agent show` prints it, with a word before
-//! it about the tools.
+//! The prompts: the guide of a role, as `aw agent show` prints it, with a note about the tools before
+//! it.
 
 use aw_core::Role;
 use rmcp::model::{
@@ -19,7 +19,7 @@ use crate::kit::texts::{BuiltIn, Language, Voice, skill_name};
 const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
 
 impl Scope {
-    /// The roles that somebody of this scope can take up.
+    /// The roles that a caller of this scope can play.
     pub(super) fn roles(self) -> Vec<Role> {
         match self {
             Scope::Role(role) => vec![role],
@@ -29,7 +29,7 @@ impl Scope {
     }
 }
 
-/// The prompts for somebody of this scope.
+/// The prompts for a caller of this scope.
 pub(super) fn listed(scope: Scope) -> Vec<Prompt> {
     let voice = Voice { language: Language::English, debate_language: "" };
     let listed = |role: Role| {

@@ -1,5 +1,5 @@
-//! `debate_wait`: held on the server, woken by push, and never silent for long where the caller can
-//! be told that it still waits.
+//! `debate_wait`: held on the server and woken by push. A caller that takes progress gets it every ten
+//! seconds.
 
 use std::time::Duration;
 

@@ -306,21 +306,29 @@ impl Ran {
     }
 }
 
-/// JSON with a line for each field of the envelope and of the data; what is deeper stands on one line.
+/// JSON with a line for each field of the envelope and of the data, and for each item of a list in
+/// the data; what is deeper stands on one line.
 fn laid_out(value: &Value, depth: usize) -> String {
     let parts: Vec<String> = match value {
         Value::Object(fields) => fields
             .iter()
             .map(|(name, value)| {
-                format!("{}: {}", Value::from(&**name), laid_out(value, depth + 1))
+                let name = Value::from(&**name);
+                match value.as_array().map(Vec::as_slice) {
+                    // The content is one object with its type and its data.
+                    Some([only]) if depth == 0 && only.get("data").is_some() => {
+                        let data = laid_out(&only["data"], 1);
+                        format!("{name}: [{{\"type\": {}, \"data\": {data}}}]", only["type"])
+                    }
+                    _ => format!("{name}: {}", laid_out(value, depth + 1)),
+                }
             })
             .collect(),
         Value::Array(items) => items.iter().map(|item| laid_out(item, depth + 1)).collect(),
         plain => return plain.to_string(),
     };
     let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
-    // The envelope, its content, the data; and an item of a list in the data.
-    let is_wide = depth < 4 || depth == 4 && value.is_array();
+    let is_wide = depth < 2 || depth == 2 && value.is_array();
     if parts.is_empty() || !is_wide {
         return format!("{open}{}{close}", parts.join(", "));
     }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::world::free_listener;
+use crate::world::{free_listener, new_id};
 
 /// A program on a port that records its requests.
 pub struct Fake {
@@ -165,4 +165,14 @@ fn request(stream: &mut TcpStream) -> String {
             Ok(read) => bytes.extend_from_slice(&buffer[..read]),
         }
     }
+}
+
+/// An argument, whole.
+pub fn argument() -> Value {
+    json!({
+        "id": new_id(), "debate_id": new_id(), "parent_id": null, "type": "MOTION",
+        "role": "proposer", "author": null, "content": "Yes.", "client_request_id": new_id(),
+        "seq": 1, "parked": false, "close": null, "automatic": false, "via": "cli", "seat": null,
+        "hash": "0".repeat(64), "created_at": "2026-11-16T12:00:00.000Z",
+    })
 }

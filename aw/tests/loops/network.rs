@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::fakes::{Fake, envelope, proxys};
+use super::fakes::{Fake, argument, envelope, proxys};
 use super::machine::Machine;
 use crate::world::{new_id, text};
 
@@ -164,13 +164,17 @@ fn a_proxy_that_never_reaches_its_server_is_a_lost_connection() {
 
 #[test]
 fn a_server_of_another_version_comes_with_a_warning() {
-    let argument =
-        json!({"id": new_id(), "seq": 1, "type": "MOTION", "role": "proposer", "content": "hi"});
+    let (argument, time) = (argument(), "2026-11-16T12:00:00.000Z");
     let data = json!({
         "has_new_argument": true, "action": "respond", "debate_state": "AWAITING_PROPOSER",
         "argument": argument, "arguments": [argument], "omitted": 0, "available_actions": [],
-        "debate": {"id": new_id(), "state": "AWAITING_PROPOSER"}, "next_argument_id_to_wait": new_id(),
-        "debates": [], "total": 0, "documents": [],
+        "debate": {
+            "id": new_id(), "title": "T", "debate_type": "general_debate",
+            "state": "AWAITING_PROPOSER", "resolution_policy": "auto",
+            "created_at": time, "updated_at": time,
+        },
+        "replayed": false, "missed": [], "next_argument_id_to_wait": new_id(),
+        "debates": [], "total": 0, "total_is_exact": true, "documents": [],
     });
     let body = json!({"success": true, "data": data});
     let debate = new_id();

@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use super::fakes::{Fake, envelope, proxys};
+use super::fakes::{Fake, argument, envelope, proxys};
 use super::machine::{Going, Machine, Paused, Ran, until};
 use crate::world::{new_id, text};
 
@@ -279,7 +279,8 @@ fn retry_after_is_honoured() {
     let busy = json!({"success": false, "error": {"code": "SERVER_BUSY", "message": "full"}});
     let news = json!({"success": true, "data": {
         "has_new_argument": true, "action": "debate_closed", "debate_state": "CLOSED",
-        "argument": {}, "arguments": [], "omitted": 0, "available_actions": [],
+        "argument": argument(), "arguments": [], "omitted": 0, "available_actions": [],
+        "next_argument_id_to_wait": new_id(), "pending_argument_id": null,
     }});
     let asked = Mutex::new(Vec::new());
     let (tell, hear) = std::sync::mpsc::channel();

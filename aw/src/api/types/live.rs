@@ -1,4 +1,4 @@
-//! What is said over a WebSocket.
+//! The events of a WebSocket.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::{
     Argument, Debate, DebateIdText, LastArgument, Presence, SubmitIntervention, SubmitRuling,
 };
 
-/// What the server tells a socket.
+/// An event that the server sends.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum ServerEvent {
@@ -27,16 +27,16 @@ pub enum ServerEvent {
         /// The argument.
         argument: ArgumentEvent,
     },
-    /// Somebody began or ceased to wait.
+    /// A role began or ceased to wait.
     Presence {
         /// The debate.
         debate_id: DebateIdText,
         /// Who is there now.
         presence: Presence,
     },
-    /// To who follows all debates: one was opened.
+    /// A debate was opened; only for sockets that follow all debates.
     DebateCreated(Box<DebateEvent>),
-    /// To who follows all debates: something was written into one.
+    /// Something was written into a debate; only for sockets that follow all debates.
     DebateUpdated(Box<DebateEvent>),
     /// The debate was deleted; a socket that follows only this one closes.
     DebateDeleted {
@@ -50,7 +50,7 @@ pub enum ServerEvent {
     },
 }
 
-/// An argument, as a socket is told of it.
+/// An argument in an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ArgumentEvent {
     /// The argument.
@@ -61,7 +61,7 @@ pub struct ArgumentEvent {
     pub html: Option<String>,
 }
 
-/// A debate, as a socket that follows all of them is told of it.
+/// A debate in an event for sockets that follow all debates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DebateEvent {
     /// The debate as it is now.
@@ -72,7 +72,7 @@ pub struct DebateEvent {
     pub last_argument: LastArgument,
 }
 
-/// What a socket asks of the server.
+/// An event that a client sends.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum ClientEvent {

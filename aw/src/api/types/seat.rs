@@ -24,7 +24,7 @@ pub struct CreateToken {
 /// A seat, without its token.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct Seat {
-    /// Names it for whoever revokes it.
+    /// Its id, by which it is revoked.
     #[schema(format = Uuid)]
     pub token_id: String,
     /// What it is called.
@@ -54,7 +54,7 @@ pub struct NewToken {
     pub seat: Seat,
     /// Whether this server asks for tokens at all.
     pub wanted: bool,
-    /// Where others reach the server, if it was told.
+    /// Where others reach the server, if its settings say so.
     #[schema(required = true)]
     pub public_url: Option<String>,
 }

@@ -14,8 +14,8 @@ use crate::api::types::{Damaged, VerifiedPiece};
 /// So many damages are listed; the rest are only counted.
 const LISTED: usize = 100;
 
-/// So many are told in words.
-const TOLD: usize = 5;
+/// So many damages are named in the message.
+const NAMED: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Verify {
@@ -112,7 +112,7 @@ impl Walk {
         self.next = piece.next.clone();
         self.damages += piece.damaged.len();
         self.first = self.first.take().or_else(|| piece.damaged.first().cloned());
-        let room = TOLD - self.in_words.len();
+        let room = NAMED - self.in_words.len();
         self.in_words.extend(piece.damaged.iter().take(room).map(in_words));
         let room = LISTED - self.listed.len();
         self.listed.extend(reply.verbatim::<Verbatim>().damaged.into_iter().take(room));

@@ -1,7 +1,7 @@
 //! `aw debate wait`: held on the server, woken by push, patient, and never silent when it is cut off.
 //!
-//! The asking happens on a thread of its own. This one listens to that thread and to the signals
-//! with which hosts end long commands, and answers either way.
+//! One thread asks the server. The main thread waits for it and for the signals with which hosts end
+//! long commands, and prints an answer either way.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -132,7 +132,7 @@ pub(in crate::cli) struct Timeout {
     state: Option<KnownState>,
 }
 
-/// The state of the debate, where the server has told it.
+/// The state of the debate, where the server sent it.
 #[derive(Debug, Serialize)]
 struct KnownState {
     debate_state: StateText,
