@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::aw::{Aw, Ran};
-use crate::kit::speech::Speech;
+use crate::kit::mcp_process::McpProcess;
 use crate::world::text;
 
 /// A debate that waits for the opponent, and its motion.
@@ -132,7 +132,7 @@ fn a_role_that_does_not_exist_is_refused_by_every_command() {
 #[test]
 fn tools_are_held_to_the_role_that_is_set_too() {
     let aw = Aw::new().set("AW_ROLE", "opponent");
-    let mut tools = Speech::begin(&aw, &[]);
+    let mut tools = McpProcess::begin(&aw, &[]);
     let offered = tools.tools();
     assert!(offered.contains(&"debate_submit".to_owned()), "{offered:?}");
     let moves = ["debate_create", "debate_appeal", "debate_ruling", "docs_create"];
@@ -164,7 +164,7 @@ fn what_an_agent_writes_is_labelled_with_its_program() {
     let written = aw.sh(&format!("GEMINI_CLI=1 {submit}"));
     assert_eq!(written.data()["argument"]["author"], "Gemini CLI");
     let aw = Aw::new();
-    let mut tools = Speech::of(&aw, "codex-mcp-client", &[]);
+    let mut tools = McpProcess::of(&aw, "codex-mcp-client", &[]);
     let motion = json!({"title": "T", "type": "general_debate", "content": "M"});
     let debate = text(&tools.call("debate_create", &motion)["debate_id"]);
     let context = aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data();
@@ -175,7 +175,7 @@ fn what_an_agent_writes_is_labelled_with_its_program() {
 fn gemini_cli_is_offered_no_prompts_that_have_the_names_of_skills() {
     let aw = Aw::new();
     let prompts = |client: &str| {
-        let listed = Speech::of(&aw, client, &[]).ask("prompts/list", &json!({}));
+        let listed = McpProcess::of(&aw, client, &[]).ask("prompts/list", &json!({}));
         listed["prompts"].as_array().unwrap().len()
     };
     assert_eq!(prompts("gemini-cli-mcp-client"), 0);

@@ -1,5 +1,4 @@
-//! `aw agent doctor`: whether each host is there, has the kit, can use the tools, and reaches the
-//! server from where it runs its commands; and what mends each thing that is not so.
+//! `aw agent doctor`: its checks of each host, and the fix for each fault.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +27,7 @@ fn equipped() -> Home {
     home
 }
 
-/// The same where no host has been told anything about the project.
+/// The same where no host trusts the project.
 fn untrusting() -> Home {
     let home = Home::lived_in();
     for program in ["claude", "cursor-agent", "gemini", "opencode"] {
@@ -39,11 +38,11 @@ fn untrusting() -> Home {
     home
 }
 
-/// What was found: by its name the status, what is said, and what mends it.
+/// The checks of a run, by name.
 #[derive(Debug)]
-struct Found(BTreeMap<String, Value>);
+struct Checks(BTreeMap<String, Value>);
 
-impl Found {
+impl Checks {
     #[track_caller]
     fn of(ran: &Ran) -> Self {
         let whole: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -56,8 +55,8 @@ impl Found {
             assert_eq!(check["status"] == "ok", check["fix"].is_null(), "{check}");
         }
         let by_name = checks.iter().map(|check| (text(&check["name"]), check.clone()));
-        let found = Found(by_name.collect());
-        assert_eq!(found.0.len(), checks.len(), "each is told of once: {data}");
+        let found = Checks(by_name.collect());
+        assert_eq!(found.0.len(), checks.len(), "each is listed once: {data}");
         found
     }
 
@@ -83,8 +82,8 @@ impl Found {
 }
 
 #[track_caller]
-fn found(home: &Home, words: &str) -> Found {
-    Found::of(&home.agent(&format!("doctor {words}")))
+fn found(home: &Home, words: &str) -> Checks {
+    Checks::of(&home.agent(&format!("doctor {words}")))
 }
 
 #[test]
@@ -112,11 +111,11 @@ fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
 }
 
 #[test]
-fn a_host_that_is_not_there_is_only_looked_at_when_named() {
+fn a_host_that_is_not_installed_is_checked_only_when_named() {
     let home = Home::bare();
     let none = home.agent("doctor");
     assert!(text(&none.ok()["metadata"]["message"]).contains("None"), "{none:?}");
-    assert!(Found::of(&none).0.is_empty());
+    assert!(Checks::of(&none).0.is_empty());
     let named = found(&home, "claude");
     named.is("claude program", "warning").says("claude program", &["not on this machine"]);
     named.is("claude kit", "failed");
@@ -168,12 +167,12 @@ fn the_kit_counts_where_one_is() {
     fs::create_dir_all(home.at("other/.git")).unwrap();
     fs::create_dir_all(home.at("src")).unwrap();
     home.does("install claude");
-    let elsewhere = Found::of(&home.aw().sh("cd other && aw agent doctor claude"));
+    let elsewhere = Checks::of(&home.aw().sh("cd other && aw agent doctor claude"));
     elsewhere.is("claude kit", "failed").says("claude kit", &["not here"]);
-    Found::of(&home.aw().sh("cd src && aw agent doctor claude")).is("claude kit", "ok");
+    Checks::of(&home.aw().sh("cd src && aw agent doctor claude")).is("claude kit", "ok");
     home.does("uninstall");
     home.does("install claude --user");
-    Found::of(&home.aw().sh("cd other && aw agent doctor claude")).is("claude kit", "ok");
+    Checks::of(&home.aw().sh("cd other && aw agent doctor claude")).is("claude kit", "ok");
     home.remove("~/.claude/skills/debate-opponent/SKILL.md");
     let ill = found(&home, "claude");
     assert_eq!(ill.is("claude kit", "failed").fix("claude kit"), "aw agent install claude --user");
@@ -213,7 +212,7 @@ fn codex_needs_aw_in_the_path_of_a_login_shell() {
 }
 
 #[test]
-fn codex_sandbox_is_really_tried_and_the_rules_that_it_suggests_help() {
+fn the_sandbox_of_codex_is_tried_and_the_printed_rules_help() {
     let home = equipped();
     home.program("codex", CLOSED);
     let closed = found(&home, "codex");
@@ -226,7 +225,7 @@ fn codex_sandbox_is_really_tried_and_the_rules_that_it_suggests_help() {
 }
 
 #[test]
-fn only_a_rule_that_lets_debates_out_counts() {
+fn only_a_rule_that_allows_debate_commands_counts() {
     let home = equipped();
     home.program("codex", CLOSED);
     for (rules, status) in [
@@ -251,7 +250,7 @@ fn only_a_rule_that_lets_debates_out_counts() {
 }
 
 #[test]
-fn a_codex_that_cannot_run_anything_is_no_proof_of_health() {
+fn a_codex_that_cannot_run_a_command_is_reported() {
     let home = equipped();
     home.program("codex", "echo 'thread main panicked: no user namespaces' >&2\nexit 101");
     let broken = found(&home, "codex");
@@ -272,7 +271,7 @@ fn a_codex_that_leaves_something_running_is_not_waited_for() {
 }
 
 #[test]
-fn claudes_sandbox_is_seen_wherever_it_is_switched_on() {
+fn the_sandbox_of_claude_is_found_in_every_settings_file() {
     let on = "{\"sandbox\": {\"enabled\": true}}";
     let home = equipped();
     fs::create_dir_all(home.at("src")).unwrap();
@@ -281,7 +280,7 @@ fn claudes_sandbox_is_seen_wherever_it_is_switched_on() {
         let before = fs::read(home.at(name)).unwrap_or_else(|_| b"{}".to_vec());
         home.write(name, on);
         for ran in [home.agent("doctor claude"), home.aw().sh("cd src && aw agent doctor claude")] {
-            let closed = Found::of(&ran);
+            let closed = Checks::of(&ran);
             closed.is("claude server", "failed").says("claude server", &["settings", "sandbox"]);
             assert!(closed.fix("claude server").contains("\"aw *\""), "{closed:?}");
         }
@@ -301,7 +300,7 @@ fn claudes_sandbox_is_seen_wherever_it_is_switched_on() {
 }
 
 #[test]
-fn geminis_sandbox_is_seen_wherever_it_is_switched_on() {
+fn the_sandbox_of_gemini_is_found_in_every_settings_file() {
     let home = equipped();
     for (user, project, status) in [
         ("{}", "{\"tools\": {\"sandbox\": \"docker\"}}", "warning"),
@@ -324,7 +323,7 @@ fn geminis_sandbox_is_seen_wherever_it_is_switched_on() {
 }
 
 #[test]
-fn an_aw_that_no_shell_finds_is_told_of() {
+fn an_aw_outside_the_path_of_the_shell_is_reported() {
     let home = equipped().set("PATH", "/usr/bin:/bin");
     let lost = found(&home, "opencode");
     lost.is("opencode server", "failed").says("opencode server", &["aw", "not found"]);
@@ -332,7 +331,7 @@ fn an_aw_that_no_shell_finds_is_told_of() {
 }
 
 #[test]
-fn a_server_that_cannot_be_had_is_told_of_for_every_host() {
+fn an_unreachable_server_is_reported_for_every_host() {
     let home = equipped().set("AW_AUTOSTART", "0");
     home.does("install all");
     let all = found(&home, "");
@@ -343,7 +342,7 @@ fn a_server_that_cannot_be_had_is_told_of_for_every_host() {
 }
 
 #[test]
-fn tools_that_a_host_was_not_told_of_are_had_by_the_line_it_prints() {
+fn a_missing_entry_is_fixed_by_the_printed_command() {
     let home = equipped();
     for host in HOSTS {
         let name = format!("{host} tools");
@@ -362,7 +361,7 @@ fn tools_that_a_host_was_not_told_of_are_had_by_the_line_it_prints() {
 }
 
 #[test]
-fn what_a_host_still_wants_to_be_asked_is_told_of() {
+fn the_consent_that_a_host_needs_is_reported() {
     let home = untrusting();
     home.does("install all");
     let all = found(&home, "");
@@ -389,7 +388,7 @@ fn what_a_host_still_wants_to_be_asked_is_told_of() {
 }
 
 #[test]
-fn trust_in_a_folder_is_read_as_gemini_reads_it() {
+fn the_nearest_rule_of_gemini_decides_the_trust_in_a_folder() {
     let home = untrusting();
     home.does("install gemini");
     let project = home.aw().desk().display().to_string();
@@ -436,7 +435,7 @@ fn plant(home: &Home, program: &str, arguments: &[&str], more: &Value) {
 }
 
 #[test]
-fn a_program_that_a_projects_file_names_is_shown_and_not_started() {
+fn a_program_that_a_project_names_is_shown_and_not_started() {
     let home = equipped();
     let trap = format!("echo ran >>{}/ran", home.root().display());
     home.program("trap", &trap);
@@ -466,7 +465,7 @@ fn a_program_that_a_projects_file_names_is_shown_and_not_started() {
 }
 
 #[test]
-fn an_entry_for_one_role_is_as_the_kit_writes_it() {
+fn an_entry_for_one_role_is_started() {
     let home = equipped();
     for (arguments, more) in [
         (&["mcp", "--role", "opponent"][..], json!({})),
@@ -488,7 +487,7 @@ fn an_entry_for_one_role_is_as_the_kit_writes_it() {
 }
 
 #[test]
-fn another_program_that_is_called_aw_is_not_started() {
+fn another_program_named_aw_is_not_started() {
     let trap = "#!/bin/sh\necho ran >>\"$HOME/ran\"\n";
     // By a folder of the PATH that leads into the checkout, or by one before ours.
     for (path, from) in [(".", "aw"), ("", "aw"), ("tools", "tools/aw"), ("~/traps", "~/traps/aw")]
@@ -515,7 +514,7 @@ fn another_program_that_is_called_aw_is_not_started() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_to_the_end_do_not_hang_it() {
+fn settings_that_are_pipes_do_not_hang_the_doctor() {
     let home = equipped();
     for file in [".mcp.json", ".claude/settings.json", ".gemini/settings.json", "opencode.json"] {
         let _ = fs::remove_file(home.at(file));
@@ -531,7 +530,7 @@ fn settings_that_cannot_be_read_to_the_end_do_not_hang_it() {
 }
 
 #[test]
-fn tools_that_no_path_leads_to_are_told_of() {
+fn tools_outside_the_path_are_reported() {
     let home = equipped();
     home.does("install all");
     let home = home.set("PATH", "/usr/bin:/bin");

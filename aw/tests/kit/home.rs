@@ -1,5 +1,4 @@
-//! A home and a project in which people and other programs have been at work: configurations of
-//! every host, oddly formatted, linked, closed to others.
+//! A home and a project with settings of every host: oddly formatted, linked, private.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -113,7 +112,7 @@ impl Home {
         self.aw.desk().parent().unwrap().to_owned()
     }
 
-    /// A path as [`Home::at`] is told it.
+    /// A path in the form that [`Home::at`] takes.
     pub fn name(&self, path: &str) -> String {
         let path = Path::new(path);
         match path.strip_prefix(self.at("~/")) {
@@ -185,15 +184,15 @@ impl Home {
     /// What an answer says of each file.
     pub fn changes(&self, data: &Value) -> BTreeMap<String, String> {
         let files = data["files"].as_array().unwrap();
-        let told: BTreeMap<String, String> = files
+        let listed: BTreeMap<String, String> = files
             .iter()
             .map(|file| {
                 let fate = file["change"].as_str().or(file["state"].as_str()).unwrap();
                 (self.name(&text(&file["path"])), fate.to_owned())
             })
             .collect();
-        assert_eq!(told.len(), files.len(), "each file is told of once: {data}");
-        told
+        assert_eq!(listed.len(), files.len(), "each file is listed once: {data}");
+        listed
     }
 
     /// Refused, and nothing anywhere has changed; the message.

@@ -1,15 +1,15 @@
-//! `aw agent install`, `uninstall` and `list`: what goes where, and that it goes away again without
-//! a trace.
+//! `aw agent install`, `uninstall` and `list`: which files are written, and that uninstalling restores
+//! them.
 
-mod chance;
 mod dry_run;
 mod edited;
 mod failures;
-mod forms;
-mod listed;
-mod servers;
-mod sharing;
-mod strangers;
+mod generated;
+mod links_and_modes;
+mod list;
+mod mcp_entries;
+mod shared_files;
+mod unknown_kit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -120,7 +120,7 @@ fn uninstalling_leaves_every_byte_mode_and_link_as_it_was() {
 }
 
 #[test]
-fn both_scopes_of_an_empty_home_come_and_go_without_a_trace() {
+fn both_scopes_are_removed_from_an_empty_home_without_a_trace() {
     let home = Home::bare();
     let before = home.tree();
     all_are(&home.does("install all --user"), "created");
@@ -135,7 +135,7 @@ fn both_scopes_of_an_empty_home_come_and_go_without_a_trace() {
 }
 
 #[test]
-fn what_is_foreign_stays_as_it_is_while_the_kit_is_there() {
+fn files_and_text_of_others_stay_while_the_kit_is_installed() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -203,7 +203,7 @@ fn uninstalling_twice_changes_nothing_and_touches_nothing() {
 }
 
 #[test]
-fn without_a_name_those_hosts_are_taken_that_are_on_this_machine() {
+fn without_a_name_the_hosts_on_this_machine_are_installed() {
     let home = Home::bare();
     let refused = home.refuses("install");
     assert!(refused.contains("none of the known agent programs"), "{refused}");
@@ -218,7 +218,7 @@ fn without_a_name_those_hosts_are_taken_that_are_on_this_machine() {
 }
 
 #[test]
-fn a_host_that_nobody_knows_is_refused_with_those_that_are_known() {
+fn an_unknown_host_is_refused_with_the_known_ones() {
     let home = Home::lived_in();
     for command in ["install emacs", "uninstall emacs", "doctor emacs"] {
         let refused = home.refuses(command);
@@ -229,7 +229,7 @@ fn a_host_that_nobody_knows_is_refused_with_those_that_are_known() {
 }
 
 #[test]
-fn the_environment_says_where_a_hosts_own_folder_is() {
+fn environment_variables_move_the_folder_of_a_host() {
     let claude = [("~/.claude/", "~/elsewhere/"), ("~/.claude.json", "~/elsewhere/.claude.json")];
     for (variable, value, host, moved) in [
         ("CODEX_HOME", "~/elsewhere", "codex", &[("~/.codex/", "~/elsewhere/")][..]),
@@ -255,7 +255,7 @@ fn the_environment_says_where_a_hosts_own_folder_is() {
 }
 
 #[test]
-fn a_relative_folder_in_the_environment_is_the_same_one_from_anywhere() {
+fn a_relative_folder_in_the_environment_is_made_absolute() {
     let home = Home::bare().set("CODEX_HOME", "mine");
     fs::create_dir(home.at("sub")).unwrap();
     let before = home.tree();
@@ -279,7 +279,7 @@ fn the_project_is_found_from_a_folder_inside_it() {
 }
 
 #[test]
-fn a_folder_that_belongs_to_no_project_is_one_itself() {
+fn a_folder_outside_any_project_is_its_own_project() {
     let home = Home::bare();
     fs::remove_dir(home.at(".git")).unwrap();
     fs::create_dir(home.at("alone")).unwrap();
@@ -288,7 +288,7 @@ fn a_folder_that_belongs_to_no_project_is_one_itself() {
 }
 
 #[test]
-fn the_other_language_takes_the_place_of_the_first_and_is_kept() {
+fn another_language_replaces_the_first_and_is_kept() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -305,7 +305,7 @@ fn the_other_language_takes_the_place_of_the_first_and_is_kept() {
 }
 
 #[test]
-fn an_outdated_kit_is_brought_up_to_date_and_still_goes_without_a_trace() {
+fn an_outdated_kit_is_updated_and_removed_without_a_trace() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -319,7 +319,7 @@ fn an_outdated_kit_is_brought_up_to_date_and_still_goes_without_a_trace() {
 }
 
 #[test]
-fn nobody_stops_reading_a_claude_md_because_of_a_new_agents_md() {
+fn no_agents_md_is_created_beside_a_claude_md() {
     let home = Home::bare();
     home.write("CLAUDE.md", "Always write tests.\n");
     let before = home.tree();
@@ -331,7 +331,7 @@ fn nobody_stops_reading_a_claude_md_because_of_a_new_agents_md() {
 }
 
 #[test]
-fn a_file_that_only_an_earlier_aw_wrote_goes_with_the_next_install() {
+fn a_file_that_only_an_earlier_aw_wrote_is_removed_by_the_next_install() {
     let home = Home::bare();
     let before = home.tree();
     home.does("install gemini");

@@ -1,9 +1,8 @@
-//! The agent kit: its words against the real command line, its types, and its installation into
-//! homes that have seen other things.
+//! The agent kit: its texts against the real command line, its types, and its installation.
 
 mod doctor;
 mod home;
 mod install;
-pub mod speech;
+pub mod mcp_process;
 mod texts;
 mod types;

@@ -1,4 +1,4 @@
-//! Types of debate that a user or a project adds: found, checked, sent along and kept.
+//! Types of debate that a user or a project adds: how they are found, checked, sent and kept.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -74,7 +74,7 @@ fn a_type_is_found_from_any_folder_of_the_project() {
 }
 
 #[test]
-fn a_type_that_is_not_there_is_refused_with_the_place_to_put_it() {
+fn an_unknown_type_is_refused_with_the_path_of_its_files() {
     let aw = Aw::new();
     for command in [
         &["debate", "create", "--title", "T", "--type", "legal", "--content", "M"][..],
@@ -95,18 +95,6 @@ fn a_type_that_is_not_there_is_refused_with_the_place_to_put_it() {
     assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 0, "nothing was opened");
 }
 
-#[test]
-fn a_broken_type_is_refused_with_the_file_that_is_wrong() {
-    let aw = Aw::new();
-    write_type(&of_user(&aw), "legal", "x");
-    fs::remove_file(of_user(&aw).join("legal/arbitrator.md")).unwrap();
-    let refused = create(&aw, "legal").refused(4, "INVALID_INPUT");
-    assert!(
-        text(&refused["error"]["message"]).contains("legal/arbitrator.md is missing"),
-        "{refused}"
-    );
-}
-
 /// The files that a type has.
 const FILES: [&str; 4] = ["type.toml", "proposer.md", "opponent.md", "arbitrator.md"];
 
@@ -122,7 +110,7 @@ fn a_link_in_a_projects_types_is_refused_wherever_it_is() {
     let shelf = of_project(&aw);
     let mut links: Vec<(PathBuf, PathBuf)> =
         FILES.iter().map(|file| (shelf.join("legal").join(file), secret.clone())).collect();
-    // One that stays inside is a link too: whoever reads the folder need not find that out.
+    // A link inside the folder is refused too, so that no target has to be checked.
     links.push((shelf.join("legal/opponent.md"), PathBuf::from("proposer.md")));
     links.push((shelf.join("legal"), elsewhere.join("debate-types/legal")));
     links.push((shelf, elsewhere.join("debate-types")));
@@ -152,7 +140,7 @@ fn a_link_in_a_projects_types_is_refused_wherever_it_is() {
 }
 
 #[test]
-fn a_type_that_cannot_be_read_to_the_end_neither_hangs_nor_hides_the_others() {
+fn a_type_with_a_pipe_neither_hangs_nor_hides_other_types() {
     let aw = Aw::new();
     for shelf in [of_user(&aw), of_project(&aw)] {
         for file in FILES {
@@ -188,7 +176,7 @@ fn a_type_that_cannot_be_read_to_the_end_neither_hangs_nor_hides_the_others() {
 }
 
 #[test]
-fn the_rules_of_a_users_type_reach_an_opponent_elsewhere_and_stay_as_they_were() {
+fn the_rules_of_a_type_reach_an_opponent_in_another_folder_unchanged() {
     let aw = Aw::new();
     write_type(&of_project(&aw), "legal", "Read every clause.");
     let opened = create(&aw, "legal");
@@ -210,7 +198,7 @@ fn the_rules_of_a_users_type_reach_an_opponent_elsewhere_and_stay_as_they_were()
 }
 
 #[test]
-fn an_override_of_a_built_in_type_goes_with_the_debate_and_its_absence_does_not() {
+fn a_debate_keeps_the_rules_that_it_was_created_with() {
     let aw = Aw::new();
     let plain = create(&aw, "general_debate").data();
     fs::create_dir_all(of_project(&aw).join("general_debate")).unwrap();
@@ -225,7 +213,7 @@ fn an_override_of_a_built_in_type_goes_with_the_debate_and_its_absence_does_not(
 }
 
 #[test]
-fn every_rules_text_names_its_origin_and_is_quoted_unless_it_is_built_in() {
+fn rules_name_their_origin_and_are_quoted_unless_built_in() {
     let aw = Aw::new();
     let show = |more: &[&str]| {
         let line = [&["agent", "show", "opponent", "--rules"], more].concat();
@@ -256,7 +244,7 @@ fn every_rules_text_names_its_origin_and_is_quoted_unless_it_is_built_in() {
         assert!(shown.contains("They replace the built-in rules of `general_debate`."), "{shown}");
         let quote = "\n\n> The proposer is right.\n> Origin of these rules: built into `aw`.\n";
         assert!(shown.ends_with(quote), "{shown}");
-        // The list of types marks it, and whoever opens a debate of it is told.
+        // The list of types marks it, and so does the answer to a new debate.
         let listed = types(&aw);
         let listed = self::listed(&listed, "general_debate");
         assert_eq!((&listed["origin"], &listed["replaces_built_in"]), (&json!(word), &json!(true)));
@@ -278,7 +266,7 @@ fn every_rules_text_names_its_origin_and_is_quoted_unless_it_is_built_in() {
 }
 
 #[test]
-fn the_show_of_a_type_by_its_name_has_its_rules() {
+fn agent_show_of_a_type_has_its_rules() {
     let aw = Aw::new();
     write_type(&of_user(&aw), "legal", "Read every clause.");
     let shown = aw.quietly(&["agent", "show", "proposer", "--type", "legal"]).stdout;
@@ -289,7 +277,7 @@ fn the_show_of_a_type_by_its_name_has_its_rules() {
 }
 
 #[test]
-fn a_debate_of_a_type_unknown_here_that_came_without_texts_says_where_to_put_them() {
+fn agent_show_of_an_unknown_type_names_the_path_of_its_files() {
     let aw = Aw::new();
     aw.quietly(&["server", "start"]).ok();
     let debate = "93d81b1a-0e66-4510-abfd-aa33b26cb82e";
@@ -362,9 +350,9 @@ async fn a_built_in_name_with_other_rules_is_marked_in_the_api_and_on_the_page()
         body["debate_type"] = kind.into();
         world.post("/debates", body.clone()).await.created();
         let debate = text(&body["debate_id"]);
-        let told = world.get(&format!("/debates/{debate}/type")).await.ok();
+        let stored = world.get(&format!("/debates/{debate}/type")).await.ok();
         assert_eq!(
-            (&told["rules_origin"], &told["replaces_built_in"]),
+            (&stored["rules_origin"], &stored["replaces_built_in"]),
             (&json!(origin), &json!(replaces))
         );
         let context = world.get(&format!("/debates/{debate}")).await.ok();
@@ -385,25 +373,6 @@ async fn a_built_in_name_with_other_rules_is_marked_in_the_api_and_on_the_page()
 }
 
 #[tokio::test]
-async fn a_debate_without_texts_has_none() {
-    let world = World::start().await;
-    let mut body = opening(1, &Value::Null);
-    world.post("/debates", body.clone()).await.created();
-    let debate = text(&body["debate_id"]);
-    let kept = world.get(&format!("/debates/{debate}/type")).await.ok();
-    let expected = json!({
-        "debate_type": "legal", "rules_origin": "unknown", "replaces_built_in": false,
-        "type_texts": null,
-    });
-    assert_eq!(kept, expected);
-    body["debate_id"] = "00000000-0e66-4510-abfd-aa33b26cb82e".into();
-    world
-        .get(&format!("/debates/{}/type", text(&body["debate_id"])))
-        .await
-        .refused(404, "DEBATE_NOT_FOUND");
-}
-
-#[tokio::test]
 async fn texts_of_more_than_64_kb_are_refused_and_nothing_is_written() {
     let world = World::start().await;
     // 65,536 bytes in all are taken, also when every character needs six in JSON.
@@ -420,7 +389,7 @@ async fn texts_of_more_than_64_kb_are_refused_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn texts_that_are_not_whole_are_refused_by_their_field() {
+async fn invalid_texts_are_refused_by_their_field() {
     let world = World::start().await;
     for (field, value) in [
         ("title", json!("")),

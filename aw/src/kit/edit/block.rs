@@ -109,17 +109,41 @@ mod tests {
             "# Mine  \t\n \n\n\n",
             "# Mine\r\n\r\nWindows\r\n",
             "# Mine\r\nWindows",
+            "# Mine\r\nmixed\nlines\r\n",
+            "mixed\nlines\r\n",
+            "an old Mac\rwrote this\r",
+            "\u{feff}",
             "\u{feff}# Mine\n",
-            "Người dùng\n",
+            "nul \0 and escape \u{1b}[31m\n",
+            "```\nan open fence\n",
+            "We write `<!-- aw:begin -->` and `<!-- aw:end -->` in the middle of a line.\n",
+            "Người dùng 🙂 e\u{301}\u{2028}line\u{85}\n",
         ] {
             let (with, inserted) = with(file);
             assert!(with.starts_with(file), "{file:?}");
             let present = Insertion::Present { inserted: inserted[0].clone() };
             assert_eq!(insert(&with, LINES, &inserted), Ok(present));
             assert_eq!(remove(&with, &inserted), file);
-            if file.contains("\r\n") {
-                assert!(!with.replace("\r\n", "").contains('\n'), "{with:?}");
+            if line_end(file) == "\r\n" {
+                assert!(!inserted[0].replace("\r\n", "").contains('\n'), "{with:?}");
             }
+        }
+    }
+
+    #[test]
+    fn lines_that_somebody_wrote_around_the_block_stay_apart() {
+        for (file, added, left) in [
+            ("# Mine\n", "\nMore.\n", "# Yours\n\nMore.\n"),
+            ("# Mine\n", "More.\n", "# Yours\nMore.\n"),
+            ("# Mine", "More.", "# Yours\nMore."),
+            ("# Mine", "\nMore.\n", "# Yours\nMore.\n"),
+            ("# Mine\r\n", "More.\r\n", "# Yours\r\nMore.\r\n"),
+            ("# Mine\r\nend", "More.\r\n", "# Yours\r\nend\r\nMore.\r\n"),
+            ("# Mine\n\n", "\n\n\n", "# Yours\n\n\n\n\n"),
+        ] {
+            let (with, inserted) = with(file);
+            let edited = with.replace("# Mine", "# Yours") + added;
+            assert_eq!(remove(&edited, &inserted), left, "{edited:?}");
         }
     }
 

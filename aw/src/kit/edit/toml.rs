@@ -414,8 +414,20 @@ mod tests {
             "mcp_servers = { docs = { command = \"npx\" } }\nmodel = \"x\"\n",
             "mcp_servers = {}\n",
             "mcp_servers.docs.command = \"npx\"\n",
-            "[[list]]\nmcp_servers = 1\n",
-            "text = '''\n[mcp_servers.aw]\n'''\n",
+            "[mcp_servers]\n[mcp_servers.\"aw2\"]\ncommand = 'aw'\n",
+            "[[list]]\nmcp_servers = 1\n[[list]]\nx = 2",
+            "text = '''\n[mcp_servers.aw]\n[shell_environment_policy.set]\n'''\n",
+            "[shell_environment_policy]",
+            "[shell_environment_policy.set] # mine",
+            "[ shell_environment_policy . \"set\" ]\r\n",
+            "['shell_environment_policy'.set]\nFOO = 'a'",
+            "[shell_environment_policy.set]\n\"DEBATE_WAIT\" = \"1\"\nXDEBATE_WAIT_DEADLINE = \"25\"\n",
+            "[shell_environment_policy]\nset = {\t}\ninherit = 'all' # set = {}\n",
+            "[shell_environment_policy]\nset . \"FOO\" = 'a' # { } \n",
+            "shell_environment_policy.inherit = \"core\"\n[z]\n",
+            "shell_environment_policy = {inherit=\"core\", set={FOO=\"a}\"}} # { }\n",
+            "shell_environment_policy = {set.FOO='a'}\n",
+            "[profiles.x.shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"3\"\n",
         ] {
             for key in [variable(), tools()] {
                 let (with, inserted) = with(&key, file);
@@ -431,6 +443,8 @@ mod tests {
     fn a_value_that_differs_from_ours_stays() {
         for (key, file) in [
             (variable(), "[shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"9\"\n"),
+            (variable(), "[shell_environment_policy.set]\nDEBATE_WAIT_DEADLINE = \"25\"\n"),
+            (variable(), "shell_environment_policy = {set={DEBATE_WAIT_DEADLINE='25'}}"),
             (tools(), "[mcp_servers.aw]\nurl = \"https://example.org/mcp\"\n"),
             (tools(), "mcp_servers.aw = 3\n"),
             (
@@ -494,18 +508,35 @@ mod tests {
     fn lines_that_somebody_wrote_around_ours_stay() {
         let end = "# aw:mcp end\n";
         let (own, servers) = ("[a]\nb = 1\n", "mcp_servers = { docs = { command = \"npx\" } }\n");
+        let kept = "[a]\nb = 1\n\n[shell_environment_policy.set]\nFOO = 'a'\n";
+        let edited = "[a]\nb = 1\n\n# aw:begin: Ann: Codex gives up on a silent command after 30 s, \
+                      so a wait must end before\n";
+        let braces = "[shell_environment_policy]\nset = { A = 'b' }\n";
         for (key, file, old, new, left) in [
             (tools(), own, end, "# aw:mcp end\n[c]\nd = 1\n", "[a]\nb = 1\n[c]\nd = 1\n"),
             (tools(), own, end, "[c]\nd = 1\n# aw:mcp end\n", "[a]\nb = 1\n\n[c]\nd = 1\n"),
             (tools(), own, "# aw:mcp begin: the tools of debates\n", "", "[a]\nb = 1\n\n"),
             (tools(), own, "command = \"aw\"\n", "command  =  'aw'\n", "[a]\nb = 1\n\n"),
             (tools(), servers, "docs = { command = \"npx\" }, ", "", "mcp_servers = { }\n"),
+            (variable(), own, "# aw:end\n", "# aw:end\nFOO = 'a'\n", kept),
+            (variable(), own, "DEBATE_WAIT", "FOO = 'a'\nDEBATE_WAIT", kept),
+            (variable(), "x = 1", "# aw:end\n", "# aw:end\n[a]\nb = 1\n", "x = 1\n[a]\nb = 1\n"),
+            (variable(), "x = 1\r\n", "x = 1", "y = 1\r\nx = 1", "y = 1\r\nx = 1\r\n"),
+            (variable(), own, "# aw:begin: Codex gives", "# aw:begin: Ann: Codex gives", edited),
+            (variable(), braces, "A = 'b', ", "", "[shell_environment_policy]\nset = { }\n"),
             (
                 variable(),
-                "model = \"x\"\n",
-                "# aw:end\n",
-                "# aw:end\nFOO = \"mine\"\n",
-                "model = \"x\"\n\n[shell_environment_policy.set]\nFOO = \"mine\"\n",
+                braces,
+                "\"25\"",
+                "\"25\", C = 'd'",
+                "[shell_environment_policy]\nset = { A = 'b', C = 'd' }\n",
+            ),
+            (
+                variable(),
+                "[shell_environment_policy.set]\nA = 'b'\n",
+                "A = 'b'\n",
+                "B = 'c'\n",
+                "[shell_environment_policy.set]\nB = 'c'\n",
             ),
             (
                 variable(),

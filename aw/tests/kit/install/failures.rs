@@ -1,4 +1,4 @@
-//! Whatever stops an installation, each file is whole, and everything can still be undone.
+//! Failures and kills: each file stays whole, and everything can still be undone.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use super::super::home::{HOSTS, Home, Thing, Tree, files_of_all, same};
 use crate::world::Dice;
 
 #[test]
-fn a_link_that_leads_out_of_the_project_is_shown_and_nothing_is_written_through_it() {
+fn nothing_is_written_through_a_link_out_of_the_project() {
     // A file and a folder of each host, led to a file or a folder that is not the project's.
     let files = ["AGENTS.md", "GEMINI.md", ".mcp.json", ".cursor/mcp.json", "opencode.json"];
     let folders = [".claude", ".agents", ".agents/skills", ".codex", ".gemini/commands"];
@@ -49,7 +49,7 @@ fn a_link_that_leads_out_of_the_project_is_shown_and_nothing_is_written_through_
 }
 
 #[test]
-fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
+fn a_file_that_cannot_be_changed_is_named_and_nothing_changes() {
     type Spoil = fn(&Home, &str);
     let read_only: Spoil = |home, name| home.mode(name, 0o444);
     let dead: Spoil = |home, name| {
@@ -115,7 +115,7 @@ fn what_cannot_be_changed_is_named_and_nothing_else_is_changed_either() {
 }
 
 #[test]
-fn a_folder_whose_name_is_no_text_is_refused() {
+fn a_folder_whose_name_is_not_utf_8_is_refused() {
     let home = Home::bare();
     let folder = home.aw().desk().join(OsStr::from_bytes(b"caf\xe9"));
     // Not every file system has such names.
@@ -135,7 +135,7 @@ fn a_folder_whose_name_is_no_text_is_refused() {
 }
 
 #[test]
-fn a_file_where_a_folder_is_needed_stops_everything() {
+fn a_file_in_the_place_of_a_folder_is_refused() {
     for name in [".agents", ".claude/skills", ".gemini/commands/", ".codex"] {
         let home = Home::bare();
         home.write(name.trim_end_matches('/'), "not a folder\n");
@@ -146,7 +146,7 @@ fn a_file_where_a_folder_is_needed_stops_everything() {
 }
 
 #[test]
-fn a_failure_half_way_leaves_everything_as_it_was() {
+fn a_failure_halfway_leaves_everything_as_it_was() {
     // It is met only when the folder has to be made, after most has been prepared.
     let home = Home::lived_in();
     fs::remove_dir_all(home.at(".gemini")).unwrap();
@@ -227,7 +227,7 @@ fn mends(home: &Home, stages: &[Tree; 3], dice: &mut Dice) {
 }
 
 #[test]
-fn killed_while_it_writes_it_leaves_each_file_whole_and_can_be_undone() {
+fn a_kill_during_a_write_leaves_each_file_whole() {
     let mut dice = Dice::new();
     for bare in [true, false] {
         let home = if bare { Home::bare() } else { Home::lived_in() };
@@ -243,7 +243,7 @@ fn killed_while_it_writes_it_leaves_each_file_whole_and_can_be_undone() {
 }
 
 #[test]
-fn killed_at_any_moment_it_leaves_each_file_whole_and_can_be_undone() {
+fn a_kill_at_any_moment_leaves_each_file_whole() {
     let kills = std::env::var("AW_KILLS").map_or(50, |kills| kills.parse().unwrap());
     let mut dice = Dice::new();
     let home = Home::lived_in();
@@ -270,7 +270,7 @@ fn killed_at_any_moment_it_leaves_each_file_whole_and_can_be_undone() {
 }
 
 #[test]
-fn several_at_once_take_turns() {
+fn concurrent_installations_take_turns() {
     let home = Home::lived_in();
     let stages = stages(&home);
     let mut running = Vec::new();
@@ -295,7 +295,7 @@ fn several_at_once_take_turns() {
 }
 
 #[test]
-fn a_read_only_file_is_not_uninstalled_from_until_it_may_be_written() {
+fn a_read_only_file_stops_the_removal() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -315,7 +315,7 @@ fn a_read_only_file_is_not_uninstalled_from_until_it_may_be_written() {
 }
 
 #[test]
-fn a_folder_that_somebody_put_a_file_in_place_of_does_not_stop_an_uninstallation() {
+fn a_file_in_the_place_of_our_folder_does_not_stop_the_removal() {
     let home = Home::bare();
     home.does("install all");
     fs::remove_dir_all(home.at(".agents")).unwrap();

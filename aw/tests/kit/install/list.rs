@@ -1,4 +1,4 @@
-//! `aw agent list`: what is installed where, and what has drifted.
+//! `aw agent list`: the installed files and their states.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::super::home::{HOSTS, Home, files_of, files_of_all};
 use super::all_are;
 
 #[test]
-fn the_list_tells_what_is_current_outdated_edited_and_missing() {
+fn the_list_has_current_outdated_edited_and_missing_files() {
     let home = Home::lived_in();
     let empty = home.agent("list");
     assert_eq!(empty.ok()["total_count"], 0);
@@ -44,7 +44,7 @@ fn the_list_tells_what_is_current_outdated_edited_and_missing() {
 }
 
 #[test]
-fn a_project_that_is_gone_is_not_held_against_anybody() {
+fn a_deleted_project_is_not_listed() {
     let home = Home::bare();
     fs::create_dir_all(home.at("gone/.git")).unwrap();
     home.aw().sh("cd gone && aw agent install claude").ok();

@@ -1,5 +1,4 @@
-//! The entry for `aw mcp` in the settings of every host: among what others wrote, what programs
-//! write anew, and what is not ours.
+//! The entry for `aw mcp` in the settings of every host.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -32,7 +31,7 @@ fn write_anew(home: &Home, name: &str, change: impl FnOnce(&mut Value)) {
 }
 
 #[test]
-fn a_program_that_writes_its_settings_anew_is_no_trouble() {
+fn settings_that_a_host_has_reformatted_keep_the_entry() {
     for (host, project, user, list) in PLACES {
         for (name, scope) in [(project, ""), (user, "--user")] {
             let home = Home::bare();
@@ -55,7 +54,7 @@ fn a_program_that_writes_its_settings_anew_is_no_trouble() {
 }
 
 #[test]
-fn a_file_that_we_made_and_a_program_filled_is_the_programs() {
+fn a_file_of_ours_that_a_host_has_filled_stays() {
     let home = Home::bare();
     home.does("install claude --user");
     let mode = fs::metadata(home.at("~/.claude.json")).unwrap().permissions().mode();
@@ -80,16 +79,16 @@ fn a_file_that_we_made_and_a_program_filled_is_the_programs() {
 }
 
 #[test]
-fn an_entry_of_somebody_elses_is_left_alone_and_told_of() {
+fn a_foreign_entry_is_reported_and_left_alone() {
     let own = json!({"url": "https://example.org/mcp"});
     for (host, project, user, list) in PLACES {
         for (name, scope) in [(project, ""), (user, "--user")] {
             let home = Home::bare();
             home.write(name, json!({list: {"aw": own}}).to_string());
             let before = home.tree();
-            let told = home.agent(&format!("install {host} {scope}"));
-            assert_eq!(home.changes(&told.data())[name], "edited", "{name}");
-            let files = told.data()["files"].clone();
+            let ran = home.agent(&format!("install {host} {scope}"));
+            assert_eq!(home.changes(&ran.data())[name], "edited", "{name}");
+            let files = ran.data()["files"].clone();
             let notes: Vec<&Value> =
                 files.as_array().unwrap().iter().filter(|file| !file["note"].is_null()).collect();
             assert_eq!(notes.len(), 1, "{files}");
@@ -103,16 +102,16 @@ fn an_entry_of_somebody_elses_is_left_alone_and_told_of() {
     let home = Home::bare();
     home.write(".codex/config.toml", "[mcp_servers.aw]\nurl = 'https://example.org/mcp'\n");
     let before = home.tree();
-    let told = home.agent("install codex").data();
-    assert_eq!(home.changes(&told)[".codex/config.toml"], "updated", "the variable is ours");
-    assert!(told.to_string().contains("in the way"), "{told}");
+    let ran = home.agent("install codex").data();
+    assert_eq!(home.changes(&ran)[".codex/config.toml"], "updated", "the variable is ours");
+    assert!(ran.to_string().contains("in the way"), "{ran}");
     assert!(!home.read(".codex/config.toml").contains("args"));
     home.does("uninstall");
     same(&home.tree(), &before);
 }
 
 #[test]
-fn an_entry_of_ours_that_somebody_changed_is_theirs() {
+fn an_entry_that_somebody_changed_stays() {
     for (host, project, _, list) in PLACES {
         let home = Home::bare();
         home.does(&format!("install {host}"));
@@ -134,7 +133,7 @@ fn an_entry_of_ours_that_somebody_changed_is_theirs() {
 }
 
 #[test]
-fn what_somebody_added_to_our_entry_is_about_it_and_goes_with_it() {
+fn fields_that_somebody_added_to_our_entry_go_with_it() {
     for (host, project, _, _) in PLACES {
         let home = Home::bare();
         let before = home.tree();
@@ -148,7 +147,7 @@ fn what_somebody_added_to_our_entry_is_about_it_and_goes_with_it() {
 }
 
 #[test]
-fn what_codex_was_allowed_goes_with_the_entry_that_it_is_about() {
+fn permissions_of_codex_go_with_the_entry() {
     let home = Home::bare();
     home.write("~/.codex/config.toml", "model = 'x'\n");
     home.does("install codex --user");
@@ -164,7 +163,7 @@ fn what_codex_was_allowed_goes_with_the_entry_that_it_is_about() {
 }
 
 #[test]
-fn what_an_earlier_aw_put_in_is_completed_and_still_goes_without_a_trace() {
+fn the_edits_of_an_earlier_aw_are_completed_and_removed_without_a_trace() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install codex");
@@ -189,7 +188,7 @@ fn what_an_earlier_aw_put_in_is_completed_and_still_goes_without_a_trace() {
 }
 
 #[test]
-fn opencodes_settings_are_taken_by_either_name() {
+fn opencode_settings_have_either_name() {
     let home = Home::bare();
     home.write("opencode.jsonc", "{\n  // mine\n  \"theme\": \"x\", // this\n}\n");
     let before = home.tree();
@@ -237,7 +236,7 @@ fn no_token_and_no_path_of_this_machine_is_written() {
 }
 
 #[test]
-fn a_program_that_never_stops_writing_its_settings_loses_nothing() {
+fn a_host_that_writes_its_settings_all_the_time_loses_nothing() {
     let home = Home::bare();
     let name = "~/.claude.json";
     home.write(name, "{\"n\": 0}");
@@ -278,7 +277,7 @@ fn a_program_that_never_stops_writing_its_settings_loses_nothing() {
 }
 
 #[test]
-fn a_host_is_held_to_the_role_that_it_is_installed_for() {
+fn a_host_is_limited_to_the_role_of_its_installation() {
     for home in [Home::bare(), Home::lived_in()] {
         let before = home.tree();
         // As it was first, again without a word about it, and as it is changed.

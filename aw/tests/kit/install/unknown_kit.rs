@@ -1,4 +1,4 @@
-//! What this home knows nothing of: files that are in the way, and a kit that somebody else
+//! Files that are not in the manifest: foreign files in the way, and a kit that somebody else
 //! installed.
 
 use std::fs;
@@ -11,7 +11,7 @@ fn forget(home: &Home) {
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_in_the_way_and_nothing_is_written() {
+fn a_foreign_file_in_the_way_is_named_and_nothing_is_written() {
     let home = Home::lived_in();
     for name in [
         ".claude/skills/debate-proposer/SKILL.md",
@@ -30,7 +30,7 @@ fn a_file_that_is_not_ours_is_in_the_way_and_nothing_is_written() {
 }
 
 #[test]
-fn a_kit_that_somebody_else_installed_is_taken_over_as_it_is() {
+fn a_kit_that_somebody_else_installed_is_added_to_the_manifest() {
     let home = Home::lived_in();
     let before = home.tree();
     for lang in ["en", "vi"] {
@@ -63,7 +63,7 @@ fn a_kit_that_somebody_else_installed_can_be_uninstalled() {
 }
 
 #[test]
-fn in_a_project_that_had_nothing_it_goes_without_a_trace() {
+fn such_a_kit_is_removed_from_an_empty_project_without_a_trace() {
     for again in [false, true] {
         let home = Home::bare();
         let before = home.tree();
@@ -78,7 +78,7 @@ fn in_a_project_that_had_nothing_it_goes_without_a_trace() {
 }
 
 #[test]
-fn notes_with_an_ordinary_end_come_back_exactly() {
+fn such_a_kit_is_removed_from_ordinary_files_without_a_trace() {
     let home = Home::bare();
     home.write("AGENTS.md", "# Mine\n");
     home.write("GEMINI.md", "# Mine\r\n");
@@ -91,7 +91,7 @@ fn notes_with_an_ordinary_end_come_back_exactly() {
 }
 
 #[test]
-fn one_host_of_somebody_elses_kit_goes_and_the_others_keep_theirs() {
+fn one_host_of_such_a_kit_is_removed_and_the_others_keep_theirs() {
     let home = Home::lived_in();
     home.does("install all");
     forget(&home);
@@ -117,7 +117,7 @@ fn the_list_shows_a_kit_that_came_with_the_project() {
 }
 
 #[test]
-fn a_block_of_another_version_is_left_alone_and_told_of() {
+fn a_block_of_another_version_is_reported_and_left_alone() {
     let block = "<!-- aw:begin: from long ago -->\nOld words.\n<!-- aw:end -->\n";
     let home = Home::bare();
     home.write("AGENTS.md", format!("# Mine\n\n{block}"));
@@ -129,7 +129,7 @@ fn a_block_of_another_version_is_left_alone_and_told_of() {
 }
 
 #[test]
-fn the_ledger_that_cannot_be_read_stops_everything_before_anything_is_changed() {
+fn an_unreadable_manifest_stops_every_command_before_a_change() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -141,7 +141,7 @@ fn the_ledger_that_cannot_be_read_stops_everything_before_anything_is_changed() 
             let refused = home.refuses(command);
             assert!(refused.contains("agent-kit.json") && refused.contains("move it"), "{refused}");
         }
-        assert_eq!(fs::read(&manifest).unwrap(), bad, "it is kept for whoever can read it");
+        assert_eq!(fs::read(&manifest).unwrap(), bad, "it is left as it is");
     }
     // As the message says.
     fs::rename(&manifest, manifest.with_extension("bad")).unwrap();

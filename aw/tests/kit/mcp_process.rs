@@ -1,4 +1,4 @@
-//! `aw mcp` as a host has it running: one message a line in, one a line out.
+//! A running `aw mcp`, with one message a line in and out.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::cli::aw::Aw;
 
 /// A running `aw mcp`.
-pub struct Speech {
+pub struct McpProcess {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     asked: u64,
 }
 
-impl Speech {
+impl McpProcess {
     /// Starts it, and greets it.
     pub fn begin(aw: &Aw, arguments: &[&str]) -> Self {
         Self::of(aw, "test", arguments)
@@ -27,15 +27,15 @@ impl Speech {
         command.arg("mcp").args(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut speech = Speech { child, stdin, stdout: BufReader::new(stdout), asked: 0 };
+        let mut process = McpProcess { child, stdin, stdout: BufReader::new(stdout), asked: 0 };
         let hello = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
             "clientInfo": {"name": host, "version": "1"},
         });
-        speech.ask("initialize", &hello);
-        speech.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        speech
+        process.ask("initialize", &hello);
+        process.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        process
     }
 
     fn say(&mut self, message: &Value) {
@@ -74,7 +74,7 @@ impl Speech {
     }
 }
 
-impl Drop for Speech {
+impl Drop for McpProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,43 +1,15 @@
-//! Files made up by chance: whatever they say, the kit comes and goes without a trace.
+//! Generated settings: the kit is inserted into any of them and removed without a trace.
 
 use aw::kit::edit::{Edit, Insertion};
 use aw::kit::host::{CODEX_DEADLINE, CODEX_TOOLS, OPENCODE_TOOLS, TOOLS};
+use aw::kit::json;
 use serde_json::{Map, Value, json};
 use toml::Table;
 
-use super::super::home::{Home, same};
 use crate::world::Dice;
 
 fn pick<'a>(dice: &mut Dice, from: &[&'a str]) -> &'a str {
     from[usize::try_from(dice.below(from.len() as u64)).unwrap()]
-}
-
-/// Notes in a form that nobody would think of.
-fn markdown(dice: &mut Dice) -> String {
-    let mut text = pick(dice, &["", "", "\u{feff}", "\n", "\r\n"]).to_owned();
-    for _ in 0..dice.below(9) {
-        text += pick(
-            dice,
-            &[
-                "# Title",
-                "- item",
-                "  ",
-                "\t",
-                "```",
-                "<!-- note -->",
-                "aw:begin",
-                "ends aw:end",
-                "Xin chào 🙂",
-                "## Debates (`aw`)",
-                "\u{2028}",
-                "\0",
-                "",
-                "",
-            ],
-        );
-        text += pick(dice, &["\n", "\n", "\n\n", "\r\n", "\r\n", "\r", " ", ""]);
-    }
-    text
 }
 
 /// Settings of Codex that are valid, in one of the many ways to write them.
@@ -88,35 +60,6 @@ fn settings(dice: &mut Dice) -> String {
     }
 }
 
-#[test]
-fn a_block_goes_in_and_out_of_any_text() {
-    let mut dice = Dice::new();
-    let block = Edit::Block("## Debates (`aw`)\n\nUse it.".to_owned());
-    for _ in 0..4_000 {
-        let file = markdown(&mut dice);
-        let Ok(Insertion::New { file: with, inserted }) = block.insert(&file, &[]) else {
-            panic!("{file:?}")
-        };
-        assert_eq!(with, format!("{file}{inserted}"));
-        let there = Ok(Insertion::Present { inserted: inserted.clone() });
-        let inserted = [inserted];
-        assert_eq!(block.insert(&with, &inserted), there);
-        assert_eq!(block.remove(&with, &inserted), file, "{with:?}");
-        // What somebody writes around it stays, and no two lines of theirs become one.
-        let (before, after) = (markdown(&mut dice), markdown(&mut dice));
-        let left = block.remove(&format!("{before}{with}{after}"), &inserted);
-        let apart = left.strip_prefix(&format!("{before}{file}")).unwrap();
-        let unfinished = !file.is_empty() && !file.ends_with('\n');
-        let follows = !after.is_empty() && !after.starts_with('\n') && !after.starts_with("\r\n");
-        if unfinished && follows {
-            let apart = apart.strip_prefix("\r\n").or(apart.strip_prefix('\n'));
-            assert_eq!(apart, Some(after.as_str()), "{with:?} became {left:?}");
-        } else {
-            assert_eq!(apart, after, "{with:?} became {left:?}");
-        }
-    }
-}
-
 /// The file with all of this put into it, and what was put in.
 fn with_all(edits: &[Edit], file: &str) -> Option<(String, Vec<String>)> {
     let mut with = file.to_owned();
@@ -144,7 +87,7 @@ fn without_all(edits: &[Edit], file: &str, texts: &[String], dice: &mut Dice) ->
 }
 
 #[test]
-fn the_variable_and_the_entry_go_in_and_out_of_any_settings() {
+fn any_toml_gets_the_variable_and_the_entry_and_loses_them() {
     let mut dice = Dice::new();
     let mut refused = 0;
     let edits = [CODEX_DEADLINE, CODEX_TOOLS];
@@ -256,51 +199,19 @@ fn json_settings(dice: &mut Dice, plain: bool, list: &str) -> (String, Value) {
     (format!("{start}{}{text}{}", blank(dice, plain), blank(dice, plain)), value)
 }
 
-/// What a host reads that passes over comments and commas to spare.
-fn as_host_reads(text: &str) -> Value {
-    let mut plain = String::new();
-    let mut rest = text.trim_start_matches('\u{feff}');
-    while let Some(next) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").unwrap() + 2
-        } else if next == '"' {
-            let mut end = 1;
-            while !rest[end..].starts_with('"') {
-                end += if rest[end..].starts_with('\\') { 2 } else { 1 };
-                while !rest.is_char_boundary(end) {
-                    end += 1;
-                }
-            }
-            plain.push_str(&rest[..=end]);
-            end + 1
-        } else {
-            if next == '}' || next == ']' {
-                let kept = plain.trim_end().strip_suffix(',').map_or(plain.len(), str::len);
-                plain.truncate(kept);
-            }
-            plain.push(next);
-            next.len_utf8()
-        };
-        rest = &rest[length..];
-    }
-    serde_json::from_str(&plain).unwrap_or_else(|bad| panic!("{bad}: {text:?} is {plain:?}"))
-}
-
 #[test]
-fn the_entry_goes_in_and_out_of_any_json() {
+fn any_json_gets_the_entry_and_loses_it() {
     let mut dice = Dice::new();
     for turn in 0..6_000 {
         let plain = turn % 2 == 0;
         let (edit, list) =
             if dice.below(3) == 0 { (OPENCODE_TOOLS, "mcp") } else { (TOOLS, "mcpServers") };
         let (file, value) = json_settings(&mut dice, plain, list);
-        assert_eq!(as_host_reads(&file), value, "{file:?}");
+        assert_eq!(json::value(&file), value, "{file:?}");
         let edits = [edit];
         let (with, texts) = with_all(&edits, &file).unwrap_or_else(|| panic!("{file:?}"));
         // The host finds the entry, and everything else as it was.
-        let mut now = as_host_reads(&with);
+        let mut now = json::value(&with);
         if plain {
             let bare = with.trim_start_matches('\u{feff}');
             assert_eq!(serde_json::from_str::<Value>(bare).unwrap(), now, "{with:?}");
@@ -317,52 +228,17 @@ fn the_entry_goes_in_and_out_of_any_json() {
         assert_eq!(edit.insert(&with, &texts), there, "{with:?}");
         assert_eq!(edit.remove(&with, &texts), file, "{with:?}");
         // A host that writes everything anew, and somebody who adds to it, lose nothing either.
-        let mut anew = as_host_reads(&with);
+        let mut anew = json::value(&with);
         if dice.below(2) == 0 {
             anew["added"] = json!(1);
             anew[list]["other"] = json!({});
         }
         let anew_text = serde_json::to_string_pretty(&anew).unwrap();
-        let left = as_host_reads(&edit.remove(&anew_text, &texts));
+        let left = json::value(&edit.remove(&anew_text, &texts));
         anew[list].as_object_mut().unwrap().remove("aw");
         if anew[list] == json!({}) && left.get(list).is_none() {
             anew.as_object_mut().unwrap().remove(list);
         }
         assert_eq!(left, anew, "{anew_text:?}");
-    }
-}
-
-#[test]
-fn a_whole_home_of_chance_comes_back() {
-    let mut dice = Dice::new();
-    let home = Home::bare();
-    for _ in 0..12 {
-        for name in ["AGENTS.md", "GEMINI.md", "~/.gemini/GEMINI.md", "~/.codex/AGENTS.md"] {
-            if dice.below(5) > 0 {
-                home.write(name, markdown(&mut dice));
-            }
-        }
-        for name in [".codex/config.toml", "~/.codex/config.toml"] {
-            home.write(name, settings(&mut dice));
-        }
-        for (name, list) in [
-            (".mcp.json", "mcpServers"),
-            ("~/.claude.json", "mcpServers"),
-            (".cursor/mcp.json", "mcpServers"),
-            ("~/.gemini/settings.json", "mcpServers"),
-            ("opencode.json", "mcp"),
-        ] {
-            let plain = dice.below(2) == 0;
-            home.write(name, json_settings(&mut dice, plain, list).0);
-        }
-        let before = home.tree();
-        for scope in ["", "--user"] {
-            if home.agent(&format!("install all {scope}")).code == 0 {
-                assert_ne!(home.tree(), before);
-            }
-        }
-        home.does("uninstall");
-        home.does("uninstall --user");
-        same(&home.tree(), &before);
     }
 }

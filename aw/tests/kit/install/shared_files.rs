@@ -1,4 +1,4 @@
-//! Files that several hosts read, and files that have several names.
+//! Files that several hosts read, and files with several names.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ fn have_theirs(home: &Home, hosts: &[&str], user: bool) {
 }
 
 #[test]
-fn what_another_host_uses_stays_in_whichever_order_they_go() {
+fn a_file_stays_while_another_host_uses_it() {
     let mut dice = Dice::new();
     for user in [false, true, false, true, false, true] {
         let home = Home::lived_in();
@@ -51,7 +51,7 @@ fn what_another_host_uses_stays_in_whichever_order_they_go() {
 }
 
 #[test]
-fn user_and_project_do_not_disturb_each_other() {
+fn user_and_project_are_installed_independently() {
     let home = Home::lived_in();
     let before = home.tree();
     home.does("install all");
@@ -66,7 +66,7 @@ fn user_and_project_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_home_that_is_the_project_too_is_left_as_it_was() {
+fn a_home_that_is_also_the_project_is_restored() {
     let home = Home::lived_in();
     let before = home.tree();
     for line in [
@@ -141,7 +141,7 @@ fn one_folder_of_skills_with_two_names_is_written_once() {
 }
 
 #[test]
-fn two_names_that_no_link_tells_apart_both_get_their_block() {
+fn a_hard_linked_file_gets_one_block_under_each_name() {
     let home = Home::bare();
     home.write("AGENTS.md", "# Mine\n");
     fs::hard_link(home.at("AGENTS.md"), home.at("GEMINI.md")).unwrap();
@@ -155,7 +155,7 @@ fn two_names_that_no_link_tells_apart_both_get_their_block() {
 }
 
 #[test]
-fn a_link_that_became_a_file_of_its_own_loses_its_copy_of_the_block_too() {
+fn a_link_that_became_a_file_loses_its_block_too() {
     let home = Home::bare();
     home.write("AGENTS.md", "# Mine\n");
     home.link("AGENTS.md", "GEMINI.md");
