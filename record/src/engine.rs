@@ -22,7 +22,7 @@ use crate::peers::Peers;
 use crate::presence::{PresenceTracker, Sign, Waiting};
 use crate::shared_answers::SharedAnswers;
 use crate::store::{
-    Look, NewArgument, NewDebate, NewMove, Store, VerifyWalk, Vitals, WriteOutcome,
+    NewArgument, NewDebate, NewMove, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
 };
 use crate::{
     Ask, CitedMark, CitedPage, Context, DebateList, DebateListed, Document, DocumentList,
@@ -616,7 +616,7 @@ fn receipt(role: Role, written: WriteOutcome) -> Receipt {
 }
 
 /// The answer to a wait, if the wait is over.
-fn news(role: Role, look: &Look) -> Option<News> {
+fn news(role: Role, look: &WaitLook) -> Option<News> {
     let found = look.answer.as_ref()?;
     let debate = &look.head.debate;
     Some(News {

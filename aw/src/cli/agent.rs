@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::debate::Shape;
-use super::output::{Format, Problem, Shown};
+use super::output::{CliError, Format, Shown};
 use super::session;
 use crate::kit::host::{Host, HostPaths, InstallScope};
 use crate::kit::project_of;
@@ -75,7 +75,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
             Agent::Show(command) => command.run(),
             Agent::Install(command) => command.run(),
@@ -102,45 +102,45 @@ struct HostAndScope {
 
 impl HostAndScope {
     /// The named hosts; none when no host was named.
-    fn hosts(&self) -> Result<Option<Vec<Host>>, Problem> {
+    fn hosts(&self) -> Result<Option<Vec<Host>>, CliError> {
         hosts(self.host.as_deref())
     }
 
-    fn scope(&self, settings: &ClientSettings) -> Result<InstallScope, Problem> {
+    fn scope(&self, settings: &ClientSettings) -> Result<InstallScope, CliError> {
         Ok(if self.user { InstallScope::User } else { InstallScope::Project(project(settings)?) })
     }
 }
 
-fn hosts(named: Option<&str>) -> Result<Option<Vec<Host>>, Problem> {
+fn hosts(named: Option<&str>) -> Result<Option<Vec<Host>>, CliError> {
     match named {
         None => Ok(None),
         Some("all") => Ok(Some(Host::ALL.to_vec())),
         Some(name) => match name.parse() {
             Ok(host) => Ok(Some(vec![host])),
-            Err(why) => Err(Problem::input(format!("there is no host {name:?}: {why}"))),
+            Err(why) => Err(CliError::input(format!("there is no host {name:?}: {why}"))),
         },
     }
 }
 
 /// The project of the current folder.
-fn project(settings: &ClientSettings) -> Result<PathBuf, Problem> {
+fn project(settings: &ClientSettings) -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()
-        .map_err(|error| Problem::input(format!("the current folder cannot be used: {error}")))?;
+        .map_err(|error| CliError::input(format!("the current folder cannot be used: {error}")))?;
     Ok(project_of(&here, settings.home.path()))
 }
 
 /// The folders with types of debate for this project.
-pub(super) fn shelves(settings: &ClientSettings) -> Result<Shelves, Problem> {
+pub(super) fn shelves(settings: &ClientSettings) -> Result<Shelves, CliError> {
     Ok(Shelves::of(settings.home.path(), &project(settings)?))
 }
 
-fn paths() -> Result<HostPaths, Problem> {
+fn paths() -> Result<HostPaths, CliError> {
     let environment =
-        environment(&HostPaths::VARIABLES).map_err(|bad| Problem::input(bad.to_string()))?;
-    HostPaths::of(&environment).ok_or_else(|| Problem::input("there is no home folder: set HOME"))
+        environment(&HostPaths::VARIABLES).map_err(|bad| CliError::input(bad.to_string()))?;
+    HostPaths::of(&environment).ok_or_else(|| CliError::input("there is no home folder: set HOME"))
 }
 
 /// The settings, and the paths of this user's hosts.
-fn surroundings() -> Result<(ClientSettings, HostPaths), Problem> {
+fn surroundings() -> Result<(ClientSettings, HostPaths), CliError> {
     Ok((session::settings()?, paths()?))
 }

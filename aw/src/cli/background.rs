@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::connect::known_on_port;
-use super::output::Problem;
+use super::output::CliError;
 use super::role;
 use super::server::running;
 use crate::data_dir::{DataDir, Running, Started};
@@ -57,7 +57,7 @@ impl How {
     /// As the last server was started on purpose: a command that needs one never starts a weaker one
     /// or another. Fails where the settings name another, or where the record is in PostgreSQL and the
     /// settings do not say how to reach it.
-    pub(super) fn again(settings: &ClientSettings) -> Result<Self, Problem> {
+    pub(super) fn again(settings: &ClientSettings) -> Result<Self, CliError> {
         let mut how = Self::restarted(settings)?;
         how.by_itself = true;
         let Some(last) = last_start(settings)? else { return Ok(how) };
@@ -73,7 +73,7 @@ impl How {
     }
 
     /// As the last server was started on purpose, but for what the settings say now.
-    pub(super) fn restarted(settings: &ClientSettings) -> Result<Self, Problem> {
+    pub(super) fn restarted(settings: &ClientSettings) -> Result<Self, CliError> {
         let Some(last) = last_start(settings)? else { return Ok(How::default()) };
         let is_usual = last.database == settings.home.database().display().to_string();
         let database = match &settings.database {
@@ -93,16 +93,16 @@ impl How {
 }
 
 /// How the last server was started on purpose, if one ever was.
-pub(super) fn last_start(settings: &ClientSettings) -> Result<Option<Started>, Problem> {
+pub(super) fn last_start(settings: &ClientSettings) -> Result<Option<Started>, CliError> {
     settings.home.last_start().map_err(|error| {
-        Problem::connection(format!("how the last server was started cannot be read: {error}"))
+        CliError::connection(format!("how the last server was started cannot be read: {error}"))
             .suggest("Start one as it should be: aw server start")
     })
 }
 
-fn another(now: &str, last: &Started) -> Problem {
+fn another(now: &str, last: &Started) -> CliError {
     let auth = if last.auth { ", with tokens" } else { "" };
-    Problem::connection(format!(
+    CliError::connection(format!(
         "the last server of this data folder was started at {} on {}{auth}, but {now}: none was started",
         last.listen, last.database
     ))
@@ -112,10 +112,10 @@ fn another(now: &str, last: &Started) -> Problem {
 }
 
 /// Starts a server unless one runs already; of many who try at once, one starts it.
-pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Problem> {
+pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, CliError> {
     let home = &settings.home;
     let failed = |error: io::Error| {
-        Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
+        CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
     let _turn = home.turn_to_start().map_err(failed)?;
     if let Some(running) = alive(settings)? {
@@ -159,11 +159,11 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Pro
             }
             let why =
                 last_error(&home.log(), began).unwrap_or_else(|| format!("it ended with {status}"));
-            return Err(Problem::connection(format!("the server did not start: {why}"))
+            return Err(CliError::connection(format!("the server did not start: {why}"))
                 .suggest(format!("See {}", home.log().display())));
         }
         if Instant::now() > deadline {
-            return Err(Problem::connection("the server takes too long to start")
+            return Err(CliError::connection("the server takes too long to start")
                 .suggest(format!("See {}", home.log().display())));
         }
         thread::sleep(PAUSE);
@@ -186,7 +186,7 @@ fn own_program() -> io::Result<PathBuf> {
 }
 
 /// The server of this folder, unless its process is just ending: then it is waited for.
-pub(super) fn alive(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
+pub(super) fn alive(settings: &ClientSettings) -> Result<Option<Running>, CliError> {
     let deadline = Instant::now() + STOP_PATIENCE;
     loop {
         match running(settings)? {
@@ -208,19 +208,19 @@ pub(super) struct Stopped {
 }
 
 /// Stops the server of this folder and returns when its lock is free, or another server has it.
-pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, Problem> {
+pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, CliError> {
     let failed = |error: io::Error| {
-        Problem::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
+        CliError::connection(format!("{}: {error}", home.path().display())).suggest("aw doctor")
     };
     let Some(was) = known(home).map_err(failed)?? else { return Ok(None) };
     let pid = was.pid;
     let signalled =
-        i32::try_from(pid).map_err(|_| Problem::connection("its pid makes no sense"))?;
+        i32::try_from(pid).map_err(|_| CliError::connection("its pid makes no sense"))?;
     match kill(Pid::from_raw(signalled), Signal::SIGTERM) {
         // It has just ended by itself.
         Ok(()) | Err(Errno::ESRCH) => {}
         Err(error) => {
-            return Err(Problem::connection(format!(
+            return Err(CliError::connection(format!(
                 "the server (pid {pid}) cannot be stopped: {error}"
             )));
         }
@@ -238,10 +238,10 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, Problem> {
         }
         if Instant::now() > deadline {
             return Err(if was.is_alive() {
-                Problem::connection(format!("the server (pid {pid}) does not stop"))
+                CliError::connection(format!("the server (pid {pid}) does not stop"))
                     .suggest(format!("kill -9 {pid}"))
             } else {
-                Problem::connection(format!(
+                CliError::connection(format!(
                     "the server (pid {pid}) has ended, but somebody holds its lock, {}",
                     home.path().join("server.lock").display()
                 ))
@@ -255,7 +255,7 @@ pub(super) fn stop(home: &DataDir) -> Result<Option<Stopped>, Problem> {
 
 /// The server that has the lock, if it is the process that it says it is: its number may mean
 /// somebody else by now, or mean somebody else here.
-fn known(home: &DataDir) -> io::Result<Result<Option<Running>, Problem>> {
+fn known(home: &DataDir) -> io::Result<Result<Option<Running>, CliError>> {
     let deadline = Instant::now() + RECOGNITION;
     loop {
         let Some(running) = home.running()? else { return Ok(Ok(None)) };
@@ -270,7 +270,7 @@ fn known(home: &DataDir) -> io::Result<Result<Option<Running>, Problem>> {
         };
         // One that has just taken the lock may still have to take away what the last one left.
         if Instant::now() > deadline {
-            return Ok(Err(Problem::connection(format!(
+            return Ok(Err(CliError::connection(format!(
                 "the lock of {} is held by {who}, but its server.json names process {}: nobody was stopped",
                 home.path().display(),
                 running.pid

@@ -11,7 +11,7 @@ use super::background;
 use super::debate::Shape;
 use super::human;
 use super::next_command::quoted;
-use super::output::{Answer, Problem, Shown};
+use super::output::{Answer, CliError, Shown};
 use super::server::running;
 use crate::api::error::Code;
 use crate::settings::ClientSettings;
@@ -36,16 +36,16 @@ pub(super) struct Restore {
 }
 
 impl Backup {
-    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, CliError> {
         let path = self.path.display();
         let database = file(settings, |url| {
-            Problem::input(format!(
+            CliError::input(format!(
                 "the record is kept in PostgreSQL ({url}), which makes its copies by itself"
             ))
             .suggest(format!("pg_dump --format=custom --file {path} \"$AW_DATABASE_URL\""))
         })?;
         if !database.exists() {
-            return Err(Problem::new(
+            return Err(CliError::new(
                 Code::FileNotFound,
                 format!("there is no database at {} yet", database.display()),
             )
@@ -54,7 +54,7 @@ impl Backup {
         let progress = human::Progress::new("copying");
         let bytes = aw_record::backup(&database, &self.path, |done, all| progress.show(done, all))
             .map_err(|error| {
-                Problem::input(format!("the backup failed: {error}"))
+                CliError::input(format!("the backup failed: {error}"))
                     .suggest("Choose a path that does not exist yet, with room for the database")
             })?;
         progress.done();
@@ -87,20 +87,20 @@ struct RestoreOutput {
 }
 
 impl Restore {
-    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+    pub(super) fn run(self, settings: &ClientSettings) -> Result<Shown, CliError> {
         let database = file(settings, |url| {
-            Problem::input(format!("the record is kept in PostgreSQL ({url})")).suggest(
+            CliError::input(format!("the record is kept in PostgreSQL ({url})")).suggest(
                 "Restore a copy made by pg_dump into an empty database with pg_restore, and name that in AW_DATABASE_URL",
             )
         })?;
         let failed = |error: std::io::Error| {
-            Problem::connection(format!("{}: {error}", settings.home.path().display()))
+            CliError::connection(format!("{}: {error}", settings.home.path().display()))
                 .suggest("aw doctor")
         };
         // Commands that find no server wait here, and start one on the restored record.
         let _turn = settings.home.turn_to_start().map_err(failed)?;
         if let Some(running) = background::alive(settings)? {
-            return Err(Problem::input(format!(
+            return Err(CliError::input(format!(
                 "a server runs on this data folder (pid {}): nothing was changed",
                 running.pid
             ))
@@ -109,7 +109,7 @@ impl Restore {
         let (backup, place) = (self.path.clone(), database.clone());
         let ending = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let runtime = tokio::runtime::Runtime::new()
-            .map_err(|error| Problem::input(format!("no threads can be started: {error}")))?;
+            .map_err(|error| CliError::input(format!("no threads can be started: {error}")))?;
         let progress = human::Progress::new("copying");
         // Not here: it waits for a database that has threads of its own.
         let restoring = runtime.spawn_blocking(move || {
@@ -120,7 +120,7 @@ impl Restore {
         });
         let restored = runtime
             .block_on(restoring)
-            .map_err(|died| Problem::input(format!("restoring it died: {died}")))?
+            .map_err(|died| CliError::input(format!("restoring it died: {died}")))?
             .map_err(|error| refused(&error))?;
         let shown = |path: &PathBuf| path.display().to_string();
         let Restored { bytes, kept, finished, debates, arguments, damages } = restored;
@@ -154,9 +154,9 @@ impl Restore {
 /// The SQLite file of this data folder's server, or what to say of a PostgreSQL.
 fn file(
     settings: &ClientSettings,
-    of_postgres: impl FnOnce(&str) -> Problem,
-) -> Result<PathBuf, Problem> {
-    let unusable = |why: String| Problem::input(why).suggest("aw doctor");
+    of_postgres: impl FnOnce(&str) -> CliError,
+) -> Result<PathBuf, CliError> {
+    let unusable = |why: String| CliError::input(why).suggest("aw doctor");
     let database: Place = match running(settings)? {
         Some(running) => running.database.parse().map_err(unusable)?,
         None => match (&settings.database, background::last_start(settings)?) {
@@ -172,16 +172,16 @@ fn file(
 }
 
 /// Says what to do about it.
-fn refused(error: &RestoreError) -> Problem {
+fn refused(error: &RestoreError) -> CliError {
     let message = format!("nothing was restored: {error}");
     match error {
         RestoreError::Open(OpenError::InUse { .. }) => {
-            Problem::input(message).suggest("Stop the server on it first: aw server stop")
+            CliError::input(message).suggest("Stop the server on it first: aw server stop")
         }
-        RestoreError::Damaged { .. } => Problem::new(Code::RecordDamaged, message)
+        RestoreError::Damaged { .. } => CliError::new(Code::RecordDamaged, message)
             .suggest("Choose another backup, or restore this one as it is with --accept-damage"),
         RestoreError::Open(_) | RestoreError::Unusable { .. } | RestoreError::Failed(_) => {
-            Problem::input(message).suggest("Choose a file that aw server backup has made")
+            CliError::input(message).suggest("Choose a file that aw server backup has made")
         }
     }
 }

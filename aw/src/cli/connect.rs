@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::background::{self, How};
 use super::human;
-use super::output::Problem;
+use super::output::CliError;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::http::Client;
@@ -55,7 +55,7 @@ struct Found {
 impl Connection {
     /// Finds the server, or starts it. The holder of the lock is believed to answer, because a trial
     /// connection would cost every command time: a command that does not reach it looks again.
-    pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, Problem> {
+    pub(super) fn find(settings: &ClientSettings, verbose: bool) -> Result<Self, CliError> {
         Ok(Self::of(locate(settings, verbose, holding)?, settings))
     }
 
@@ -63,7 +63,7 @@ impl Connection {
     pub(super) fn find_answering(
         settings: &ClientSettings,
         verbose: bool,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, CliError> {
         Ok(Self::of(locate(settings, verbose, answering)?, settings))
     }
 
@@ -101,7 +101,7 @@ impl Connection {
 
 impl TokenSource {
     /// A refusal for want of a good token, with what to do about it here.
-    pub(super) fn explained(&self, problem: Problem, home: &DataDir) -> Problem {
+    pub(super) fn explained(&self, problem: CliError, home: &DataDir) -> CliError {
         if problem.code != Code::AuthFailed {
             return problem;
         }
@@ -136,8 +136,8 @@ impl TokenSource {
 fn locate(
     settings: &ClientSettings,
     verbose: bool,
-    look: fn(&DataDir) -> Result<Option<String>, Problem>,
-) -> Result<Found, Problem> {
+    look: fn(&DataDir) -> Result<Option<String>, CliError>,
+) -> Result<Found, CliError> {
     let home = &settings.home;
     if let Some(url) = &settings.server_url {
         return Ok(Found { url: url.clone(), named: true, ours: home.serves(url) });
@@ -150,7 +150,7 @@ fn locate(
         return Ok(ours(url));
     }
     if !settings.autostart {
-        return Err(Problem::connection(format!("no server runs on {}", home.path().display()))
+        return Err(CliError::connection(format!("no server runs on {}", home.path().display()))
             .suggest("aw server start"));
     }
     if verbose {
@@ -160,9 +160,9 @@ fn locate(
 }
 
 /// The server that holds the lock of this folder.
-fn holding(home: &DataDir) -> Result<Option<String>, Problem> {
+fn holding(home: &DataDir) -> Result<Option<String>, CliError> {
     let running = home.running().map_err(|error: io::Error| {
-        Problem::connection(format!("{}: {error}", home.path().display()))
+        CliError::connection(format!("{}: {error}", home.path().display()))
             .suggest("Make the folder yours, or set DEBATE_SERVER_URL and DEBATE_AUTH_TOKEN")
     })?;
     Ok(running.map(|running| running.url))
@@ -170,7 +170,7 @@ fn holding(home: &DataDir) -> Result<Option<String>, Problem> {
 
 /// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
 /// its port.
-fn answering(home: &DataDir) -> Result<Option<String>, Problem> {
+fn answering(home: &DataDir) -> Result<Option<String>, CliError> {
     let began = Instant::now();
     while began.elapsed() < LAST_BREATHS {
         let Some(url) = holding(home)? else { return Ok(None) };
@@ -181,7 +181,7 @@ fn answering(home: &DataDir) -> Result<Option<String>, Problem> {
         }
         thread::sleep(BREATH);
     }
-    Err(Problem::connection("a server has the lock of this folder, but does not take connections")
+    Err(CliError::connection("a server has the lock of this folder, but does not take connections")
         .suggest("aw server restart"))
 }
 
@@ -207,13 +207,13 @@ impl Listener {
 
 /// The program that listens where our server would: ours, which came meanwhile, or a stranger that is
 /// left alone. Its own claims prove nothing: everybody can ask our server for its id.
-pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, Problem> {
+pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>, CliError> {
     let address = reachable(settings.listen);
     if TcpStream::connect_timeout(&address, KNOCK).is_err() {
         return Ok(None);
     }
     let url = format!("http://{address}");
-    let own = settings.home.id().map_err(|error| Problem::connection(error.to_string()))?;
+    let own = settings.home.id().map_err(|error| CliError::connection(error.to_string()))?;
     let listener = Listener::at(&url);
     if let Ok(Some(running)) = settings.home.running() {
         return Ok(Some(running.url));
@@ -233,7 +233,7 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
                 "{} is taken by the server of the older system; it was left alone",
                 settings.listen
             );
-            return Err(Problem::connection(message).suggest(format!(
+            return Err(CliError::connection(message).suggest(format!(
                 "Stop the older server (its own aw server stop), then run this again: its debates are imported. \
                  To use it as it is, set DEBATE_SERVER_URL={url}. To keep both, give this one a port and a \
                  folder of its own: AW_LISTEN and AWEAVE_HOME"
@@ -241,7 +241,7 @@ pub(super) fn known_on_port(settings: &ClientSettings) -> Result<Option<String>,
         }
         Listener::Other => "another program",
     };
-    Err(Problem::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
+    Err(CliError::connection(format!("{} is taken by {who}; it was left alone", settings.listen))
         .suggest(format!(
             "Choose a free address, for instance AW_LISTEN=127.0.0.1:{}, or set DEBATE_SERVER_URL to talk to that server",
             settings.listen.port().wrapping_add(1).max(1024)

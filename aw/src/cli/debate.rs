@@ -13,13 +13,13 @@ use std::time::Duration;
 use clap::Subcommand;
 
 use super::next_command::CommandLine;
-use super::output::{Answer, Format, Problem, Shown};
+use super::output::{Answer, CliError, Format, Shown};
 use crate::api::advice::{Advice, Step};
 use crate::api::types::ArgumentIdText;
 pub(super) use invite::Invitation;
 pub(super) use post::WriteOutput;
 use read::Export;
-pub(super) use read::{ContextOutput, Types};
+pub(super) use read::{ContextOutput, TypesOutput};
 pub(super) use verify::{Walk, in_words};
 pub(super) use wait::WaitOutput;
 
@@ -64,7 +64,7 @@ aw debate <command> --help has its flags and an example.
 /// Hold a debate: create it, answer, wait, appeal, rule
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
-pub(super) enum Debate {
+pub(super) enum DebateCommand {
     /// Make a UUID for a debate or a request (needs no server)
     #[command(after_help = "Example:\n  aw debate generate-id")]
     GenerateId(Shape),
@@ -92,12 +92,12 @@ pub(super) enum Debate {
     #[command(
         after_help = "Example:\n  aw debate appeal --debate-id 93d8… --target-id 01a1… --file appeal.md"
     )]
-    Appeal(write::Ask),
+    Appeal(write::RequestCommand),
     /// Ask to complete the debate: a RESOLUTION (proposer)
     #[command(
         after_help = "Example:\n  aw debate request-completion --debate-id 93d8… --target-id 01a1… --file resolution.md"
     )]
-    RequestCompletion(write::Ask),
+    RequestCompletion(write::RequestCommand),
     /// Settle what is pending, which binds both sides (arbitrator)
     #[command(
         after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --content \"Option B\""
@@ -153,44 +153,46 @@ pub(super) struct Shape {
     pub(super) verbose: bool,
 }
 
-impl Debate {
+impl DebateCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            Debate::GenerateId(shape) | Debate::Types(shape) => shape.format,
-            Debate::Create(command) => command.shape.format,
-            Debate::GetContext(command) => command.shape.format,
-            Debate::Submit(command) => command.shape.format,
-            Debate::Wait(command) => command.shape.format,
-            Debate::Appeal(command) | Debate::RequestCompletion(command) => command.shape.format,
-            Debate::Ruling(command) => command.shape.format,
-            Debate::Intervention(command) => command.shape.format,
-            Debate::List(command) => command.shape.format,
-            Debate::Open(command) => command.shape.format,
-            Debate::Invite(command) => command.shape.format,
-            Debate::Export(_) => Format::Json,
-            Debate::Verify(command) => command.shape.format,
-            Debate::Delete(command) => command.shape.format,
+            DebateCommand::GenerateId(shape) | DebateCommand::Types(shape) => shape.format,
+            DebateCommand::Create(command) => command.shape.format,
+            DebateCommand::GetContext(command) => command.shape.format,
+            DebateCommand::Submit(command) => command.shape.format,
+            DebateCommand::Wait(command) => command.shape.format,
+            DebateCommand::Appeal(command) | DebateCommand::RequestCompletion(command) => {
+                command.shape.format
+            }
+            DebateCommand::Ruling(command) => command.shape.format,
+            DebateCommand::Intervention(command) => command.shape.format,
+            DebateCommand::List(command) => command.shape.format,
+            DebateCommand::Open(command) => command.shape.format,
+            DebateCommand::Invite(command) => command.shape.format,
+            DebateCommand::Export(_) => Format::Json,
+            DebateCommand::Verify(command) => command.shape.format,
+            DebateCommand::Delete(command) => command.shape.format,
         }
     }
 
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
-            Debate::GenerateId(_) => Ok(Shown::Answer(read::generate_id())),
-            Debate::Create(command) => command.run(),
-            Debate::GetContext(command) => command.run(),
-            Debate::Submit(command) => command.run(),
-            Debate::Wait(command) => command.run(),
-            Debate::Appeal(command) => command.run(write::Wanted::Ruling),
-            Debate::RequestCompletion(command) => command.run(write::Wanted::Completion),
-            Debate::Ruling(command) => command.run(),
-            Debate::Intervention(command) => command.run(),
-            Debate::List(command) => command.run(),
-            Debate::Types(_) => read::types(),
-            Debate::Open(command) => command.run(),
-            Debate::Invite(command) => command.run(),
-            Debate::Export(command) => command.run(),
-            Debate::Verify(command) => command.run(),
-            Debate::Delete(command) => command.run(),
+            DebateCommand::GenerateId(_) => Ok(Shown::Answer(read::generate_id())),
+            DebateCommand::Create(command) => command.run(),
+            DebateCommand::GetContext(command) => command.run(),
+            DebateCommand::Submit(command) => command.run(),
+            DebateCommand::Wait(command) => command.run(),
+            DebateCommand::Appeal(command) => command.run(write::Wanted::Ruling),
+            DebateCommand::RequestCompletion(command) => command.run(write::Wanted::Completion),
+            DebateCommand::Ruling(command) => command.run(),
+            DebateCommand::Intervention(command) => command.run(),
+            DebateCommand::List(command) => command.run(),
+            DebateCommand::Types(_) => read::types(),
+            DebateCommand::Open(command) => command.run(),
+            DebateCommand::Invite(command) => command.run(),
+            DebateCommand::Export(command) => command.run(),
+            DebateCommand::Verify(command) => command.run(),
+            DebateCommand::Delete(command) => command.run(),
         }
     }
 }

@@ -238,7 +238,7 @@ impl Stage {
             .with_context(|| format!("aw {typed} printed something else"))?;
         match printed {
             Printed::Answer { content: [Content { data }] } => Ok(data),
-            Printed::Problem { error } => bail!("aw {typed}: {} ({})", error.message, error.code),
+            Printed::CliError { error } => bail!("aw {typed}: {} ({})", error.message, error.code),
         }
     }
 
@@ -322,7 +322,7 @@ fn command(program: &Path, home: &Path) -> Command {
 #[serde(untagged)]
 enum Printed<T> {
     Answer { content: [Content<T>; 1] },
-    Problem { error: Box<Error> },
+    CliError { error: Box<Error> },
 }
 
 #[derive(Deserialize)]

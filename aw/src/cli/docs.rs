@@ -11,9 +11,9 @@ use uuid::Uuid;
 use super::debate::Shape;
 use super::human::{self, Paper};
 use super::next_command::{CommandLine, YOUR_TEXT, quoted};
-use super::output::{Answer, Format, Problem, Shown};
+use super::output::{Answer, CliError, Format, Shown};
 use super::session::Session;
-use super::text::Text;
+use super::text::TextInput;
 use crate::api::client::{self, DocumentFilter, Reply, Request};
 use crate::api::error::SERVER;
 use crate::api::types::{Document, KeptVersion, SubmitDocument};
@@ -70,7 +70,7 @@ pub(super) enum Docs {
     History(History),
     /// Show what changed between two versions
     #[command(after_help = "Example:\n  aw docs diff 0c5a44a3-… --from 1 --to 3 --format markdown")]
-    Diff(Diff),
+    Diff(DiffCommand),
     /// Write a version to a file
     #[command(after_help = "Example:\n  aw docs export 0c5a44a3-… --output plan.md")]
     Export(Export),
@@ -115,7 +115,7 @@ struct NewVersion {
     #[arg(long, value_name = "LABEL")]
     author: Option<String>,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
 }
 
 #[derive(Debug, clap::Args)]
@@ -184,7 +184,7 @@ pub(super) struct History {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Diff {
+pub(super) struct DiffCommand {
     /// The document
     document_id: String,
     /// The older side; by default the version before
@@ -254,7 +254,7 @@ impl Docs {
         }
     }
 
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
             Docs::Create(Create { version, shape }) => {
                 let line = CommandLine::new("docs create");
@@ -286,7 +286,7 @@ impl NewVersion {
         line: CommandLine,
         request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
         done: &str,
-    ) -> Result<Shown, Problem> {
+    ) -> Result<Shown, CliError> {
         let line = line
             .flag("--summary", &self.summary)
             .flag_if("--metadata", self.metadata.as_deref())
@@ -313,10 +313,10 @@ impl NewVersion {
         })
     }
 
-    fn metadata(&self) -> Result<Map<String, Value>, Problem> {
+    fn metadata(&self) -> Result<Map<String, Value>, CliError> {
         let Some(text) = &self.metadata else { return Ok(Map::new()) };
         serde_json::from_str(text).map_err(|_| {
-            Problem::input(format!("--metadata is not a JSON object: {text}"))
+            CliError::input(format!("--metadata is not a JSON object: {text}"))
                 .suggest("Use for instance --metadata '{\"debate_id\": \"…\"}'")
         })
     }
@@ -328,9 +328,9 @@ fn keep(
     mut body: SubmitDocument,
     request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
     done: &str,
-) -> Result<Shown, Problem> {
+) -> Result<Shown, CliError> {
     let id = body.client_request_id.clone().unwrap_or_default();
-    let identified = |problem: Problem| problem.with("client_request_id", id.as_str());
+    let identified = |problem: CliError| problem.with("client_request_id", id.as_str());
     let session = Session::open(shape.verbose).map_err(identified)?;
     body.author = body.author.or_else(|| session.settings.author.clone());
     let kept = session.call(&request(body)).map_err(identified)?;
@@ -352,7 +352,7 @@ struct KeptOutput {
 }
 
 impl Get {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.verbose)?;
         let document = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
         if self.format == GetFormat::Plain {
@@ -367,14 +367,14 @@ fn fetch(
     document: &str,
     version: Option<u64>,
     include_deleted: bool,
-) -> Result<Reply<Document>, Problem> {
+) -> Result<Reply<Document>, CliError> {
     session
         .call(&client::document(document, version, include_deleted))
         .map_err(|problem| problem.with("document_id", document))
 }
 
 impl List {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let filter = DocumentFilter {
             search: self.search.as_deref(),
@@ -390,7 +390,7 @@ impl List {
 }
 
 impl History {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let filter = DocumentFilter {
             search: None,
@@ -438,8 +438,8 @@ impl Page<'_> {
     }
 }
 
-impl Diff {
-    fn run(self) -> Result<Shown, Problem> {
+impl DiffCommand {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let diff = session
             .call(&client::diff(&self.document_id, self.from, self.to))
@@ -449,7 +449,7 @@ impl Diff {
 }
 
 impl Export {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let Document { version, content: text, .. } =
             fetch(&session, &self.document_id, self.version, false)?.data;
@@ -462,7 +462,7 @@ impl Export {
                 .flag("--output", &shown)
                 .flag_if("--version", self.version.map(|version| version.to_string()).as_deref())
                 .word("--force");
-            return Err(Problem::input(format!(
+            return Err(CliError::input(format!(
                 "{shown} is there and holds something else than version {}",
                 version.version
             ))
@@ -473,7 +473,7 @@ impl Export {
             .with("document_id", self.document_id.as_str()));
         }
         fs::write(&self.output, &text).map_err(|error| {
-            Problem::input(format!("{} cannot be written: {error}", self.output.display()))
+            CliError::input(format!("{} cannot be written: {error}", self.output.display()))
                 .suggest("Give another path with --output")
                 .with("document_id", self.document_id.as_str())
         })?;
@@ -490,9 +490,9 @@ impl Export {
 }
 
 impl Delete {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         if !self.confirm {
-            return Err(Problem::input("this hides the document, so it wants --confirm")
+            return Err(CliError::input("this hides the document, so it wants --confirm")
                 .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id)))
                 .with("document_id", self.document_id.as_str()));
         }
@@ -516,7 +516,7 @@ struct DeletedOutput {
 }
 
 impl Restore {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let Document { version: old, content, .. } =
             fetch(&session, &self.document_id, Some(self.version), false)?.data;

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::background::How;
 use super::connect::{Connection, known_on_port};
 use super::human;
-use super::output::{Answer, Problem, Shown};
+use super::output::{Answer, CliError, Shown};
 use super::session::settings;
 use crate::api::client;
 use crate::api::http::{BUDGET, Lost, Trouble};
@@ -103,7 +103,7 @@ impl Check {
     }
 
     /// A failed check out of a problem.
-    fn of(name: &str, problem: &Problem) -> Self {
+    fn of(name: &str, problem: &CliError) -> Self {
         Self::failed(name, &problem.message, problem.suggestion.as_deref().unwrap_or_default())
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::debate::{ContextOutput, WaitOutput, WriteOutput};
 use super::doctor::{Check, Status};
-use super::output::Problem;
+use super::output::CliError;
 use super::server::LogLines;
 use crate::api::client::Reply;
 use crate::api::types::{
@@ -487,7 +487,7 @@ pub(super) fn closing(metadata: &Map<String, Value>, paper: &Paper) -> String {
 }
 
 /// A failure.
-pub(super) fn problem(problem: &Problem, paper: &Paper) -> String {
+pub(super) fn problem(problem: &CliError, paper: &Paper) -> String {
     let red = AnsiColor::Red.on_default().bold();
     let mut text = format!(
         "{} {} {}\n",

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use super::human;
-use super::output::{Answer, Problem, Shown};
+use super::output::{Answer, CliError, Shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Completions {
@@ -24,7 +24,7 @@ pub(super) struct Man {
 }
 
 impl Completions {
-    pub(super) fn run(self, mut command: clap::Command) -> Result<Shown, Problem> {
+    pub(super) fn run(self, mut command: clap::Command) -> Result<Shown, CliError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "aw", &mut script);
         Ok(Shown::Raw(script))
@@ -32,9 +32,9 @@ impl Completions {
 }
 
 impl Man {
-    pub(super) fn run(self, command: &clap::Command) -> Result<Shown, Problem> {
+    pub(super) fn run(self, command: &clap::Command) -> Result<Shown, CliError> {
         let failed = |error: std::io::Error| {
-            Problem::input(format!("the manual cannot be written: {error}"))
+            CliError::input(format!("the manual cannot be written: {error}"))
         };
         let Some(folder) = &self.output else {
             let mut page = Vec::new();

@@ -19,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::agent::shelves;
 use super::human;
-use super::output::Problem;
+use super::output::CliError;
 use super::role;
 use super::serve::{fail, log_filter};
 use super::session::{self, Session};
@@ -27,7 +27,7 @@ use crate::api::client::Call;
 use crate::api::error::{Code, INPUT, SERVER};
 use crate::api::http::Data;
 use crate::mcp::{
-    self, CallSource, CallerInfo, Defaults, Refusal, Scope, Server, Transport, Types,
+    self, ApiServer, CallSource, CallerInfo, Defaults, Scope, ToolRefusal, Transport, TypeSource,
 };
 use crate::policy::Denied;
 use crate::settings::ClientSettings;
@@ -36,7 +36,7 @@ use crate::settings::ClientSettings;
 const LONGEST: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Mcp {
+pub(super) struct McpCommand {
     /// proposer, opponent or arbitrator: offer only what this role may use [env: AW_ROLE]
     ///
     /// Without it everything but the arbitrator's moves is offered.
@@ -44,7 +44,7 @@ pub(super) struct Mcp {
     role: Option<Role>,
 }
 
-impl Mcp {
+impl McpCommand {
     pub(super) fn run(self) -> ExitCode {
         let filter = match log_filter("error") {
             Ok(filter) => filter,
@@ -82,14 +82,14 @@ impl Mcp {
     }
 }
 
-impl Mcp {
+impl McpCommand {
     /// The role of the flag or of the environment, which must not contradict each other.
-    fn held_to(&self) -> Result<Option<Role>, Problem> {
+    fn held_to(&self) -> Result<Option<Role>, CliError> {
         let held = role::held_to()?;
         match (held, self.role) {
             (Some(own), Some(named)) if own != named => {
                 let denied = Denied::Role { own, named };
-                Err(Problem::new(Code::Forbidden, format!("aw mcp {denied} ({})", role::NAME)))
+                Err(CliError::new(Code::Forbidden, format!("aw mcp {denied} ({})", role::NAME)))
             }
             (held, named) => Ok(named.or(held)),
         }
@@ -124,7 +124,7 @@ async fn serve(role: Option<Role>) -> anyhow::Result<()> {
 /// What the settings say; where they cannot be read, the usual, and each call says what is wrong.
 fn defaults() -> Defaults {
     let Ok(settings) = session::settings() else { return Defaults::default() };
-    let types = shelves(&settings).map_or(Types::BuiltIn, Types::OfProject);
+    let types = shelves(&settings).map_or(TypeSource::BuiltIn, TypeSource::OfProject);
     let ClientSettings { debate_language, patience, author, .. } = settings;
     Defaults { debate_language, patience, author, types }
 }
@@ -152,7 +152,7 @@ struct FoundServer(Mutex<Option<Arc<Session>>>);
 
 impl FoundServer {
     /// The server that was found, or else is found or started now.
-    fn session(&self) -> Result<Arc<Session>, Problem> {
+    fn session(&self) -> Result<Arc<Session>, CliError> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match found.as_ref() {
             Some(session) => Ok(session.clone()),
@@ -161,7 +161,7 @@ impl FoundServer {
     }
 
     /// Looks for it anew, unless another call has done so meanwhile.
-    fn session_after(&self, lost: &Arc<Session>) -> Result<Arc<Session>, Problem> {
+    fn session_after(&self, lost: &Arc<Session>) -> Result<Arc<Session>, CliError> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.as_ref().is_some_and(|known| Arc::ptr_eq(known, lost)) {
             *found = None;
@@ -171,8 +171,8 @@ impl FoundServer {
     }
 }
 
-impl Server for FoundServer {
-    fn call(&self, call: &Call, within: Duration) -> Result<Data, Refusal> {
+impl ApiServer for FoundServer {
+    fn call(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal> {
         let mut session = self.session().map_err(refusal)?;
         let mut times = 0;
         // The time that it takes to find or start the server does not count.
@@ -187,7 +187,7 @@ impl Server for FoundServer {
         answer.map_err(|trouble| refusal(session.problem(trouble)))
     }
 
-    fn call_again(&self, call: &Call, within: Duration) -> Result<Data, Refusal> {
+    fn call_again(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal> {
         let session = self.session().map_err(refusal)?;
         let answer = session.client.data_once(call, Instant::now() + within);
         let runs = || matches!(session.settings.home.running(), Ok(Some(_)));
@@ -213,12 +213,12 @@ impl Server for FoundServer {
 }
 
 /// A problem as a tool reports it.
-fn refusal(problem: Problem) -> Refusal {
+fn refusal(problem: CliError) -> ToolRefusal {
     let refusal = match problem.refused {
         // The suggestion about tokens was made for this machine.
-        Some(refused) if problem.code == Code::AuthFailed => Refusal::of(*refused),
-        Some(refused) => return Refusal::of(*refused),
-        None => Refusal::new(problem.code, problem.message),
+        Some(refused) if problem.code == Code::AuthFailed => ToolRefusal::of(*refused),
+        Some(refused) => return ToolRefusal::of(*refused),
+        None => ToolRefusal::new(problem.code, problem.message),
     };
     match problem.suggestion {
         Some(line) if line.starts_with("aw ") => {

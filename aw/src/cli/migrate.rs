@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::debate::Shape;
 use super::human;
-use super::output::{Answer, Problem, Shown};
+use super::output::{Answer, CliError, Shown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Migrate {
@@ -20,12 +20,12 @@ pub(super) struct Migrate {
 }
 
 impl Migrate {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let from = place("--from", &self.from)?;
         let to = place("--to", &self.to)?;
         let (source, target) = (from.to_string(), to.to_string());
         let runtime = tokio::runtime::Runtime::new()
-            .map_err(|error| Problem::input(format!("no threads can be started: {error}")))?;
+            .map_err(|error| CliError::input(format!("no threads can be started: {error}")))?;
         let progress = human::Progress::new("moving");
         // Not here: it waits for databases that have runtimes of their own.
         let moving = runtime.spawn_blocking(move || {
@@ -34,7 +34,7 @@ impl Migrate {
             moved
         });
         let moved = runtime.block_on(moving);
-        let moved = moved.map_err(|died| Problem::input(format!("moving it died: {died}")))?;
+        let moved = moved.map_err(|died| CliError::input(format!("moving it died: {died}")))?;
         let moved = moved.map_err(|error| refused(&error))?;
         let data = json!({
             "from": source,
@@ -51,13 +51,14 @@ impl Migrate {
     }
 }
 
-fn place(flag: &str, text: &str) -> Result<Place, Problem> {
-    text.parse()
-        .map_err(|why| Problem::input(format!("{flag}: {why}")).suggest("aw server migrate --help"))
+fn place(flag: &str, text: &str) -> Result<Place, CliError> {
+    text.parse().map_err(|why| {
+        CliError::input(format!("{flag}: {why}")).suggest("aw server migrate --help")
+    })
 }
 
 /// Says what to do about it.
-fn refused(error: &TransferError) -> Problem {
+fn refused(error: &TransferError) -> CliError {
     let message = format!("the record was not moved: {error}");
     let suggestion = match error {
         TransferError::Open(OpenError::InUse { .. }) => {
@@ -73,9 +74,9 @@ fn refused(error: &TransferError) -> Problem {
     };
     let problem = match error {
         TransferError::Open(OpenError::Postgres { .. }) | TransferError::Failed(_) => {
-            Problem::connection(message)
+            CliError::connection(message)
         }
-        _ => Problem::input(message),
+        _ => CliError::input(message),
     };
     problem.suggest(suggestion)
 }

@@ -36,7 +36,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::api::error::{INPUT, SERVER};
-use output::{Format, Problem, show};
+use output::{CliError, Format, show};
 
 const HELP: &str = "\
 Two coding agents debate a plan until it holds.
@@ -87,22 +87,22 @@ struct Typed {
 #[command(defer = true)]
 enum Command {
     #[command(subcommand)]
-    Debate(debate::Debate),
+    Debate(debate::DebateCommand),
     #[command(subcommand)]
     Docs(docs::Docs),
     #[command(subcommand)]
     Agent(agent::Agent),
     #[command(subcommand)]
-    Server(server::Server),
+    Server(server::ServerCommand),
     #[command(subcommand)]
-    Token(token::Token),
+    Token(token::TokenCommand),
     /// Run the server in the foreground
     Serve(serve::Serve),
     /// Offer the moves of a debate as tools over stdin and stdout (Model Context Protocol)
     #[command(
         after_help = "A coding agent starts it by itself once it is in the agent's settings: see aw agent install. The server is started when a tool needs it.\n\nExample:\n  aw mcp --role opponent"
     )]
-    Mcp(mcp::Mcp),
+    Mcp(mcp::McpCommand),
     /// Check the installation and say how to mend what is wrong
     #[command(after_help = "Example:\n  aw doctor --format markdown")]
     Doctor(debate::Shape),
@@ -176,7 +176,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let all = command.get_subcommands().map(clap::Command::get_name);
         let all: Vec<&str> = all.filter(|name| *name != "help").collect();
         let message = format!("{named} wants a command: {}", all.join(", "));
-        return show(Err(Problem::input(message).suggest(help)), Format::Json);
+        return show(Err(CliError::input(message).suggest(help)), Format::Json);
     }
     let text = usage.render().to_string();
     let mut lines = text.lines();
@@ -198,7 +198,7 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     } else {
         help
     };
-    show(Err(Problem::input(message).suggest(suggestion)), Format::Json)
+    show(Err(CliError::input(message).suggest(suggestion)), Format::Json)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::next_command::CommandLine;
-use super::output::{Format, Problem};
+use super::output::{CliError, Format};
 use crate::api::advice::Look;
 
 /// The next command: the last good step.
-pub(super) fn onward(problem: &Problem, format: Format) -> Option<String> {
+pub(super) fn onward(problem: &CliError, format: Format) -> Option<String> {
     let id = |name: &str| problem.metadata.get(name).and_then(Value::as_str);
     let line = match Look::after(&problem.code, problem.field())? {
         Look::Debates => CommandLine::new("debate list"),

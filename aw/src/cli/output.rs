@@ -111,7 +111,7 @@ impl Answer {
 
 /// A failure.
 #[derive(Debug, Clone)]
-pub(super) struct Problem {
+pub(super) struct CliError {
     pub(super) code: Code,
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
@@ -120,9 +120,9 @@ pub(super) struct Problem {
     pub(super) metadata: Box<Map<String, Value>>,
 }
 
-impl Problem {
+impl CliError {
     pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
-        Problem {
+        CliError {
             code,
             message: message.into(),
             suggestion: None,
@@ -152,7 +152,7 @@ impl Problem {
     /// What the server at this URL refused, or why there was no answer from it.
     pub(super) fn of(trouble: Trouble, base: &str) -> Self {
         match trouble {
-            Trouble::Refused(refused) | Trouble::Busy(refused, _) => Problem {
+            Trouble::Refused(refused) | Trouble::Busy(refused, _) => CliError {
                 code: refused.data.code.clone(),
                 message: refused.data.message.clone(),
                 suggestion: refused.data.suggestion.clone(),
@@ -186,7 +186,7 @@ impl Problem {
 }
 
 /// Shows what came of a command and says how the program should exit.
-pub(super) fn show(outcome: Result<Shown, Problem>, format: Format) -> ExitCode {
+pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode {
     let paper = Paper::of_stdout();
     let (text, code) = match outcome {
         Ok(Shown::Nothing) => return ExitCode::SUCCESS,
@@ -280,7 +280,7 @@ fn written(envelope: &Value) -> String {
     format!("{{{}}}\n", parts.join(",\n"))
 }
 
-fn json_of_problem(problem: &Problem) -> String {
+fn json_of_problem(problem: &CliError) -> String {
     #[derive(Serialize)]
     struct Short<'a> {
         code: &'a Code,
@@ -288,7 +288,7 @@ fn json_of_problem(problem: &Problem) -> String {
         #[serde(skip_serializing_if = "Option::is_none")]
         suggestion: Option<&'a str>,
     }
-    let Problem { code, message, suggestion, .. } = problem;
+    let CliError { code, message, suggestion, .. } = problem;
     let error = Short { code, message, suggestion: suggestion.as_deref() };
     let data = match &problem.refused {
         Some(refused) => json!({"server_error": refused}),

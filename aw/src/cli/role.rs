@@ -9,7 +9,7 @@ use aw_core::Role;
 use clap::ArgMatches;
 
 use super::next_command::CommandLine;
-use super::output::{Format, Problem};
+use super::output::{CliError, Format};
 use crate::api::error::Code;
 use crate::policy::{self, Denied, Users};
 
@@ -17,17 +17,17 @@ use crate::policy::{self, Denied, Users};
 pub(super) const NAME: &str = "AW_ROLE";
 
 /// Returns the role that the environment names, if any.
-pub(super) fn held_to() -> Result<Option<Role>, Problem> {
+pub(super) fn held_to() -> Result<Option<Role>, CliError> {
     let Some(said) = env::var_os(NAME).filter(|said| !said.is_empty()) else { return Ok(None) };
     let role = said.to_str().and_then(|said| said.parse().ok());
     role.map(Some).ok_or_else(|| {
         let message = format!("{NAME} is {said:?}; it must be proposer, opponent or arbitrator");
-        Problem::input(message).suggest(format!("Correct or unset {NAME}"))
+        CliError::input(message).suggest(format!("Correct or unset {NAME}"))
     })
 }
 
 /// Refuses a command of another role, and returns how the refusal is to be shown.
-pub(super) fn check(typed: &ArgMatches) -> Result<(), (Problem, Format)> {
+pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     let mut words = Vec::new();
     let mut command = typed;
     while let Some((word, inner)) = command.subcommand() {
@@ -48,7 +48,7 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (Problem, Format)> {
         .map_err(|denied| shown(refusal(&name, own, denied, said("debate_id").map(String::as_str))))
 }
 
-fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> Problem {
+fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> CliError {
     let list = CommandLine::new("debate list");
     let next = match (debate, own) {
         (Some(debate), _) => CommandLine::new("debate get-context")
@@ -63,7 +63,7 @@ fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> Probl
         Denied::Command { users: Users::Person, .. } => "Ask your user to run it".to_owned(),
         Denied::Command { .. } | Denied::Role { .. } => format!("Play your own role: {next}"),
     };
-    let problem = Problem::new(Code::Forbidden, format!("aw {name} {denied} ({NAME})"))
+    let problem = CliError::new(Code::Forbidden, format!("aw {name} {denied} ({NAME})"))
         .suggest(suggestion)
         .with("reason", "role")
         .with("next_command", next);

@@ -19,7 +19,7 @@ use super::connect::Listener;
 use crate::api::error::{INPUT, SERVER};
 use crate::data_dir::{Running, Started};
 use crate::kit::types::Shelves;
-use crate::mcp::{Defaults, Types};
+use crate::mcp::{Defaults, TypeSource};
 use crate::process;
 use crate::server::{self, Setup, Stop};
 use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
@@ -154,7 +154,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         tool_defaults: Defaults {
             debate_language,
             patience,
-            types: Types::OfUser(Shelves::of_user(home.path())),
+            types: TypeSource::OfUser(Shelves::of_user(home.path())),
             ..Defaults::default()
         },
     });

@@ -15,7 +15,7 @@ use super::backup::{Backup, Restore};
 use super::debate::Shape;
 use super::human;
 use super::migrate::Migrate;
-use super::output::{Answer, Format, Problem, Shown};
+use super::output::{Answer, CliError, Format, Shown};
 use super::session::settings;
 use crate::api::client;
 use crate::api::error::Code;
@@ -50,7 +50,7 @@ aw server <command> --help has its flags and an example.
 /// Run the server in the background: start, stop, look after it
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
-pub(super) enum Server {
+pub(super) enum ServerCommand {
     /// Start it, unless it runs already
     #[command(
         after_help = "The data folder remembers how it was started: a command that finds no server starts one at the same address, on the same record, and with tokens if this one asks for them. Where that cannot be it starts none.\n\nExample:\n  aw server start"
@@ -106,28 +106,28 @@ pub(super) struct Logs {
     shape: Shape,
 }
 
-impl Server {
+impl ServerCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            Server::Start(command) | Server::Restart(command) => command.shape.format,
-            Server::Stop(shape) | Server::Status(shape) => shape.format,
-            Server::Logs(command) => command.shape.format,
-            Server::Backup(command) => command.shape.format,
-            Server::Restore(command) => command.shape.format,
-            Server::Migrate(command) => command.shape.format,
+            ServerCommand::Start(command) | ServerCommand::Restart(command) => command.shape.format,
+            ServerCommand::Stop(shape) | ServerCommand::Status(shape) => shape.format,
+            ServerCommand::Logs(command) => command.shape.format,
+            ServerCommand::Backup(command) => command.shape.format,
+            ServerCommand::Restore(command) => command.shape.format,
+            ServerCommand::Migrate(command) => command.shape.format,
         }
     }
 
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let settings = settings()?;
         let answer = match self {
-            Server::Start(Start { auth, .. }) => {
+            ServerCommand::Start(Start { auth, .. }) => {
                 let already = running(&settings)?.is_some();
                 // What was typed counts, whatever the last one was; one that cannot be read is
                 // written anew.
                 let last = settings.home.last_start().ok().flatten();
                 let settings =
-                    settings.without_last().map_err(|bad| Problem::input(bad.to_string()))?;
+                    settings.without_last().map_err(|bad| CliError::input(bad.to_string()))?;
                 let running =
                     background::start(&settings, &How { auth_flag: auth, ..How::default() })?;
                 let message = if already { "The server runs already" } else { "Server started" };
@@ -145,7 +145,7 @@ impl Server {
                     _ => answer,
                 }
             }
-            Server::Stop(_) => match background::stop(&settings.home)? {
+            ServerCommand::Stop(_) => match background::stop(&settings.home)? {
                 Some(Stopped { was, next: None }) => {
                     Answer::new(json!({"running": false, "pid": was.pid}), human::fields)
                         .message("Server stopped")
@@ -159,7 +159,7 @@ impl Server {
                 None => Answer::new(json!({"running": false}), human::fields)
                     .message("No server was running"),
             },
-            Server::Restart(Start { auth, .. }) => {
+            ServerCommand::Restart(Start { auth, .. }) => {
                 // Before anything is stopped: whether it can be started again as it was.
                 let mut how = How::restarted(&settings)?;
                 let stopped = background::stop(&settings.home)?;
@@ -167,7 +167,7 @@ impl Server {
                 let running = background::start(&settings, &how)?;
                 started(&settings, &running, "Server restarted")
             }
-            Server::Status(_) => match running(&settings)? {
+            ServerCommand::Status(_) => match running(&settings)? {
                 Some(running) => Answer::new(describe(&settings, &running), human::fields),
                 None => Answer::new(
                     json!({"running": false, "home": settings.home.path().display().to_string()}),
@@ -176,20 +176,20 @@ impl Server {
                 .message("No server runs on this data folder")
                 .next("aw server start"),
             },
-            Server::Logs(command) => return command.run(&settings),
-            Server::Backup(command) => return command.run(&settings),
-            Server::Restore(command) => return command.run(&settings),
-            Server::Migrate(command) => return command.run(),
+            ServerCommand::Logs(command) => return command.run(&settings),
+            ServerCommand::Backup(command) => return command.run(&settings),
+            ServerCommand::Restore(command) => return command.run(&settings),
+            ServerCommand::Migrate(command) => return command.run(),
         };
         Ok(Shown::Answer(answer))
     }
 }
 
-pub(super) fn running(settings: &ClientSettings) -> Result<Option<Running>, Problem> {
+pub(super) fn running(settings: &ClientSettings) -> Result<Option<Running>, CliError> {
     settings
         .home
         .running()
-        .map_err(|error| Problem::connection(error.to_string()).suggest("aw doctor"))
+        .map_err(|error| CliError::connection(error.to_string()).suggest("aw doctor"))
 }
 
 fn started(settings: &ClientSettings, running: &Running, message: &str) -> Answer {
@@ -235,14 +235,14 @@ pub(super) struct LogLines {
 }
 
 impl Logs {
-    fn run(self, settings: &ClientSettings) -> Result<Shown, Problem> {
+    fn run(self, settings: &ClientSettings) -> Result<Shown, CliError> {
         let path = settings.home.log();
         let missing = |error: io::Error| {
             let message = match error.kind() {
                 ErrorKind::NotFound => format!("there is no log at {} yet", path.display()),
                 _ => format!("{}: {error}", path.display()),
             };
-            Problem::new(Code::FileNotFound, message)
+            CliError::new(Code::FileNotFound, message)
                 .suggest("A server in the background writes it: aw server start")
         };
         let text = fs::read(&path).map_err(missing)?;

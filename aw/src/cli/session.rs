@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::connect::{Connection, Listener, TokenSource};
 use super::human;
-use super::output::{Answer, Problem};
+use super::output::{Answer, CliError};
 use crate::api::client::{Reply, Request};
 use crate::api::http::{BUDGET, Client, Trouble};
 use crate::settings::{ClientSettings, environment};
@@ -31,21 +31,21 @@ pub(super) struct Session {
 
 impl Session {
     /// Finds the server, or starts it, for requests through [`Session::call`].
-    pub(super) fn open(verbose: bool) -> Result<Self, Problem> {
+    pub(super) fn open(verbose: bool) -> Result<Self, CliError> {
         let settings = settings()?;
         let reached = Connection::find(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
     /// Finds a server that answers now, for requests through the client itself.
-    pub(super) fn open_answering(verbose: bool) -> Result<Self, Problem> {
+    pub(super) fn open_answering(verbose: bool) -> Result<Self, CliError> {
         let settings = settings()?;
         let reached = Connection::find_answering(&settings, verbose)?;
         Ok(Self::of(settings, reached, verbose))
     }
 
     /// Finds a server that answers now, for the tools.
-    pub(super) fn for_tools() -> Result<Self, Problem> {
+    pub(super) fn for_tools() -> Result<Self, CliError> {
         let settings = settings()?;
         let Connection { client, brought } = Connection::find_answering(&settings, false)?;
         if settings.server_url.is_some()
@@ -56,7 +56,7 @@ impl Session {
                 "this server is the older system: its debates are for commands, not for tools";
             let fix =
                 "Stop the older server and unset DEBATE_SERVER_URL, or use aw debate in a shell";
-            return Err(Problem::connection(message).suggest(fix));
+            return Err(CliError::connection(message).suggest(fix));
         }
         let reached = Connection { client: client.for_tools(), brought };
         Ok(Self::of(settings, reached, false))
@@ -73,7 +73,7 @@ impl Session {
     pub(super) fn call<A: DeserializeOwned>(
         &self,
         request: &Request<A>,
-    ) -> Result<Reply<A>, Problem> {
+    ) -> Result<Reply<A>, CliError> {
         self.call_until(request, self.found + BUDGET)
     }
 
@@ -81,7 +81,7 @@ impl Session {
     pub(super) fn call_of_many<A: DeserializeOwned>(
         &self,
         request: &Request<A>,
-    ) -> Result<Reply<A>, Problem> {
+    ) -> Result<Reply<A>, CliError> {
         self.call_until(request, Instant::now() + BUDGET)
     }
 
@@ -89,7 +89,7 @@ impl Session {
         &self,
         request: &Request<A>,
         ends: Instant,
-    ) -> Result<Reply<A>, Problem> {
+    ) -> Result<Reply<A>, CliError> {
         let call = request.call();
         if self.verbose {
             human::note(&format!("{}: {call}", self.client.base()));
@@ -107,7 +107,7 @@ impl Session {
     }
 
     /// Sends a request whose answer is not in the envelope, and returns its body.
-    pub(super) fn raw(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, Problem> {
+    pub(super) fn raw(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, CliError> {
         let (call, ends) = (request.call(), self.found + BUDGET);
         let answer = self.client.raw_until(call, ends);
         self.or_found_again(answer, ends, |client, ends| client.raw_until(call, ends))
@@ -131,7 +131,7 @@ impl Session {
         mut answer: Result<T, Trouble>,
         mut ends: Instant,
         ask: impl Fn(&Client, Instant) -> Result<T, Trouble>,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, CliError> {
         let (mut reached, mut times) = (None, 0);
         while let Err(trouble) = &answer
             && self.finds_again(trouble, &mut times)
@@ -147,7 +147,7 @@ impl Session {
         answer.map_err(|trouble| match &reached {
             None => self.problem(trouble),
             Some(Connection { client, brought }) => {
-                brought.explained(Problem::of(trouble, client.base()), &self.settings.home)
+                brought.explained(CliError::of(trouble, client.base()), &self.settings.home)
             }
         })
     }
@@ -165,8 +165,8 @@ impl Session {
         }
     }
 
-    pub(super) fn problem(&self, trouble: Trouble) -> Problem {
-        let problem = Problem::of(trouble, self.client.base());
+    pub(super) fn problem(&self, trouble: Trouble) -> CliError {
+        let problem = CliError::of(trouble, self.client.base());
         let problem = self.brought.explained(problem, &self.settings.home);
         match self.warning() {
             Some(warning) => problem.with("warning", warning),
@@ -196,8 +196,8 @@ impl Session {
 }
 
 /// The settings of a client command.
-pub(super) fn settings() -> Result<ClientSettings, Problem> {
+pub(super) fn settings() -> Result<ClientSettings, CliError> {
     environment(&["HOME"])
         .and_then(|environment| ClientSettings::settle(&environment))
-        .map_err(|bad| Problem::input(bad.to_string()).suggest("aw doctor"))
+        .map_err(|bad| CliError::input(bad.to_string()).suggest("aw doctor"))
 }

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::next_command::CommandLine;
-use super::output::Problem;
+use super::output::CliError;
 use crate::api::error::Code;
 
 /// The longest text that is repeated on a command line.
@@ -16,7 +16,7 @@ const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and -
 // Exactly one of these.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Content (exactly one)")]
-pub(super) struct Text {
+pub(super) struct TextInput {
     /// Read the text from this file
     #[arg(long, short, value_name = "PATH")]
     pub(super) file: Option<PathBuf>,
@@ -28,26 +28,27 @@ pub(super) struct Text {
     pub(super) stdin: bool,
 }
 
-impl Text {
+impl TextInput {
     /// The text, which must be given.
-    pub(super) fn read(&self) -> Result<String, Problem> {
+    pub(super) fn read(&self) -> Result<String, CliError> {
         self.read_optional()?
-            .ok_or_else(|| Problem::input("there is no content").suggest(EXACTLY_ONE))
+            .ok_or_else(|| CliError::input("there is no content").suggest(EXACTLY_ONE))
     }
 
     /// The text, which may be left out.
-    pub(super) fn read_optional(&self) -> Result<Option<String>, Problem> {
+    pub(super) fn read_optional(&self) -> Result<Option<String>, CliError> {
         let given = [self.file.is_some(), self.content.is_some(), self.stdin];
         if given.iter().filter(|given| **given).count() > 1 {
-            return Err(Problem::input("there is more than one content").suggest(EXACTLY_ONE));
+            return Err(CliError::input("there is more than one content").suggest(EXACTLY_ONE));
         }
         if let Some(path) = &self.file {
             let bytes = fs::read(path).map_err(|error| match error.kind() {
-                ErrorKind::NotFound => {
-                    Problem::new(Code::FileNotFound, format!("there is no file {}", path.display()))
-                        .suggest("Write your text into a file and give its path with --file")
-                }
-                _ => Problem::new(
+                ErrorKind::NotFound => CliError::new(
+                    Code::FileNotFound,
+                    format!("there is no file {}", path.display()),
+                )
+                .suggest("Write your text into a file and give its path with --file"),
+                _ => CliError::new(
                     Code::FileNotFound,
                     format!("{} cannot be read: {error}", path.display()),
                 )
@@ -59,7 +60,7 @@ impl Text {
             let mut bytes = Vec::new();
             io::stdin()
                 .read_to_end(&mut bytes)
-                .map_err(|error| Problem::input(format!("stdin cannot be read: {error}")))?;
+                .map_err(|error| CliError::input(format!("stdin cannot be read: {error}")))?;
             return utf8(bytes, "stdin").map(Some);
         }
         Ok(self.content.clone())
@@ -77,10 +78,10 @@ impl Text {
     }
 }
 
-fn utf8(bytes: Vec<u8>, source: &str) -> Result<String, Problem> {
+fn utf8(bytes: Vec<u8>, source: &str) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|error| {
         let place = error.utf8_error().valid_up_to();
-        Problem::input(format!("{source} is not UTF-8: byte {place} cannot be read"))
+        CliError::input(format!("{source} is not UTF-8: byte {place} cannot be read"))
             .suggest("Save the text as UTF-8")
     })
 }

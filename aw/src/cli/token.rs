@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::debate::Shape;
 use super::human;
 use super::next_command::CommandLine;
-use super::output::{Answer, Format, Problem, Shown};
+use super::output::{Answer, CliError, Format, Shown};
 use super::session::Session;
 use crate::api::client::{self, Reply};
 use crate::api::types::{CreateToken, NewToken, Seat, Stamp};
@@ -41,7 +41,7 @@ const ASKS_NOBODY: &str = "this server asks nobody for a token, so whoever reach
 /// Give out tokens, and take them back
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
-pub(super) enum Token {
+pub(super) enum TokenCommand {
     /// Make a token for a role; it is shown this once
     #[command(
         after_help = "Example:\n  aw token create --role opponent --debate 93d81b1a-0e66-4510-abfd-aa33b26cb82e --expires 30d"
@@ -122,7 +122,7 @@ pub(super) struct Wish<'a> {
 
 impl Wish<'_> {
     /// The token with its seat, whether the server asks for it, and where others reach the server.
-    pub(super) fn granted(&self, session: &Session) -> Result<Reply<NewToken>, Problem> {
+    pub(super) fn granted(&self, session: &Session) -> Result<Reply<NewToken>, CliError> {
         let body = CreateToken {
             role: self.role.to_owned(),
             debate_id: self.debate.map(str::to_owned),
@@ -147,26 +147,26 @@ pub(super) fn revoking(seat: &Seat) -> String {
     format!("to take it back: {}", line.into_string())
 }
 
-impl Token {
+impl TokenCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            Token::Create(command) => command.shape.format,
-            Token::List(shape) => shape.format,
-            Token::Revoke(command) => command.shape.format,
+            TokenCommand::Create(command) => command.shape.format,
+            TokenCommand::List(shape) => shape.format,
+            TokenCommand::Revoke(command) => command.shape.format,
         }
     }
 
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
-            Token::Create(command) => command.run(),
-            Token::List(shape) => list(shape),
-            Token::Revoke(command) => command.run(),
+            TokenCommand::Create(command) => command.run(),
+            TokenCommand::List(shape) => list(shape),
+            TokenCommand::Revoke(command) => command.run(),
         }
     }
 }
 
 impl Create {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let wish = Wish {
             role: &self.role,
@@ -186,7 +186,7 @@ impl Create {
     }
 }
 
-fn list(shape: Shape) -> Result<Shown, Problem> {
+fn list(shape: Shape) -> Result<Shown, CliError> {
     let session = Session::open(shape.verbose)?;
     let list = session.call(&client::tokens())?;
     let Verbatim { tokens, rest } = list.verbatim();
@@ -265,7 +265,7 @@ impl TokenState {
 }
 
 impl Revoke {
-    fn run(self) -> Result<Shown, Problem> {
+    fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let seat = session.call(&client::revoke_token(&self.token_id))?;
         let since = seat.data.revoked_at.map_or(String::new(), |at| at.to_string());

@@ -12,7 +12,7 @@ use std::ops::Range;
 use aw_core::Role;
 use similar::{ChangeTag, TextDiff};
 
-use self::toml::Key;
+use self::toml::TomlKey;
 
 /// A change to a file that somebody else owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,8 +107,8 @@ impl Edit {
     pub fn insert(&self, file: &str, before: &[String]) -> Result<Insertion, CannotEdit> {
         match self {
             Edit::Block(lines) => block::insert(file, lines, before),
-            Edit::Variable { name, value } => Key::variable(name, value).insert(file, before),
-            Edit::TomlEntry(entry) => Key::entry(entry).insert(file, before),
+            Edit::Variable { name, value } => TomlKey::variable(name, value).insert(file, before),
+            Edit::TomlEntry(entry) => TomlKey::entry(entry).insert(file, before),
             Edit::JsonEntry(entry) => json::insert(file, entry, before),
         }
     }
@@ -117,8 +117,8 @@ impl Edit {
     pub fn remove(&self, file: &str, inserted: &[String]) -> String {
         match self {
             Edit::Block(_) => block::remove(file, inserted),
-            Edit::Variable { name, value } => Key::variable(name, value).remove(file, inserted),
-            Edit::TomlEntry(entry) => Key::entry(entry).remove(file, inserted),
+            Edit::Variable { name, value } => TomlKey::variable(name, value).remove(file, inserted),
+            Edit::TomlEntry(entry) => TomlKey::entry(entry).remove(file, inserted),
             Edit::JsonEntry(entry) => json::remove(file, entry, inserted),
         }
     }
@@ -135,8 +135,8 @@ impl Edit {
     pub fn is_in(&self, file: &str) -> bool {
         match self {
             Edit::Block(_) => block::is_in(file),
-            Edit::Variable { name, value } => Key::variable(name, value).is_in(file),
-            Edit::TomlEntry(entry) => Key::entry(entry).is_in(file),
+            Edit::Variable { name, value } => TomlKey::variable(name, value).is_in(file),
+            Edit::TomlEntry(entry) => TomlKey::entry(entry).is_in(file),
             Edit::JsonEntry(entry) => json::is_in(file, entry),
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aw_core::Role;
 
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use crate::api::types::TypeTexts;
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
@@ -21,12 +21,12 @@ pub struct Defaults {
     /// A label on what is written.
     pub author: Option<String>,
     /// Which types of debate there are.
-    pub types: Types,
+    pub types: TypeSource,
 }
 
 /// Which types of debate are known.
 #[derive(Debug, Clone)]
-pub enum Types {
+pub enum TypeSource {
     /// The built-in ones; there may be others elsewhere.
     BuiltIn,
     /// Those of a user too; there may be others, in projects.
@@ -41,19 +41,19 @@ impl Default for Defaults {
             debate_language: "English".to_owned(),
             patience: USUAL_PATIENCE,
             author: None,
-            types: Types::BuiltIn,
+            types: TypeSource::BuiltIn,
         }
     }
 }
 
 impl Defaults {
     /// The texts that go with a debate of this type, unless it is built in.
-    pub(super) fn type_texts(&self, name: &str) -> Result<Option<TypeTexts>, Refusal> {
+    pub(super) fn type_texts(&self, name: &str) -> Result<Option<TypeTexts>, ToolRefusal> {
         let kind = match (self.find(name, Language::English)?, &self.types) {
             (Some(kind), _) => kind,
-            (None, Types::OfProject(_)) => return Err(self.unknown(name)),
+            (None, TypeSource::OfProject(_)) => return Err(self.unknown(name)),
             // It is for the API to say what cannot be the name of one.
-            (None, Types::BuiltIn | Types::OfUser(_)) => return Ok(None),
+            (None, TypeSource::BuiltIn | TypeSource::OfUser(_)) => return Ok(None),
         };
         Ok(kind.texts().as_ref().map(TypeTexts::from))
     }
@@ -64,7 +64,7 @@ impl Defaults {
         name: &str,
         role: Role,
         language: Language,
-    ) -> Result<Rules, Refusal> {
+    ) -> Result<Rules, ToolRefusal> {
         if let Some(kind) = self.find(name, language)? {
             return Ok(Rules::of_type(&kind, role));
         }
@@ -74,25 +74,25 @@ impl Defaults {
         }
     }
 
-    fn find(&self, name: &str, language: Language) -> Result<Option<Type>, Refusal> {
+    fn find(&self, name: &str, language: Language) -> Result<Option<Type>, ToolRefusal> {
         match &self.types {
-            Types::BuiltIn => Ok(None),
-            Types::OfUser(shelves) | Types::OfProject(shelves) => shelves
+            TypeSource::BuiltIn => Ok(None),
+            TypeSource::OfUser(shelves) | TypeSource::OfProject(shelves) => shelves
                 .find(name, language)
-                .map_err(|unusable| Refusal::input("type", unusable.to_string())),
+                .map_err(|unusable| ToolRefusal::input("type", unusable.to_string())),
         }
     }
 
-    fn unknown(&self, name: &str) -> Refusal {
+    fn unknown(&self, name: &str) -> ToolRefusal {
         let known = match &self.types {
-            Types::BuiltIn => BuiltIn::ALL.map(BuiltIn::name).join(", "),
-            Types::OfUser(shelves) | Types::OfProject(shelves) => {
+            TypeSource::BuiltIn => BuiltIn::ALL.map(BuiltIn::name).join(", "),
+            TypeSource::OfUser(shelves) | TypeSource::OfProject(shelves) => {
                 let known: Vec<String> = shelves.all(Language::English).into_keys().collect();
                 known.join(", ")
             }
         };
         let message = format!("the debate type {name:?} is not known here; known are {known}");
-        Refusal::input("type", message).suggest(
+        ToolRefusal::input("type", message).suggest(
             "Use one of those, or ask your user to add it; for rules that came with a debate, give its id",
         )
     }

@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::Toolbox;
 use super::inputs::{DocsCreate, DocsDiff, DocsGet, DocsList, DocsSubmit, Flag, Whole};
 use super::next_call::NextCall;
-use super::quoting::Answer;
-use super::refusal::Refusal;
+use super::quoting::ToolAnswer;
+use super::refusal::ToolRefusal;
 use super::results::{Document, Documents, Kept, QUOTED};
 use super::tool_args::Arguments;
 use super::tools::Tool;
@@ -14,13 +14,19 @@ use crate::api::client::{self, DocumentFilter, Request};
 use crate::api::types::{KeptVersion, SubmitDocument};
 
 impl Toolbox {
-    pub(super) async fn create_document(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn create_document(
+        &self,
+        given: &Arguments,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let DocsCreate { summary, content, metadata, author, client_request_id } = given.parse()?;
         let body = SubmitDocument { summary, content, author, metadata, client_request_id };
         self.keep(body, client::create_document, "Document created").await
     }
 
-    pub(super) async fn submit_document(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn submit_document(
+        &self,
+        given: &Arguments,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let DocsSubmit { document_id, summary, content, metadata, author, client_request_id } =
             given.parse()?;
         let body = SubmitDocument { summary, content, author, metadata, client_request_id };
@@ -34,7 +40,7 @@ impl Toolbox {
         mut body: SubmitDocument,
         request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
         message: &str,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let id = body.client_request_id.unwrap_or_else(|| Uuid::new_v4().to_string());
         body.client_request_id = Some(id.clone());
         body.author = self.author(body.author);
@@ -58,10 +64,10 @@ impl Toolbox {
             replayed,
             client_request_id: id,
         };
-        Ok(Answer::new(&kept, words))
+        Ok(ToolAnswer::new(&kept, words))
     }
 
-    pub(super) async fn document(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn document(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let DocsGet { document_id: document, version, include_deleted } = given.parse()?;
         let version = version.map(|version| version.0);
         let read = self.read_document(&document, version, Flag::is_set(include_deleted)).await?;
@@ -73,7 +79,7 @@ impl Toolbox {
         );
         let author = read.author.as_deref().unwrap_or("somebody unnamed");
         let heading = format!("The text, by {author:?}");
-        Ok(Answer::new(&read, words)
+        Ok(ToolAnswer::new(&read, words)
             .quoting("Its summary", &read.summary)
             .quoting(&heading, &read.content))
     }
@@ -83,13 +89,13 @@ impl Toolbox {
         document: &str,
         version: Option<u64>,
         deleted: bool,
-    ) -> Result<Document, Refusal> {
+    ) -> Result<Document, ToolRefusal> {
         let request = client::document(document, version, deleted);
         let read = self.transport.send(&request).await;
         read.map(Document::from).map_err(|refusal| refusal.with_id("document_id", document))
     }
 
-    pub(super) async fn documents(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn documents(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DocsList = given.parse()?;
         let filter = DocumentFilter {
             search: input.search.as_deref(),
@@ -127,14 +133,14 @@ impl Toolbox {
             documents: page.documents,
             quoted: QUOTED,
         };
-        let answer = Answer::new(&documents, words);
+        let answer = ToolAnswer::new(&documents, words);
         if summaries.is_empty() {
             return Ok(answer);
         }
         Ok(answer.quoting("Their summaries", &summaries.join("\n")))
     }
 
-    pub(super) async fn difference(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn difference(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let DocsDiff { document_id: document, from, to } = given.parse()?;
         let request = client::diff(&document, from.map(|from| from.0), to.map(|to| to.0));
         let diff = self.transport.send(&request).await;
@@ -145,6 +151,6 @@ impl Toolbox {
             diff.to,
             if diff.diff.is_empty() { " The texts are the same." } else { "" },
         );
-        Ok(Answer::new(&diff, words).quoting("The difference", &diff.diff))
+        Ok(ToolAnswer::new(&diff, words).quoting("The difference", &diff.diff))
     }
 }

@@ -36,15 +36,15 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use cancellation::InFlight;
-pub use defaults::{Defaults, Types};
+pub use defaults::{Defaults, TypeSource};
 use programs::Program;
-use quoting::{Answer, result};
-pub use refusal::Refusal;
+use quoting::{ToolAnswer, result};
+pub use refusal::ToolRefusal;
 use tool_args::Arguments;
 pub use tools::Scope;
 use tools::Tool;
-pub use transport::{Server, Transport};
-use waiting::Listener;
+pub use transport::{ApiServer, Transport};
+use waiting::WaitListener;
 
 use crate::policy;
 
@@ -129,8 +129,8 @@ impl Toolbox {
         &self,
         tool: Tool,
         given: &Arguments,
-        listener: Option<Listener>,
-    ) -> Result<Answer, Refusal> {
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         match tool {
             Tool::DebateCreate => self.create(given).await,
             Tool::DebateGetContext => self.context(given).await,
@@ -150,7 +150,7 @@ impl Toolbox {
     }
 
     /// Why a caller of this scope may not use a tool.
-    fn refusal(&self, tool: Tool) -> Option<Refusal> {
+    fn refusal(&self, tool: Tool) -> Option<ToolRefusal> {
         if self.scope.allows(tool) {
             return None;
         }
@@ -168,7 +168,7 @@ impl Toolbox {
             Scope::Observer => format!("{name} is not for an observer"),
         };
         let how = "Only your user can change that: aw mcp --role ROLE, or /mcp?role=ROLE";
-        Some(Refusal::role(message).suggest(how))
+        Some(ToolRefusal::role(message).suggest(how))
     }
 }
 
@@ -214,7 +214,7 @@ impl ServerHandler for Mcp {
             Err(refusal) => return Ok(result(Err(refusal)).into()),
         };
         let token = context.meta.get_progress_token();
-        let listener = token.map(|token| Listener { token, peer: context.peer.clone() });
+        let listener = token.map(|token| WaitListener { token, peer: context.peer.clone() });
         let session = self.source.caller(&context.extensions).session;
         let call = self.calls.begin(session, context.id);
         tokio::select! {

@@ -8,9 +8,9 @@ use super::inputs::{
     DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
     DebateRuling, DebateSubmit, DocsCreate, Flag,
 };
-use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
-use super::quoting::Answer;
-use super::refusal::Refusal;
+use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::quoting::ToolAnswer;
+use super::refusal::ToolRefusal;
 use super::results::{self, QUOTED, Said};
 use super::tool_args::Arguments;
 use super::tools::Tool;
@@ -22,7 +22,7 @@ use crate::api::types::{
 
 /// A move on its way.
 struct Move<'a> {
-    seat: Seat<'a>,
+    seat: ToolSeat<'a>,
     target: Option<&'a str>,
     id: WriteId,
     request: Request<Written>,
@@ -51,7 +51,7 @@ impl WriteId {
 }
 
 impl Toolbox {
-    pub(super) async fn create(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn create(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateCreate = given.parse()?;
         let debate = input.debate_id.unwrap_or_else(|| Uuid::new_v4().to_string());
         let role = Role::Proposer;
@@ -69,7 +69,7 @@ impl Toolbox {
             author: self.author(input.author),
         };
         let opening = Move {
-            seat: Seat { debate: &debate, role },
+            seat: ToolSeat { debate: &debate, role },
             target: None,
             id,
             request: client::open(body),
@@ -87,7 +87,7 @@ impl Toolbox {
         })
     }
 
-    pub(super) async fn submit(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn submit(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let role = given.own_role(self.scope)?;
         let input: DebateSubmit = given.parse()?;
         let (debate, target) = (input.debate_id, input.target_id);
@@ -102,18 +102,21 @@ impl Toolbox {
             author: self.author(input.author),
         };
         let request = client::submit(&debate, body);
-        let (seat, target) = (Seat { debate: &debate, role }, Some(target.as_str()));
+        let (seat, target) = (ToolSeat { debate: &debate, role }, Some(target.as_str()));
         self.play(Move { seat, target, id, request, done: "Argument submitted" }).await
     }
 
-    pub(super) async fn appeal(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn appeal(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateAppeal = given.parse()?;
         let DebateAppeal { debate_id, target_id, content, author, client_request_id } = input;
         let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
         self.ask(&debate_id, body, client_request_id, Kind::Appeal).await
     }
 
-    pub(super) async fn request_completion(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn request_completion(
+        &self,
+        given: &Arguments,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRequestCompletion = given.parse()?;
         let DebateRequestCompletion { debate_id, target_id, content, author, client_request_id } =
             input;
@@ -128,7 +131,7 @@ impl Toolbox {
         mut body: SubmitRequest,
         id: Option<String>,
         kind: Kind,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let (role, target) = (Role::Proposer, body.target_id.clone());
         let id = WriteId::of(id, || derived_id(debate, role, kind, Some(&target), &body.content));
         body.client_request_id.clone_from(&id.id);
@@ -137,11 +140,11 @@ impl Toolbox {
             Kind::Resolution => (client::request_completion(debate, body), "Resolution submitted"),
             _ => (client::appeal(debate, body), "Appeal submitted"),
         };
-        let seat = Seat { debate, role };
+        let seat = ToolSeat { debate, role };
         self.play(Move { seat, target: Some(&target), id, request, done }).await
     }
 
-    pub(super) async fn rule(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn rule(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRuling = given.parse()?;
         let (debate, target, role) = (input.debate_id, input.target_id, Role::Arbitrator);
         // Without a target the same words may mean the next dispute.
@@ -156,11 +159,11 @@ impl Toolbox {
             author: self.author(input.author),
         };
         let request = client::rule(&debate, body);
-        let (seat, target) = (Seat { debate: &debate, role }, target.as_deref());
+        let (seat, target) = (ToolSeat { debate: &debate, role }, target.as_deref());
         self.play(Move { seat, target, id, request, done: "Ruling submitted" }).await
     }
 
-    pub(super) async fn intervene(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn intervene(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateIntervention = given.parse()?;
         let debate = input.debate_id;
         let id = WriteId::of(input.client_request_id, || None);
@@ -170,11 +173,11 @@ impl Toolbox {
             author: self.author(input.author),
         };
         let request = client::intervene(&debate, body);
-        let seat = Seat { debate: &debate, role: Role::Arbitrator };
+        let seat = ToolSeat { debate: &debate, role: Role::Arbitrator };
         self.play(Move { seat, target: None, id, request, done: "Intervention submitted" }).await
     }
 
-    async fn play(&self, play: Move<'_>) -> Result<Answer, Refusal> {
+    async fn play(&self, play: Move<'_>) -> Result<ToolAnswer, ToolRefusal> {
         let Move { seat, target, id, request, done } = play;
         let habits = WaitHabits::default();
         let sent = self.transport.send(&request).await;
@@ -224,13 +227,18 @@ impl Toolbox {
             missed: missed.into_iter().map(Said::from).collect(),
             quoted: QUOTED,
         };
-        Ok(Answer::new(&result, words).quoting_all(&result.missed))
+        Ok(ToolAnswer::new(&result, words).quoting_all(&result.missed))
     }
 }
 
 /// The refusal of a move, with the call that goes on from there.
-fn refused(refusal: Refusal, seat: Seat<'_>, target: Option<&str>, id: &WriteId) -> Refusal {
-    let Seat { debate, role } = seat;
+fn refused(
+    refusal: ToolRefusal,
+    seat: ToolSeat<'_>,
+    target: Option<&str>,
+    id: &WriteId,
+) -> ToolRefusal {
+    let ToolSeat { debate, role } = seat;
     let refusal = refusal.with_id("debate_id", debate).with_id("client_request_id", &id.id);
     let context = || {
         let role = Some(role.as_str().to_owned());

@@ -37,7 +37,7 @@ pub(super) struct WaitHabits {
 
 /// The role that calls, and the debate that it calls about.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seat<'a> {
+pub(super) struct ToolSeat<'a> {
     pub(super) debate: &'a str,
     pub(super) role: Role,
 }
@@ -63,7 +63,7 @@ impl NextCall {
     }
 
     /// The wait of this role for what comes after an argument.
-    pub(super) fn wait(seat: Seat<'_>, after: Option<&str>, habits: WaitHabits) -> Self {
+    pub(super) fn wait(seat: ToolSeat<'_>, after: Option<&str>, habits: WaitHabits) -> Self {
         let wait = DebateWait {
             debate_id: seat.debate.to_owned(),
             role: Some(seat.role.as_str().to_owned()),
@@ -75,7 +75,7 @@ impl NextCall {
     }
 
     /// The call that takes this step.
-    fn of(step: Step, seat: Seat<'_>, habits: WaitHabits) -> Self {
+    fn of(step: Step, seat: ToolSeat<'_>, habits: WaitHabits) -> Self {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id) = (String::new(), None, None);
         let call = match step {
@@ -143,7 +143,7 @@ pub(super) struct NextCalls {
 
 impl NextCalls {
     /// The calls that follow this advice.
-    pub(super) fn of(advice: Advice, seat: Seat<'_>, habits: WaitHabits) -> Self {
+    pub(super) fn of(advice: Advice, seat: ToolSeat<'_>, habits: WaitHabits) -> Self {
         let Advice { next, others } = advice;
         let call = |step| NextCall::of(step, seat, habits);
         NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }

@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::Toolbox;
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use super::tools::Scope;
 use crate::api::client::type_of;
 use crate::api::types::TypeOfDebate;
@@ -51,26 +51,26 @@ impl Toolbox {
     pub(super) async fn prompt(
         &self,
         asked: GetPromptRequestParams,
-    ) -> Result<GetPromptResult, Refusal> {
+    ) -> Result<GetPromptResult, ToolRefusal> {
         let roles = self.scope.roles();
         let role = ROLES.into_iter().find(|role| skill_name(*role) == asked.name);
         let Some(role) = role else {
             let known: Vec<String> = roles.into_iter().map(skill_name).collect();
             let message =
                 format!("there is no prompt {:?}; there are {}", asked.name, known.join(", "));
-            return Err(Refusal::input("name", message));
+            return Err(ToolRefusal::input("name", message));
         };
         if !roles.contains(&role) {
             let message =
                 format!("{} is not for these tools, which are another role's", asked.name);
-            return Err(Refusal::role(message));
+            return Err(ToolRefusal::role(message));
         }
         let given = asked.arguments.unwrap_or_default();
         let language = match word(&given, "lang")? {
             None => Language::default(),
             Some(text) => text
                 .parse()
-                .map_err(|why| Refusal::input("lang", format!("`lang` is {text:?}: {why}")))?,
+                .map_err(|why| ToolRefusal::input("lang", format!("`lang` is {text:?}: {why}")))?,
         };
         let voice = Voice { language, debate_language: &self.defaults.debate_language };
         let debate = word(&given, "debate_id")?;
@@ -93,8 +93,8 @@ impl Toolbox {
         debate: &str,
         role: Role,
         language: Language,
-    ) -> Result<Rules, Refusal> {
-        let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
+    ) -> Result<Rules, ToolRefusal> {
+        let named = |refusal: ToolRefusal| refusal.with_id("debate_id", debate);
         let TypeOfDebate { debate_type: name, type_texts, .. } =
             self.transport.send(&type_of(debate)).await.map_err(named)?;
         match type_texts {
@@ -109,11 +109,11 @@ impl Toolbox {
 }
 
 /// A text that may be left out.
-fn word<'a>(given: &'a JsonObject, name: &str) -> Result<Option<&'a str>, Refusal> {
+fn word<'a>(given: &'a JsonObject, name: &str) -> Result<Option<&'a str>, ToolRefusal> {
     match given.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-        Some(_) => Err(Refusal::input(name, format!("`{name}` must be a text"))),
+        Some(_) => Err(ToolRefusal::input(name, format!("`{name}` must be a text"))),
     }
 }
 

@@ -8,22 +8,22 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::json;
 
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use super::results::Said;
 use crate::kit::quoting::{self, harmless};
 
 /// A tool's answer.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     structured: serde_json::Value,
     words: String,
     quotes: Vec<String>,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// A result with our own words about it.
     pub(super) fn new(shape: &impl Serialize, words: String) -> Self {
-        Answer { structured: json!(shape), words, quotes: Vec::new() }
+        ToolAnswer { structured: json!(shape), words, quotes: Vec::new() }
     }
 
     /// Adds the words of another party, under a heading of ours.
@@ -40,7 +40,7 @@ impl Answer {
 }
 
 /// The result of a call in the form of the protocol.
-pub(super) fn result(outcome: Result<Answer, Refusal>) -> CallToolResult {
+pub(super) fn result(outcome: Result<ToolAnswer, ToolRefusal>) -> CallToolResult {
     match outcome {
         Ok(answer) => {
             let blocks = std::iter::once(answer.words).chain(answer.quotes);

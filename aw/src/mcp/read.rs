@@ -6,9 +6,9 @@ use aw_core::Role;
 
 use super::Toolbox;
 use super::inputs::{DebateGetContext, DebateList, Flag, Whole};
-use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
-use super::quoting::Answer;
-use super::refusal::Refusal;
+use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::quoting::ToolAnswer;
+use super::refusal::ToolRefusal;
 use super::results::{Context, Debates, QUOTED, Said};
 use super::tool_args::Arguments;
 use super::tools::Tool;
@@ -17,11 +17,11 @@ use crate::api::client::{self, DebateFilter, Waiter};
 use crate::api::types::{DebateContext, Poll, RulesOrigin};
 
 impl Toolbox {
-    pub(super) async fn context(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn context(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateGetContext = given.parse()?;
         let debate = input.debate_id.as_str();
         let limit = input.limit.map_or(10, |limit| limit.0);
-        let named = |refusal: Refusal| refusal.with_id("debate_id", debate);
+        let named = |refusal: ToolRefusal| refusal.with_id("debate_id", debate);
         // First what to do, then what was said: the advice never rests on a text that is not shown.
         let poll = match given.role(self.scope)? {
             Some(role) => {
@@ -53,7 +53,7 @@ impl Toolbox {
                         Advice::wait(Some(newest))
                     }
                 };
-                calls = NextCalls::of(advice, Seat { debate, role }, WaitHabits::default());
+                calls = NextCalls::of(advice, ToolSeat { debate, role }, WaitHabits::default());
                 let why = match read.rules_origin {
                     RulesOrigin::BuiltIn => None,
                     RulesOrigin::Creator => Some("its creator sent them along"),
@@ -112,14 +112,14 @@ impl Toolbox {
                 format!("{} (v{}): {}", document.document_id.0, document.version, document.summary)
             }))
             .collect();
-        Ok(Answer::new(&context, words)
+        Ok(ToolAnswer::new(&context, words)
             .quoting("The title, and what the cited documents are called", &titles.join("\n"))
             .quoting_all(std::slice::from_ref(&context.motion))
             .quoting_all(&context.rulings)
             .quoting_all(&context.arguments))
     }
 
-    pub(super) async fn debates(&self, given: &Arguments) -> Result<Answer, Refusal> {
+    pub(super) async fn debates(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateList = given.parse()?;
         let (first, owed) =
             (Flag::is_set(input.pending_first_opponent), Flag::is_set(input.needs_arbitrator));
@@ -193,7 +193,7 @@ impl Toolbox {
             debates: page.debates,
             quoted: QUOTED,
         };
-        let answer = Answer::new(&debates, words);
+        let answer = ToolAnswer::new(&debates, words);
         if titles.is_empty() {
             return Ok(answer);
         }

@@ -14,7 +14,7 @@ use crate::api::http::Refused;
 
 /// A failure of a tool.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct ToolRefusal {
     error: Box<Error>,
     /// Ids, and fields of a newer server.
     more: Map<String, Value>,
@@ -24,13 +24,13 @@ pub struct Refusal {
     retry: Option<Box<NextCall>>,
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for ToolRefusal {
     fn from(error: Error) -> Self {
-        Refusal { error: Box::new(error), more: Map::new(), next: None, retry: None }
+        ToolRefusal { error: Box::new(error), more: Map::new(), next: None, retry: None }
     }
 }
 
-impl Refusal {
+impl ToolRefusal {
     /// A failure of this code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Error { code, message: message.into(), ..Error::default() }.into()
@@ -74,7 +74,7 @@ impl Refusal {
             }
             _ => Map::new(),
         };
-        let refusal = Refusal { more, ..Refusal::from(error) };
+        let refusal = ToolRefusal { more, ..ToolRefusal::from(error) };
         let Error { code, suggestion, current_state, field, .. } = &*refusal.error;
         let newest = suggestion.as_deref().and_then(|line| line.rsplit_once("--version "));
         let is_closed = current_state.is_some_and(|state| state.0 == aw_core::State::Closed);

@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 
 use super::Toolbox;
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use super::tools::Scope;
 
 use crate::api::client::{DocumentFilter, documents};
@@ -90,11 +90,11 @@ impl Toolbox {
     pub(super) async fn resources(
         &self,
         cursor: Option<&str>,
-    ) -> Result<ListResourcesResult, Refusal> {
+    ) -> Result<ListResourcesResult, ToolRefusal> {
         let offset: Option<u64> = match cursor {
             None => None,
             Some(cursor) => Some(cursor.parse().map_err(|_| {
-                Refusal::input("cursor", "`cursor` is not one that was given out here")
+                ToolRefusal::input("cursor", "`cursor` is not one that was given out here")
                     .suggest("Begin without a cursor")
             })?),
         };
@@ -119,7 +119,7 @@ impl Toolbox {
     }
 
     /// What is at this address; nothing when there can be nothing.
-    pub(super) async fn resource(&self, uri: &str) -> Result<ReadResourceResult, Refusal> {
+    pub(super) async fn resource(&self, uri: &str) -> Result<ReadResourceResult, ToolRefusal> {
         let language = Language::English;
         let text = match Named::parse(uri) {
             Some(Named::Rules { role, kind }) => {
@@ -137,7 +137,7 @@ impl Toolbox {
                 let forms: Vec<String> =
                     templates(self.scope).into_iter().map(|form| form.uri_template).collect();
                 let message = format!("there is no resource {uri:?}");
-                return Err(Refusal::new(Code::RouteNotFound, message)
+                return Err(ToolRefusal::new(Code::RouteNotFound, message)
                     .suggest(format!("Resources are {}", forms.join(", "))));
             }
         };
@@ -145,11 +145,11 @@ impl Toolbox {
         Ok(ReadResourceResult::new(vec![contents]))
     }
 
-    fn may_read(&self, role: Role) -> Result<(), Refusal> {
+    fn may_read(&self, role: Role) -> Result<(), ToolRefusal> {
         if self.scope.roles().contains(&role) {
             return Ok(());
         }
-        Err(Refusal::role(format!(
+        Err(ToolRefusal::role(format!(
             "the {role}'s rules are not for these tools, which are another role's"
         )))
     }

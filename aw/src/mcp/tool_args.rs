@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::next_call::NextCall;
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use super::tools::{Scope, Tool};
 use crate::api::error::Code;
 use crate::policy;
@@ -21,14 +21,14 @@ pub(super) struct Arguments {
 
 impl Arguments {
     /// These, unless one of them is no argument of this tool. Nulls and empty texts count as left out.
-    pub(super) fn of(tool: Tool, given: Option<JsonObject>) -> Result<Self, Refusal> {
+    pub(super) fn of(tool: Tool, given: Option<JsonObject>) -> Result<Self, ToolRefusal> {
         let mut given = given.unwrap_or_default();
         given.retain(|_, value| !value.is_null() && value != "");
         let known = tool.arguments();
         match given.keys().find(|name| !known.contains(name)) {
             Some(stray) => {
                 let message = format!("{} has no argument {stray:?}", tool.name());
-                Err(Refusal::input(stray, message)
+                Err(ToolRefusal::input(stray, message)
                     .suggest(format!("Its arguments are {}", known.join(", "))))
             }
             None => Ok(Arguments { tool, given }),
@@ -36,14 +36,14 @@ impl Arguments {
     }
 
     /// The struct of the tool.
-    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, ToolRefusal> {
         let given = Value::Object(self.given.clone());
         serde_path_to_error::deserialize(given).map_err(|error| {
             let why = error.inner().to_string();
             let missing =
                 why.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
             if let Some(name) = missing {
-                return Refusal::input(name, format!("`{name}` is missing"))
+                return ToolRefusal::input(name, format!("`{name}` is missing"))
                     .suggest(format!("Call {} again with {name}", self.tool.name()));
             }
             let name = error.path().to_string();
@@ -57,7 +57,7 @@ impl Arguments {
     }
 
     /// Adds the call that goes on from here to a refusal of this call.
-    pub(super) fn lead_on(&self, refusal: Refusal) -> Refusal {
+    pub(super) fn lead_on(&self, refusal: ToolRefusal) -> ToolRefusal {
         let written = ["content", "title", "type", "summary", "role"];
         let wrong = refusal.field().filter(|field| written.contains(field));
         match wrong {
@@ -77,7 +77,7 @@ impl Arguments {
     }
 
     /// The role in which a caller of this scope calls, if it said one.
-    pub(super) fn role(&self, scope: Scope) -> Result<Option<Role>, Refusal> {
+    pub(super) fn role(&self, scope: Scope) -> Result<Option<Role>, ToolRefusal> {
         let text = match self.given.get("role") {
             None => return Ok(scope.role()),
             Some(Value::String(text)) => text,
@@ -85,27 +85,27 @@ impl Arguments {
         };
         let given = text.parse::<Role>().map_err(|_| {
             let message = format!("`role` must be proposer, opponent or arbitrator, not {text:?}");
-            Refusal::input("role", message)
+            ToolRefusal::input("role", message)
         })?;
         let Some(own) = scope.role() else { return Ok(Some(given)) };
         match policy::check(own, self.tool.command().name(), Some(given)) {
             Ok(()) => Ok(Some(given)),
-            Err(denied) => Err(Refusal::role(format!("{} {denied}", self.tool.name()))
+            Err(denied) => Err(ToolRefusal::role(format!("{} {denied}", self.tool.name()))
                 .suggest("Leave `role` out, or ask your user to set aw up for that role")),
         }
     }
 
     /// The role, where there must be one.
-    pub(super) fn own_role(&self, scope: Scope) -> Result<Role, Refusal> {
+    pub(super) fn own_role(&self, scope: Scope) -> Result<Role, ToolRefusal> {
         self.role(scope)?.ok_or_else(|| {
-            Refusal::input("role", "`role` is missing: proposer, opponent or arbitrator")
+            ToolRefusal::input("role", "`role` is missing: proposer, opponent or arbitrator")
                 .suggest(format!("Call {} again with your role", self.tool.name()))
         })
     }
 }
 
-fn wrong(name: &str, wanted: &str, given: &Value) -> Refusal {
+fn wrong(name: &str, wanted: &str, given: &Value) -> ToolRefusal {
     let shown: String = given.to_string().chars().take(80).collect();
-    Refusal::input(name, format!("`{name}` must be {wanted}, not {shown}"))
+    ToolRefusal::input(name, format!("`{name}` must be {wanted}, not {shown}"))
         .suggest("See the tool's inputSchema")
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::refusal::Refusal;
+use super::refusal::ToolRefusal;
 use crate::api::client::{Call, Request};
 use crate::api::http::{BUDGET, Data, Trouble};
 use crate::api::in_process::InProcess;
@@ -16,13 +16,13 @@ use crate::api::in_process::InProcess;
 const SLICE: Duration = Duration::from_secs(2);
 
 /// A server elsewhere.
-pub trait Server: Send + Sync + 'static {
+pub trait ApiServer: Send + Sync + 'static {
     /// The data of its answer, within this time. It blocks.
-    fn call(&self, call: &Call, within: Duration) -> Result<Data, Refusal>;
+    fn call(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal>;
 
     /// Asks a server once more that was there. A server that is gone is not started: its user may have
     /// stopped it on purpose.
-    fn call_again(&self, call: &Call, within: Duration) -> Result<Data, Refusal>;
+    fn call_again(&self, call: &Call, within: Duration) -> Result<Data, ToolRefusal>;
 
     /// How a server that is lost comes back, in words.
     fn way_back(&self) -> &'static str;
@@ -35,7 +35,7 @@ pub trait Server: Send + Sync + 'static {
 #[derive(Clone)]
 pub enum Transport {
     /// Over the network, on a thread that may block.
-    Http(Arc<dyn Server>),
+    Http(Arc<dyn ApiServer>),
     /// Inside this process.
     InProcess(InProcess),
 }
@@ -54,7 +54,7 @@ impl Transport {
     pub(super) async fn send<A: DeserializeOwned + Send + 'static>(
         &self,
         request: &Request<A>,
-    ) -> Result<A, Refusal> {
+    ) -> Result<A, ToolRefusal> {
         self.send_within(request, BUDGET).await
     }
 
@@ -63,7 +63,7 @@ impl Transport {
         &self,
         request: &Request<A>,
         within: Duration,
-    ) -> Result<A, Refusal> {
+    ) -> Result<A, ToolRefusal> {
         match self {
             Transport::Http(server) => {
                 let (server, call) = (server.clone(), request.call().clone());
@@ -78,7 +78,7 @@ impl Transport {
         &self,
         request: &Request<A>,
         within: Duration,
-    ) -> Result<A, Refusal> {
+    ) -> Result<A, ToolRefusal> {
         match self {
             Transport::Http(server) => {
                 let (server, call) = (server.clone(), request.call().clone());
@@ -123,25 +123,25 @@ impl Transport {
     }
 }
 
-fn refused(trouble: Trouble) -> Refusal {
+fn refused(trouble: Trouble) -> ToolRefusal {
     match trouble {
-        Trouble::Refused(refused) | Trouble::Busy(refused, _) => Refusal::of(*refused),
-        Trouble::Unreachable(lost) => Refusal::fault(&lost.why),
-        Trouble::Stranger(why) | Trouble::Unreadable(why) => Refusal::fault(&why),
+        Trouble::Refused(refused) | Trouble::Busy(refused, _) => ToolRefusal::of(*refused),
+        Trouble::Unreachable(lost) => ToolRefusal::fault(&lost.why),
+        Trouble::Stranger(why) | Trouble::Unreadable(why) => ToolRefusal::fault(&why),
     }
 }
 
 async fn blocking(
-    call: impl FnOnce() -> Result<Data, Refusal> + Send + 'static,
-) -> Result<Data, Refusal> {
+    call: impl FnOnce() -> Result<Data, ToolRefusal> + Send + 'static,
+) -> Result<Data, ToolRefusal> {
     let called = tokio::task::spawn_blocking(call).await;
-    called.unwrap_or_else(|died| Err(Refusal::fault(&format!("a call died: {died}"))))
+    called.unwrap_or_else(|died| Err(ToolRefusal::fault(&format!("a call died: {died}"))))
 }
 
-fn read<A: DeserializeOwned>(data: Data) -> Result<A, Refusal> {
+fn read<A: DeserializeOwned>(data: Data) -> Result<A, ToolRefusal> {
     match data.read() {
         Ok(reply) => Ok(reply.data),
-        Err(Trouble::Unreadable(why)) => Err(Refusal::unreadable(&why)),
+        Err(Trouble::Unreadable(why)) => Err(ToolRefusal::unreadable(&why)),
         Err(trouble) => Err(refused(trouble)),
     }
 }

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep};
 
 use super::Toolbox;
 use super::inputs::{DebateWait, Whole};
-use super::next_call::{NextCall, NextCalls, Seat, WaitHabits};
-use super::quoting::Answer;
-use super::refusal::Refusal;
+use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::quoting::ToolAnswer;
+use super::refusal::ToolRefusal;
 use super::results::{QUOTED, Said, Status, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
@@ -42,14 +42,14 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Receives the progress of a wait.
 #[derive(Debug)]
-pub(super) struct Listener {
+pub(super) struct WaitListener {
     pub(super) token: ProgressToken,
     pub(super) peer: Peer<RoleServer>,
 }
 
 /// A wait, as it was asked for.
 struct Wait<'a> {
-    seat: Seat<'a>,
+    seat: ToolSeat<'a>,
     after: Option<&'a str>,
     /// Arguments of the wait that follows this one.
     habits: WaitHabits,
@@ -59,8 +59,8 @@ impl Toolbox {
     pub(super) async fn wait(
         &self,
         given: &Arguments,
-        listener: Option<Listener>,
-    ) -> Result<Answer, Refusal> {
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let role = given.own_role(self.scope)?;
         let input: DebateWait = given.parse()?;
         let patience = match input.deadline {
@@ -68,15 +68,18 @@ impl Toolbox {
                 .ok()
                 .filter(|time| *time < Duration::from_secs(1_000_000_000))
                 .ok_or_else(|| {
-                    Refusal::input("deadline", "`deadline` must be a number of seconds, 0 or more")
-                        .suggest("Leave deadline out, or give for instance 50")
+                    ToolRefusal::input(
+                        "deadline",
+                        "`deadline` must be a number of seconds, 0 or more",
+                    )
+                    .suggest("Leave deadline out, or give for instance 50")
                 })?,
             None if listener.is_some() => WITH_PROGRESS,
             None => SILENT,
         };
         let attempt = input.attempt.map_or(1, |attempt| attempt.0).saturating_add(1);
         let wait = Wait {
-            seat: Seat { debate: &input.debate_id, role },
+            seat: ToolSeat { debate: &input.debate_id, role },
             after: input.argument_id.as_deref(),
             habits: WaitHabits { deadline: input.deadline, attempt: Some(Whole(attempt)) },
         };
@@ -139,7 +142,7 @@ impl Toolbox {
         }
     }
 
-    fn news(&self, wait: &Wait<'_>, news: News) -> Answer {
+    fn news(&self, wait: &Wait<'_>, news: News) -> ToolAnswer {
         let calls = NextCalls::of(Advice::after(&news), wait.seat, wait.habits);
         let (arguments, what) = match news.arguments.len() {
             0 => (vec![news.argument], "Nothing is new; the newest argument follows.".to_owned()),
@@ -174,7 +177,7 @@ impl Toolbox {
             quoted: QUOTED,
             ..Waited::default()
         };
-        Answer::new(&waited, words).quoting_all(&waited.arguments)
+        ToolAnswer::new(&waited, words).quoting_all(&waited.arguments)
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -184,7 +187,7 @@ impl Toolbox {
         known: Option<&Nothing>,
         lost: bool,
         waited: Duration,
-    ) -> Answer {
+    ) -> ToolAnswer {
         let seconds = waited.as_secs();
         let since = known.and_then(|nothing| nothing.waiting_since);
         let state = known.and_then(|nothing| nothing.debate_state);
@@ -226,7 +229,7 @@ impl Toolbox {
             quoted: QUOTED,
             ..Waited::default()
         };
-        Answer::new(&waited, words)
+        ToolAnswer::new(&waited, words)
     }
 }
 
@@ -237,7 +240,7 @@ impl<'a> Wait<'a> {
     }
 
     /// A refusal with how to go on.
-    fn refused(&self, refusal: Refusal) -> Refusal {
+    fn refused(&self, refusal: ToolRefusal) -> ToolRefusal {
         let refusal = refusal.with_id("debate_id", self.seat.debate);
         if refusal.code().is_passing() {
             return refusal.retry(self.again());
@@ -255,7 +258,7 @@ impl<'a> Wait<'a> {
     }
 }
 
-impl Listener {
+impl WaitListener {
     async fn tell(&self, waited: Duration, patience: Duration, who: &str) {
         let progress = ProgressNotificationParam::new(self.token.clone(), waited.as_secs_f64())
             .with_total(patience.as_secs_f64())

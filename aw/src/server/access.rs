@@ -21,7 +21,7 @@ use super::caller::Caller;
 use super::error::Problem;
 use crate::policy::Command;
 
-pub(crate) use granted::{Administration, AllDebates, OneDebate, OneDocument, Waiter};
+pub(crate) use granted::{Administration, AllDebates, OneDebate, OneDocument, RoleWait};
 
 /// The record. Only this module reaches the engine in it.
 #[derive(Debug, Clone)]
@@ -138,11 +138,11 @@ impl Access {
     }
 
     /// Waits in a debate as this role.
-    pub(crate) fn waiter(&self, role: Role, debate: DebateId) -> Result<Waiter<'_>, Problem> {
+    pub(crate) fn waiter(&self, role: Role, debate: DebateId) -> Result<RoleWait<'_>, Problem> {
         self.caller.may_use(Command::DebateWait)?;
         self.caller.may_see(debate)?;
         self.caller.may_be(role)?;
-        Ok(Waiter::new(&self.app, debate, role))
+        Ok(RoleWait::new(&self.app, debate, role))
     }
 
     /// Administers the server.

@@ -1,5 +1,6 @@
 //! Promises of docs/architecture.md, checked against the source.
 
+mod names;
 mod promises;
 mod rooms;
 mod source;

@@ -55,7 +55,7 @@ use legacy::Docstore;
 pub use legacy::{Rehearsal, rehearse};
 pub use postgres::PostgresUrl;
 pub(crate) use postgres::{Notice, PeerListener};
-pub(crate) use read::Look;
+pub(crate) use read::WaitLook;
 pub use restore::{RestoreError, Restored, restore};
 pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
@@ -513,7 +513,7 @@ impl Store {
         role: Role,
         after: Option<ArgumentId>,
         ends: impl FnOnce(&Standing, bool) -> bool + Send + 'static,
-    ) -> Result<Look, Failure> {
+    ) -> Result<WaitLook, Failure> {
         self.read(move |db| about(debate, read::look(db, debate, role, after, ends))).await
     }
 

@@ -25,7 +25,7 @@ const UNSEEN_SHOWN: u64 = 20;
 
 /// What a waiter sees now.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct WaitLook {
     pub(crate) head: DebateHead,
     /// The position of the argument that the waiter has seen.
     pub(crate) seen: Option<Seq>,
@@ -53,7 +53,7 @@ pub(super) fn look(
     role: Role,
     after: Option<ArgumentId>,
     ends: impl FnOnce(&Standing, bool) -> bool,
-) -> Result<Look, Failure> {
+) -> Result<WaitLook, Failure> {
     let known = live(db, debate)?;
     let standing = &known.head.debate.standing;
     let seen = match after {
@@ -67,7 +67,7 @@ pub(super) fn look(
     let unseen = unseen_count(db, &known, role, from)?;
     let answer =
         if ends(standing, unseen > 0) { Some(show(db, &known, role, from, unseen)?) } else { None };
-    Ok(Look { head: known.head, seen, answer })
+    Ok(WaitLook { head: known.head, seen, answer })
 }
 
 /// The argument after which a wait without an id looks. An automatic RULING has the arbitrator's role,

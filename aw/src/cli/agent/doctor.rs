@@ -16,7 +16,7 @@ use super::super::debate::Shape;
 use super::super::doctor::{Check, Status, count};
 use super::super::human;
 use super::super::next_command::quoted;
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::install::{FileState, known, states};
 use super::tools::tools;
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Doctor {
 }
 
 impl Doctor {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let (settings, paths) = surroundings()?;
         let chosen = match hosts(self.host.as_deref())? {
             Some(hosts) => hosts,

@@ -14,7 +14,7 @@ use similar::TextDiff;
 use super::super::debate::Shape;
 use super::super::human;
 use super::super::next_command::CommandLine;
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::{HostAndScope, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
@@ -53,7 +53,7 @@ pub(in crate::cli) struct Uninstall {
 }
 
 impl Install {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let (settings, paths) = surroundings()?;
         let scope = self.target.scope(&settings)?;
         let hosts = match self.target.hosts()? {
@@ -107,7 +107,7 @@ impl Install {
 }
 
 impl Uninstall {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let (settings, paths) = surroundings()?;
         let scope = self.target.scope(&settings)?;
         let hosts = self.target.hosts()?.unwrap_or_else(|| Host::ALL.to_vec());
@@ -148,7 +148,7 @@ fn planned(
     settings: &ClientSettings,
     dry_run: bool,
     mut plan: impl FnMut(&mut Manifest) -> Result<Plan, CannotPlan>,
-) -> Result<Plan, Problem> {
+) -> Result<Plan, CliError> {
     if dry_run {
         return plan(&mut read(settings)?).map_err(|cannot| problem(&cannot));
     }
@@ -190,7 +190,7 @@ fn recognise(
 }
 
 /// The manifest with the files that are recognised here, without those of removed projects.
-pub(super) fn known(settings: &ClientSettings, paths: &HostPaths) -> Result<Manifest, Problem> {
+pub(super) fn known(settings: &ClientSettings, paths: &HostPaths) -> Result<Manifest, CliError> {
     let mut manifest = read(settings)?;
     for scope in [InstallScope::Project(project(settings)?), InstallScope::User] {
         recognise(&mut manifest, settings, paths, &scope, &[]);
@@ -200,7 +200,7 @@ pub(super) fn known(settings: &ClientSettings, paths: &HostPaths) -> Result<Mani
 }
 
 /// `aw agent list`
-pub(super) fn list() -> Result<Shown, Problem> {
+pub(super) fn list() -> Result<Shown, CliError> {
     let (settings, paths) = surroundings()?;
     let files: Vec<KitFileListed> = states(&known(&settings, &paths)?, &settings, &paths)
         .into_iter()
@@ -374,10 +374,10 @@ fn diff(change: &FileChange) -> String {
 }
 
 /// The hosts on this machine.
-fn found(paths: &HostPaths) -> Result<Vec<Host>, Problem> {
+fn found(paths: &HostPaths) -> Result<Vec<Host>, CliError> {
     let found: Vec<Host> = Host::ALL.into_iter().filter(|host| paths.has(*host)).collect();
     if found.is_empty() {
-        return Err(Problem::input("none of the known agent programs is on this machine")
+        return Err(CliError::input("none of the known agent programs is on this machine")
             .suggest("Name one: aw agent install claude|codex|cursor|gemini|opencode|all"));
     }
     Ok(found)
@@ -397,16 +397,16 @@ fn names(hosts: &[Host]) -> String {
     }
 }
 
-fn lock(settings: &ClientSettings) -> Result<LockedManifest, Problem> {
-    let failed = |error: std::io::Error| Problem::input(error.to_string());
+fn lock(settings: &ClientSettings) -> Result<LockedManifest, CliError> {
+    let failed = |error: std::io::Error| CliError::input(error.to_string());
     settings.home.make().and_then(|()| LockedManifest::take(settings.home.path())).map_err(failed)
 }
 
-fn read(settings: &ClientSettings) -> Result<Manifest, Problem> {
-    Manifest::read(settings.home.path()).map_err(|error| Problem::input(error.to_string()))
+fn read(settings: &ClientSettings) -> Result<Manifest, CliError> {
+    Manifest::read(settings.home.path()).map_err(|error| CliError::input(error.to_string()))
 }
 
-fn problem(cannot: &CannotPlan) -> Problem {
-    Problem::input(cannot.to_string())
+fn problem(cannot: &CannotPlan) -> CliError {
+    CliError::input(cannot.to_string())
         .suggest("Nothing was changed. Correct that and run the same command again")
 }

@@ -4,7 +4,7 @@ use aw_core::{DebateType, Role};
 use serde_json::json;
 
 use super::super::human;
-use super::super::output::{Answer, Format, Problem, Shown};
+use super::super::output::{Answer, CliError, Format, Shown};
 use super::super::session::{self, Session};
 use super::shelves;
 use crate::api::client::type_of;
@@ -49,7 +49,7 @@ pub(in crate::cli) struct Show {
 }
 
 impl Show {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let settings = session::settings()?;
         let voice = Voice { language: self.lang, debate_language: &settings.debate_language };
         let shelves = shelves(&settings)?;
@@ -85,8 +85,8 @@ impl Show {
     }
 
     /// The type of a debate and its rules: those that its creator sent, else those of the type.
-    fn of_debate(&self, debate: &str, shelves: &Shelves) -> Result<(String, Rules), Problem> {
-        let named = |problem: Problem| problem.with("debate_id", debate);
+    fn of_debate(&self, debate: &str, shelves: &Shelves) -> Result<(String, Rules), CliError> {
+        let named = |problem: CliError| problem.with("debate_id", debate);
         let session = Session::open(self.verbose).map_err(named)?;
         let TypeOfDebate { debate_type: name, type_texts, .. } =
             session.call(&type_of(debate)).map_err(named)?.data;
@@ -99,7 +99,7 @@ impl Show {
         Ok((name, rules))
     }
 
-    fn of_type(&self, name: &str, shelves: &Shelves) -> Result<Rules, Problem> {
+    fn of_type(&self, name: &str, shelves: &Shelves) -> Result<Rules, CliError> {
         Ok(Rules::of_type(&find_type(name, shelves, self.lang)?, self.role))
     }
 }
@@ -109,16 +109,16 @@ pub(in crate::cli) fn find_type(
     name: &str,
     shelves: &Shelves,
     language: Language,
-) -> Result<crate::kit::types::Type, Problem> {
+) -> Result<crate::kit::types::Type, CliError> {
     if let Err(bad) = DebateType::parse(name.to_owned()) {
-        return Err(Problem::input(format!("--type {bad}, and {name:?} does not"))
+        return Err(CliError::input(format!("--type {bad}, and {name:?} does not"))
             .suggest("aw debate types --format markdown"));
     }
     match shelves.find(name, language) {
         Ok(Some(found)) => Ok(found),
         Ok(None) => {
             let known: Vec<String> = shelves.all(language).into_keys().collect();
-            Err(Problem::input(format!(
+            Err(CliError::input(format!(
                 "there is no debate type {name:?}; known are {}",
                 known.join(", ")
             ))
@@ -129,7 +129,7 @@ pub(in crate::cli) fn find_type(
             )))
         }
         Err(bad) => {
-            Err(Problem::input(bad.to_string()).suggest("aw debate types --format markdown"))
+            Err(CliError::input(bad.to_string()).suggest("aw debate types --format markdown"))
         }
     }
 }

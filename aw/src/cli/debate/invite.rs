@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::super::token::{Lasts, Wish, cautioned, revoking};
 use super::Shape;
@@ -31,8 +31,8 @@ pub(in crate::cli) struct Invite {
 }
 
 impl Invite {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
-        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
         let title = session.call(&context(&self.debate_id, 0)).map_err(named)?.data.debate.title;
         let wish = Wish {

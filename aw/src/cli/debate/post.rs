@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, YOUR_TEXT};
-use super::super::output::{Answer, Problem};
+use super::super::output::{Answer, CliError};
 use super::super::session::Session;
-use super::super::text::Text;
+use super::super::text::TextInput;
 use super::{Deadline, Habits, Shape, wait_line};
 use crate::api::advice::{Fix, said_of_write};
 use crate::api::client::{Reply, Request};
@@ -40,7 +40,7 @@ impl Signature {
 pub(super) struct Draft<'a> {
     /// The command, without text, request id, author and habits.
     pub(super) line: CommandLine,
-    pub(super) text: &'a Text,
+    pub(super) text: &'a TextInput,
     pub(super) signature: &'a Signature,
     pub(super) shape: Shape,
     pub(super) role: &'a str,
@@ -51,17 +51,17 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// The text, which must be given.
-    pub(super) fn read(&self) -> Result<String, Problem> {
+    pub(super) fn read(&self) -> Result<String, CliError> {
         self.text.read().map_err(|problem| self.unread(problem))
     }
 
     /// The text, which may be left out.
-    pub(super) fn read_optional(&self) -> Result<Option<String>, Problem> {
+    pub(super) fn read_optional(&self) -> Result<Option<String>, CliError> {
         self.text.read_optional().map_err(|problem| self.unread(problem))
     }
 
     /// A text that cannot be read: the same command with a text that can is next.
-    fn unread(&self, problem: Problem) -> Problem {
+    fn unread(&self, problem: CliError) -> CliError {
         let request = self.signature.client_request_id.as_deref();
         let given = [("debate_id", self.debate), ("client_request_id", request)];
         let problem = given.into_iter().fold(problem, |problem, (name, id)| match id {
@@ -118,7 +118,7 @@ pub(super) struct Post<'a> {
 
 impl Post<'_> {
     /// Finds the server, or starts it.
-    pub(super) fn session(&self) -> Result<Session, Problem> {
+    pub(super) fn session(&self) -> Result<Session, CliError> {
         Session::open(self.draft.shape.verbose).map_err(|problem| self.failed(problem))
     }
 
@@ -132,17 +132,17 @@ impl Post<'_> {
         &self,
         session: &Session,
         request: &Request<Written>,
-    ) -> Result<Reply<Written>, Problem> {
+    ) -> Result<Reply<Written>, CliError> {
         session.call(request).map_err(|problem| self.failed(problem))
     }
 
     /// A failure with its ids and the command that leads on from it.
-    pub(super) fn failed(&self, problem: Problem) -> Problem {
+    pub(super) fn failed(&self, problem: CliError) -> CliError {
         let problem =
             problem.with("debate_id", self.debate).with("client_request_id", self.request.as_str());
         let Draft { signature, shape, role, target, .. } = self.draft;
         let habits = signature.habits(shape);
-        let next = |problem: Problem, line: String| problem.with("next_command", line);
+        let next = |problem: CliError, line: String| problem.with("next_command", line);
         let context = || {
             let line = CommandLine::new("debate get-context").flag("--debate-id", self.debate);
             habits.apply(line.flag("--role", role)).into_string()

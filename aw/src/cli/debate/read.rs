@@ -13,7 +13,7 @@ use super::super::agent::shelves;
 use super::super::browser;
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
 use super::{Deadline, Habits, Shape, advised};
@@ -87,7 +87,7 @@ pub(in crate::cli) struct Export {
     /// What it becomes: markdown, every argument quoted; html, one page that needs nothing else; or
     /// json, every field
     #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
-    format: ExportFormat,
+    format: ExportArg,
     /// Say on stderr what is being done
     #[arg(long)]
     verbose: bool,
@@ -95,7 +95,7 @@ pub(in crate::cli) struct Export {
 
 /// What a transcript becomes.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-pub(in crate::cli) enum ExportFormat {
+pub(in crate::cli) enum ExportArg {
     /// Markdown, every argument quoted
     #[default]
     Markdown,
@@ -124,7 +124,7 @@ pub(super) fn generate_id() -> Answer {
 }
 
 /// The types that a debate opened here can have.
-pub(super) fn types() -> Result<Shown, Problem> {
+pub(super) fn types() -> Result<Shown, CliError> {
     let settings = session::settings()?;
     let shelves = shelves(&settings)?;
     let types: Vec<TypeListed> = shelves
@@ -155,13 +155,13 @@ pub(super) fn types() -> Result<Shown, Problem> {
         "to add one, write type.toml, proposer.md, opponent.md and arbitrator.md in {}",
         shelves.project.join("TYPE").display()
     );
-    let answer = Answer::new(Types { types }, human::types).message(message);
+    let answer = Answer::new(TypesOutput { types }, human::types).message(message);
     Ok(Shown::Answer(answer.with("hint", hint).of_total(total, false)))
 }
 
 /// The types of debate.
 #[derive(Debug, Serialize)]
-pub(in crate::cli) struct Types {
+pub(in crate::cli) struct TypesOutput {
     pub(in crate::cli) types: Vec<TypeListed>,
 }
 
@@ -203,8 +203,8 @@ struct Now {
 }
 
 impl GetContext {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
-        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
         // First what to do, then what was said: the advice never rests on a text that is not shown.
         let poll = match self.role.as_deref() {
@@ -264,7 +264,7 @@ impl GetContext {
 }
 
 impl List {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let filter = DebateFilter {
             state: self.state.as_deref(),
@@ -314,7 +314,7 @@ impl List {
 }
 
 impl Open {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let to = match &self.debate_id {
             Some(debate) => {
@@ -359,18 +359,18 @@ struct Opened {
 }
 
 impl Export {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
-        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
         let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
-            ExportFormat::Markdown => client::ExportFormat::Markdown,
-            ExportFormat::Html => client::ExportFormat::Html,
-            ExportFormat::Json => client::ExportFormat::Json,
+            ExportArg::Markdown => client::ExportFormat::Markdown,
+            ExportArg::Html => client::ExportFormat::Html,
+            ExportArg::Json => client::ExportFormat::Json,
         };
         let transcript = session.raw(&client::export(&self.debate_id, format)).map_err(named)?;
         let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
         fs::write(output, &transcript).map_err(|error| {
-            named(Problem::input(format!("{} cannot be written: {error}", output.display())))
+            named(CliError::input(format!("{} cannot be written: {error}", output.display())))
                 .suggest("Give another path with --output")
         })?;
         let data = json!({
@@ -384,11 +384,11 @@ impl Export {
 }
 
 impl Delete {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
-        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
         if !self.confirm {
             return Err(named(
-                Problem::input(
+                CliError::input(
                     "this hides the debate and all its arguments for good, so it wants --confirm",
                 )
                 .suggest(format!(

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::human;
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::Shape;
 use crate::api::client::{Reply, Request, verify, verify_debate};
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Verify {
 }
 
 impl Verify {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         let answer = match &self.debate_id {
             Some(debate) => one(&session, debate)
@@ -38,7 +38,7 @@ impl Verify {
     }
 }
 
-fn one(session: &Session, debate: &str) -> Result<Answer, Problem> {
+fn one(session: &Session, debate: &str) -> Result<Answer, CliError> {
     let verified = session.call(&verify_debate(debate))?;
     let answer = Answer::new(verified, human::fields).message("The debate is as it was written");
     Ok(answer.with(
@@ -47,7 +47,7 @@ fn one(session: &Session, debate: &str) -> Result<Answer, Problem> {
     ))
 }
 
-fn everything(session: &Session) -> Result<Answer, Problem> {
+fn everything(session: &Session) -> Result<Answer, CliError> {
     let progress = human::Progress::new("verifying");
     let mut walk = Walk::default();
     loop {
@@ -124,12 +124,12 @@ impl Walk {
     }
 
     /// The damages, the first of them as the server would name that of a single debate.
-    fn problem(self) -> Problem {
+    fn problem(self) -> CliError {
         let more = match self.damages - self.in_words.len() {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        let mut problem = Problem::new(
+        let mut problem = CliError::new(
             Code::RecordDamaged,
             format!("the record is damaged: {}{more}", self.in_words.join("; ")),
         )
@@ -148,7 +148,7 @@ impl Walk {
             #[serde(flatten)]
             place: Option<Damaged>,
         }
-        let Problem { code, message, .. } = &problem;
+        let CliError { code, message, .. } = &problem;
         let first = json!(Error { code, message, place: self.first });
         problem.refused = Some(Box::new(first.into()));
         problem

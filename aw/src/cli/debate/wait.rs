@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::super::human;
-use super::super::output::{Answer, Problem, Shown};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::{Deadline, Habits, Shape, advised, wait_line};
 use crate::api::advice::{Advice, awaited, patience_left};
@@ -72,7 +72,7 @@ enum End {
     News(Box<NewsOutput>),
     /// The time is over.
     Over,
-    Problem(Trouble),
+    CliError(Trouble),
     /// The host ends this command.
     Signal,
 }
@@ -140,8 +140,8 @@ struct KnownState {
 }
 
 impl Wait {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
-        let named = |problem: Problem| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
         let began = Instant::now();
         let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
         let deadline = match &self.deadline {
@@ -168,7 +168,7 @@ impl Wait {
             thread::spawn(move || asking.run(&tell));
             match self.listen(&session, &hear, &known, last) {
                 // It went just after it was found, and nobody waits on it yet.
-                End::Problem(trouble) if session.finds_again(&trouble, &mut finds) => {
+                End::CliError(trouble) if session.finds_again(&trouble, &mut finds) => {
                     session = Session::open_answering(self.shape.verbose).map_err(named)?;
                 }
                 heard => break heard,
@@ -181,11 +181,11 @@ impl Wait {
                 let answer = advised(answer, &advice, &self.debate_id, &self.role, self.habits());
                 return Ok(Shown::Answer(session.checked(answer)));
             }
-            End::Problem(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
+            End::CliError(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
                 let problem = named(session.problem(trouble));
                 return Err(problem.with("retry_command", self.again(self.argument_id.as_deref())));
             }
-            End::Problem(trouble) => {
+            End::CliError(trouble) => {
                 let problem = named(session.problem(trouble));
                 let unknown = problem.code == Code::ArgumentNotFound
                     || problem.field() == Some("argument_id");
@@ -320,9 +320,9 @@ impl Wait {
     }
 }
 
-fn listen_for_signals(tell: Sender<End>) -> Result<(), Problem> {
+fn listen_for_signals(tell: Sender<End>) -> Result<(), CliError> {
     let mut signals = Signals::new([SIGTERM, SIGINT])
-        .map_err(|error| Problem::connection(format!("signals cannot be heard: {error}")))?;
+        .map_err(|error| CliError::connection(format!("signals cannot be heard: {error}")))?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
             // When nobody listens any more the answer is on its way already.
@@ -403,14 +403,14 @@ impl Asking {
                             return End::Over;
                         }
                         if late || gone && failures >= self.tries {
-                            return End::Problem(Trouble::Unreachable(lost));
+                            return End::CliError(Trouble::Unreachable(lost));
                         }
                         thread::sleep(pause);
                         continue;
                     }
                     pause
                 }
-                Err(trouble) => return End::Problem(trouble),
+                Err(trouble) => return End::CliError(trouble),
             };
             let left = self.ends.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use super::super::agent::{find_type, shelves};
 use super::super::next_command::CommandLine;
-use super::super::output::{Problem, Shown};
+use super::super::output::{CliError, Shown};
 use super::super::session::settings;
-use super::super::text::Text;
+use super::super::text::TextInput;
 use super::post::{Draft, Signature};
 use super::{Shape, advised};
 use crate::api::advice::Advice;
@@ -35,7 +35,7 @@ pub(in crate::cli) struct Create {
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -54,13 +54,13 @@ pub(in crate::cli) struct Submit {
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Ask {
+pub(in crate::cli) struct RequestCommand {
     /// The debate
     #[arg(long, value_name = "UUID")]
     debate_id: String,
@@ -70,7 +70,7 @@ pub(in crate::cli) struct Ask {
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -89,7 +89,7 @@ pub(in crate::cli) struct Ruling {
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -102,7 +102,7 @@ pub(in crate::cli) struct Intervention {
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
-    text: Text,
+    text: TextInput,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -115,7 +115,7 @@ pub(super) enum Wanted {
 }
 
 impl Create {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let made = self.debate_id.is_none();
         let debate = self.debate_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let line = |debate: Option<&str>| {
@@ -140,7 +140,7 @@ impl Create {
         let derived = derived_id(&debate, Role::Proposer, Kind::Motion, None, &content);
         let post = draft.post(&debate, Some(&content), derived);
         // What the server refuses it will refuse again, and so it does on a damaged record.
-        let with_ids = |problem: Problem| match problem.field() {
+        let with_ids = |problem: CliError| match problem.field() {
             Some("debate_id") => problem.with("next_command", "aw debate generate-id"),
             _ if made && problem.exit() == SERVER && problem.code != Code::RecordDamaged => {
                 problem.suggest(post.again())
@@ -180,7 +180,7 @@ impl Create {
 }
 
 impl Submit {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let draft = Draft {
             line: CommandLine::new("debate submit")
                 .flag("--debate-id", &self.debate_id)
@@ -213,8 +213,8 @@ impl Submit {
     }
 }
 
-impl Ask {
-    pub(super) fn run(self, wanted: Wanted) -> Result<Shown, Problem> {
+impl RequestCommand {
+    pub(super) fn run(self, wanted: Wanted) -> Result<Shown, CliError> {
         let (kind, command, done) = match wanted {
             Wanted::Ruling => (Kind::Appeal, "debate appeal", "Appeal submitted"),
             Wanted::Completion => {
@@ -254,7 +254,7 @@ impl Ask {
 }
 
 impl Ruling {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let line = CommandLine::new("debate ruling")
             .flag("--debate-id", &self.debate_id)
             .flag_if("--target-id", self.target_id.as_deref());
@@ -288,7 +288,7 @@ impl Ruling {
 }
 
 impl Intervention {
-    pub(super) fn run(self) -> Result<Shown, Problem> {
+    pub(super) fn run(self) -> Result<Shown, CliError> {
         let draft = Draft {
             line: CommandLine::new("debate intervention").flag("--debate-id", &self.debate_id),
             text: &self.text,

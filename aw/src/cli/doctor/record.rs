@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::super::connect::Connection;
 use super::super::debate::{Walk, in_words};
-use super::super::output::Problem;
+use super::super::output::CliError;
 use super::Check;
 use crate::api::client::{DebateFilter, debates};
 use crate::api::error::Code;
@@ -54,7 +54,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
         })
     };
     checked().unwrap_or_else(|trouble| {
-        let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
+        let problem = brought.explained(CliError::of(trouble, client.base()), &settings.home);
         Check::of(NAME, &problem)
     })
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use super::super::connect::{Connection, TokenSource};
-use super::super::output::Problem;
+use super::super::output::CliError;
 use super::Check;
 use crate::api::client::{DebateFilter, debates, tokens};
 use crate::api::error::Code;
@@ -27,7 +27,7 @@ pub(super) fn check(settings: &ClientSettings, reached: &Connection, ends: Insta
     }
     let Connection { client, brought } = reached;
     let said = |trouble| {
-        let problem = brought.explained(Problem::of(trouble, client.base()), &settings.home);
+        let problem = brought.explained(CliError::of(trouble, client.base()), &settings.home);
         Check::of(NAME, &problem)
     };
     let nobody = Client::of_stranger(client.base());

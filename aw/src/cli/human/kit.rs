@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::agent::{KitChanges, KitFiles};
-use super::super::debate::Types;
+use super::super::debate::TypesOutput;
 use super::{Paper, cell, shown, table};
 use crate::kit::host::Host;
 
@@ -46,7 +46,7 @@ pub(in crate::cli) fn kit_files(kit: &KitFiles, paper: &Paper) -> String {
 }
 
 /// The types of debate.
-pub(in crate::cli) fn types(types: &Types, paper: &Paper) -> String {
+pub(in crate::cli) fn types(types: &TypesOutput, paper: &Paper) -> String {
     let rows: Vec<Vec<String>> = types
         .types
         .iter()

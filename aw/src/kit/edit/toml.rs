@@ -20,7 +20,7 @@ const POLICY: &str = "shell_environment_policy";
 const SET: &str = "set";
 
 /// A key of the file and our value for it.
-pub(super) struct Key {
+pub(super) struct TomlKey {
     path: Vec<&'static str>,
     /// The value on one line.
     inline: String,
@@ -30,7 +30,7 @@ pub(super) struct Key {
     marks: [&'static str; 2],
 }
 
-impl Key {
+impl TomlKey {
     pub(super) fn variable(name: &'static str, value: &str) -> Self {
         let inline = format!("\"{value}\"");
         let table = vec![
@@ -40,7 +40,7 @@ impl Key {
             format!("{name} = {inline}"),
             "# aw:end".to_owned(),
         ];
-        Key { path: vec![POLICY, SET, name], inline, table, marks: ["# aw:begin", "# aw:end"] }
+        TomlKey { path: vec![POLICY, SET, name], inline, table, marks: ["# aw:begin", "# aw:end"] }
     }
 
     pub(super) fn entry(entry: &McpEntry) -> Self {
@@ -51,7 +51,7 @@ impl Key {
         let head =
             [format!("{}: the tools of debates", marks[0]), format!("[{}.{NAME}]", entry.list)];
         let table = head.into_iter().chain(fields).chain([marks[1].to_owned()]).collect();
-        Key { path: vec![entry.list, NAME], inline, table, marks }
+        TomlKey { path: vec![entry.list, NAME], inline, table, marks }
     }
 
     pub(super) fn insert(&self, file: &str, before: &[String]) -> Result<Insertion, CannotEdit> {
@@ -367,19 +367,19 @@ mod tests {
 
     const DEADLINE: &str = "DEBATE_WAIT_DEADLINE";
 
-    fn variable() -> Key {
-        Key::variable(DEADLINE, "25")
+    fn variable() -> TomlKey {
+        TomlKey::variable(DEADLINE, "25")
     }
 
-    fn entry(fields: &'static [(&str, &str)]) -> Key {
-        Key::entry(&McpEntry { list: "mcp_servers", fields, in_new_file: &[], role: None })
+    fn entry(fields: &'static [(&str, &str)]) -> TomlKey {
+        TomlKey::entry(&McpEntry { list: "mcp_servers", fields, in_new_file: &[], role: None })
     }
 
-    fn tools() -> Key {
+    fn tools() -> TomlKey {
         entry(&[("command", "\"aw\""), ("args", "[\"mcp\"]"), ("tool_timeout_sec", "300")])
     }
 
-    fn with(key: &Key, file: &str) -> (String, [String; 1]) {
+    fn with(key: &TomlKey, file: &str) -> (String, [String; 1]) {
         match key.insert(file, &[]) {
             Ok(Insertion::New { file, inserted }) => (file, [inserted]),
             other => panic!("{other:?} for {file:?}"),
@@ -469,7 +469,7 @@ mod tests {
     #[test]
     fn the_value_of_an_earlier_aw_is_replaced() {
         let earlier = entry(&[("command", "\"aw\""), ("startup_timeout_sec", "9")]);
-        for (earlier, now) in [(earlier, tools()), (Key::variable(DEADLINE, "9"), variable())] {
+        for (earlier, now) in [(earlier, tools()), (TomlKey::variable(DEADLINE, "9"), variable())] {
             for file in ["model = \"x\"\n", "mcp_servers = {}\n", "shell_environment_policy = {}"] {
                 let (with, inserted) = with(&earlier, file);
                 let renewed = now.insert(&with, &inserted).unwrap();

@@ -148,15 +148,15 @@ impl AllDebates {
 
 /// Waits in one debate as one role. Borrows, because thousands are held at once.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiter<'a> {
+pub(crate) struct RoleWait<'a> {
     app: &'a App,
     debate: DebateId,
     role: Role,
 }
 
-impl<'a> Waiter<'a> {
+impl<'a> RoleWait<'a> {
     pub(super) fn new(app: &'a App, debate: DebateId, role: Role) -> Self {
-        Waiter { app, debate, role }
+        RoleWait { app, debate, role }
     }
 
     /// Returns when the role has something to do or to read, or after `patience`.
