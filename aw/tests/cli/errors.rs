@@ -215,7 +215,7 @@ fn a_text_of_any_length_that_is_too_long_is_content_too_large() {
 
 #[test]
 fn a_refusal_names_the_last_good_step() {
-    let opened = Opened::new(Aw::new());
+    let opened = Opened::new(Aw::new().set("DEBATE_WAIT_DEADLINE", "0"));
     let Opened { aw, debate, motion } = &opened;
     let document = text(
         &aw.quietly(&["docs", "create", "--summary", "s", "--content", "c"]).data()["document_id"],
