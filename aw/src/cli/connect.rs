@@ -113,14 +113,14 @@ impl TokenSource {
         problem.suggest(match self {
             TokenSource::Set => format!(
                 "The token that is set (DEBATE_AUTH_TOKEN, AW_AUTH_TOKEN, or auth_token in config.toml) is wrong, \
-                 expired or revoked: ask whoever runs the server for another{}",
+                 expired or revoked: ask the administrator of the server for another{}",
                 aside("is used where none is set")
             ),
             TokenSource::Administrators => {
                 format!("The token in {file} is not the server's: aw server restart")
             }
             TokenSource::NoneForNamed => format!(
-                "Set DEBATE_AUTH_TOKEN to a token of this server, which whoever runs it makes with aw token create{}",
+                "Set DEBATE_AUTH_TOKEN to a token of this server, which its administrator makes with aw token create{}",
                 aside("is sent to the server of that folder only")
             ),
             TokenSource::NoneFound(None) => format!(

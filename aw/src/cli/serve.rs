@@ -47,7 +47,7 @@ pub(super) struct Serve {
     /// Always so where others than this machine can reach the server.
     #[arg(long)]
     auth: bool,
-    /// Leave whoever started it: a session of its own, nothing inherited
+    /// Run in a session of its own and inherit nothing
     #[arg(long, hide = true)]
     detached: bool,
     /// A command has started it, as the last one was started

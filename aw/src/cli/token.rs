@@ -30,13 +30,14 @@ For instance
 
 The second makes a token too, and prints all that another person needs with it.
 A server asks for tokens when it was started with --auth, or with auth = \"required\" in its
-config.toml, and always when it can be reached from other machines. Whoever runs it needs none:
-aw finds theirs in the data folder.
+config.toml, and always when it can be reached from other machines. Its administrator needs none:
+aw finds that token in the data folder.
 aw token <command> --help has its flags and an example.
 ";
 
 /// What to do about a server that asks nobody who they are.
-const ASKS_NOBODY: &str = "this server asks nobody for a token, so whoever reaches it needs none: run aw server restart --auth";
+const ASKS_NOBODY: &str =
+    "this server asks nobody for a token, so no caller needs one: run aw server restart --auth";
 
 /// Give out tokens, and take them back
 #[derive(Debug, Subcommand)]
