@@ -6,7 +6,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::{ByRole, Event, Kind, Move, Refusal, Role, Seq, Target, Verdict, words};
+use crate::{
+    ByRole, Change, Completion, DocumentId, Event, Held, Kind, Ledger, Move, Refusal, Role, Said,
+    Seq, Target, Verdict, words,
+};
 
 /// The text of the RULING that closes a debate whose RESOLUTION needs no approval.
 pub const AUTOMATIC_RULING: &str = "Auto-approved: Debate completed as requested by proposer.";
@@ -160,31 +163,54 @@ impl Standing {
 }
 
 /// A debate as the rules see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Debate {
     /// Who approves a RESOLUTION.
     pub policy: ResolutionPolicy,
     /// Where it stands.
     pub standing: Standing,
+    /// Its points, if it keeps points.
+    pub ledger: Option<Ledger>,
 }
 
 /// An argument that a decision adds to the record, without its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// What happened.
     pub event: Event,
     /// The argument it answers.
     pub parent: Option<Seq>,
+    /// What its statements change.
+    pub changes: Vec<Change>,
+    /// Why a RESOLUTION waits for the arbitrator, in a debate with points.
+    pub held: Option<Held>,
+}
+
+impl Entry {
+    /// An entry without statements.
+    pub fn of(event: Event, parent: Option<Seq>) -> Self {
+        Entry { event, parent, changes: Vec::new(), held: None }
+    }
 }
 
 impl Debate {
-    /// Judges a move: returns the entries it adds to the record, in order, or the refusal.
-    pub fn decide(&self, role: Role, play: Move<Target>) -> Result<Vec<Entry>, Refusal> {
+    /// Judges a move, with the facts about its text: returns the entries it adds to the record, in
+    /// order, or the refusal.
+    pub fn decide(
+        &self,
+        role: Role,
+        play: Move<Target>,
+        said: &Said,
+    ) -> Result<Vec<Entry>, Refusal> {
         use State::{AwaitingArbitrator, AwaitingOpponent, AwaitingProposer, InterventionPending};
 
         let refused = || Err(self.refusal(role, play));
         let parked = |target: Target| self.standing.parks(role, target.seq);
-        let entry = |event, target: Target| vec![Entry { event, parent: Some(target.seq) }];
+        let entry = |event, target: Target| vec![Entry::of(event, Some(target.seq))];
+        let stated = |event, parent| {
+            let changes = self.judge(role, said)?;
+            Ok(vec![Entry { changes, ..Entry::of(event, parent) }])
+        };
 
         Ok(match (self.standing.state, role, play) {
             (_, Role::Proposer, Move::Claim { target }) if parked(target) => {
@@ -201,28 +227,38 @@ impl Debate {
             }
 
             (AwaitingOpponent, Role::Opponent, Move::Claim { target }) => {
-                entry(Event::OpponentClaim { parked: false }, target)
+                stated(Event::OpponentClaim { parked: false }, Some(target.seq))?
             }
             (AwaitingProposer, Role::Proposer, Move::Claim { target }) => {
-                entry(Event::ProposerClaim { parked: false }, target)
+                if let Some(ledger) = self.ledger.as_ref().filter(|ledger| ledger.rounds_are_used())
+                {
+                    return Err(Refusal::RoundsUsed {
+                        state: self.standing.state,
+                        limit: ledger.limit(),
+                        advice: ledger.advice(),
+                    });
+                }
+                stated(Event::ProposerClaim { parked: false }, Some(target.seq))?
             }
             (AwaitingProposer, Role::Proposer, Move::Appeal { target }) => {
                 entry(Event::Appeal { parked: false }, target)
             }
             (AwaitingProposer, Role::Proposer, Move::Resolution { target }) => {
+                let held = self.holds(said)?;
                 let mut entries = entry(Event::Resolution { parked: false }, target);
-                if self.policy == ResolutionPolicy::Auto {
+                if held.is_none() {
                     // The closing RULING is part of the same decision, hence of the same commit:
                     // no reader can see a completed debate that is still open.
-                    entries.push(Entry {
-                        event: Event::Ruling { verdict: Verdict::Close, automatic: true },
-                        parent: Some(self.standing.last.next()),
-                    });
+                    entries.push(Entry::of(
+                        Event::Ruling { verdict: Verdict::Close, automatic: true },
+                        Some(self.standing.last.next()),
+                    ));
                 }
+                entries[0].held = held.filter(|_| self.ledger.is_some());
                 entries
             }
             (AwaitingOpponent | AwaitingProposer, Role::Arbitrator, Move::Intervention) => {
-                vec![Entry { event: Event::Intervention, parent: None }]
+                vec![Entry::of(Event::Intervention, None)]
             }
             (
                 AwaitingArbitrator | InterventionPending,
@@ -233,10 +269,45 @@ impl Debate {
                 if target.is_some_and(|target| Some(target.seq) != pending) {
                     return refused();
                 }
-                vec![Entry { event: Event::Ruling { verdict, automatic: false }, parent: pending }]
+                stated(Event::Ruling { verdict, automatic: false }, pending)?
             }
             _ => return refused(),
         })
+    }
+
+    /// Applies the next argument of the record, which cites these versions.
+    pub fn apply(&mut self, entry: &Entry, cites: &[(DocumentId, u64)]) {
+        self.standing.apply(entry.event);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.apply(self.standing.last, entry.event, cites, &entry.changes, entry.held);
+        }
+    }
+
+    /// The changes that a text makes to the points.
+    fn judge(&self, role: Role, said: &Said) -> Result<Vec<Change>, Refusal> {
+        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+        let state = self.standing.state;
+        ledger
+            .judge(role, said, self.standing.last.next())
+            .map_err(|flaws| Refusal::Flawed { state, flaws })
+    }
+
+    /// Why a RESOLUTION waits for the arbitrator; `None` if it closes the debate.
+    fn holds(&self, said: &Said) -> Result<Option<Held>, Refusal> {
+        let by_policy = match self.policy {
+            ResolutionPolicy::Auto => None,
+            ResolutionPolicy::Arbitrator => Some(Held::Policy),
+        };
+        let Some(ledger) = &self.ledger else { return Ok(by_policy) };
+        match ledger.completion(&said.cites) {
+            Completion::Agreed => Ok(by_policy),
+            Completion::Held(held) => Ok(Some(held)),
+            Completion::Refused(points) => Err(Refusal::PointsBlock {
+                state: self.standing.state,
+                points,
+                advice: ledger.advice(),
+            }),
+        }
     }
 
     fn refusal(&self, role: Role, play: Move<Target>) -> Refusal {

@@ -11,8 +11,12 @@ mod argument;
 mod debate;
 mod document;
 mod event;
+mod flaw;
 mod id;
+mod ledger;
 mod play;
+mod point;
+mod quote;
 mod refusal;
 mod role;
 mod text;
@@ -22,8 +26,19 @@ pub use argument::{Argument, Hash, Time, Via};
 pub use debate::{AUTOMATIC_RULING, Debate, Entry, ResolutionPolicy, Standing, State};
 pub use document::{Mention, mentions};
 pub use event::{Event, Kind};
+pub use flaw::{Flaw, FlawCode};
 pub use id::{ArgumentId, DebateId, DocumentId, RequestId, Seq};
+pub use ledger::{
+    Change, Completion, Course, Effect, Held, Ledger, PlanDocument, Point, PointAdvice, Said,
+};
 pub use play::{Move, Target, Verdict};
+pub use point::{
+    PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements, Subject, Word,
+    statements,
+};
+pub use quote::{
+    Evidence, Library, Lines, Nearest, Normal, Quote, QuotePlace, Source, lines_found,
+};
 pub use refusal::Refusal;
 pub use role::{ByRole, Role};
 pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title};

@@ -1,11 +1,13 @@
 //! The reasons for refusing a move, with their messages.
 
+use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{Kind, Role, Seq, State};
+use crate::flaw::{Flaw, listed};
+use crate::{Kind, PointAdvice, PointId, Role, Seq, State};
 
 /// The reason why the rules refuse a move. Nothing was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// It is another role's move, or the debate is closed.
     NotTheFloor {
@@ -43,16 +45,44 @@ pub enum Refusal {
         /// The argument that awaits a RULING.
         pending: Seq,
     },
+    /// The opponent has used its rounds, so the proposer's CLAIM would go unanswered.
+    RoundsUsed {
+        /// The state at the time.
+        state: State,
+        /// How many rounds the debate has.
+        limit: u32,
+        /// What to do instead.
+        advice: PointAdvice,
+    },
+    /// Points block the completion.
+    PointsBlock {
+        /// The state at the time.
+        state: State,
+        /// The points.
+        points: Vec<PointId>,
+        /// What to do instead.
+        advice: PointAdvice,
+    },
+    /// The text breaks the rules of points.
+    Flawed {
+        /// The state at the time.
+        state: State,
+        /// Everything that is wrong with it, by line.
+        flaws: Vec<Flaw>,
+    },
 }
 
 impl Refusal {
     /// The debate's state, which a refusal does not change.
-    pub const fn state(self) -> State {
-        match self {
+    pub const fn state(&self) -> State {
+        match *self {
             Refusal::NotTheFloor { state, .. }
             | Refusal::NotTheRole { state, .. }
             | Refusal::AlreadyRuled { state, .. }
-            | Refusal::NotPending { state, .. } => state,
+            | Refusal::NotPending { state, .. }
+            | Refusal::RoundsUsed { state, .. }
+            | Refusal::PointsBlock { state, .. }
+            | Refusal::Flawed { state, .. } => state,
         }
     }
 }
@@ -91,6 +121,19 @@ impl fmt::Display for Refusal {
                 f,
                 "the RULING is owed to the argument at seq {pending}, not to the one at seq {target}"
             ),
+            Refusal::RoundsUsed { limit, .. } => write!(
+                f,
+                "all {limit} rounds are used, so the proposer cannot submit a CLAIM: appeal, or request completion"
+            ),
+            Refusal::PointsBlock { ref points, .. } => {
+                let verb = if points.len() == 1 { "blocks" } else { "block" };
+                write!(f, "{} {verb} completion", listed(points, "and"))
+            }
+            Refusal::Flawed { ref flaws, .. } => {
+                let (many, noun) = (flaws.len(), if flaws.len() == 1 { "flaw" } else { "flaws" });
+                write!(f, "nothing was submitted: {many} {noun} in the text")?;
+                flaws.first().map_or(Ok(()), |first| write!(f, "; {first}"))
+            }
         }
     }
 }

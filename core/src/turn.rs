@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Debate, Move, Role, Seq, Standing, State, Target, Verdict, words};
+use crate::{Debate, Move, Role, Said, Seq, Standing, State, Target, Verdict, words};
 
 /// What an agent should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ impl Debate {
         Available::ALL
             .iter()
             .copied()
-            .filter(|open| self.decide(role, open.attempt()).is_ok())
+            .filter(|open| self.decide(role, open.attempt(), &Said::default()).is_ok())
             .collect()
     }
 }

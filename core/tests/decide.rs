@@ -126,9 +126,9 @@ fn an_appeal_gives_the_floor_to_the_arbitrator() {
 #[test]
 fn a_resolution_closes_the_debate_at_once_unless_the_arbitrator_must_approve_it() {
     let event = Event::Resolution { parked: false };
-    let asked = Entry { event, parent: Some(Seq(2)) };
+    let asked = Entry::of(event, Some(Seq(2)));
     let event = Event::Ruling { verdict: Verdict::Close, automatic: true };
-    let approved = Entry { event, parent: Some(Seq(3)) };
+    let approved = Entry::of(event, Some(Seq(3)));
     let story = Story::answered();
     assert_eq!(story.0.judge(Role::Proposer, resolution(2)), Ok(vec![asked, approved]));
     assert_eq!(story.plays(Role::Proposer, resolution(2)).state(), State::Closed);

@@ -17,7 +17,9 @@
 //! 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set other bounds.
 
 use crate::record::Record;
-use aw_core::{Action, ByRole, Kind, Move, ResolutionPolicy, Role, Seq, Standing, State, Verdict};
+use aw_core::{
+    Action, ByRole, Kind, Move, ResolutionPolicy, Role, Said, Seq, Standing, State, Verdict,
+};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const ONCE: &str = "every accepted request is in the record exactly once";
@@ -153,11 +155,12 @@ impl Small {
         let seq = match replayed {
             Some(seq) => seq,
             None => {
-                let mut debate = world.record.debate;
+                let mut debate = world.record.debate.clone();
                 if !self.parking {
                     debate.standing.interrupted = ByRole::default();
                 }
-                let entries = debate.decide(role, world.record.locate(play)).ok()?;
+                let entries =
+                    debate.decide(role, world.record.locate(play), &Said::default()).ok()?;
                 let seq = world.record.newest().next();
                 world.record.add(&entries);
                 world.requests.push(Some(request).filter(|_| role != Role::Arbitrator));

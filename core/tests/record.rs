@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use aw_core::{
-    Debate, Entry, Event, Kind, Move, Refusal, ResolutionPolicy, Role, Seq, Standing, Target,
+    Debate, Entry, Event, Kind, Move, Refusal, ResolutionPolicy, Role, Said, Seq, Standing, Target,
     Verdict,
 };
 
@@ -18,14 +18,14 @@ impl Record {
     /// Only the MOTION so far.
     pub fn opened(policy: ResolutionPolicy) -> Self {
         Record {
-            debate: Debate { policy, standing: Standing::opened() },
-            entries: vec![Entry { event: Event::Motion, parent: None }],
+            debate: Debate { policy, standing: Standing::opened(), ledger: None },
+            entries: vec![Entry::of(Event::Motion, None)],
         }
     }
 
     /// Looks up the target as a server does, and judges the move.
     pub fn judge(&self, role: Role, play: Move<Seq>) -> Result<Vec<Entry>, Refusal> {
-        self.debate.decide(role, self.locate(play))
+        self.debate.decide(role, self.locate(play), &Said::default())
     }
 
     /// The move with its target found in the record.
@@ -45,8 +45,8 @@ impl Record {
     /// Adds the entries of a decision.
     pub fn add(&mut self, entries: &[Entry]) {
         for entry in entries {
-            self.debate.standing.apply(entry.event);
-            self.entries.push(*entry);
+            self.debate.apply(entry, &[]);
+            self.entries.push(entry.clone());
         }
     }
 
@@ -56,12 +56,12 @@ impl Record {
     }
 
     /// The argument at this position.
-    pub fn at(&self, seq: Seq) -> Entry {
-        self.entries[seq.0 as usize - 1]
+    pub fn at(&self, seq: Seq) -> &Entry {
+        &self.entries[seq.0 as usize - 1]
     }
 
     /// The arguments with their positions.
-    pub fn lines(&self) -> impl DoubleEndedIterator<Item = (Seq, Entry)> {
+    pub fn lines(&self) -> impl DoubleEndedIterator<Item = (Seq, &Entry)> {
         (1..=self.newest().0).map(|n| (Seq(n), self.at(Seq(n))))
     }
 

@@ -172,17 +172,17 @@ impl Protocol {
             return Err(Refusal::NotTheRole { state, role, kind });
         }
         if role != Role::Arbitrator && self.parks(entries, role, target.unwrap()) {
-            return Ok(vec![Entry { event: argument(role, play, true), parent: target }]);
+            return Ok(vec![Entry::of(argument(role, play, true), target)]);
         }
         let pending = pending(entries);
         let misses = kind == Kind::Ruling && target.is_some() && target != pending;
         match self.next(state, role, kind, play.verdict()) {
             Some(next) if !misses => {
                 let parent = if kind == Kind::Ruling { pending } else { target };
-                let mut written = vec![Entry { event: argument(role, play, false), parent }];
+                let mut written = vec![Entry::of(argument(role, play, false), parent)];
                 if kind == Kind::Resolution && next == State::Closed {
                     let event = Event::Ruling { verdict: Verdict::Close, automatic: true };
-                    written.push(Entry { event, parent: Some(place(entries.len())) });
+                    written.push(Entry::of(event, Some(place(entries.len()))));
                 }
                 Ok(written)
             }
