@@ -68,6 +68,43 @@ words!(ResolutionPolicy, "auto, arbitrator", {
     Arbitrator = "arbitrator",
 });
 
+/// How a debate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The opponent agreed to what the proposer completed.
+    Agreed,
+    /// A RULING closed it, and nothing was left that blocks.
+    Ruled,
+    /// A RULING closed it over points that block.
+    LeftOpen,
+    /// The server closed it at the proposer's request; nobody checked.
+    Completed,
+    /// It goes on.
+    Open,
+}
+
+words!(Outcome, "agreed, ruled, left_open, completed, open", {
+    Agreed = "agreed",
+    Ruled = "ruled",
+    LeftOpen = "left_open",
+    Completed = "completed",
+    Open = "open",
+});
+
+impl Outcome {
+    /// The outcome of a debate in this state, whose newest argument the server made or did not make.
+    /// `blocked`: whether a point blocks, in a debate with points.
+    pub fn of(state: State, automatic: bool, blocked: Option<bool>) -> Self {
+        match (state, automatic, blocked) {
+            (State::Closed, true, Some(_)) => Outcome::Agreed,
+            (State::Closed, true, None) => Outcome::Completed,
+            (State::Closed, false, Some(true)) => Outcome::LeftOpen,
+            (State::Closed, false, Some(false) | None) => Outcome::Ruled,
+            (_, _, _) => Outcome::Open,
+        }
+    }
+}
+
 /// Where a debate stands: the fold of its arguments. The store caches it beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Standing {
@@ -284,7 +321,7 @@ impl Debate {
     }
 
     /// The changes that a text makes to the points.
-    fn judge(&self, role: Role, said: &Said) -> Result<Vec<Change>, Refusal> {
+    pub fn judge(&self, role: Role, said: &Said) -> Result<Vec<Change>, Refusal> {
         let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
         let state = self.standing.state;
         ledger
@@ -293,7 +330,7 @@ impl Debate {
     }
 
     /// Why a RESOLUTION waits for the arbitrator; `None` if it closes the debate.
-    fn holds(&self, said: &Said) -> Result<Option<Held>, Refusal> {
+    pub fn holds(&self, said: &Said) -> Result<Option<Held>, Refusal> {
         let by_policy = match self.policy {
             ResolutionPolicy::Auto => None,
             ResolutionPolicy::Arbitrator => Some(Held::Policy),

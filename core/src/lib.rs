@@ -23,7 +23,7 @@ mod text;
 mod turn;
 
 pub use argument::{Argument, Hash, Time, Via};
-pub use debate::{AUTOMATIC_RULING, Debate, Entry, ResolutionPolicy, Standing, State};
+pub use debate::{AUTOMATIC_RULING, Debate, Entry, Outcome, ResolutionPolicy, Standing, State};
 pub use document::{Mention, mentions};
 pub use event::{Event, Kind};
 pub use flaw::{Flaw, FlawCode};
@@ -34,10 +34,10 @@ pub use ledger::{
 pub use play::{Move, Target, Verdict};
 pub use point::{
     PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements, Subject, Word,
-    statements,
+    passage, statements,
 };
 pub use quote::{
-    Evidence, Library, Lines, Nearest, Normal, Quote, QuotePlace, Source, lines_found,
+    Evidence, Library, Lines, Nearest, Normal, Quote, QuoteCheck, QuotePlace, Source, lines_found,
 };
 pub use refusal::Refusal;
 pub use role::{ByRole, Role};

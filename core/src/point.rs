@@ -387,6 +387,21 @@ pub fn statements(text: &str, role: Role, points: u32) -> Statements {
     read
 }
 
+/// The text of the statement whose heading is in this line, up to the next statement, whose line is
+/// `next`, or to the next heading of its level.
+pub fn passage(text: &str, line: u32, next: Option<u32>) -> String {
+    let (lines, _) = classify(text);
+    let first = line.saturating_sub(1) as usize;
+    let Some(Line::Heading { level, .. }) = lines.get(first).copied() else { return String::new() };
+    let ends = |(at, line): &(usize, &Line<'_>)| {
+        let is_level = matches!(line, Line::Heading { level: other, .. } if *other <= level);
+        is_level || next.is_some_and(|next| *at + 1 == next as usize)
+    };
+    let end = lines.iter().enumerate().skip(first + 1).find(ends).map_or(lines.len(), |(at, _)| at);
+    let lines: Vec<&str> = text.split('\n').skip(first).take(end - first).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
 /// A line of a text.
 #[derive(Debug, Clone, Copy)]
 enum Line<'a> {

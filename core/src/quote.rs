@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::point::{QuoteBlock, fence};
-use crate::{DocumentId, Seq};
+use crate::{DocumentId, Seq, words};
 
 /// The fewest characters of a quote that is not a whole line.
 const FEWEST_CHARS: usize = 12;
@@ -340,6 +340,48 @@ pub enum Evidence {
     },
     /// It is too short, and no whole line; or too long.
     WrongLength,
+}
+
+/// The result of looking a quote up, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum QuoteCheck {
+    /// It stands in what the debate says now.
+    Found,
+    /// It stands in an earlier version.
+    Outdated,
+    /// Its source is outside the record.
+    Unchecked,
+    /// It stands nowhere.
+    Missing,
+}
+
+words!(QuoteCheck, "found, outdated, unchecked, missing", {
+    Found = "found",
+    Outdated = "outdated",
+    Unchecked = "unchecked",
+    Missing = "missing",
+});
+
+impl Evidence {
+    /// The result in one word.
+    pub const fn check(&self) -> QuoteCheck {
+        match self {
+            Evidence::Found { .. } => QuoteCheck::Found,
+            Evidence::Outdated { .. } => QuoteCheck::Outdated,
+            Evidence::Unchecked => QuoteCheck::Unchecked,
+            Evidence::Missing { .. } | Evidence::WrongLength => QuoteCheck::Missing,
+        }
+    }
+
+    /// Where the quote stands.
+    pub const fn place(&self) -> Option<(QuotePlace, Lines)> {
+        match *self {
+            Evidence::Found { place, lines, .. } | Evidence::Outdated { place, lines } => {
+                Some((place, lines))
+            }
+            Evidence::Unchecked | Evidence::Missing { .. } | Evidence::WrongLength => None,
+        }
+    }
 }
 
 /// A quote with the result of looking it up.

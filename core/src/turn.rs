@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Debate, Move, Role, Said, Seq, Standing, State, Target, Verdict, words};
+use crate::{Debate, Kind, Move, Role, Said, Seq, Standing, State, Target, Verdict, words};
 
 /// What an agent should do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,6 +71,17 @@ words!(
 );
 
 impl Available {
+    /// The kind of argument that the move becomes.
+    pub const fn kind(self) -> Kind {
+        match self {
+            Available::Claim => Kind::Claim,
+            Available::Appeal => Kind::Appeal,
+            Available::Resolution => Kind::Resolution,
+            Available::Intervention => Kind::Intervention,
+            Available::Ruling | Available::RulingClose => Kind::Ruling,
+        }
+    }
+
     /// The move with the MOTION as its target. The MOTION is older than every INTERVENTION, so this
     /// attempt also succeeds where the role may only park.
     fn attempt(self) -> Move<Target> {

@@ -45,6 +45,8 @@ pub(crate) struct Opening {
     pub(crate) created_at: Time,
     /// The texts of its type: title, description, and the rules of proposer, opponent and arbitrator.
     pub(crate) texts: Option<[String; 5]>,
+    /// The settings of its points: the form, the rounds and the bar.
+    pub(crate) points: Option<(u64, u64, String)>,
 }
 
 impl Opening {
@@ -58,6 +60,12 @@ impl Opening {
         canonical.field(&rfc3339(self.created_at));
         for text in 0..5 {
             canonical.optional(self.texts.as_ref().map(|texts| texts[text].as_str()));
+        }
+        // Without points the fields are left out, because older debates were hashed without them.
+        if let Some((form, rounds, blocking)) = &self.points {
+            canonical.field(&form.to_string());
+            canonical.field(&rounds.to_string());
+            canonical.field(blocking);
         }
         canonical.hash()
     }
@@ -223,6 +231,7 @@ mod tests {
             debate_type: "legal".to_owned(),
             policy: "auto".to_owned(),
             created_at: Time(1_767_225_600_123),
+            points: None,
             texts: Some(["T", "D", "P", "O", "A"].map(str::to_owned)),
         }
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use aw_core::{
     AUTOMATIC_RULING, Argument, ArgumentId, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Hash, RequestId, Role, Seq, Standing, Time,
+    DocumentId, Hash, Ledger, Move, PointId, RequestId, Role, Said, Seq, Standing, Time, Via,
 };
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -22,13 +22,13 @@ use crate::peers::Peers;
 use crate::presence::{PresenceTracker, Sign, Waiting};
 use crate::shared_answers::SharedAnswers;
 use crate::store::{
-    NewArgument, NewDebate, NewMove, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
+    NewArgument, NewDebate, NewMove, Rule, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
 };
 use crate::{
-    Ask, CitedMark, CitedPage, Context, DebateList, DebateListed, Document, DocumentList,
-    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion, News,
-    PageData, Pass, Poll, Receipt, Request, Seat, Selection, Stretch, Surroundings, TypeTexts,
-    Verified, VerifiedPiece, VerifyMark, VersionList,
+    Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed, Document,
+    DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
+    NewVersion, News, PageData, Pass, PointRecord, Poll, Receipt, Rehearsed, Request, Seat,
+    Selection, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -36,6 +36,9 @@ const FRESH: Duration = Duration::from_secs(5);
 
 /// How long a held wait pauses before it tries an unreachable database again.
 const AWAY: Duration = Duration::from_millis(500);
+
+/// How often a text is examined before a busy debate refuses it.
+const EXAMINATIONS: usize = 3;
 
 /// How long one piece of a verification takes. It then still finishes its current debate.
 const PIECE: Duration = Duration::from_millis(250);
@@ -130,27 +133,19 @@ impl Engine {
         let engine = self.clone();
         self.finish_even_if_cancelled(async move {
             let (role, change, written) = match ask {
-                Ask::Open { title, debate_type, texts, policy, motion } => {
-                    let opened = Debate { policy, standing: Standing::opened() };
+                Ask::Open { title, debate_type, texts, policy, points, motion } => {
+                    let ledger = points.map(|rules| Ledger::opened(rules, &[]));
+                    let opened = Debate { policy, standing: Standing::opened(), ledger };
                     let motion = argument(motion);
                     let new =
                         NewDebate { id: debate, title, debate_type, texts, debate: opened, motion };
                     (Role::Proposer, ChangeKind::Opened, engine.store.open_debate(new).await?)
                 }
                 Ask::Play { role, play, content } => {
-                    let automatic = NewArgument {
-                        id: new_id().into(),
-                        request: new_id().into(),
-                        content: Content::recorded(AUTOMATIC_RULING.to_owned()),
-                        author: None,
-                        via,
-                        seat: None,
-                        at,
-                    };
                     let argument = argument(content);
+                    let automatic = automatic_ruling(via, at);
                     let new = NewMove { debate, role, play, argument, automatic };
-                    let rule = move |debate: &Debate, play| debate.decide(role, play);
-                    (role, ChangeKind::Written, engine.store.play(new, rule).await?)
+                    (role, ChangeKind::Written, engine.play(new).await?)
                 }
             };
             engine.presence.wrote(debate, role, engine.clock.now());
@@ -161,6 +156,55 @@ impl Engine {
             Ok(receipt(role, written))
         })
         .await
+    }
+
+    /// Makes a move. In a debate with points its text is examined first; if the debate changes
+    /// meanwhile, once more.
+    async fn play(&self, new: NewMove) -> Result<WriteOutcome, Failure> {
+        for _ in 0..EXAMINATIONS {
+            let examined = self.store.examine(&new).await?;
+            match self.store.play(new.clone(), examined, rule(new.role)).await {
+                Err(Failure::Overtaken) => {}
+                written => return written,
+            }
+        }
+        Err(Fault::Busy("the debate changed while the text was examined").into())
+    }
+
+    /// Judges a move without making it.
+    pub async fn rehearse(
+        &self,
+        debate: DebateId,
+        role: Role,
+        play: Move<ArgumentId>,
+        content: Content,
+    ) -> Result<Rehearsed, Failure> {
+        self.bring_documents(&content).await?;
+        let (via, at) = (Via::Api, self.clock.now());
+        let (id, request) = (new_id().into(), new_id().into());
+        let argument = NewArgument { id, request, content, author: None, via, seat: None, at };
+        let automatic = automatic_ruling(via, at);
+        let new = NewMove { debate, role, play, argument, automatic };
+        self.store.rehearse(new, rule(role)).await
+    }
+
+    /// The debate with all its points and their quotes.
+    pub async fn points(
+        &self,
+        debate: DebateId,
+    ) -> Result<(DebateHead, Vec<PointRecord>), Failure> {
+        self.store.points(debate, None).await
+    }
+
+    /// A point with its history.
+    pub async fn point(
+        &self,
+        debate: DebateId,
+        id: PointId,
+    ) -> Result<(DebateHead, PointRecord), Failure> {
+        let (head, mut points) = self.store.points(debate, Some(id)).await?;
+        let point = points.pop().ok_or(Failure::PointNotFound { id })?;
+        Ok((head, point))
     }
 
     /// Deletes a debate: hides it for good and wakes its waiters.
@@ -601,8 +645,26 @@ fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
+/// The rules, for a move of this role.
+fn rule(role: Role) -> impl Rule + Send + 'static {
+    move |debate: &Debate, play, said: &Said| debate.decide(role, play, said)
+}
+
+/// The RULING with which the server closes a debate.
+fn automatic_ruling(via: Via, at: Time) -> NewArgument {
+    NewArgument {
+        id: new_id().into(),
+        request: new_id().into(),
+        content: Content::recorded(AUTOMATIC_RULING.to_owned()),
+        author: None,
+        via,
+        seat: None,
+        at,
+    }
+}
+
 fn receipt(role: Role, written: WriteOutcome) -> Receipt {
-    let WriteOutcome { head, argument, replayed, missed, parked_for } = written;
+    let WriteOutcome { head, argument, replayed, missed, parked_for, stated, held } = written;
     Receipt {
         action: head.debate.standing.action(role),
         // Everything after this argument is unseen. The author of a parked argument had not seen the
@@ -612,6 +674,8 @@ fn receipt(role: Role, written: WriteOutcome) -> Receipt {
         argument,
         replayed,
         missed,
+        stated,
+        held,
     }
 }
 
@@ -629,5 +693,6 @@ fn news(role: Role, look: &WaitLook) -> Option<News> {
         waits_on: found.newest,
         pending: found.pending,
         available: debate.available(role),
+        ledger: debate.ledger.clone(),
     })
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use aw_core::{ArgumentId, DebateId, DocumentId, Refusal, Role, Seq, Time};
+use aw_core::{ArgumentId, DebateId, DocumentId, PointId, Refusal, Role, Seq, Time};
 use uuid::Uuid;
 
 use crate::LastArgument;
@@ -21,7 +21,7 @@ pub enum Failure {
         /// The role that asked.
         role: Role,
         /// The reason.
-        refusal: Refusal,
+        refusal: Box<Refusal>,
         /// The newest argument, so that the loser of a race sees who was first.
         last: LastArgument,
     },
@@ -75,6 +75,15 @@ pub enum Failure {
     /// The request id was used for a different request.
     #[error("this client_request_id was used for a different request")]
     RequestIdReused,
+    /// The debate changed while the text was examined; the engine examines it again.
+    #[error("the debate changed while the text was examined")]
+    Overtaken,
+    /// The debate has no such point.
+    #[error("the debate has no {id}")]
+    PointNotFound {
+        /// The point that was asked for.
+        id: PointId,
+    },
     /// The server has a fault.
     #[error(transparent)]
     Fault(#[from] Fault),

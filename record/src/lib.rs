@@ -41,7 +41,8 @@ pub use store::{
 pub use types::{
     Ask, Citation, CitedDocument, CitedMark, CitedPage, Context, DebateHead, DebateList,
     DebateListed, Document, DocumentList, DocumentListed, DocumentVersion, Filter, KeptVersion,
-    LastArgument, Moment, NewDocument, NewVersion, News, PageData, Poll, Receipt, Request,
-    Selection, Stretch, Surroundings, TypeTexts, VersionList, VersionListed, pieces,
+    LastArgument, Moment, NewDocument, NewVersion, News, PageData, PointRecord, PointTurn, Poll,
+    Receipt, Rehearsed, Request, Selection, Stated, StatedQuote, Stretch, Surroundings, TypeTexts,
+    VersionList, VersionListed, pieces,
 };
 pub use verified::{Verified, VerifiedPiece, VerifyMark};

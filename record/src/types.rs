@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use aw_core::{
     Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Event, Kind, Move, RequestId, ResolutionPolicy, Role, SeatName, Seq, State,
-    Summary, Time, Title, Via,
+    DocumentId, Event, Held, Kind, Ledger, Move, Outcome, Point, PointId, PointRules, PointState,
+    QuoteCheck, QuotePlace, RequestId, ResolutionPolicy, Role, SeatName, Seq, State, Subject,
+    Summary, Time, Title, Via, Word,
 };
 use uuid::Uuid;
 
@@ -40,6 +41,8 @@ pub enum Ask {
         texts: Option<Box<TypeTexts>>,
         /// Who approves a RESOLUTION.
         policy: ResolutionPolicy,
+        /// The settings of its points, if it keeps points.
+        points: Option<PointRules>,
         /// The MOTION.
         motion: Content,
     },
@@ -85,6 +88,87 @@ pub struct Receipt {
     pub action: Action,
     /// The argument to wait on next.
     pub waits_on: ArgumentId,
+    /// The statements of the argument, in a debate with points.
+    pub stated: Vec<Stated>,
+    /// Why the argument, a RESOLUTION, waits for the arbitrator, in a debate with points.
+    pub held: Option<Held>,
+}
+
+/// The result of judging a move without making it.
+#[derive(Debug, Clone)]
+pub struct Rehearsed {
+    /// The debate as it would be.
+    pub debate: DebateHead,
+    /// Whether the argument would be parked.
+    pub parked: bool,
+    /// The statements that the argument would make.
+    pub stated: Vec<Stated>,
+    /// Why it, a RESOLUTION, would wait for the arbitrator.
+    pub held: Option<Held>,
+}
+
+/// A statement about a point, or a verdict, as the record keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stated {
+    /// The argument that makes it.
+    pub seq: Seq,
+    /// The line of its heading.
+    pub line: u32,
+    /// What it is about.
+    pub subject: Subject,
+    /// Its word.
+    pub word: Word,
+    /// The point that it raised or changed.
+    pub point: Option<PointId>,
+    /// That point's state after it.
+    pub state: Option<PointState>,
+    /// Its quotes.
+    pub quotes: Vec<StatedQuote>,
+}
+
+/// A quote, and where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedQuote {
+    /// Its first line in the argument.
+    pub line: u32,
+    /// The quoted text.
+    pub text: String,
+    /// The path or address that its author names.
+    pub source: Option<String>,
+    /// The result of looking it up.
+    pub check: QuoteCheck,
+    /// Where it stands.
+    pub place: Option<QuotePlace>,
+    /// The first and the last line there.
+    pub lines: Option<(u32, u32)>,
+}
+
+/// A point with the quotes that raised it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointRecord {
+    /// The point.
+    pub point: Point,
+    /// The quotes of the statement that raised it.
+    pub quotes: Vec<StatedQuote>,
+    /// Everything that was said about it, if that was asked for.
+    pub turns: Vec<PointTurn>,
+}
+
+/// What one argument says about a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PointTurn {
+    /// The argument.
+    pub seq: Seq,
+    /// The role that wrote it.
+    pub role: Role,
+    /// Its word.
+    pub word: Word,
+    /// The point's state after it.
+    pub state: Option<PointState>,
+    /// The statement, with its heading.
+    pub text: String,
+    /// Its quotes.
+    pub quotes: Vec<StatedQuote>,
 }
 
 /// A debate without its arguments.
@@ -96,7 +180,8 @@ pub struct DebateHead {
     pub title: Title,
     /// Its type.
     pub debate_type: DebateType,
-    /// Its policy and standing.
+    /// Its policy, its standing and its points. In a list the points are not read: the ledger has only
+    /// its settings and counts.
     pub debate: Debate,
     /// When it was opened.
     pub created_at: Time,
@@ -124,6 +209,8 @@ pub struct LastArgument {
     pub kind: Kind,
     /// Whether it was parked.
     pub parked: bool,
+    /// Whether the server made it.
+    pub automatic: bool,
     /// The author's label.
     pub author: Option<Author>,
     /// When it was written.
@@ -172,6 +259,8 @@ pub struct News {
     pub pending: Option<ArgumentId>,
     /// The moves that the role may make.
     pub available: Vec<Available>,
+    /// The points, in a debate that keeps points.
+    pub ledger: Option<Ledger>,
 }
 
 /// A debate as an agent reads it when it joins or returns.
@@ -240,6 +329,8 @@ pub struct PageData {
     pub pending: Option<Argument>,
     /// Whether its creator sent the texts of its type.
     pub own_rules: bool,
+    /// The statements of the stretch.
+    pub stated: Vec<Stated>,
 }
 
 /// An argument without its text.
@@ -271,6 +362,8 @@ pub struct Surroundings {
     pub places: HashMap<ArgumentId, Seq>,
     /// The documents they cite.
     pub citations: Vec<Citation>,
+    /// The statements they make.
+    pub stated: Vec<Stated>,
 }
 
 /// A document that a debate cites.
@@ -353,6 +446,16 @@ pub struct DebateListed {
     pub debate: DebateHead,
     /// Its newest argument.
     pub last: LastArgument,
+    /// How many of its points block completion.
+    pub blocking: u64,
+}
+
+impl DebateListed {
+    /// How the debate ended.
+    pub fn outcome(&self) -> Outcome {
+        let points = self.debate.debate.ledger.as_ref().map(|_| self.blocking > 0);
+        Outcome::of(self.debate.state(), self.last.automatic, points)
+    }
 }
 
 /// A document to create.

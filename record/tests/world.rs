@@ -203,6 +203,7 @@ pub(crate) fn opening(debate: DebateId, title: &str) -> Request {
         via: Via::Cli,
         seat: None,
         ask: Ask::Open {
+            points: None,
             title: Title::recorded(title.to_owned()),
             debate_type: DebateType::recorded("general_debate".to_owned()),
             texts: None,

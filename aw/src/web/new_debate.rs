@@ -170,6 +170,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
         via: Via::Page,
         seat: None,
         ask: Ask::Open {
+            points: None,
             title,
             debate_type,
             texts: None,

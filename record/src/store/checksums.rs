@@ -115,14 +115,20 @@ pub(super) fn keep_document_deleted(
 /// Reads the fields of a debate that never change.
 pub(super) fn opening(db: &Db<'_>, key: i64) -> Result<Opening, Failure> {
     let sql = "select id, debates.title, debate_type, resolution_policy, created_at,
-             texts.title, description, proposer, opponent, arbitrator
+             texts.title, description, proposer, opponent, arbitrator,
+             points_form, points_rounds, points_blocking
          from debates left join type_texts as texts on debate_key = key where key = ?1";
     db.one(sql, values![key], |row| {
         let texts = match row.get::<Option<String>>(5)? {
             Some(title) => Some([title, row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
             None => None,
         };
+        let points = match row.get::<Option<u64>>(10)? {
+            Some(form) => Some((form, row.get(11)?, row.get(12)?)),
+            None => None,
+        };
         Ok(Opening {
+            points,
             id: row.get::<Uuid>(0)?.into(),
             title: row.get(1)?,
             debate_type: row.get(2)?,

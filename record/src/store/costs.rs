@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aw_core::{
-    ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Move, RequestId, Role, Seq,
-    Standing, State, Summary, Time, Title, Verdict, Via,
+    ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Move, RequestId, Role, Said,
+    Seq, Standing, State, Summary, Time, Title, Verdict, Via,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -199,7 +199,11 @@ fn open(db: &Db<'_>, number: u64) -> DebateId {
         title: Title::recorded(format!("Debate number {number}")),
         debate_type: DebateType::recorded(debate_type.to_owned()),
         texts: None,
-        debate: Debate { policy: aw_core::ResolutionPolicy::Auto, standing: Standing::opened() },
+        debate: Debate {
+            policy: aw_core::ResolutionPolicy::Auto,
+            standing: Standing::opened(),
+            ledger: None,
+        },
         motion: new_argument(number, 1),
     };
     debates::open(db, &new, u64::MAX).unwrap();
@@ -226,8 +230,10 @@ fn move_in(
         argument: new_argument(number, seq),
         automatic: new_argument(number, seq + 1),
     };
-    debates::play(db, &new, |debate, play| debate.decide(role, play))
-        .map(|written| written.argument.id)
+    debates::play(db, &new, None, |debate: &Debate, play, said: &Said| {
+        debate.decide(role, play, said)
+    })
+    .map(|written| written.argument.id)
 }
 
 fn new_argument(number: u64, seq: u64) -> NewArgument {

@@ -1,16 +1,18 @@
 //! Writes into debates: the statements of a move.
 
 use aw_core::{
-    Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, Entry, Event, Hash, Kind,
-    Move, Refusal, RequestId, Role, SeatName, Seq, Standing, Target, Time, Title, Via, mentions,
+    Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, DocumentId, Entry, Event,
+    Hash, Held, Kind, Ledger, Move, Refusal, RequestId, Role, Said, SeatName, Seq, Standing,
+    Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
+use super::points::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
 use super::search::SearchIndex;
 use super::{checksums, counts, damaged, in_order};
-use crate::{DebateHead, Failure, TypeTexts, chain};
+use crate::{DebateHead, Failure, Rehearsed, Stated, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
 const MISSED_SHOWN: u64 = 500;
@@ -74,7 +76,24 @@ pub(crate) struct WriteOutcome {
     pub(crate) missed: Vec<Argument>,
     /// The INTERVENTION that parked the argument.
     pub(crate) parked_for: Option<ArgumentId>,
+    pub(crate) stated: Vec<Stated>,
+    pub(crate) held: Option<Held>,
 }
+
+/// The facts about a text, and the newest argument when they were found.
+#[derive(Debug, Clone)]
+pub(crate) struct Examined {
+    pub(crate) last: Seq,
+    pub(crate) said: Said,
+}
+
+/// A rule: judges a move, with the facts about its text.
+pub(crate) trait Rule:
+    Fn(&Debate, Move<Target>, &Said) -> Result<Vec<Entry>, Refusal>
+{
+}
+
+impl<F: Fn(&Debate, Move<Target>, &Said) -> Result<Vec<Entry>, Refusal>> Rule for F {}
 
 pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutcome, Failure> {
     if let Some(known) = find(db, new.id)? {
@@ -84,11 +103,15 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
         return Err(Failure::NoRoom(format!("the server's limit on debates is reached: {most}")));
     }
     let motion = &new.motion;
+    let mut debate = new.debate.clone();
+    if let Some(ledger) = &mut debate.ledger {
+        *ledger = Ledger::opened(ledger.rules, &cites(db, motion)?);
+    }
     let head = DebateHead {
         id: new.id,
         title: new.title.clone(),
         debate_type: new.debate_type.clone(),
-        debate: new.debate,
+        debate,
         created_at: motion.at,
         updated_at: motion.at,
     };
@@ -96,11 +119,14 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
     if let Some(texts) = &new.texts {
         insert_type_texts(db, key, texts)?;
     }
+    if let Some(ledger) = &head.debate.ledger {
+        points::open(db, key, ledger)?;
+    }
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
     checksums::keep_debate(db, key)?;
-    Ok(WriteOutcome { head, argument, replayed: false, missed: Vec::new(), parked_for: None })
+    Ok(WriteOutcome::of(head, argument, false))
 }
 
 fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<WriteOutcome, Failure> {
@@ -109,70 +135,178 @@ fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<Writ
     if known.deleted_at.is_some() || motion.request != new.motion.request {
         return Err(Failure::DebateIdTaken { id: new.id });
     }
+    let rules = |debate: &Debate| debate.ledger.as_ref().map(|ledger| ledger.rules);
     let same = known.head.title == new.title
         && known.head.debate_type == new.debate_type
         && known.head.debate.policy == new.debate.policy
+        && rules(&known.head.debate) == rules(&new.debate)
         && motion.content == new.motion.content;
     if !same {
         return Err(Failure::RequestIdReused);
     }
-    let (head, argument, replayed) = (known.head, motion, motion_id != new.motion.id);
-    Ok(WriteOutcome { head, argument, replayed, missed: Vec::new(), parked_for: None })
+    Ok(WriteOutcome::of(known.head, motion, motion_id != new.motion.id))
 }
 
-/// The order of the checks is the protocol's: debate, replay, target, state.
+impl WriteOutcome {
+    /// The outcome of a write without statements.
+    fn of(head: DebateHead, argument: Argument, replayed: bool) -> Self {
+        let (missed, stated) = (Vec::new(), Vec::new());
+        WriteOutcome { head, argument, replayed, missed, parked_for: None, stated, held: None }
+    }
+}
+
+/// Finds the facts about a text that is about to be written, if the debate keeps points. It finds none
+/// for a retry and for a move that the state does not allow: the rules do not read them then.
+pub(super) fn examine(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    new: &NewMove,
+) -> Result<Option<Examined>, Failure> {
+    let known = live(db, new.debate)?;
+    let debate = &known.head.debate;
+    if debate.ledger.is_none() {
+        return Ok(None);
+    }
+    let last = debate.standing.last;
+    let is_retry = of_request(db, &known, new.argument.request)?.is_some();
+    let may_move =
+        debate.available(new.role).iter().any(|available| available.kind() == new.play.kind());
+    let said = match may_move && !is_retry {
+        true => facts(db, forms, &known, new)?,
+        false => Said { cites: cites(db, &new.argument)?, ..Said::default() },
+    };
+    Ok(Some(Examined { last, said }))
+}
+
+fn facts(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    known: &DebateRow,
+    new: &NewMove,
+) -> Result<Said, Failure> {
+    let text = Text {
+        role: new.role,
+        kind: new.play.kind(),
+        content: new.argument.content.as_str(),
+        cites: &cites(db, &new.argument)?,
+    };
+    points::said(db, forms, known.key, &known.head.debate, text)
+}
+
+/// Judges a move without making it.
+pub(super) fn rehearse(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    new: &NewMove,
+    rule: impl Rule,
+) -> Result<Rehearsed, Failure> {
+    let mut known = live(db, new.debate)?;
+    let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
+    let said = facts(db, forms, &known, new)?;
+    let entries = judge(db, &known, new, play, &said, rule)?;
+    let debate = &mut known.head.debate;
+    let mut stated = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        debate.apply(entry, if at == 0 { &said.cites } else { &[] });
+        let seq = debate.standing.last;
+        stated.extend(entry.changes.iter().map(|change| Stated::of(seq, change)));
+    }
+    let first = entries.first();
+    Ok(Rehearsed {
+        parked: first.is_some_and(|entry| entry.event.parked()),
+        held: first.and_then(|entry| entry.held),
+        stated,
+        debate: known.head,
+    })
+}
+
+/// Calls the rule; a refusal names the newest argument.
+fn judge(
+    db: &Db<'_>,
+    known: &DebateRow,
+    new: &NewMove,
+    play: Move<Target>,
+    said: &Said,
+    rule: impl Rule,
+) -> Result<Vec<Entry>, Failure> {
+    match rule(&known.head.debate, play, said) {
+        Ok(entries) => Ok(entries),
+        Err(refusal) => {
+            let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
+            let refusal = Box::new(refusal);
+            Err(Failure::Refused { debate: new.debate, role: new.role, refusal, last })
+        }
+    }
+}
+
+/// The order of the checks is the protocol's: debate, replay, target, state, text.
 pub(super) fn play(
     db: &Db<'_>,
     new: &NewMove,
-    rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal>,
+    examined: Option<&Examined>,
+    rule: impl Rule,
 ) -> Result<WriteOutcome, Failure> {
     let mut known = live(db, new.debate)?;
     if let Some(written) = of_request(db, &known, new.argument.request)? {
         return replay(db, known, written, new);
     }
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
-    let entries = match rule(&known.head.debate, play) {
-        Ok(entries) => entries,
-        Err(refusal) => {
-            let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
-            return Err(Failure::Refused { debate: new.debate, role: new.role, refusal, last });
+    let said = match (&known.head.debate.ledger, examined) {
+        (None, _) => Said::default(),
+        // The text was judged by facts that hold no longer.
+        (Some(_), None) => return Err(Failure::Overtaken),
+        (Some(_), Some(Examined { last, said })) => {
+            if *last != known.head.debate.standing.last || said.cites != cites(db, &new.argument)? {
+                return Err(Failure::Overtaken);
+            }
+            said.clone()
         }
     };
+    let entries = judge(db, &known, new, play, &said, rule)?;
 
-    let before = known.head.debate.standing;
+    let before = known.head.debate.clone();
     let asked = play.target().map(|target| target.seq);
     // The argument that is answered; for a RULING without a target, the pending one.
     let target = entries.first().and_then(|entry| entry.parent);
-    let mut previous = hash_at(db, known.key, before.last)?;
+    let held = entries.first().and_then(|entry| entry.held);
+    let mut previous = hash_at(db, known.key, before.standing.last)?;
     let mut written = None;
+    let mut stated = Vec::new();
     known.head.updated_at = new.argument.at.max(known.head.updated_at);
     for entry in entries {
         let event = entry.event;
-        known.head.debate.standing.apply(event);
+        known.head.debate.apply(&entry, if event.automatic() { &[] } else { &said.cites });
         let parent = match entry.parent {
             Some(seq) if Some(seq) == asked => new.play.target().copied(),
             Some(seq) => Some(id_at(db, known.key, seq)?),
             None => None,
         };
         let standing = &known.head.debate.standing;
-        let parked_for = before.interrupted.get(event.role()).filter(|_| event.parked());
+        let parked_for = before.standing.interrupted.get(event.role()).filter(|_| event.parked());
         let text = if event.automatic() { &new.automatic } else { &new.argument };
         let argument =
             text.clone().placed(new.debate, standing.last, event, parent, known.head.updated_at);
         let argument =
             append(db, known.key, argument, parked_for, standing, previous, KnownVersions::Now)?;
         previous = argument.hash;
+        points::keep_stated(db, known.key, standing.last, &entry.changes)?;
+        stated.extend(entry.changes.iter().map(|change| Stated::of(standing.last, change)));
         if written.is_none() {
             written = Some((argument, parked_for));
         }
     }
     update_standing(db, &known)?;
-    counts::move_debate(db, &known.head.debate_type, Some(before.state), Some(known.head.state()))?;
+    if let Some(ledger) = &known.head.debate.ledger {
+        points::keep(db, known.key, before.ledger.as_ref(), ledger)?;
+    }
+    let (from, to) = (before.standing.state, known.head.state());
+    counts::move_debate(db, &known.head.debate_type, Some(from), Some(to))?;
 
     let (argument, parked_for) = written.ok_or_else(|| damaged("a decision has no entries"))?;
     let missed = missed(db, &known, &argument, target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
-    Ok(WriteOutcome { head: known.head, argument, replayed: false, missed, parked_for })
+    let outcome = WriteOutcome::of(known.head, argument, false);
+    Ok(WriteOutcome { missed, parked_for, stated, held, ..outcome })
 }
 
 /// Returns the argument of the first request, if this is a retry of it.
@@ -205,7 +339,15 @@ fn replay(
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
     // The same argument id means the same attempt, whose commit succeeded but whose answer was lost.
     let replayed = argument.id != new.argument.id;
-    Ok(WriteOutcome { head: known.head, argument, replayed, missed, parked_for })
+    let ledger = known.head.debate.ledger.as_ref();
+    let held = ledger.and_then(|ledger| ledger.held).filter(|(seq, _)| *seq == argument.seq);
+    let stated = match ledger {
+        Some(_) => points::stated(db, known.key, argument.seq, argument.seq)?,
+        None => Vec::new(),
+    };
+    let held = held.map(|(_, held)| held);
+    let outcome = WriteOutcome::of(known.head, argument, replayed);
+    Ok(WriteOutcome { missed, parked_for, stated, held, ..outcome })
 }
 
 /// The arguments of others between the target and this one.
@@ -393,28 +535,53 @@ pub(super) enum KnownVersions {
     Then,
 }
 
-/// Writes the citations of an argument.
-fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Result<(), Failure> {
-    let mut cites = false;
-    for mention in mentions(argument.content.as_str()) {
+/// The versions that a text which is written now would cite, in its order.
+fn cites(db: &Db<'_>, new: &NewArgument) -> Result<Vec<(DocumentId, u64)>, Failure> {
+    let cited = cited_versions(db, new.content.as_str(), new.at, KnownVersions::Now)?;
+    Ok(cited.into_iter().map(|cited| (cited.document, cited.version)).collect())
+}
+
+/// A document version that a text cites.
+struct CitedVersion {
+    key: i64,
+    document: DocumentId,
+    version: u64,
+}
+
+fn cited_versions(
+    db: &Db<'_>,
+    text: &str,
+    at: Time,
+    known: KnownVersions,
+) -> Result<Vec<CitedVersion>, Failure> {
+    let mut cited = Vec::new();
+    for mention in mentions(text) {
         let sql = "select key, version, (
                  select v.version from document_versions v
                  where v.document_key = documents.key and v.created_at <= ?2
                  order by v.version desc limit 1
              )
              from documents where id = ?1";
-        let document =
-            db.optional(sql, values![mention.document.uuid(), argument.at.0], |row| {
-                Ok((row.get::<i64>(0)?, row.get::<u64>(1)?, row.get::<Option<u64>>(2)?))
-            })?;
-        let Some((document, newest, newest_by_then)) = document else { continue };
+        let document = db.optional(sql, values![mention.document.uuid(), at.0], |row| {
+            Ok((row.get::<i64>(0)?, row.get::<u64>(1)?, row.get::<Option<u64>>(2)?))
+        })?;
+        let Some((key, newest, newest_by_then)) = document else { continue };
         let named = mention.version.filter(|version| *version <= newest);
         let meant = match known {
             KnownVersions::Now => newest,
             KnownVersions::Then => newest_by_then.unwrap_or(newest),
         };
         let version = named.unwrap_or(meant);
-        let citation = values![key, argument.seq.0, document, version];
+        cited.push(CitedVersion { key, document: mention.document, version });
+    }
+    Ok(cited)
+}
+
+/// Writes the citations of an argument.
+fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Result<(), Failure> {
+    let cited = cited_versions(db, argument.content.as_str(), argument.at, known)?;
+    for CitedVersion { key: document, version, .. } in &cited {
+        let citation = values![key, argument.seq.0, *document, *version];
         let sql = "insert into citations (debate_key, seq, document_key, version)
              values (?1, ?2, ?3, ?4)";
         db.run(sql, citation)?;
@@ -422,7 +589,6 @@ fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Res
              values (?1, ?2, ?3, ?4)
              on conflict (debate_key, document_key) do update set version = ?4, seq = ?2";
         db.run(sql, citation)?;
-        cites = true;
     }
-    if cites { checksums::keep_citations(db, key, argument.seq) } else { Ok(()) }
+    if cited.is_empty() { Ok(()) } else { checksums::keep_citations(db, key, argument.seq) }
 }

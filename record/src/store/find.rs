@@ -4,13 +4,29 @@ use aw_core::{Argument, ArgumentId, DebateId, Hash, Seq};
 use uuid::Uuid;
 
 use super::db::{Db, values};
+use super::points;
 use super::rows::{self, ARGUMENT, DebateRow};
 use crate::{Damage, Failure};
 
+/// The debate with its points.
 pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
     let sql = format!("select {} from debates where id = ?1", rows::HEAD);
-    let known = db.optional(&sql, values![debate.uuid()], rows::debate_row);
-    known.map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
+    let known = || -> Result<Option<DebateRow>, Failure> {
+        let mut known = db.optional(&sql, values![debate.uuid()], rows::debate_row)?;
+        if let Some(DebateRow { key, head, .. }) = &mut known
+            && let Some(ledger) = &mut head.debate.ledger
+        {
+            points::complete(db, *key, ledger)?;
+        }
+        Ok(known)
+    };
+    known().map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
+}
+
+/// Whether a debate keeps points.
+pub(super) fn keeps_points(db: &Db<'_>, debate: DebateId) -> Result<bool, Failure> {
+    let sql = "select 1 from debates where id = ?1 and points_form is not null";
+    db.exists(sql, values![debate.uuid()])
 }
 
 /// The debate that had this id in the older system.

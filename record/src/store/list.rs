@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::counts;
 use super::db::{Db, Value};
 use super::find;
-use super::rows::{self, HEAD, HEAD_COLUMNS, LAST};
+use super::rows::{self, HEAD, HEAD_COLUMNS, LAST, LAST_COLUMNS};
 use super::search::{SearchIndex, is_beyond, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
@@ -87,9 +87,12 @@ impl Chosen<'_> {
     fn page(mut self, db: &Db<'_>, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
         let join = join_in_order(db);
         let sql = format!(
-            "select {HEAD}, {LAST} from ({}) as chosen
+            "select {HEAD}, {LAST}, (
+                 select count(*) from points where points.debate_key = chosen.key and blocks
+             )
+             from ({}) as chosen
              {join} debates on debates.key = chosen.key
-             {join} arguments on debate_key = chosen.key and seq = last_seq
+             {join} arguments on arguments.debate_key = chosen.key and seq = last_seq
              order by chosen.updated_at desc, chosen.id limit ? offset ?",
             self.sql
         );
@@ -99,6 +102,7 @@ impl Chosen<'_> {
                 Ok(DebateListed {
                     debate: rows::debate_row(row)?.head,
                     last: rows::last(row, HEAD_COLUMNS)?,
+                    blocking: row.get(HEAD_COLUMNS + LAST_COLUMNS)?,
                 })
             };
             listed().map_err(|failure| rows::in_debate(row, failure))

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_seals.sql"),
     include_str!("migrations/0005_passes.sql"),
     include_str!("migrations/0006_former_ids.sql"),
+    include_str!("migrations/0007_points.sql"),
 ];
 
 /// The schema that added checksums: older rows get theirs in the same migration.

@@ -22,6 +22,7 @@ mod legacy;
 mod list;
 mod migrate;
 mod page_data;
+mod points;
 mod postgres;
 mod read;
 mod restore;
@@ -40,8 +41,8 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Argument, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Entry, Hash, Move,
-    Refusal, RequestId, Role, Seq, Standing, Target, Time, mentions,
+    Argument, ArgumentId, Content, DebateId, DebateType, DocumentId, Hash, PointId, RequestId,
+    Role, Seq, Standing, Time, mentions,
 };
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -50,7 +51,7 @@ use uuid::Uuid;
 pub use backup::backup;
 use condition::Condition;
 use db::Db;
-pub(crate) use debates::{NewArgument, NewDebate, NewMove, WriteOutcome};
+pub(crate) use debates::{Examined, NewArgument, NewDebate, NewMove, Rule, WriteOutcome};
 use legacy::Docstore;
 pub use legacy::{Rehearsal, rehearse};
 pub use postgres::PostgresUrl;
@@ -61,10 +62,12 @@ pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
 
 use crate::{
-    CitedMark, CitedPage, Context, Damage, DebateList, DebateListed, Document, DocumentList,
-    DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat, NewVersion,
-    PageData, Pass, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
+    CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed, Document,
+    DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
+    NewVersion, PageData, Pass, PointRecord, Rehearsed, Seat, Selection, Stretch, Surroundings,
+    TypeTexts, Verified, VersionList,
 };
+use points::NormalForms;
 use postgres::Postgres;
 use verify::{Budget, DebateWalk};
 use writer::{LockKey, Writer};
@@ -283,6 +286,8 @@ struct Inner {
     searching: Arc<Semaphore>,
     /// Allows one verification step at a time.
     verifying: Arc<Semaphore>,
+    /// The normal forms of documents in which quotes were looked up.
+    forms: NormalForms,
     condition: Condition,
     most_debates: u64,
     most_documents: u64,
@@ -352,6 +357,7 @@ impl Store {
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 searching: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
+                forms: NormalForms::default(),
                 condition,
                 most_debates: options.most_debates,
                 most_documents: options.most_documents,
@@ -422,10 +428,50 @@ impl Store {
     pub(crate) async fn play(
         &self,
         new: NewMove,
-        rule: impl Fn(&Debate, Move<Target>) -> Result<Vec<Entry>, Refusal> + Send + 'static,
+        examined: Option<Examined>,
+        rule: impl Rule + Send + 'static,
     ) -> Result<WriteOutcome, Failure> {
         self.write(LockKey::Debate(new.debate), played, move |db| {
-            about(new.debate, debates::play(db, &new, &rule))
+            about(new.debate, debates::play(db, &new, examined.as_ref(), &rule))
+        })
+        .await
+    }
+
+    /// Finds the facts about a text that the rules of points use, if its debate keeps points.
+    pub(crate) async fn examine(&self, new: &NewMove) -> Result<Option<Examined>, Failure> {
+        let debate = new.debate;
+        if !self.read(move |db| find::keeps_points(db, debate)).await? {
+            return Ok(None);
+        }
+        let (store, new) = (self.clone(), new.clone());
+        // Documents may be long, so the search runs beside the serving threads.
+        self.read_long(move |db| about(new.debate, debates::examine(db, &store.inner.forms, &new)))
+            .await
+    }
+
+    /// Judges a move without making it.
+    pub(crate) async fn rehearse(
+        &self,
+        new: NewMove,
+        rule: impl Rule + Send + 'static,
+    ) -> Result<Rehearsed, Failure> {
+        let store = self.clone();
+        self.read_long(move |db| {
+            about(new.debate, debates::rehearse(db, &store.inner.forms, &new, &rule))
+        })
+        .await
+    }
+
+    /// The debate with all points and their quotes, or with one point and its history.
+    pub(crate) async fn points(
+        &self,
+        debate: DebateId,
+        only: Option<PointId>,
+    ) -> Result<(DebateHead, Vec<PointRecord>), Failure> {
+        self.read(move |db| {
+            let known = find::live(db, debate)?;
+            let points = about(debate, points::points(db, &known, only))?;
+            Ok((known.head, points))
         })
         .await
     }

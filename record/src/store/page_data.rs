@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::db::{Db, Row, values};
 use super::find::{argument_at, live, seq_of};
 use super::in_order;
+use super::points;
 use super::read::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
 use crate::{Citation, Failure, Moment, PageData, Surroundings};
@@ -38,6 +39,7 @@ pub(super) fn read(
         citations,
         pending: pending.map(|seq| argument_at(db, &known, seq)).transpose()?,
         own_rules: has_own_rules(db, known.key)?,
+        stated: points::stated(db, known.key, Seq(first), Seq(end))?,
         motion,
         arguments,
         debate: known.head,
@@ -77,12 +79,13 @@ pub(super) fn surroundings(
             places.insert(parent, seq);
         }
     }
-    let mut cited = Vec::new();
+    let (mut cited, mut stated) = (Vec::new(), Vec::new());
     if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
         cited = citations(db, known.key, first.seq.0, last.seq.0 + 1)?;
         cited.retain(|citation| citation.seq >= first.seq);
+        stated = points::stated(db, known.key, first.seq, last.seq)?;
     }
-    Ok(Surroundings { places, citations: cited })
+    Ok(Surroundings { places, citations: cited, stated })
 }
 
 /// The outline of the whole debate.

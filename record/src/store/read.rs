@@ -269,7 +269,9 @@ pub(super) fn stretch(
 pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Failure> {
     let known = live(db, debate)?;
     let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
-    Ok(DebateListed { debate: known.head, last })
+    let blocking =
+        known.head.debate.ledger.as_ref().map_or(0, |ledger| ledger.blocking().len() as u64);
+    Ok(DebateListed { debate: known.head, last, blocking })
 }
 
 /// The documents that a debate cites, in the order of citation.

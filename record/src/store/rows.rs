@@ -11,6 +11,7 @@ use aw_core::{
 use uuid::Uuid;
 
 use super::db::{Db, Row, Value, values};
+use super::points;
 use crate::{Damage, DebateHead, Failure, LastArgument};
 
 /// A debate's row.
@@ -26,11 +27,17 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
      state, last_seq, debates.proposer_count, debates.opponent_count, \
      proposer_newest, opponent_newest, arbitrator_newest, \
      proposer_interrupted, opponent_interrupted, \
-     debates.created_at, debates.updated_at, deleted_at";
+     debates.created_at, debates.updated_at, deleted_at, \
+     points_form, points_rounds, points_blocking, points_claims, points_rulings, points_agreed, \
+     points_revised, points_held_seq, points_held";
 
 /// How many columns [`HEAD`] has.
-pub(super) const HEAD_COLUMNS: usize = 17;
+pub(super) const HEAD_COLUMNS: usize = 26;
 
+/// The columns of [`HEAD`] for the settings and counts of points.
+const POINTS: usize = 17;
+
+/// Reads a debate's row, without its points.
 pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
     let seq = |column| row.get::<Option<u64>>(column).map(|seq| seq.map(Seq));
     let last = Seq(row.get(6)?);
@@ -51,7 +58,11 @@ pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
             id: row.get::<Uuid>(1)?.into(),
             title: Title::recorded(row.get(2)?),
             debate_type: DebateType::recorded(row.get(3)?),
-            debate: Debate { policy: word(row, 4)?, standing },
+            debate: Debate {
+                policy: word(row, 4)?,
+                standing,
+                ledger: points::settings(row, POINTS)?,
+            },
             created_at: Time(row.get(14)?),
             updated_at: Time(row.get(15)?),
         },
@@ -140,9 +151,12 @@ pub(super) fn arguments_within(
     Ok(read)
 }
 
+/// How many columns [`LAST`] has.
+pub(super) const LAST_COLUMNS: usize = 8;
+
 /// The columns that [`last`] reads.
 pub(super) const LAST: &str =
-    "arguments.id, seq, role, type, parked_for, author, arguments.created_at";
+    "arguments.id, seq, role, type, parked_for, author, arguments.created_at, automatic";
 
 /// Reads [`LAST`] from this column on.
 pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure> {
@@ -154,6 +168,7 @@ pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure>
         parked: row.get::<Option<u64>>(first + 4)?.is_some(),
         author: row.get::<Option<String>>(first + 5)?.map(Author::recorded),
         at: Time(row.get(first + 6)?),
+        automatic: row.get(first + 7)?,
     })
 }
 

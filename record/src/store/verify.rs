@@ -56,7 +56,7 @@ enum Position {
 
 #[derive(Debug)]
 enum Current {
-    Debate(DebateWalk),
+    Debate(Box<DebateWalk>),
     Document(DocumentWalk),
 }
 
@@ -108,7 +108,7 @@ impl VerifyWalk {
     fn go_on_in_debate(
         &mut self,
         db: &Db<'_>,
-        mut walk: DebateWalk,
+        mut walk: Box<DebateWalk>,
         budget: &mut Budget,
     ) -> Result<(), Failure> {
         let before = walk.arguments();
@@ -164,7 +164,7 @@ impl VerifyWalk {
                     self.at = Position::At(VerifyMark::Debates(key));
                     let walk = self.noting(|| DebateWalk::at(db, signed(key)))?;
                     self.found.debates += u64::from(walk.is_none());
-                    self.inside = walk.map(Current::Debate);
+                    self.inside = walk.map(|walk| Current::Debate(Box::new(walk)));
                 }
                 None => {
                     self.at = Position::At(VerifyMark::Documents(newest(db, "documents")? + 1));

@@ -205,7 +205,7 @@ fn read_debate(
         id,
         title: Title::recorded(field(row, "title")?),
         debate_type: DebateType::recorded(field(row, "debate_type")?),
-        debate: Debate { policy: ResolutionPolicy::Auto, standing: *standing },
+        debate: Debate { policy: ResolutionPolicy::Auto, standing: *standing, ledger: None },
         created_at: time(row, "created_at")?,
         updated_at,
     };

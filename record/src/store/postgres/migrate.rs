@@ -7,6 +7,7 @@ use crate::store::db::{Db, values};
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0001_record.sql"),
     include_str!("../migrations/postgres/0002_former_ids.sql"),
+    include_str!("../migrations/postgres/0003_points.sql"),
 ];
 
 /// Creates or migrates the tables. An error leaves them unchanged.

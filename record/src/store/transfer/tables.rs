@@ -56,6 +56,15 @@ const DEBATES: Table = Table {
         ("created_at", Number),
         ("updated_at", Number),
         ("deleted_at", Number),
+        ("points_form", Number),
+        ("points_rounds", Number),
+        ("points_blocking", Text),
+        ("points_claims", Number),
+        ("points_rulings", Number),
+        ("points_agreed", Flag),
+        ("points_revised", Number),
+        ("points_held_seq", Number),
+        ("points_held", Text),
     ],
     key: "key",
     only: "true",
@@ -191,6 +200,83 @@ const CITATIONS: Table = Table {
     order: "debate_key, seq, document_key",
 };
 
+const POINTS: Table = Table {
+    name: "points",
+    columns: &[
+        ("debate_key", Debate),
+        ("number", Number),
+        ("severity", Text),
+        ("title", Text),
+        ("state", Text),
+        ("late", Flag),
+        ("unchanged", Flag),
+        ("disputes", Number),
+        ("ruled", Flag),
+        ("evidenced", Flag),
+        ("document_key", Document),
+        ("demanded_seq", Number),
+        ("raised_seq", Number),
+        ("last_seq", Number),
+        ("blocks", Flag),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, number",
+};
+
+const POINT_DOCUMENTS: Table = Table {
+    name: "point_documents",
+    columns: &[
+        ("debate_key", Debate),
+        ("ordinal", Number),
+        ("document_key", Document),
+        ("version", Number),
+        ("examined", Number),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, ordinal",
+};
+
+const POINT_TURNS: Table = Table {
+    name: "point_turns",
+    columns: &[
+        ("debate_key", Debate),
+        ("seq", Number),
+        ("ordinal", Number),
+        ("line", Number),
+        ("subject", Text),
+        ("number", Number),
+        ("word", Text),
+        ("state", Text),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, seq, ordinal",
+};
+
+const POINT_QUOTES: Table = Table {
+    name: "point_quotes",
+    columns: &[
+        ("debate_key", Debate),
+        ("seq", Number),
+        ("turn", Number),
+        ("ordinal", Number),
+        ("line", Number),
+        ("text", Text),
+        ("source", Text),
+        ("result", Text),
+        ("document_key", Document),
+        ("version", Number),
+        ("argument_seq", Number),
+        ("first_line", Number),
+        ("last_line", Number),
+    ],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, seq, turn, ordinal",
+};
+
 const fn seals(only: &'static str, columns: &'static [(&'static str, ColumnKind)]) -> Table {
     Table { name: "seals", columns, key: "key", only, order: "key, number" }
 }
@@ -220,4 +306,7 @@ pub(super) const FAMILIES: &[Family] = &[
         weight: "version",
     },
     Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'", OF_DEBATES)], weight: "1" },
+    Family { tables: &[POINTS], weight: "1" },
+    Family { tables: &[POINT_DOCUMENTS], weight: "1" },
+    Family { tables: &[POINT_TURNS, POINT_QUOTES], weight: "1" },
 ];

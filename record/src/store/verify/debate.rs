@@ -3,16 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use aw_core::{ArgumentId, DebateId, DocumentId, Event, Hash, Seq, Standing, Time};
+use aw_core::{
+    Argument, ArgumentId, Debate, DebateId, DocumentId, Entry, Event, Hash, Kind, Ledger, Said,
+    Seq, Standing, Time,
+};
 use uuid::Uuid;
 
 use super::Budget;
 use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
 use crate::store::find;
+use crate::store::points::{self, NormalForms, Text};
 use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, DebateRow, HEAD};
 use crate::store::search::SearchIndex;
-use crate::{Damage, Failure, Verified, chain};
+use crate::{Damage, Failure, Stated, Verified, chain};
 
 /// How many arguments one query reads.
 const AT_ONCE: u64 = 200;
@@ -22,8 +26,11 @@ const AT_ONCE: u64 = 200;
 pub(crate) struct DebateWalk {
     key: i64,
     id: DebateId,
-    /// The standing after the arguments verified so far.
-    standing: Option<Standing>,
+    /// The standing and the points after the arguments verified so far.
+    debate: Option<Debate>,
+    /// How many statements and quotes those arguments have.
+    statements: (u64, u64),
+    forms: NormalForms,
     first: Hash,
     newest: Option<Newest>,
     /// The last cited version of each document, and the position of that citation.
@@ -54,12 +61,21 @@ impl DebateWalk {
 
     fn beginning(key: i64, id: DebateId) -> Self {
         let cited = BTreeMap::new();
-        DebateWalk { key, id, standing: None, first: Hash::NONE, newest: None, cited }
+        DebateWalk {
+            key,
+            id,
+            debate: None,
+            statements: (0, 0),
+            forms: NormalForms::default(),
+            first: Hash::NONE,
+            newest: None,
+            cited,
+        }
     }
 
     /// How many arguments are verified.
     pub(super) fn arguments(&self) -> u64 {
-        self.standing.map_or(0, |standing| standing.last.0)
+        self.debate.as_ref().map_or(0, |debate| debate.standing.last.0)
     }
 
     /// Continues while the budget lasts. Returns the debate once it has reached the end, or the first
@@ -91,7 +107,7 @@ impl DebateWalk {
             let mut found = 0;
             db.each(&sql, values![self.key, self.arguments(), AT_ONCE], |row| {
                 found += 1;
-                let seq = self.standing.map_or(Seq::FIRST, |standing| standing.last.next());
+                let seq = Seq(self.arguments() + 1);
                 let length = self
                     .take(db, row, seq)
                     .map_err(|failure| failure.placed(|damage| damage.at_seq(seq)))?;
@@ -132,15 +148,18 @@ impl DebateWalk {
             return bad("it does not answer an earlier argument of its debate");
         }
         let event = argument.event;
-        let before = self.standing;
-        let standing = match before {
-            None if event == Event::Motion => Standing::opened(),
+        let before = self.debate.as_ref().map(|debate| debate.standing);
+        let debate = match self.debate.clone() {
+            None if event == Event::Motion => self.opened(db)?,
             None => return bad("it is not a MOTION"),
-            Some(mut standing) => {
-                standing.apply(event);
-                standing
+            Some(mut debate) => {
+                let (entry, said) = self.entry(db, &debate, &argument)?;
+                debate.apply(&entry, &said.cites);
+                debate
             }
         };
+        let standing = debate.standing;
+        self.debate = Some(debate);
         let interrupted = before.and_then(|before| before.interrupted.get(event.role()));
         if rows::parked_for(row)? != interrupted.filter(|_| event.parked()) {
             return bad("its INTERVENTION does not match how it was parked");
@@ -156,8 +175,78 @@ impl DebateWalk {
             self.first = argument.hash;
         }
         self.newest = Some(Newest { id: argument.id, hash: argument.hash, at: argument.at });
-        self.standing = Some(standing);
         Ok(argument.content.as_str().len())
+    }
+
+    /// The debate with its MOTION alone.
+    fn opened(&self, db: &Db<'_>) -> Result<Debate, Failure> {
+        let sql = format!("select {HEAD} from debates where key = ?1");
+        let head = db.one(&sql, values![self.key], rows::debate_row)?.head;
+        let ledger = match head.debate.ledger {
+            Some(ledger) => Some(Ledger::opened(ledger.rules, &self.cites(db, Seq::FIRST)?)),
+            None => None,
+        };
+        Ok(Debate { policy: head.debate.policy, standing: Standing::opened(), ledger })
+    }
+
+    /// Works out again what an argument says about points, and compares it with the record.
+    fn entry(
+        &mut self,
+        db: &Db<'_>,
+        debate: &Debate,
+        argument: &Argument,
+    ) -> Result<(Entry, Said), Failure> {
+        let event = argument.event;
+        let mut entry = Entry::of(event, None);
+        if debate.ledger.is_none() {
+            return Ok((entry, Said::default()));
+        }
+        let cites = self.cites(db, argument.seq)?;
+        let (role, kind, content) = (event.role(), event.kind(), argument.content.as_str());
+        let mut said = Said { cites, ..Said::default() };
+        let is_judged = matches!(kind, Kind::Claim | Kind::Ruling) && !event.parked();
+        if is_judged && !event.automatic() {
+            let text = Text { role, kind, content, cites: &said.cites };
+            said = points::said(db, &self.forms, self.key, debate, text)?;
+            entry.changes = match debate.judge(role, &said) {
+                Ok(changes) => changes,
+                Err(_) => return bad("its statements break the rules of points"),
+            };
+        }
+        if kind == Kind::Resolution && !event.parked() {
+            entry.held = match debate.holds(&said) {
+                Ok(held) => held,
+                Err(_) => return bad("it completes a debate that points block"),
+            };
+        }
+        let expected: Vec<Stated> =
+            entry.changes.iter().map(|change| Stated::of(argument.seq, change)).collect();
+        if points::stated(db, self.key, argument.seq, argument.seq)? != expected {
+            return bad("its statements do not follow from its text");
+        }
+        let quotes: usize = expected.iter().map(|stated| stated.quotes.len()).sum();
+        self.statements.0 += expected.len() as u64;
+        self.statements.1 += quotes as u64;
+        Ok((entry, said))
+    }
+
+    /// The versions that an argument cites, in the order of its text.
+    fn cites(&self, db: &Db<'_>, seq: Seq) -> Result<Vec<(DocumentId, u64)>, Failure> {
+        let sql = "select documents.id, citations.version, content
+             from citations
+             join documents on documents.key = document_key
+             join arguments on arguments.debate_key = citations.debate_key and arguments.seq = citations.seq
+             where citations.debate_key = ?1 and citations.seq = ?2";
+        let mut text = String::new();
+        let mut cited = db.all(sql, values![self.key, seq.0], |row| {
+            text = row.get(2)?;
+            Ok((DocumentId::from(row.get::<Uuid>(0)?), row.get::<u64>(1)?))
+        })?;
+        let mentioned = aw_core::mentions(&text);
+        cited.sort_by_key(|(document, _)| {
+            mentioned.iter().position(|mention| mention.document == *document)
+        });
+        Ok(cited)
     }
 
     /// The position of an argument in this debate.
@@ -224,13 +313,13 @@ impl DebateWalk {
     /// Verifies the debate's own row, its checksums and its search text.
     fn check_head(&self, db: &Db<'_>) -> Result<Verified, Failure> {
         let missing = |seq| Err(Damage::new("it is missing").at_seq(seq).into());
-        let Some((standing, newest)) = self.standing.zip(self.newest) else {
+        let Some((debate, newest)) = self.debate.as_ref().zip(self.newest) else {
             return missing(Seq::FIRST);
         };
         let sql = format!("select {HEAD} from debates where key = ?1");
-        let DebateRow { head, deleted_at, .. } =
+        let DebateRow { mut head, deleted_at, .. } =
             db.one(&sql, values![self.key], rows::debate_row)?;
-        let kept = head.debate.standing;
+        let (kept, standing) = (head.debate.standing, debate.standing);
         if kept.last > standing.last {
             return missing(standing.last.next());
         }
@@ -241,6 +330,10 @@ impl DebateWalk {
         if kept != standing {
             return bad("its state does not follow from its arguments");
         }
+        if let Some(ledger) = &mut head.debate.ledger {
+            points::complete(db, self.key, ledger)?;
+        }
+        self.check_points(db, head.debate.ledger.as_ref(), debate.ledger.as_ref())?;
         let checksum = checksums::opening(db, self.key)?.checksum();
         if Checksum::Opening(self.key).kept(db)? != Some(checksum) {
             return bad("its title, type, policy, date or rules do not match their checksum");
@@ -275,6 +368,35 @@ impl DebateWalk {
         self.check_documents(db)?;
         let arguments = standing.last.0;
         Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, checksum })
+    }
+
+    /// Verifies that the points follow from the arguments.
+    fn check_points(
+        &self,
+        db: &Db<'_>,
+        kept: Option<&Ledger>,
+        expected: Option<&Ledger>,
+    ) -> Result<(), Failure> {
+        if kept != expected {
+            return bad("its points do not follow from its arguments");
+        }
+        let sql = "select
+                 (select count(*) from points where debate_key = ?1),
+                 (select count(*) from points where debate_key = ?1 and blocks),
+                 (select count(*) from point_documents where debate_key = ?1),
+                 (select count(*) from point_turns where debate_key = ?1),
+                 (select count(*) from point_quotes where debate_key = ?1)";
+        let found: [u64; 5] = db.one(sql, values![self.key], |row| {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])
+        })?;
+        let (points, blocking, documents) = expected.map_or((0, 0, 0), |ledger| {
+            (ledger.points.len(), ledger.blocking().len(), ledger.documents.len())
+        });
+        let (statements, quotes) = self.statements;
+        if found != [points as u64, blocking as u64, documents as u64, statements, quotes] {
+            return bad("it has rows of points that do not follow from its arguments");
+        }
+        Ok(())
     }
 
     /// Verifies that the list of its documents matches its citations.
@@ -351,7 +473,7 @@ mod tests {
             title: Title::recorded("T".to_owned()),
             debate_type: DebateType::recorded("general_debate".to_owned()),
             texts: None,
-            debate: Debate { policy, standing: Standing::opened() },
+            debate: Debate { policy, standing: Standing::opened(), ledger: None },
             motion: new(debate, 1),
         };
         debates::open(db, &opened, u64::MAX).unwrap().argument

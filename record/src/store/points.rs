@@ -1,0 +1,649 @@
+//! The points of a debate: reads and writes the ledger, and finds the facts that its rules use.
+//!
+//! Everything in the tables of points follows from texts, citations and versions. [`said`] works it
+//! out for a new argument, and verification works it out again for every recorded one.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aw_core::{
+    Change, Debate, DocumentId, Kind, Ledger, Library, Normal, PlanDocument, Point, PointId,
+    PointRules, PointState, Quote, QuotePlace, Role, Said, Seq, Source, Statement, Subject, Word,
+    passage, statements,
+};
+use uuid::Uuid;
+
+use super::db::{Db, Row, values};
+use super::find;
+use super::rows::{self, DebateRow};
+use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
+
+/// The version of the grammar of statements.
+const FORM: u64 = 1;
+
+/// How many earlier versions of a document are searched for a quote.
+const EARLIER: u64 = 10;
+
+/// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
+const LOOKED_UP: usize = 41;
+
+/// Reads the settings and counts of a debate's points, without the points.
+pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Failure> {
+    let Some(form) = row.get::<Option<u64>>(first)? else { return Ok(None) };
+    if form != FORM {
+        return Err(Damage::new(format!("its points have the unknown form {form}")).into());
+    }
+    let held_seq = row.get::<Option<u64>>(first + 7)?.map(Seq);
+    let held = match held_seq {
+        Some(seq) => Some((seq, rows::word(row, first + 8)?)),
+        None => None,
+    };
+    Ok(Some(Ledger {
+        rules: PointRules {
+            rounds: number(row, first + 1)?,
+            blocking: rows::word(row, first + 2)?,
+        },
+        points: Vec::new(),
+        documents: Vec::new(),
+        claims: number(row, first + 3)?,
+        rulings: number(row, first + 4)?,
+        agreed: row.get(first + 5)?,
+        revised: row.get::<Option<u64>>(first + 6)?.map(Seq),
+        held,
+    }))
+}
+
+/// Reads the points of a debate into its ledger.
+pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
+    let sql =
+        "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
+             documents.id, demanded_seq, raised_seq, last_seq
+         from points left join documents on documents.key = document_key
+         where debate_key = ?1 order by number";
+    ledger.points = db.all(sql, values![key], |row| {
+        Ok(Point {
+            id: PointId(number(row, 0)?),
+            severity: rows::word(row, 1)?,
+            title: row.get(2)?,
+            state: rows::word(row, 3)?,
+            late: row.get(4)?,
+            unchanged: row.get(5)?,
+            disputes: number(row, 6)?,
+            ruled: row.get(7)?,
+            evidenced: row.get(8)?,
+            document: row.get::<Option<Uuid>>(9)?.map(Into::into),
+            demanded: Seq(row.get(10)?),
+            raised: Seq(row.get(11)?),
+            last: Seq(row.get(12)?),
+        })
+    })?;
+    let in_order = (1..).zip(&ledger.points).all(|(number, point)| point.id == PointId(number));
+    if !in_order {
+        return Err(Damage::new("a point is missing").into());
+    }
+    let sql = "select documents.id, point_documents.version, examined
+         from point_documents join documents on documents.key = document_key
+         where debate_key = ?1 order by ordinal";
+    ledger.documents = db.all(sql, values![key], |row| {
+        Ok(PlanDocument {
+            document: row.get::<Uuid>(0)?.into(),
+            version: row.get(1)?,
+            examined: row.get(2)?,
+        })
+    })?;
+    Ok(())
+}
+
+fn number(row: &Row<'_>, column: usize) -> Result<u32, Failure> {
+    let number: u64 = row.get(column)?;
+    u32::try_from(number).map_err(|_| Damage::new(format!("{number} is out of range")).into())
+}
+
+/// Writes the settings of a new debate's points.
+pub(super) fn open(db: &Db<'_>, key: i64, ledger: &Ledger) -> Result<(), Failure> {
+    let sql = "update debates set points_form = ?2, points_rounds = ?3, points_blocking = ?4
+         where key = ?1";
+    let PointRules { rounds, blocking } = ledger.rules;
+    db.run(sql, values![key, FORM, u64::from(rounds), blocking.as_str()])?;
+    keep(db, key, None, ledger)
+}
+
+/// Writes the difference between two ledgers of a debate.
+pub(super) fn keep(
+    db: &Db<'_>,
+    key: i64,
+    before: Option<&Ledger>,
+    after: &Ledger,
+) -> Result<(), Failure> {
+    let sql = "update debates set points_claims = ?2, points_rulings = ?3, points_agreed = ?4,
+             points_revised = ?5, points_held_seq = ?6, points_held = ?7
+         where key = ?1";
+    let counts = values![
+        key,
+        u64::from(after.claims),
+        u64::from(after.rulings),
+        after.agreed,
+        after.revised.map(|seq| seq.0),
+        after.held.map(|(seq, _)| seq.0),
+        after.held.map(|(_, held)| held.as_str()),
+    ];
+    db.run(sql, counts)?;
+    let points = before.map_or(&[] as &[Point], |before| &before.points);
+    for (at, point) in after.points.iter().enumerate() {
+        if points.get(at) != Some(point) {
+            keep_point(db, key, point, after.blocks(point))?;
+        }
+    }
+    let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
+    for (at, cited) in after.documents.iter().enumerate() {
+        if documents.get(at) != Some(cited) {
+            let sql =
+                "insert into point_documents (debate_key, ordinal, document_key, version, examined)
+                 values (?1, ?2, (select key from documents where id = ?3), ?4, ?5)
+                 on conflict (debate_key, ordinal) do update set version = ?4, examined = ?5";
+            let row = values![key, at as u64, cited.document.uuid(), cited.version, cited.examined];
+            db.run(sql, row)?;
+        }
+    }
+    Ok(())
+}
+
+fn keep_point(db: &Db<'_>, key: i64, point: &Point, blocks: bool) -> Result<(), Failure> {
+    let sql = "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
+             ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (select key from documents where id = ?11),
+             ?12, ?13, ?14, ?15)
+         on conflict (debate_key, number) do update set state = excluded.state,
+             unchanged = excluded.unchanged, disputes = excluded.disputes, ruled = excluded.ruled,
+             document_key = excluded.document_key, demanded_seq = excluded.demanded_seq,
+             last_seq = excluded.last_seq, blocks = excluded.blocks";
+    let row = values![
+        key,
+        u64::from(point.id.0),
+        point.severity.as_str(),
+        point.title.as_str(),
+        point.state.as_str(),
+        point.late,
+        point.unchanged,
+        u64::from(point.disputes),
+        point.ruled,
+        point.evidenced,
+        point.document.map(DocumentId::uuid),
+        point.demanded.0,
+        point.raised.0,
+        point.last.0,
+        blocks,
+    ];
+    db.run(sql, row)
+}
+
+/// Writes the statements of an argument.
+pub(super) fn keep_stated(
+    db: &Db<'_>,
+    key: i64,
+    seq: Seq,
+    changes: &[Change],
+) -> Result<(), Failure> {
+    for (turn, change) in changes.iter().enumerate() {
+        let sql =
+            "insert into point_turns (debate_key, seq, ordinal, line, subject, number, word, state)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let row = values![
+            key,
+            seq.0,
+            turn as u64,
+            u64::from(change.line),
+            subject_word(change.subject),
+            change.point.map(|point| u64::from(point.0)),
+            change.word.as_str(),
+            change.state.map(PointState::as_str),
+        ];
+        db.run(sql, row)?;
+        for (ordinal, quote) in change.quotes.iter().enumerate() {
+            keep_quote(db, key, seq, turn, ordinal, &StatedQuote::from(quote))?;
+        }
+    }
+    Ok(())
+}
+
+fn keep_quote(
+    db: &Db<'_>,
+    key: i64,
+    seq: Seq,
+    turn: usize,
+    ordinal: usize,
+    quote: &StatedQuote,
+) -> Result<(), Failure> {
+    let (document, version, argument) = match quote.place {
+        Some(QuotePlace::Document { document, version }) => (Some(document), Some(version), None),
+        Some(QuotePlace::Argument { seq }) => (None, None, Some(seq)),
+        None => (None, None, None),
+    };
+    let sql = "insert into point_quotes (debate_key, seq, turn, ordinal, line, text, source, result,
+             document_key, version, argument_seq, first_line, last_line)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (select key from documents where id = ?9), ?10, ?11,
+             ?12, ?13)";
+    let row = values![
+        key,
+        seq.0,
+        turn as u64,
+        ordinal as u64,
+        u64::from(quote.line),
+        quote.text.as_str(),
+        quote.source.as_deref(),
+        quote.check.as_str(),
+        document.map(DocumentId::uuid),
+        version,
+        argument.map(|seq| seq.0),
+        quote.lines.map(|(first, _)| u64::from(first)),
+        quote.lines.map(|(_, last)| u64::from(last)),
+    ];
+    db.run(sql, row)
+}
+
+fn subject_word(subject: Subject) -> &'static str {
+    match subject {
+        Subject::New => "NEW",
+        Subject::Verdict => "VERDICT",
+        Subject::Point(_) => "P",
+    }
+}
+
+/// The recorded statements of the arguments from `first` to `last`, in order.
+pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec<Stated>, Failure> {
+    let range = values![key, first.0, last.0];
+    let sql =
+        "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
+             first_line, last_line
+         from point_quotes as q left join documents on documents.key = document_key
+         where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
+    let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
+    for (seq, turn, quote) in
+        db.all(sql, range, |row| Ok((row.get(0)?, row.get(1)?, quote(row)?)))?
+    {
+        quotes.entry((seq, turn)).or_default().push(quote);
+    }
+    let sql = "select seq, ordinal, line, subject, number, word, state from point_turns
+         where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, ordinal";
+    db.all(sql, range, |row| {
+        let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let point = row.get::<Option<u64>>(4)?.map(|_| number(row, 4)).transpose()?.map(PointId);
+        let subject = match (row.text(3)?, point) {
+            ("NEW", Some(_)) => Subject::New,
+            ("P", Some(point)) => Subject::Point(point),
+            ("VERDICT", None) => Subject::Verdict,
+            (other, _) => {
+                let damage =
+                    Damage::new(format!("a statement about {other:?} is none")).at_seq(Seq(seq));
+                return Err(damage.into());
+            }
+        };
+        let state = match row.get::<Option<String>>(6)? {
+            Some(_) => Some(rows::word(row, 6)?),
+            None => None,
+        };
+        Ok(Stated {
+            seq: Seq(seq),
+            line: number(row, 2)?,
+            subject,
+            word: rows::word(row, 5)?,
+            point,
+            state,
+            quotes: quotes.remove(&(seq, turn)).unwrap_or_default(),
+        })
+    })
+}
+
+fn quote(row: &Row<'_>) -> Result<StatedQuote, Failure> {
+    let document = row.get::<Option<Uuid>>(6)?.zip(row.get::<Option<u64>>(7)?);
+    let argument = row.get::<Option<u64>>(8)?;
+    let lines = row.get::<Option<u64>>(9)?.zip(row.get::<Option<u64>>(10)?);
+    Ok(StatedQuote {
+        line: number(row, 2)?,
+        text: row.get(3)?,
+        source: row.get(4)?,
+        check: rows::word(row, 5)?,
+        place: match (document, argument) {
+            (Some((document, version)), _) => {
+                Some(QuotePlace::Document { document: document.into(), version })
+            }
+            (None, Some(seq)) => Some(QuotePlace::Argument { seq: Seq(seq) }),
+            (None, None) => None,
+        },
+        lines: match lines {
+            Some(_) => Some((number(row, 9)?, number(row, 10)?)),
+            None => None,
+        },
+    })
+}
+
+/// All points of a debate with their quotes, or one with its history.
+pub(super) fn points(
+    db: &Db<'_>,
+    known: &DebateRow,
+    only: Option<PointId>,
+) -> Result<Vec<PointRecord>, Failure> {
+    let Some(ledger) = &known.head.debate.ledger else { return Ok(Vec::new()) };
+    let mut records: Vec<PointRecord> = ledger
+        .points
+        .iter()
+        .filter(|point| only.is_none_or(|only| point.id == only))
+        .map(|point| PointRecord { point: point.clone(), quotes: Vec::new(), turns: Vec::new() })
+        .collect();
+    if records.is_empty() {
+        return Ok(records);
+    }
+    let all = stated(db, known.key, Seq::FIRST, known.head.debate.standing.last)?;
+    for (at, statement) in all.iter().enumerate() {
+        let Some(record) =
+            records.iter_mut().find(|record| Some(record.point.id) == statement.point)
+        else {
+            continue;
+        };
+        if statement.seq == record.point.raised {
+            record.quotes.clone_from(&statement.quotes);
+        }
+        if only.is_some() {
+            let argument = find::argument_at(db, known, statement.seq)?;
+            let next = all.get(at + 1).filter(|next| next.seq == statement.seq);
+            let next = next.map(|next| next.line);
+            record.turns.push(PointTurn {
+                seq: statement.seq,
+                role: argument.event.role(),
+                word: statement.word,
+                state: statement.state,
+                text: passage(argument.content.as_str(), statement.line, next),
+                quotes: statement.quotes.clone(),
+            });
+        }
+    }
+    Ok(records)
+}
+
+/// The facts about a text that the rules of points use, as they are before the argument that follows
+/// `debate.standing.last`.
+pub(super) fn said(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    key: i64,
+    debate: &Debate,
+    argument: Text<'_>,
+) -> Result<Said, Failure> {
+    let Text { role, kind, content, cites } = argument;
+    let mut said = Said { cites: cites.to_vec(), ..Said::default() };
+    let Some(ledger) =
+        debate.ledger.as_ref().filter(|_| matches!(kind, Kind::Claim | Kind::Ruling))
+    else {
+        return Ok(said);
+    };
+    let read = statements(content, role, ledger.count());
+    said.flaws = read.flaws;
+    let mut newest = ledger.documents.clone();
+    if role != Role::Opponent {
+        for (document, version) in cites {
+            match newest.iter_mut().find(|known| known.document == *document) {
+                Some(known) => known.version = known.version.max(*version),
+                None => {
+                    let (document, version) = (*document, *version);
+                    newest.push(PlanDocument { document, version, examined: None });
+                }
+            }
+        }
+    }
+    let mut shelf = Shelf {
+        db,
+        forms,
+        key,
+        role,
+        last: debate.standing.last,
+        newest,
+        documents: None,
+        arguments: None,
+        earlier: None,
+        examined: Vec::new(),
+    };
+    if role == Role::Opponent && ledger.claims >= 2 {
+        shelf.read_examined()?;
+    }
+    let mut looked_up = 0;
+    for statement in read.statements {
+        let mut quotes = Vec::new();
+        for block in &statement.blocks {
+            if looked_up >= LOOKED_UP {
+                break;
+            }
+            let found = shelf.check(block)?;
+            looked_up += found.len();
+            quotes.extend(found);
+        }
+        if let (Subject::Point(point), Word::Accepted) = (statement.subject, statement.word)
+            && shelf.all_stand(point)?
+        {
+            said.standing.push(point);
+        }
+        said.stated.push((statement, quotes));
+    }
+    let agrees = |(statement, _): &(Statement, Vec<Quote>)| statement.word == Word::Agree;
+    if said.stated.iter().any(agrees) {
+        said.readable = shelf.readable()?;
+    }
+    Ok(said)
+}
+
+/// A text that the rules of points judge.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) role: Role,
+    pub(super) kind: Kind,
+    pub(super) content: &'a str,
+    /// The versions that it cites.
+    pub(super) cites: &'a [(DocumentId, u64)],
+}
+
+/// A text in which quotes are looked up.
+type Shelved = (QuotePlace, Arc<Normal>);
+
+/// The texts in which the quotes of one argument are looked up. Each group is read when a quote needs
+/// it.
+struct Shelf<'a> {
+    db: &'a Db<'a>,
+    forms: &'a NormalForms,
+    key: i64,
+    role: Role,
+    last: Seq,
+    newest: Vec<PlanDocument>,
+    documents: Option<Vec<Shelved>>,
+    arguments: Option<Vec<Shelved>>,
+    earlier: Option<Vec<Shelved>>,
+    examined: Vec<Shelved>,
+}
+
+impl Shelf<'_> {
+    fn version(&self, document: DocumentId, version: u64) -> Result<Shelved, Failure> {
+        let form = self.forms.of(self.db, document, version)?;
+        Ok((QuotePlace::Document { document, version }, form))
+    }
+
+    fn read_documents(&mut self) -> Result<(), Failure> {
+        if self.documents.is_none() {
+            let newest = self.newest.iter();
+            let read = newest.map(|cited| self.version(cited.document, cited.version));
+            self.documents = Some(read.collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+
+    /// The MOTION and the arguments of the other roles, without the lines that they quote.
+    fn read_arguments(&mut self) -> Result<(), Failure> {
+        if self.arguments.is_some() {
+            return Ok(());
+        }
+        let sql = "select seq, content from arguments
+             where debate_key = ?1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
+        let range = values![self.key, self.last.0, self.role.as_str()];
+        let read = self.db.all(sql, range, |row| {
+            let seq = Seq(row.get(0)?);
+            Ok((QuotePlace::Argument { seq }, Arc::new(Normal::without_quotes(row.text(1)?))))
+        })?;
+        self.arguments = Some(read);
+        Ok(())
+    }
+
+    fn read_earlier(&mut self) -> Result<(), Failure> {
+        let mut read = Vec::new();
+        for cited in &self.newest {
+            for version in (1..cited.version).rev().take(EARLIER as usize) {
+                read.push(self.version(cited.document, version)?);
+            }
+        }
+        self.earlier = Some(read);
+        Ok(())
+    }
+
+    fn read_examined(&mut self) -> Result<(), Failure> {
+        let examined =
+            self.newest.iter().filter_map(|cited| Some((cited.document, cited.examined?)));
+        let read = examined.map(|(document, version)| self.version(document, version));
+        self.examined = read.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    /// Looks a block of quoted lines up: first in the documents, then in the arguments, then in the
+    /// earlier versions.
+    fn check(&mut self, block: &aw_core::QuoteBlock) -> Result<Vec<Quote>, Failure> {
+        self.read_documents()?;
+        loop {
+            let current: Vec<Source<'_>> = [&self.documents, &self.arguments]
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(source)
+                .collect();
+            let earlier: Option<Vec<Source<'_>>> =
+                self.earlier.as_ref().map(|earlier| earlier.iter().map(source).collect());
+            let examined: Vec<Source<'_>> = self.examined.iter().map(source).collect();
+            let library =
+                Library { current: &current, earlier: earlier.as_deref(), examined: &examined };
+            if let Some(found) = library.check(block) {
+                return Ok(found);
+            }
+            if self.arguments.is_none() {
+                self.read_arguments()?;
+            } else {
+                self.read_earlier()?;
+            }
+        }
+    }
+
+    /// Whether all quotes of a point that were found in documents stand in the newest versions.
+    fn all_stand(&mut self, point: PointId) -> Result<bool, Failure> {
+        let sql = "select q.text from point_turns as t
+             join point_quotes as q on q.debate_key = t.debate_key and q.seq = t.seq and q.turn = t.ordinal
+             join arguments as a on a.debate_key = t.debate_key and a.seq = t.seq
+             where t.debate_key = ?1 and t.number = ?2 and t.seq <= ?3 and q.result = 'found'
+               and q.document_key is not null and a.role <> 'proposer'";
+        let range = values![self.key, u64::from(point.0), self.last.0];
+        let quoted: Vec<String> = self.db.all(sql, range, |row| row.get(0))?;
+        self.read_documents()?;
+        let documents = self.documents.as_deref().unwrap_or_default();
+        let stands = |text: &String| {
+            let text = Quote::normal(text);
+            documents.iter().any(|(_, document)| document.contains(&text))
+        };
+        Ok(!quoted.is_empty() && quoted.iter().all(stands))
+    }
+
+    /// How many lines the opponent can quote: of the documents, or of the MOTION where there are none.
+    fn readable(&mut self) -> Result<u32, Failure> {
+        self.read_documents()?;
+        if self.newest.is_empty() {
+            self.read_arguments()?;
+        }
+        let texts = if self.newest.is_empty() { &self.arguments } else { &self.documents };
+        let current: Vec<Source<'_>> = texts.iter().flatten().map(source).collect();
+        Ok(Library { current: &current, ..Library::default() }.readable_lines())
+    }
+}
+
+fn source((place, text): &Shelved) -> Source<'_> {
+    Source { place: *place, text }
+}
+
+/// The normal forms of document versions, the most recently added ones.
+#[derive(Debug, Default)]
+pub(super) struct NormalForms {
+    kept: Mutex<KeptForms>,
+}
+
+#[derive(Debug, Default)]
+struct KeptForms {
+    forms: HashMap<(DocumentId, u64), Arc<Normal>>,
+    order: VecDeque<(DocumentId, u64)>,
+    bytes: usize,
+}
+
+impl NormalForms {
+    /// The most memory that the kept forms may take.
+    const MOST_BYTES: usize = 16 << 20;
+
+    /// The normal form of a version. A version never changes, so neither does its form.
+    fn of(&self, db: &Db<'_>, document: DocumentId, version: u64) -> Result<Arc<Normal>, Failure> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(form) = kept().forms.get(&(document, version)) {
+            return Ok(form.clone());
+        }
+        let sql = "select content from document_versions as v
+             join documents on documents.key = v.document_key
+             where documents.id = ?1 and v.version = ?2";
+        let form = db
+            .one(sql, values![document.uuid(), version], |row| Ok(Normal::of(row.text(0)?)))
+            .map_err(|failure| failure.placed(|damage| damage.of_document(document)))?;
+        let form = Arc::new(form);
+        kept().keep((document, version), &form);
+        Ok(form)
+    }
+}
+
+impl KeptForms {
+    fn keep(&mut self, which: (DocumentId, u64), form: &Arc<Normal>) {
+        if self.forms.insert(which, form.clone()).is_none() {
+            self.order.push_back(which);
+            self.bytes += form.size();
+        }
+        while self.bytes > NormalForms::MOST_BYTES {
+            let Some(oldest) = self.order.pop_front() else { return };
+            if let Some(form) = self.forms.remove(&oldest) {
+                self.bytes -= form.size();
+            }
+        }
+    }
+}
+
+impl From<&Quote> for StatedQuote {
+    fn from(quote: &Quote) -> Self {
+        let place = quote.evidence.place();
+        StatedQuote {
+            line: quote.line,
+            text: quote.text.clone(),
+            source: quote.source.clone(),
+            check: quote.evidence.check(),
+            place: place.map(|(place, _)| place),
+            lines: place.map(|(_, lines)| (lines.first, lines.last)),
+        }
+    }
+}
+
+impl Stated {
+    /// A statement of the argument at this position.
+    pub(crate) fn of(seq: Seq, change: &Change) -> Self {
+        Stated {
+            seq,
+            line: change.line,
+            subject: change.subject,
+            word: change.word,
+            point: change.point,
+            state: change.state,
+            quotes: change.quotes.iter().map(StatedQuote::from).collect(),
+        }
+    }
+}
