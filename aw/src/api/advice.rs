@@ -3,7 +3,7 @@
 use aw_core::{Action, Available, Role, State};
 
 use super::error::{Code, Error};
-use super::types::{ArgumentIdText, News, Nothing, Text, Written};
+use super::types::{ArgumentIdText, News, Nothing, StateText, Word, Written};
 
 /// A move that is open to a role, with the argument that it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,13 @@ impl Advice {
     /// Follows from the answer to a wait.
     pub fn after(news: &News) -> Self {
         let newest = news.argument.id;
-        match news.action.0 {
+        let Some(action) = news.action.known() else {
+            // A newer server wants something that this version cannot do.
+            return Advice::wait(Some(news.next_argument_id_to_wait));
+        };
+        match action {
             Action::Respond | Action::AlignToRuling => {
-                let allows = |action| news.available_actions.contains(&Text(action));
+                let allows = |action| news.available_actions.contains(&Word::Known(action));
                 let mut others = Vec::new();
                 if allows(Available::Appeal) {
                     others.push(Step::Appeal(newest));
@@ -69,14 +73,15 @@ impl Advice {
 }
 
 /// Who is awaited in this state of a debate. While no server has answered, the server is.
-pub fn awaited(state: Option<State>) -> &'static str {
-    match state {
+pub fn awaited(state: Option<&StateText>) -> &'static str {
+    let Some(state) = state else { return "the server" };
+    match state.known() {
         Some(State::AwaitingOpponent) => "the opponent",
         Some(State::AwaitingProposer) => "the proposer",
         Some(State::AwaitingArbitrator | State::InterventionPending | State::Closed) => {
             "the arbitrator"
         }
-        None => "the server",
+        None => "somebody",
     }
 }
 
@@ -167,5 +172,39 @@ impl Fix {
             (Code::ContentTooLarge, _) => Some(Fix::Shorten),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::types::Poll;
+
+    #[test]
+    fn an_answer_with_an_unknown_state_is_kept() {
+        let id = "93d81b1a-0e66-4510-abfd-aa33b26cb82e";
+        let argument = json!({
+            "id": id, "debate_id": id, "parent_id": null, "type": "VERDICT", "role": "jury", "author": null,
+            "content": "Guilty", "client_request_id": id, "seq": 7, "parked": false, "close": null,
+            "automatic": false, "via": "phone", "hash": "0".repeat(64), "created_at": "2026-01-01T00:00:00.000Z",
+        });
+        let answer = json!({
+            "has_new_argument": true, "action": "vote", "debate_state": "AWAITING_JURY", "argument": argument,
+            "arguments": [argument], "omitted": 0, "next_argument_id_to_wait": id, "pending_argument_id": null,
+            "available_actions": ["SUBMIT_VOTE"],
+        });
+        let Poll::News(news) = serde_json::from_value(answer.clone()).unwrap() else {
+            panic!("these are news")
+        };
+        assert_eq!(awaited(Some(&news.debate_state)), "somebody");
+        assert_eq!(Advice::after(&news), Advice::wait(Some(news.argument.id)));
+        let mut printed = json!(news);
+        for argument in ["/argument", "/arguments/0"] {
+            let argument = printed.pointer_mut(argument).and_then(|one| one.as_object_mut());
+            argument.unwrap().shift_remove("seat");
+        }
+        assert_eq!(printed, answer);
     }
 }

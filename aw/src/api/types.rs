@@ -9,8 +9,6 @@ mod seat;
 mod text;
 mod verify;
 
-use std::borrow::Cow;
-
 use aw_core::Role;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -22,7 +20,7 @@ pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
-    RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText,
+    RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText, Word,
 };
 pub use verify::{Damaged, VerifiedDebate, VerifiedPiece};
 
@@ -93,10 +91,8 @@ pub struct Argument {
     pub close: Option<bool>,
     /// Whether the server made it.
     pub automatic: bool,
-    /// The door it came in by: `page` is a person's hand, the others are programs'. A newer server
-    /// may know more of them.
-    #[schema(value_type = ViaText)]
-    pub via: Cow<'static, str>,
+    /// The door it came in by: `page` is a person's hand, the others are programs'.
+    pub via: ViaText,
     /// The name of the token that it was written with, where the server asks for tokens.
     #[serde(default)]
     #[schema(required = true)]
@@ -248,8 +244,10 @@ pub enum RulesOrigin {
     BuiltIn,
     /// The creator of the debate sent them along.
     Creator,
-    /// The type is not built in, and no rules were sent along.
+    /// The type is not built in, and no rules were sent along. Any word of a newer server counts as
+    /// this one.
     #[default]
+    #[serde(other)]
     Unknown,
 }
 

@@ -264,7 +264,7 @@ impl Stage {
     /// Shows what a role said.
     fn spoken(&self, role: &str, written: &Wrote, text: &str, woken: Option<i64>) {
         let parked = if written.parked { " (parked)" } else { "" };
-        let what = format!("{} {}{parked}", written.argument_seq, written.argument_type.0);
+        let what = format!("{} {}{parked}", written.argument_seq, written.argument_type);
         self.act(role, &what, text, woken);
     }
 
@@ -398,7 +398,7 @@ impl Actor {
             let (action, argument, next) = match self.stage.aw(&command)? {
                 Waited::Timeout => continue,
                 Waited::NewArgument { action, argument, next_argument_id_to_wait } => {
-                    (action.0, argument, next_argument_id_to_wait)
+                    (action, argument, next_argument_id_to_wait)
                 }
             };
             let committed = argument.created_at.0.0;
@@ -406,6 +406,7 @@ impl Actor {
             if let Some(woken) = woken {
                 self.stage.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(woken);
             }
+            let Some(action) = action.known() else { bail!("the server wants {action}") };
             match action {
                 Action::Wait
                 | Action::WaitForOpponent

@@ -7,13 +7,13 @@ mod kit;
 mod seats;
 
 use std::cell::Cell;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write as _};
 use std::slice;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use aw_core::{Role, State};
+use aw_core::{Role, State, Via};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -24,8 +24,8 @@ use super::output::CliError;
 use super::server::LogLines;
 use crate::api::client::Reply;
 use crate::api::types::{
-    Argument, DebateContext, DebateList, DebateListed, Document, DocumentList, RulesOrigin, Stamp,
-    VersionList, Written,
+    Argument, DebateContext, DebateList, DebateListed, Document, DocumentList, RoleText,
+    RulesOrigin, Stamp, StateText, VersionList, Word, Written,
 };
 pub(super) use diff::diff;
 pub(super) use kit::{kit_changes, kit_files, types};
@@ -66,13 +66,14 @@ impl Paper {
     }
 
     /// Each role has its colour, and its name all the same.
-    fn role(&self, role: Role) -> String {
+    fn role(&self, role: &RoleText) -> String {
         let colour = match role {
-            Role::Proposer => AnsiColor::Blue,
-            Role::Opponent => AnsiColor::Magenta,
-            Role::Arbitrator => AnsiColor::Yellow,
+            Word::Known(Role::Proposer) => AnsiColor::Blue,
+            Word::Known(Role::Opponent) => AnsiColor::Magenta,
+            Word::Known(Role::Arbitrator) => AnsiColor::Yellow,
+            Word::Unknown(_) => AnsiColor::White,
         };
-        self.paint(colour.on_default().bold(), role.as_str())
+        self.paint(colour.on_default().bold(), &word(role))
     }
 
     /// The words of another party, quoted.
@@ -139,14 +140,21 @@ pub(super) fn ago(moment: Stamp) -> String {
 }
 
 /// The state of a debate in words.
-fn state_in_words(state: State) -> &'static str {
-    match state {
-        State::AwaitingOpponent => "waiting for the opponent",
-        State::AwaitingProposer => "waiting for the proposer",
-        State::AwaitingArbitrator => "waiting for a ruling",
-        State::InterventionPending => "stopped by the arbitrator, who owes a ruling",
-        State::Closed => "closed",
-    }
+fn state_in_words(state: &StateText) -> String {
+    let known = match state {
+        Word::Known(State::AwaitingOpponent) => "waiting for the opponent",
+        Word::Known(State::AwaitingProposer) => "waiting for the proposer",
+        Word::Known(State::AwaitingArbitrator) => "waiting for a ruling",
+        Word::Known(State::InterventionPending) => "stopped by the arbitrator, who owes a ruling",
+        Word::Known(State::Closed) => "closed",
+        Word::Unknown(_) => return word(state),
+    };
+    known.to_owned()
+}
+
+/// A word of the server. It may be unknown, so it is made safe for a terminal.
+fn word<T: Display>(word: &Word<T>) -> String {
+    shown(&word.to_string())
 }
 
 /// A table whose columns are as wide as they need to be.
@@ -190,12 +198,12 @@ fn cell(text: &str, longest: usize) -> String {
 fn argument(argument: &Argument, paper: &Paper) -> String {
     let mut notes = vec![ago(argument.created_at)];
     // Whose hand it was, of what binds or stops the debaters; the server's own is automatic.
-    if argument.role.0 == Role::Arbitrator && !argument.automatic {
-        notes.push(match argument.via.as_ref() {
-            "page" => "by a person, on the page".to_owned(),
+    if argument.role == Role::Arbitrator.into() && !argument.automatic {
+        notes.push(match &argument.via {
+            Word::Known(Via::Page) => "by a person, on the page".to_owned(),
             // People use it as well as programs.
-            "cli" => "on the command line".to_owned(),
-            via => format!("by a program, via {via}"),
+            Word::Known(Via::Cli) => "on the command line".to_owned(),
+            via => format!("by a program, via {}", word(via)),
         });
     }
     // In quotes, so that a name can pass for none of our own words.
@@ -211,8 +219,8 @@ fn argument(argument: &Argument, paper: &Paper) -> String {
     format!(
         "{} {} {} {}\n{}\n{}",
         paper.bold(&format!("{}.", argument.seq)),
-        paper.role(argument.role.0),
-        paper.bold(argument.kind.0.as_str()),
+        paper.role(&argument.role),
+        paper.bold(&word(&argument.kind)),
         paper.faint(&format!("({})", notes.join(", "))),
         paper.faint(&format!("id {}", argument.id.0)),
         paper.quote(&argument.content),
@@ -235,10 +243,10 @@ pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
     let Written { argument, debate, missed, .. } = &output.written;
     let mut text = format!(
         "{} is argument {} of debate {}\nThe debate is {}.\nWatch it at {}\n",
-        paper.bold(argument.kind.0.as_str()),
+        paper.bold(&word(&argument.kind)),
         argument.seq,
         output.debate_id,
-        state_in_words(debate.state.0),
+        state_in_words(&debate.state),
         output.url,
     );
     if !missed.is_empty() {
@@ -260,7 +268,7 @@ pub(super) fn waited(output: &WaitOutput, paper: &Paper) -> String {
             return text;
         }
     };
-    let mut text = format!("The debate is {}.\n", state_in_words(news.debate_state.0));
+    let mut text = format!("The debate is {}.\n", state_in_words(&news.debate_state));
     if news.omitted > 0 {
         let _ = writeln!(text, "{} older arguments are not shown: see get-context.", news.omitted);
     }
@@ -282,7 +290,7 @@ pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
         "{}\n\n{}, {}, updated {}\nid {}\nWatch it at {}\n",
         paper.bold(&format!("# {}", shown(&debate.title))),
         debate.debate_type,
-        state_in_words(debate.state.0),
+        state_in_words(&debate.state),
         ago(debate.updated_at),
         debate.id.0,
         output.url,
@@ -320,8 +328,8 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
         .map(|DebateListed { debate, last_argument: last, .. }| {
             vec![
                 cell(&debate.title, 40),
-                state_in_words(debate.state.0).to_owned(),
-                format!("{} {}", last.role.0, last.kind.0),
+                state_in_words(&debate.state),
+                format!("{} {}", word(&last.role), word(&last.kind)),
                 ago(debate.updated_at),
                 debate.id.0.to_string(),
             ]

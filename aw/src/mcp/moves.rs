@@ -1,6 +1,6 @@
 //! The tools that write into a debate: one a move.
 
-use aw_core::{Kind, RequestId, Role};
+use aw_core::{Action, Kind, RequestId, Role};
 use uuid::Uuid;
 
 use super::Toolbox;
@@ -17,7 +17,7 @@ use super::tools::Tool;
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
-    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Text, Written,
+    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Written,
 };
 
 /// A move on its way.
@@ -185,7 +185,8 @@ impl Toolbox {
         let message = said_of_write(&written, done);
         let Written { debate: head, argument, missed, replayed, action, .. } = written;
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
-        let is_fresh_stop = argument.kind.0 == Kind::Intervention && !argument.parked && !replayed;
+        let is_fresh_stop =
+            argument.kind == Kind::Intervention.into() && !argument.parked && !replayed;
         let advice = match is_fresh_stop {
             true => Advice::rule(argument.id),
             false => Advice::wait(Some(written.next_argument_id_to_wait)),
@@ -195,9 +196,9 @@ impl Toolbox {
         let words = format!(
             "{message}. It is argument {} ({}) of debate {}, which is {} now.\n{}{}{}",
             argument.seq,
-            argument.kind.0,
+            argument.kind,
             seat.debate,
-            head.state.0,
+            head.state,
             url.as_ref()
                 .map_or(String::new(), |url| format!("A person can watch and rule at {url}\n")),
             if missed.is_empty() {
@@ -210,7 +211,7 @@ impl Toolbox {
         let own = argument.id.0.to_string();
         let result = results::Written {
             message,
-            action: action.unwrap_or(Text(aw_core::Action::Wait)),
+            action: action.unwrap_or(Action::Wait.into()),
             next: calls.next.unwrap_or_else(|| NextCall::wait(seat, Some(&own), habits)),
             alternatives: calls.others,
             debate_id: head.id,

@@ -72,7 +72,7 @@ fn said(said: &Said) -> String {
         }
     }
     let heading =
-        format!("{}. {} of the {} ({})", said.seq, said.kind.0, said.role.0, notes.join(", "));
+        format!("{}. {} of the {} ({})", said.seq, said.kind, said.role, notes.join(", "));
     quote(&heading, &said.content)
 }
 

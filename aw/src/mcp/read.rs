@@ -42,7 +42,7 @@ impl Toolbox {
             Some((role, poll)) => {
                 let advice = match poll {
                     Poll::News(news) => {
-                        action = Some(news.action);
+                        action = Some(news.action.clone());
                         waits_on = Some(news.next_argument_id_to_wait);
                         Advice::after(&news)
                     }
@@ -73,7 +73,7 @@ impl Toolbox {
         }
         let url = self.transport.url_of(debate);
         let mut words =
-            format!("Debate {debate} ({}) is {}.\n", read.debate.debate_type, read.debate.state.0);
+            format!("Debate {debate} ({}) is {}.\n", read.debate.debate_type, read.debate.state);
         if let Some(url) = &url {
             words.push_str(&format!("A person can watch and rule at {url}\n"));
         }
@@ -172,7 +172,7 @@ impl Toolbox {
                 "{} {} {}, updated {}\n",
                 listed.debate.id.0,
                 listed.debate.debate_type,
-                listed.debate.state.0,
+                listed.debate.state,
                 listed.debate.updated_at,
             ));
         }

@@ -77,7 +77,7 @@ impl ToolRefusal {
         let refusal = ToolRefusal { more, ..ToolRefusal::from(error) };
         let Error { code, suggestion, current_state, field, .. } = &*refusal.error;
         let newest = suggestion.as_deref().and_then(|line| line.rsplit_once("--version "));
-        let is_closed = current_state.is_some_and(|state| state.0 == aw_core::State::Closed);
+        let is_closed = *current_state == Some(aw_core::State::Closed.into());
         let suggestion = match code {
             Code::DebateNotFound => "See which there are: debate_list".to_owned(),
             Code::ArgumentNotFound => {

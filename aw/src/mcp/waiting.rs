@@ -131,8 +131,8 @@ impl Toolbox {
                 && last_progress.elapsed() >= PROGRESS
             {
                 last_progress = Instant::now();
-                let state = known.as_ref().and_then(|nothing| nothing.debate_state);
-                listener.tell(began.elapsed(), patience, awaited(state.map(|state| state.0))).await;
+                let state = known.as_ref().and_then(|nothing| nothing.debate_state.as_ref());
+                listener.tell(began.elapsed(), patience, awaited(state)).await;
             }
             let left = ends.saturating_duration_since(Instant::now());
             hold = left.min(self.transport.slice());
@@ -156,8 +156,8 @@ impl Toolbox {
         let message = format!("{what}{more}");
         let words = format!(
             "{message}\nAction: {}. The debate is {}.\n{}",
-            news.action.0,
-            news.debate_state.0,
+            news.action,
+            news.debate_state,
             calls.words(),
         );
         let waited = Waited {
@@ -190,9 +190,9 @@ impl Toolbox {
     ) -> ToolAnswer {
         let seconds = waited.as_secs();
         let since = known.and_then(|nothing| nothing.waiting_since);
-        let state = known.and_then(|nothing| nothing.debate_state);
+        let state = known.and_then(|nothing| nothing.debate_state.clone());
         let left = patience_left(self.defaults.patience.as_secs(), known, self.source.now());
-        let who = awaited(state.map(|state| state.0));
+        let who = awaited(state.as_ref());
         let retry = wait.again();
         let message = match (lost, left) {
             (true, None | Some(1..)) => {
@@ -217,7 +217,7 @@ impl Toolbox {
         let waited = Waited {
             status: Status::Timeout,
             message,
-            action: known.and_then(|nothing| nothing.action),
+            action: known.and_then(|nothing| nothing.action.clone()),
             next,
             retry: Some(retry),
             debate_id: wait.seat.debate.to_owned(),

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use crate::api::error::{Code, Error};
-use crate::api::types::{Stamp, Text};
+use crate::api::types::{Stamp, Text, Word};
 
 /// Suggests how to repair a damaged record.
 const RESTORE: &str = "To mend it, restore the newest backup: aw server stop, then aw server restore \
@@ -215,8 +215,8 @@ impl From<Failure> for Problem {
                     format!("aw debate wait --debate-id {debate} --role {role}")
                 };
                 let mut problem = Self::new(Code::ActionNotAllowed, message).suggest(suggestion);
-                problem.error.current_state = Some(Text(state));
-                problem.error.allowed_roles = Some(state.floor().map(Text).into_iter().collect());
+                problem.error.current_state = Some(state.into());
+                problem.error.allowed_roles = Some(state.floor().map(Word::Known).into_iter().collect());
                 problem.error.last_argument = Some((&last).into());
                 problem
             }

@@ -7,7 +7,7 @@ use crate::api::types::{
     Argument, AvailableActions, CitedDocument, Debate, DebateContext, DebateEvent, DebateList,
     DebateListed, Document, DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing,
     Poll, Presence, RulesOrigin, Seat, Sign, Stamp, Text, Transcript, TypeTexts, Version,
-    VersionList, Written,
+    VersionList, Word, Written,
 };
 use crate::kit::texts::BuiltIn;
 
@@ -18,8 +18,8 @@ impl From<&aw_core::Argument> for Argument {
             id: Text(argument.id),
             debate_id: Text(argument.debate),
             parent_id: argument.parent.map(Text),
-            kind: Text(event.kind()),
-            role: Text(event.role()),
+            kind: event.kind().into(),
+            role: event.role().into(),
             author: argument.author.as_ref().map(|author| author.as_str().to_owned()),
             content: argument.content.as_str().to_owned(),
             client_request_id: Text(argument.request),
@@ -27,7 +27,7 @@ impl From<&aw_core::Argument> for Argument {
             parked: event.parked(),
             close: event.close(),
             automatic: event.automatic(),
-            via: argument.via.as_str().into(),
+            via: argument.via.into(),
             seat: argument.seat.as_ref().map(|seat| seat.as_str().to_owned()),
             hash: Text(argument.hash),
             created_at: Stamp(argument.at),
@@ -51,7 +51,7 @@ impl From<&record::Seat> for Seat {
 
 impl From<&aw_core::Debate> for AvailableActions {
     fn from(debate: &aw_core::Debate) -> Self {
-        let of = |role| debate.available(role).into_iter().map(Text).collect();
+        let of = |role| debate.available(role).into_iter().map(Word::Known).collect();
         let ByRole { proposer, opponent, arbitrator } = ByRole::of(of);
         AvailableActions { proposer, opponent, arbitrator }
     }
@@ -63,8 +63,8 @@ impl From<&record::DebateHead> for Debate {
             id: Text(head.id),
             title: head.title.as_str().to_owned(),
             debate_type: head.debate_type.as_str().to_owned(),
-            state: Text(head.state()),
-            resolution_policy: Text(head.debate.policy),
+            state: head.state().into(),
+            resolution_policy: head.debate.policy.into(),
             created_at: Stamp(head.created_at),
             updated_at: Stamp(head.updated_at),
         }
@@ -76,8 +76,8 @@ impl From<&record::LastArgument> for LastArgument {
         LastArgument {
             id: Text(last.id),
             seq: last.seq.0,
-            role: Text(last.role),
-            kind: Text(last.kind),
+            role: last.role.into(),
+            kind: last.kind.into(),
             parked: last.parked,
             author: last.author.as_ref().map(|author| author.as_str().to_owned()),
             created_at: Stamp(last.at),
@@ -154,7 +154,7 @@ impl From<&record::Receipt> for Written {
             argument: (&receipt.argument).into(),
             replayed: receipt.replayed,
             missed: receipt.missed.iter().map(Into::into).collect(),
-            action: Some(Text(receipt.action)),
+            action: Some(receipt.action.into()),
             next_argument_id_to_wait: Text(receipt.waits_on),
             message: receipt.argument.event.parked().then(|| parked_message(receipt)),
         }
@@ -184,14 +184,14 @@ impl From<&record::News> for News {
     fn from(news: &record::News) -> Self {
         News {
             has_new_argument: true,
-            action: Text(news.action),
-            debate_state: Text(news.state),
+            action: news.action.into(),
+            debate_state: news.state.into(),
             argument: (&news.argument).into(),
             arguments: news.arguments.iter().map(Into::into).collect(),
             omitted: news.omitted,
             next_argument_id_to_wait: Text(news.waits_on),
             pending_argument_id: news.pending.map(Text),
-            available_actions: news.available.iter().copied().map(Text).collect(),
+            available_actions: news.available.iter().copied().map(Word::Known).collect(),
         }
     }
 }
@@ -204,10 +204,10 @@ impl From<&record::Poll> for Poll {
                 Poll::Nothing(Nothing {
                     has_new_argument: false,
                     debate_id: Text(*debate),
-                    debate_state: Some(Text(*state)),
+                    debate_state: Some((*state).into()),
                     last_seen_seq: *seen,
                     last_argument_id: None,
-                    action: Some(Text(*action)),
+                    action: Some((*action).into()),
                     waiting_since: Some(Stamp(*since)),
                 })
             }

@@ -16,7 +16,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A value that is written as its protocol word or in its usual spelling.
+/// A value that is written in its usual spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Text<T>(pub T);
 
@@ -33,27 +33,75 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Text<T> {
     }
 }
 
+/// A word of the protocol. A newer server may send a word that this version does not know: the client
+/// keeps it as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word<T> {
+    /// A word that this version knows.
+    Known(T),
+    /// Any other word.
+    Unknown(String),
+}
+
+impl<T: Copy> Word<T> {
+    /// The value, unless this version does not know the word.
+    pub fn known(&self) -> Option<T> {
+        match self {
+            Word::Known(value) => Some(*value),
+            Word::Unknown(_) => None,
+        }
+    }
+}
+
+impl<T> From<T> for Word<T> {
+    fn from(value: T) -> Self {
+        Word::Known(value)
+    }
+}
+
+impl<T: Display> Display for Word<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Word::Known(value) => value.fmt(f),
+            Word::Unknown(word) => word.fmt(f),
+        }
+    }
+}
+
+impl<T: Display> Serialize for Word<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, T: FromStr> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Ok(word.parse().map_or_else(|_| Word::Unknown(word), Word::Known))
+    }
+}
+
 /// Shorter names, under which the description of the API knows them too.
 macro_rules! texts {
-    ($($name:ident = $inner:ident),+ $(,)?) => {$(
+    ($($name:ident = $text:ident<$inner:ident>),+ $(,)?) => {$(
         #[doc = concat!("A [`", stringify!($inner), "`] as text.")]
-        pub type $name = Text<$inner>;
+        pub type $name = $text<$inner>;
     )+};
 }
 
 texts! {
-    ActionText = Action,
-    ArgumentIdText = ArgumentId,
-    AvailableText = Available,
-    DebateIdText = DebateId,
-    DocumentIdText = DocumentId,
-    HashText = Hash,
-    KindText = Kind,
-    RequestIdText = RequestId,
-    ResolutionPolicyText = ResolutionPolicy,
-    RoleText = Role,
-    StateText = State,
-    ViaText = Via,
+    ActionText = Word<Action>,
+    ArgumentIdText = Text<ArgumentId>,
+    AvailableText = Word<Available>,
+    DebateIdText = Text<DebateId>,
+    DocumentIdText = Text<DocumentId>,
+    HashText = Text<Hash>,
+    KindText = Word<Kind>,
+    RequestIdText = Text<RequestId>,
+    ResolutionPolicyText = Word<ResolutionPolicy>,
+    RoleText = Word<Role>,
+    StateText = Word<State>,
+    ViaText = Word<Via>,
 }
 
 /// A moment: UTC, RFC 3339 with milliseconds and `Z`.
@@ -99,19 +147,19 @@ fn string(format: Option<KnownFormat>, words: Option<Vec<&'static str>>) -> RefO
 
 macro_rules! schema_of_words {
     ($($name:ident),+) => {$(
-        impl PartialSchema for Text<$name> {
+        impl PartialSchema for Word<$name> {
             fn schema() -> RefOr<Schema> {
                 string(None, Some($name::ALL.iter().map(|word| word.as_str()).collect()))
             }
         }
 
-        impl ToSchema for Text<$name> {
+        impl ToSchema for Word<$name> {
             fn name() -> Cow<'static, str> {
                 stringify!($name).into()
             }
         }
 
-        impl JsonSchema for Text<$name> {
+        impl JsonSchema for Word<$name> {
             fn schema_name() -> Cow<'static, str> {
                 stringify!($name).into()
             }
@@ -178,6 +226,16 @@ mod tests {
         {
             assert_eq!(Stamp(Time(millis)).to_string(), text);
             assert_eq!(text.parse::<Stamp>().unwrap(), Stamp(Time(millis)));
+        }
+    }
+
+    #[test]
+    fn a_word_of_a_newer_server_is_kept() {
+        for (word, known) in [("CLOSED", Some(State::Closed)), ("AWAITING_JURY", None)] {
+            let json = format!("{word:?}");
+            let state: StateText = serde_json::from_str(&json).unwrap();
+            assert_eq!(state.known(), known);
+            assert_eq!(serde_json::to_string(&state).unwrap(), json);
         }
     }
 }

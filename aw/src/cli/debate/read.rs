@@ -228,13 +228,13 @@ impl GetContext {
         let DebateContext { debate, motion, arguments, own_rules, .. } = &context.data;
         let (now, advice) = match &poll {
             Poll::News(news) => {
-                let (action, next) = (Some(news.action), news.next_argument_id_to_wait);
+                let (action, next) = (Some(news.action.clone()), news.next_argument_id_to_wait);
                 (Now { action, next_argument_id_to_wait: next }, Advice::after(news))
             }
             Poll::Nothing(nothing) => {
                 // Everything was just read, so the wait begins after the newest of it.
                 let newest = arguments.last().unwrap_or(motion).id;
-                let now = Now { action: nothing.action, next_argument_id_to_wait: newest };
+                let now = Now { action: nothing.action.clone(), next_argument_id_to_wait: newest };
                 (now, Advice::wait(Some(newest)))
             }
         };

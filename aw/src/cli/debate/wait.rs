@@ -251,7 +251,7 @@ impl Wait {
             Ok(Poll::Nothing(nothing)) => (nothing.debate_state, nothing.waiting_since),
             Err(_) => (None, None),
         };
-        let who = awaited(state.map(|state| state.0));
+        let who = awaited(state.as_ref());
         match since {
             Some(since) => format!("{who}, last move {}", human::ago(since)),
             None => who.to_owned(),
@@ -279,11 +279,11 @@ impl Wait {
         let after = self.argument_id.as_ref().or(own);
         let retry = self.again(after.map(String::as_str));
         let since = nothing.and_then(|nothing| nothing.waiting_since);
-        let state = nothing.and_then(|nothing| nothing.debate_state);
+        let state = nothing.and_then(|nothing| nothing.debate_state.clone());
         let patience = session.settings.patience.as_secs();
         let left = patience_left(patience, nothing, Timestamp::now().as_millisecond());
         let seconds = waited.as_secs();
-        let who = awaited(state.map(|state| state.0));
+        let who = awaited(state.as_ref());
         let message = match (quiet.unreachable, left) {
             (true, None | Some(1..)) => format!(
                 "No response after {seconds}s: the server at {} is lost. {}",
@@ -311,7 +311,7 @@ impl Wait {
             server_unreachable: quiet.unreachable.then_some(true),
             state: state.map(|debate_state| KnownState {
                 debate_state,
-                action: nothing.and_then(|nothing| nothing.action),
+                action: nothing.and_then(|nothing| nothing.action.clone()),
             }),
         };
         let answer = Answer::new(WaitOutput::Timeout(timeout), human::waited);
