@@ -58,6 +58,7 @@ commands! {
     DebateTypes = "debate types", Everybody;
     DebateExport = "debate export", Everybody;
     DebateVerify = "debate verify", Everybody;
+    DebatePoints = "debate points", Everybody;
     DocsGet = "docs get", Everybody;
     DocsList = "docs list", Everybody;
     DocsHistory = "docs history", Everybody;

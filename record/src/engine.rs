@@ -693,6 +693,8 @@ fn news(role: Role, look: &WaitLook) -> Option<News> {
         waits_on: found.newest,
         pending: found.pending,
         available: debate.available(role),
+        role,
+        outcome: look.head.outcome,
         ledger: debate.ledger.clone(),
     })
 }

@@ -187,6 +187,8 @@ pub struct DebateHead {
     pub created_at: Time,
     /// When its newest argument was written.
     pub updated_at: Time,
+    /// How it ended.
+    pub outcome: Outcome,
 }
 
 impl DebateHead {
@@ -209,8 +211,6 @@ pub struct LastArgument {
     pub kind: Kind,
     /// Whether it was parked.
     pub parked: bool,
-    /// Whether the server made it.
-    pub automatic: bool,
     /// The author's label.
     pub author: Option<Author>,
     /// When it was written.
@@ -259,6 +259,10 @@ pub struct News {
     pub pending: Option<ArgumentId>,
     /// The moves that the role may make.
     pub available: Vec<Available>,
+    /// The waiting role.
+    pub role: Role,
+    /// How the debate ended.
+    pub outcome: Outcome,
     /// The points, in a debate that keeps points.
     pub ledger: Option<Ledger>,
 }
@@ -448,14 +452,6 @@ pub struct DebateListed {
     pub last: LastArgument,
     /// How many of its points block completion.
     pub blocking: u64,
-}
-
-impl DebateListed {
-    /// How the debate ended.
-    pub fn outcome(&self) -> Outcome {
-        let points = self.debate.debate.ledger.as_ref().map(|_| self.blocking > 0);
-        Outcome::of(self.debate.state(), self.last.automatic, points)
-    }
 }
 
 /// A document to create.

@@ -191,7 +191,7 @@ async fn a_refusal_names_the_newest_argument() {
     let Failure::Refused { debate: of, role, refusal, last } = failure else { panic!("{failure}") };
     assert_eq!((of, role), (debate, Role::Opponent));
     let state = State::AwaitingProposer;
-    assert_eq!(refusal, Refusal::NotTheFloor { state, role, kind: Kind::Claim });
+    assert_eq!(*refusal, Refusal::NotTheFloor { state, role, kind: Kind::Claim });
     let first = LastArgument {
         id: winner.id,
         seq: Seq(2),
@@ -213,7 +213,7 @@ async fn the_refusal_of_a_late_ruling_names_the_first_ruling() {
     world.plays(debate, Role::Arbitrator, GO_ON).await;
     let late = |target| Move::Ruling { target: Some(target), verdict: Verdict::GoOn };
     let failure = |outcome| match refused(outcome) {
-        Failure::Refused { refusal, .. } => refusal,
+        Failure::Refused { refusal, .. } => *refusal,
         other => panic!("{other}"),
     };
     let state = State::AwaitingProposer;
@@ -249,7 +249,7 @@ async fn a_parked_argument_is_recorded_and_its_receipt_lists_the_missed_ones() {
     let play = Move::Ruling { target: Some(parked.id), verdict: Verdict::GoOn };
     let failure = refused(world.engine.execute(moving(debate, Role::Arbitrator, play)).await);
     assert!(
-        matches!(failure, Failure::Refused { refusal: Refusal::NotTheFloor { .. }, .. }),
+        matches!(&failure, Failure::Refused { refusal, .. } if matches!(**refusal, Refusal::NotTheFloor { .. })),
         "{failure}"
     );
     // `missed` holds neither the role's own arguments nor later ones.

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use aw_core::{Debate, Move, ResolutionPolicy, Role, Seq, Standing, State, Target, Verdict};
+use aw_core::{Debate, Move, ResolutionPolicy, Role, Said, Seq, Standing, State, Target, Verdict};
 use aw_trials::dice::Dice;
 use aw_trials::line::{Answer, Line, Lost};
 use aw_trials::talk::{new_id, text};
@@ -63,7 +63,7 @@ impl SequentialSpec for OneAtATime {
         if let Some(place) = self.words.iter().position(|said| said == word) {
             return Ret::At(place as u64 + 1);
         }
-        let Ok(entries) = self.debate.decide(*role, *play) else {
+        let Ok(entries) = self.debate.decide(*role, *play, &Said::default()) else {
             return Ret::Refused(self.debate.standing.state);
         };
         for entry in &entries {
@@ -166,7 +166,8 @@ fn judge(debate: &str, steps: Vec<Step>) -> Count {
 }
 
 fn opened() -> OneAtATime {
-    let debate = Debate { policy: ResolutionPolicy::Auto, standing: Standing::opened() };
+    let debate =
+        Debate { policy: ResolutionPolicy::Auto, standing: Standing::opened(), ledger: None };
     OneAtATime { debate, words: vec![1] }
 }
 

@@ -8,7 +8,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::types::{
-    ArgumentIdText, DebateIdText, DocumentIdText, LastArgument, RoleText, Stamp, StateText,
+    ArgumentIdText, DebateIdText, DocumentIdText, Flaw, LastArgument, PointAdvice, PointIdText,
+    RoleText, Stamp, StateText,
 };
 
 /// What every failure looks like.
@@ -49,6 +50,15 @@ pub struct Error {
     /// `ACTION_NOT_ALLOWED`: the newest argument.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_argument: Option<LastArgument>,
+    /// `INVALID_INPUT` in a debate with points: everything that is wrong with the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaws: Option<Vec<Flaw>>,
+    /// `ACTION_NOT_ALLOWED` in a debate with points: the points that block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<PointIdText>>,
+    /// `ACTION_NOT_ALLOWED` in a debate with points: what to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<PointAdvice>,
     /// What was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<DebateIdText>,
@@ -95,6 +105,8 @@ pub enum Code {
     DocumentNotFound,
     /// No such version.
     VersionNotFound,
+    /// No such point.
+    PointNotFound,
     /// No such path.
     RouteNotFound,
     /// The path does not take this method.
@@ -128,7 +140,7 @@ const NOT_NOW: u8 = 5;
 const NOT_ALLOWED: u8 = 6;
 
 /// Every code: its word, its HTTP status (none where no server sends it), its exit code.
-const TABLE: [(Code, &str, Option<u16>, u8); 18] = [
+const TABLE: [(Code, &str, Option<u16>, u8); 19] = [
     (Code::InvalidInput, "INVALID_INPUT", Some(400), INPUT),
     (Code::ContentTooLarge, "CONTENT_TOO_LARGE", Some(413), INPUT),
     (Code::UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", Some(415), INPUT),
@@ -139,6 +151,7 @@ const TABLE: [(Code, &str, Option<u16>, u8); 18] = [
     (Code::ArgumentNotFound, "ARGUMENT_NOT_FOUND", Some(404), NOT_FOUND),
     (Code::DocumentNotFound, "DOCUMENT_NOT_FOUND", Some(404), NOT_FOUND),
     (Code::VersionNotFound, "VERSION_NOT_FOUND", Some(404), NOT_FOUND),
+    (Code::PointNotFound, "POINT_NOT_FOUND", Some(404), NOT_FOUND),
     (Code::RouteNotFound, "ROUTE_NOT_FOUND", Some(404), SERVER),
     (Code::MethodNotAllowed, "METHOD_NOT_ALLOWED", Some(405), SERVER),
     (Code::ServerBusy, "SERVER_BUSY", Some(503), SERVER),

@@ -5,6 +5,7 @@
 
 mod document;
 mod live;
+mod points;
 mod seat;
 mod text;
 mod verify;
@@ -17,10 +18,17 @@ pub use document::{
     Diff, Document, DocumentList, DocumentListed, KeptVersion, SubmitDocument, Version, VersionList,
 };
 pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
+pub use points::{
+    AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint, Point,
+    PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
+    Statement,
+};
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
-    ActionText, ArgumentIdText, AvailableText, DebateIdText, DocumentIdText, HashText, KindText,
-    RequestIdText, ResolutionPolicyText, RoleText, Stamp, StateText, Text, ViaText, Word,
+    ActionText, ArgumentIdText, AvailableText, CourseText, DebateIdText, DocumentIdText, HashText,
+    HeldText, KindText, OutcomeText, PointIdText, PointStateText, QuoteCheckText, RequestIdText,
+    ResolutionPolicyText, RoleText, SeverityText, Stamp, StateText, StatementWordText, Text,
+    ViaText, Word,
 };
 pub use verify::{Damaged, VerifiedDebate, VerifiedPiece};
 
@@ -58,6 +66,12 @@ pub struct Debate {
     pub created_at: Stamp,
     /// When its newest argument was written.
     pub updated_at: Stamp,
+    /// How it ended; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<OutcomeText>,
+    /// The settings of its points; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<PointSettings>,
 }
 
 /// An argument, whole.
@@ -199,6 +213,9 @@ pub struct CreateDebate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ResolutionPolicyText>)]
     pub resolution_policy: Option<String>,
+    /// Whether the debate keeps points, and their settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<AskedPoints>,
     /// A label of who writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]
@@ -362,6 +379,20 @@ pub struct Written {
     /// What the author should know about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What the argument says about points, in a debate with points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statements: Option<Vec<Statement>>,
+    /// A RESOLUTION in a debate with points: why it waits for the arbitrator, null when it closed.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "points::present"
+    )]
+    #[schema(value_type = Option<HeldText>)]
+    pub held: Option<Option<HeldText>>,
+    /// The points as they are now.
+    #[serde(flatten)]
+    pub points: Points,
 }
 
 /// The answer to a wait.
@@ -396,6 +427,12 @@ pub struct News {
     pub pending_argument_id: Option<ArgumentIdText>,
     /// What the role may do now.
     pub available_actions: Vec<AvailableText>,
+    /// How the debate ended; absent while it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<OutcomeText>,
+    /// The points as they are now.
+    #[serde(flatten)]
+    pub points: Points,
 }
 
 /// Nothing yet. A server of the older system leaves the options out; ours never does.
@@ -446,6 +483,9 @@ pub struct DebateListed {
     pub last_argument: LastArgument,
     /// Who is there.
     pub presence: Presence,
+    /// How many of its points block completion; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<u64>,
 }
 
 /// A debate with its arguments.
@@ -469,6 +509,9 @@ pub struct DebateContext {
     pub available_actions: AvailableActions,
     /// Who is there.
     pub presence: Presence,
+    /// The points as they are now.
+    #[serde(flatten)]
+    pub points: Points,
 }
 
 /// What each role may do now.
@@ -515,7 +558,10 @@ pub struct Transcript {
     /// The texts of its type that were kept with it.
     #[schema(required = true)]
     pub type_texts: Option<TypeTexts>,
-    /// SHA-256 over its title, type, policy, date and these texts.
+    /// SHA-256 over its title, type, policy, date, these texts and the settings of its points.
     #[schema(required = true)]
     pub seal: Option<HashText>,
+    /// All points by number; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<QuotedPoint>>,
 }

@@ -59,6 +59,7 @@ impl Toolbox {
             derived_id(&debate, role, Kind::Motion, None, &input.content)
         });
         let body = CreateDebate {
+            points: None,
             debate_id: debate.clone(),
             title: input.title,
             type_texts: self.defaults.type_texts(&input.debate_type)?,

@@ -155,7 +155,7 @@ fn drawn(
     now: i64,
     is_live: bool,
 ) -> String {
-    let Surroundings { places, citations } = around;
+    let Surroundings { places, citations, .. } = around;
     let context = ArgumentContext { phrases: language.phrases(), now, citations, places, is_live };
     ArgumentView::of(argument, &context).html()
 }

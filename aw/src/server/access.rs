@@ -7,10 +7,13 @@ mod granted;
 
 use std::sync::Arc;
 
-use aw_core::{ByRole, DebateId, DocumentId, Hash, Kind, RequestId, Role, Time, mentions};
+use aw_core::{
+    ArgumentId, ByRole, Content, DebateId, DocumentId, Hash, Kind, Move, RequestId, Role, Time,
+    mentions,
+};
 use aw_record::{
     Ask, DebateList, DocumentList, Engine, Failure, Fault, Filter, Health, KeptVersion,
-    NewDocument, NewVersion, Pass, Receipt, Request, Sign, Vitals,
+    NewDocument, NewVersion, Pass, Receipt, Rehearsed, Request, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -221,22 +224,51 @@ impl Access {
     /// Executes a request to write, signed with the caller's name, if the caller may send it and the
     /// rules allow it.
     pub(crate) async fn execute(&self, mut request: Request) -> Result<Receipt, Problem> {
-        let (command, role, content) = match &request.ask {
-            Ask::Open { motion, .. } => (Command::DebateCreate, Role::Proposer, motion),
-            Ask::Play { role, play, content } => {
-                let command = match play.kind() {
-                    Kind::Motion => Command::DebateCreate,
-                    Kind::Claim => Command::DebateSubmit,
-                    Kind::Appeal => Command::DebateAppeal,
-                    Kind::Resolution => Command::DebateRequestCompletion,
-                    Kind::Ruling => Command::DebateRuling,
-                    Kind::Intervention => Command::DebateIntervention,
-                };
-                (command, *role, content)
+        match &request.ask {
+            Ask::Open { motion, .. } => {
+                self.may_write(request.debate, Role::Proposer, Kind::Motion, motion).await?;
             }
-        };
-        self.caller.may_use(command)?;
-        self.caller.may_see(request.debate)?;
+            Ask::Play { role, play, content } => {
+                self.may_write(request.debate, *role, play.kind(), content).await?;
+            }
+        }
+        request.seat = self.caller.name();
+        let receipt = self.engine().execute(request).await?;
+        if !receipt.replayed {
+            self.app.telemetry.argument_written();
+        }
+        Ok(receipt)
+    }
+
+    /// Judges a move without making it, if the caller may make it.
+    pub(crate) async fn rehearse(
+        &self,
+        debate: DebateId,
+        role: Role,
+        play: Move<ArgumentId>,
+        content: Content,
+    ) -> Result<Rehearsed, Problem> {
+        self.may_write(debate, role, play.kind(), &content).await?;
+        Ok(self.engine().rehearse(debate, role, play, content).await?)
+    }
+
+    /// Checks that the caller may write such an argument, and may see what it cites.
+    async fn may_write(
+        &self,
+        debate: DebateId,
+        role: Role,
+        kind: Kind,
+        content: &Content,
+    ) -> Result<(), Problem> {
+        self.caller.may_use(match kind {
+            Kind::Motion => Command::DebateCreate,
+            Kind::Claim => Command::DebateSubmit,
+            Kind::Appeal => Command::DebateAppeal,
+            Kind::Resolution => Command::DebateRequestCompletion,
+            Kind::Ruling => Command::DebateRuling,
+            Kind::Intervention => Command::DebateIntervention,
+        })?;
+        self.caller.may_see(debate)?;
         self.caller.may_be(role)?;
         if self.caller.bound_to().is_some() {
             // The older system's documents are imported first: the check below must find them.
@@ -251,12 +283,7 @@ impl Access {
                 }
             }
         }
-        request.seat = self.caller.name();
-        let receipt = self.engine().execute(request).await?;
-        if !receipt.replayed {
-            self.app.telemetry.argument_written();
-        }
-        Ok(receipt)
+        Ok(())
     }
 
     /// Whether the caller is still authenticated: its token may have expired or been revoked since, or

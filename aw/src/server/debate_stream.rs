@@ -152,7 +152,8 @@ pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Pr
     let permit = app.response_budget.take_for_stream(0)?;
     let head = debate.stretch(0, 0).await?.debate;
     let (_, texts) = debate.type_texts().await?;
-    let whole = Transcript::of(&head, texts.as_ref(), debate.checksum().await?);
+    let (_, points) = debate.points().await?;
+    let whole = Transcript::of(&head, texts.as_ref(), debate.checksum().await?, &points);
     let [begin, before_documents, end] =
         json::around(&whole, &["\"arguments\":[", "\"documents\":["])?;
     let arguments =

@@ -20,6 +20,7 @@ use super::error::Problem;
 use super::input::{self, Body, OpeningBody, Params, Segment, SentVia};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
+use super::points;
 use crate::api::types::{
     self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin,
     Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success,
@@ -149,6 +150,7 @@ pub(super) async fn create(
                 .map_err(|bad| Problem::text("debate_type", bad))?,
             texts: body.type_texts.map(type_texts).transpose()?.map(Box::new),
             policy: policy.unwrap_or_default(),
+            points: points::settings(body.points)?,
             motion: input::content("motion_content", body.motion_content, max)?,
         },
     };

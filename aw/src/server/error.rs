@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aw_core::{BadText, State};
+use aw_core::{BadText, Refusal, State};
 use aw_record::{Failure, Fault};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
@@ -207,6 +207,13 @@ impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let message = failure.to_string();
         match failure {
+            Failure::Refused { refusal, .. } if matches!(*refusal, Refusal::Flawed { .. }) => {
+                let Refusal::Flawed { flaws, .. } = *refusal else { return Self::fault(message) };
+                let mut problem = Self::input("content", message)
+                    .suggest("Mend each line in `flaws` and submit again; --dry-run tries it first");
+                problem.error.flaws = Some(flaws.iter().map(Into::into).collect());
+                problem
+            }
             Failure::Refused { debate, role, refusal, last } => {
                 let state = refusal.state();
                 let suggestion = if state == State::Closed {
@@ -218,6 +225,13 @@ impl From<Failure> for Problem {
                 problem.error.current_state = Some(state.into());
                 problem.error.allowed_roles = Some(state.floor().map(Word::Known).into_iter().collect());
                 problem.error.last_argument = Some((&last).into());
+                let (points, advice) = match *refusal {
+                    Refusal::RoundsUsed { advice, .. } => (None, Some(advice)),
+                    Refusal::PointsBlock { points, advice, .. } => (Some(points), Some(advice)),
+                    _ => (None, None),
+                };
+                problem.error.points = points.map(|ids| ids.into_iter().map(Text).collect());
+                problem.error.advice = advice.as_ref().map(Into::into);
                 problem
             }
             Failure::DebateNotFound { id, deleted_at } => {
@@ -253,6 +267,9 @@ impl From<Failure> for Problem {
                 problem.error.version = Some(version);
                 problem
             }
+            Failure::PointNotFound { .. } => Self::new(Code::PointNotFound, message)
+                .suggest("See which there are: aw debate points --all"),
+            Failure::Overtaken => Self::busy(&message),
             Failure::SeatNotFound { .. } => {
                 Self::input("token_id", message).suggest("See which there are: aw token list")
             }

@@ -25,7 +25,7 @@ use super::openapi_errors::ReadErrors;
 use super::pages;
 use super::response_budget::{BudgetPermit, HTML_EXTRA};
 use super::socket::{FramePart, Socket, SocketEnd, SocketEvent, Upgrade, check_access, written};
-use crate::api::types::{ArgumentEvent, ClientEvent, ServerEvent, Text};
+use crate::api::types::{ArgumentEvent, ClientEvent, Points, ServerEvent, Text};
 use crate::kit::texts::Language;
 use crate::policy::Command;
 use crate::render::argument::fragment;
@@ -185,13 +185,14 @@ impl Follower<'_> {
         let after = Seq(self.seen);
         let first = self.debate.stretch(after.0, u64::MAX).await.map_err(SocketEnd::by)?;
         let (debate, last) = ((&first.debate).into(), first.debate.debate.standing.last);
+        let points = Points::of(&first.debate.debate, None);
         let presence = self.debate.presence();
         self.waiting = ByRole::of(|role| presence.get(role).waiting);
         let presence = presence.into();
         if first.arguments.last().is_none_or(|newest| newest.seq == last) {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
             let arguments = self.events_of(first.arguments).await?;
-            let text = written(&ServerEvent::InitialState { debate, arguments, presence })?;
+            let text = written(&ServerEvent::InitialState { debate, arguments, presence, points })?;
             let permit = self.access.app.response_budget.take(text.len());
             self.permit = permit.map_err(|_| SocketEnd::Busy)?;
             return self.socket.send_text(text).await;
@@ -200,7 +201,8 @@ impl Follower<'_> {
         let extra = if self.html.is_some() { HTML_EXTRA } else { 0 };
         let permit = self.access.app.response_budget.take_for_stream(extra);
         self.permit = permit.map_err(|_| SocketEnd::Busy)?;
-        let whole = ServerEvent::InitialState { debate, arguments: Vec::new(), presence };
+        let arguments = Vec::new();
+        let whole = ServerEvent::InitialState { debate, arguments, presence, points };
         let [head, end] = json::around(&whole, &["\"arguments\":["])?;
         self.socket.send_part(head, FramePart::First).await?;
         let mut reader = ArgumentReader::between(&self.debate, Selection::All, after, last);
@@ -250,7 +252,8 @@ impl Follower<'_> {
         let mut messages = Vec::with_capacity(news.arguments.len());
         for argument in self.events_of(news.arguments).await? {
             let debate = (&news.debate).into();
-            messages.push(written(&ServerEvent::NewArgument { debate, argument })?);
+            let points = Points::of(&news.debate.debate, None);
+            messages.push(written(&ServerEvent::NewArgument { debate, argument, points })?);
         }
         Ok(NewArguments { seen, is_all, messages })
     }

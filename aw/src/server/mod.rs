@@ -26,6 +26,7 @@ mod mcp;
 mod openapi_errors;
 mod openapi_links;
 pub(crate) mod pages;
+mod points;
 mod quotas;
 mod rates;
 mod response_budget;
@@ -177,6 +178,9 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::resolution))
         .routes(routes!(debates::ruling))
         .routes(routes!(debates::intervention))
+        .routes(routes!(points::list))
+        .routes(routes!(points::one))
+        .routes(routes!(points::check))
         .routes(routes!(debates::poll))
         .routes(routes!(debates::wait))
         .routes(routes!(export::export))

@@ -1,15 +1,21 @@
 //! Converts what the engine returns into the types of the API.
 
-use aw_core::{ByRole, DebateId, DocumentId, Hash, State};
+use aw_core::{
+    ByRole, DebateId, DocumentId, Hash, Kind, Outcome, PointId, QuotePlace, Role, State,
+};
 use aw_record as record;
 
 use crate::api::types::{
-    Argument, AvailableActions, CitedDocument, Debate, DebateContext, DebateEvent, DebateList,
-    DebateListed, Document, DocumentList, DocumentListed, KeptVersion, LastArgument, News, Nothing,
-    Poll, Presence, RulesOrigin, Seat, Sign, Stamp, Text, Transcript, TypeTexts, Version,
-    VersionList, Word, Written,
+    Argument, AvailableActions, Checked, CitedDocument, Debate, DebateContext, DebateEvent,
+    DebateList, DebateListed, Document, DocumentList, DocumentListed, Flaw, KeptVersion,
+    LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point, PointAdvice, PointSettings,
+    PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Rounds, RulesOrigin, Seat, Sign, Stamp,
+    Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Written,
 };
 use crate::kit::texts::BuiltIn;
+
+/// The most points that an answer lists.
+const POINTS_SHOWN: usize = 50;
 
 impl From<&aw_core::Argument> for Argument {
     fn from(argument: &aw_core::Argument) -> Self {
@@ -67,8 +73,18 @@ impl From<&record::DebateHead> for Debate {
             resolution_policy: head.debate.policy.into(),
             created_at: Stamp(head.created_at),
             updated_at: Stamp(head.updated_at),
+            outcome: outcome(head.outcome),
+            points: head.debate.ledger.as_ref().map(|ledger| PointSettings {
+                rounds: ledger.rules.rounds,
+                blocking: ledger.rules.blocking.into(),
+            }),
         }
     }
+}
+
+/// The outcome of a debate that has ended.
+fn outcome(outcome: Outcome) -> Option<OutcomeText> {
+    (outcome != Outcome::Open).then(|| outcome.into())
 }
 
 impl From<&record::LastArgument> for LastArgument {
@@ -106,8 +122,14 @@ impl DebateEvent {
             debate: (&listed.debate).into(),
             presence,
             last_argument: (&listed.last).into(),
+            blocking: blocking(listed),
         }
     }
+}
+
+/// How many points of a listed debate block completion, if it keeps points.
+fn blocking(listed: &record::DebateListed) -> Option<u64> {
+    listed.debate.debate.ledger.as_ref().map(|_| listed.blocking)
 }
 
 impl From<&record::CitedDocument> for CitedDocument {
@@ -149,6 +171,9 @@ impl Version {
 
 impl From<&record::Receipt> for Written {
     fn from(receipt: &record::Receipt) -> Self {
+        let event = receipt.argument.event;
+        let ledger = receipt.debate.debate.ledger.as_ref();
+        let is_resolution = event.kind() == Kind::Resolution && !event.parked();
         Written {
             debate: (&receipt.debate).into(),
             argument: (&receipt.argument).into(),
@@ -156,9 +181,31 @@ impl From<&record::Receipt> for Written {
             missed: receipt.missed.iter().map(Into::into).collect(),
             action: Some(receipt.action.into()),
             next_argument_id_to_wait: Text(receipt.waits_on),
-            message: receipt.argument.event.parked().then(|| parked_message(receipt)),
+            message: message(receipt),
+            statements: ledger.map(|_| receipt.stated.iter().map(Into::into).collect()),
+            held: ledger.filter(|_| is_resolution).map(|_| receipt.held.map(Into::into)),
+            points: Points::of(&receipt.debate.debate, Some(event.role())),
         }
     }
+}
+
+/// Says what the author of an argument should know about it.
+fn message(receipt: &record::Receipt) -> Option<String> {
+    let event = receipt.argument.event;
+    let keeps_points = receipt.debate.debate.ledger.is_some();
+    if event.parked() {
+        let unread = if keeps_points { " Nothing that it says about points counts." } else { "" };
+        return Some(parked_message(receipt) + unread);
+    }
+    let is_silent = keeps_points && event.kind() == Kind::Claim && receipt.stated.is_empty();
+    is_silent.then(|| {
+        let how = receipt.debate.debate.ledger.as_ref().map(|ledger| ledger.how(event.role()));
+        format!(
+            "Submitted as seq {}. The server read no statement about a point in it. {}",
+            receipt.argument.seq,
+            how.unwrap_or_default()
+        )
+    })
 }
 
 /// Says that an argument was parked, why, and how to go on.
@@ -192,6 +239,8 @@ impl From<&record::News> for News {
             next_argument_id_to_wait: Text(news.waits_on),
             pending_argument_id: news.pending.map(Text),
             available_actions: news.available.iter().copied().map(Word::Known).collect(),
+            outcome: outcome(news.outcome),
+            points: Points::with(news.ledger.as_ref(), news.state, Some(news.role)),
         }
     }
 }
@@ -228,6 +277,7 @@ impl DebateContext {
             rules_origin: RulesOrigin::of(context.debate.debate_type.as_str(), context.own_rules),
             available_actions: (&context.debate.debate).into(),
             presence,
+            points: Points::of(&context.debate.debate, None),
         }
     }
 }
@@ -238,8 +288,11 @@ impl Transcript {
         debate: &record::DebateHead,
         texts: Option<&record::TypeTexts>,
         seal: Option<Hash>,
+        points: &[record::PointRecord],
     ) -> Self {
+        let ledger = debate.debate.ledger.as_ref();
         Transcript {
+            points: ledger.map(|ledger| quoted_points(ledger, points)),
             debate: debate.into(),
             arguments: Vec::new(),
             documents: Vec::new(),
@@ -266,6 +319,7 @@ impl DebateList {
                     debate: (&listed.debate).into(),
                     last_argument: (&listed.last).into(),
                     presence: presence(listed.debate.id).into(),
+                    blocking: blocking(listed),
                 })
                 .collect(),
             total: list.total,
@@ -333,6 +387,182 @@ impl From<&record::TypeTexts> for TypeTexts {
             proposer: texts.rules.proposer.as_str().to_owned(),
             opponent: texts.rules.opponent.as_str().to_owned(),
             arbitrator: texts.rules.arbitrator.as_str().to_owned(),
+        }
+    }
+}
+
+impl Points {
+    /// The points of a debate, as this role needs them.
+    pub(super) fn of(debate: &aw_core::Debate, role: Option<Role>) -> Self {
+        Self::with(debate.ledger.as_ref(), debate.standing.state, role)
+    }
+
+    fn with(ledger: Option<&aw_core::Ledger>, state: State, role: Option<Role>) -> Self {
+        let Some(ledger) = ledger else { return Points::default() };
+        let mut live: Vec<Point> = ledger.alive().map(|point| Point::of(ledger, point)).collect();
+        live.sort_by_key(|point| !point.blocking);
+        let omitted = live.len().saturating_sub(POINTS_SHOWN);
+        live.truncate(POINTS_SHOWN);
+        Points {
+            ledger: Some(Ledger::of(ledger, state, role)),
+            points: Some(live),
+            points_omitted: (omitted > 0).then_some(omitted as u64),
+        }
+    }
+}
+
+impl Ledger {
+    /// A ledger, as this role needs it.
+    pub(super) fn of(ledger: &aw_core::Ledger, state: State, role: Option<Role>) -> Self {
+        let alive = ledger.alive().count() as u64;
+        let on_move = role.filter(|role| state.floor() == Some(*role));
+        Ledger {
+            rounds: Rounds { used: ledger.claims, limit: ledger.limit() },
+            blocking: texts(&ledger.blocking()),
+            alive,
+            over: ledger.points.len() as u64 - alive,
+            opponent_agrees: ledger.agreed,
+            yours: role.map(|role| texts(&ledger.owed_by(role))),
+            advice: on_move
+                .filter(|role| *role == Role::Proposer)
+                .map(|_| (&ledger.advice()).into()),
+            how: on_move.map(|role| ledger.how(role)).filter(|how| !how.is_empty()),
+        }
+    }
+}
+
+fn texts(points: &[PointId]) -> Vec<Text<PointId>> {
+    points.iter().copied().map(Text).collect()
+}
+
+impl From<&aw_core::PointAdvice> for PointAdvice {
+    fn from(advice: &aw_core::PointAdvice) -> Self {
+        let aw_core::PointAdvice { course, points, why } = advice;
+        PointAdvice { course: (*course).into(), points: texts(points), why: why.clone() }
+    }
+}
+
+impl Point {
+    fn of(ledger: &aw_core::Ledger, point: &aw_core::Point) -> Self {
+        Point {
+            id: Text(point.id),
+            severity: point.severity.into(),
+            title: point.title.clone(),
+            state: point.state.into(),
+            owes: point.state.owes().map(Into::into),
+            blocking: ledger.blocks(point),
+            late: point.late,
+            unchanged: point.unchanged,
+            disputes: point.disputes,
+            raised_seq: point.raised.0,
+            last_seq: point.last.0,
+        }
+    }
+}
+
+/// Points with their quotes.
+pub(super) fn quoted_points(
+    ledger: &aw_core::Ledger,
+    points: &[record::PointRecord],
+) -> Vec<QuotedPoint> {
+    points.iter().map(|record| QuotedPoint::of(ledger, record)).collect()
+}
+
+impl QuotedPoint {
+    fn of(ledger: &aw_core::Ledger, record: &record::PointRecord) -> Self {
+        let with_text = |quote: &record::StatedQuote| Quote {
+            text: Some(quote.text.clone()),
+            ..Quote::from(quote)
+        };
+        QuotedPoint {
+            point: Point::of(ledger, &record.point),
+            quotes: record.quotes.iter().map(with_text).collect(),
+            turns: None,
+        }
+    }
+
+    /// A point with its history.
+    pub(super) fn with_history(ledger: &aw_core::Ledger, record: &record::PointRecord) -> Self {
+        let turns = record.turns.iter().map(|turn| PointTurn {
+            seq: turn.seq.0,
+            role: turn.role.into(),
+            word: turn.word.into(),
+            state: turn.state.map(Into::into),
+            text: turn.text.clone(),
+        });
+        QuotedPoint { turns: Some(turns.collect()), ..Self::of(ledger, record) }
+    }
+}
+
+impl From<&record::Stated> for Statement {
+    fn from(stated: &record::Stated) -> Self {
+        Statement {
+            line: stated.line,
+            target: stated.subject.to_string(),
+            word: stated.word.into(),
+            point: stated.point.map(Text),
+            state: stated.state.map(Into::into),
+            quotes: stated.quotes.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&record::StatedQuote> for Quote {
+    fn from(quote: &record::StatedQuote) -> Self {
+        let (document_id, version, seq) = match quote.place {
+            Some(QuotePlace::Document { document, version }) => {
+                (Some(Text(document)), Some(version), None)
+            }
+            Some(QuotePlace::Argument { seq }) => (None, None, Some(seq.0)),
+            None => (None, None, None),
+        };
+        Quote {
+            line: quote.line,
+            check: quote.check.into(),
+            document_id,
+            version,
+            seq,
+            first_line: quote.lines.map(|(first, _)| first),
+            last_line: quote.lines.map(|(_, last)| last),
+            source: quote.source.clone(),
+            text: None,
+        }
+    }
+}
+
+impl From<&record::Rehearsed> for Checked {
+    fn from(rehearsed: &record::Rehearsed) -> Self {
+        let debate = &rehearsed.debate;
+        Checked {
+            dry_run: true,
+            debate: debate.into(),
+            debate_state: debate.state().into(),
+            parked: rehearsed.parked,
+            held: rehearsed.held.map(Into::into),
+            statements: rehearsed.stated.iter().map(Into::into).collect(),
+            points: Points::of(&debate.debate, None),
+        }
+    }
+}
+
+impl From<&aw_core::Flaw> for Flaw {
+    fn from(flaw: &aw_core::Flaw) -> Self {
+        Flaw {
+            line: flaw.line,
+            code: flaw.code.as_str().to_owned(),
+            message: flaw.message.clone(),
+            allowed: flaw.allowed.clone(),
+            quote: flaw.quote.clone(),
+            nearest: flaw.nearest.as_ref().map(|nearest| {
+                let (document_id, version, seq) = match nearest.place {
+                    QuotePlace::Document { document, version } => {
+                        (Some(Text(document)), Some(version), None)
+                    }
+                    QuotePlace::Argument { seq } => (None, None, Some(seq.0)),
+                };
+                let line = Some(nearest.line);
+                Nearest { document_id, version, line, seq, text: nearest.text.clone() }
+            }),
         }
     }
 }

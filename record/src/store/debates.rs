@@ -2,8 +2,8 @@
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, DocumentId, Entry, Event,
-    Hash, Held, Kind, Ledger, Move, Refusal, RequestId, Role, Said, SeatName, Seq, Standing,
-    Target, Time, Title, Via, mentions,
+    Hash, Held, Kind, Ledger, Move, Outcome, Refusal, RequestId, Role, Said, SeatName, Seq,
+    Standing, Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
@@ -114,6 +114,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
         debate,
         created_at: motion.at,
         updated_at: motion.at,
+        outcome: Outcome::Open,
     };
     let key = insert_debate(db, &head)?;
     if let Some(texts) = &new.texts {
@@ -211,6 +212,9 @@ pub(super) fn rehearse(
         let seq = debate.standing.last;
         stated.extend(entry.changes.iter().map(|change| Stated::of(seq, change)));
     }
+    let automatic = entries.last().is_some_and(|entry| entry.event.automatic());
+    let blocked = debate.ledger.as_ref().map(|ledger| !ledger.blocking().is_empty());
+    known.head.outcome = Outcome::of(debate.standing.state, automatic, blocked);
     let first = entries.first();
     Ok(Rehearsed {
         parked: first.is_some_and(|entry| entry.event.parked()),
@@ -272,9 +276,11 @@ pub(super) fn play(
     let mut previous = hash_at(db, known.key, before.standing.last)?;
     let mut written = None;
     let mut stated = Vec::new();
+    let mut automatic = false;
     known.head.updated_at = new.argument.at.max(known.head.updated_at);
     for entry in entries {
         let event = entry.event;
+        automatic = event.automatic();
         known.head.debate.apply(&entry, if event.automatic() { &[] } else { &said.cites });
         let parent = match entry.parent {
             Some(seq) if Some(seq) == asked => new.play.target().copied(),
@@ -296,6 +302,9 @@ pub(super) fn play(
         }
     }
     update_standing(db, &known)?;
+    let ledger = known.head.debate.ledger.as_ref();
+    let blocked = ledger.map(|ledger| !ledger.blocking().is_empty());
+    known.head.outcome = Outcome::of(known.head.state(), automatic, blocked);
     if let Some(ledger) = &known.head.debate.ledger {
         points::keep(db, known.key, before.ledger.as_ref(), ledger)?;
     }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use aw_core::{
-    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Role,
-    SeatName, Seq, Standing, Time, Title,
+    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Outcome,
+    Role, SeatName, Seq, Standing, Time, Title,
 };
 use uuid::Uuid;
 
@@ -29,13 +29,24 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
      proposer_interrupted, opponent_interrupted, \
      debates.created_at, debates.updated_at, deleted_at, \
      points_form, points_rounds, points_blocking, points_claims, points_rulings, points_agreed, \
-     points_revised, points_held_seq, points_held";
+     points_revised, points_held_seq, points_held, \
+     case when state = 'CLOSED' then (
+         select newest.automatic from arguments as newest
+         where newest.debate_key = debates.key and newest.seq = debates.last_seq
+     ) end, \
+     case when state = 'CLOSED' and points_form is not null then exists (
+         select 1 from points as open where open.debate_key = debates.key and open.blocks
+     ) end";
 
 /// How many columns [`HEAD`] has.
-pub(super) const HEAD_COLUMNS: usize = 26;
+pub(super) const HEAD_COLUMNS: usize = 28;
 
 /// The columns of [`HEAD`] for the settings and counts of points.
 const POINTS: usize = 17;
+
+/// The column of [`HEAD`] for whether the server closed the debate; the next one says whether a point
+/// blocks.
+const CLOSED_BY_SERVER: usize = 26;
 
 /// Reads a debate's row, without its points.
 pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
@@ -65,6 +76,11 @@ pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
             },
             created_at: Time(row.get(14)?),
             updated_at: Time(row.get(15)?),
+            outcome: Outcome::of(
+                standing.state,
+                row.get::<Option<bool>>(CLOSED_BY_SERVER)?.unwrap_or(false),
+                row.get(CLOSED_BY_SERVER + 1)?,
+            ),
         },
         deleted_at: row.get::<Option<i64>>(16)?.map(Time),
     })
@@ -152,11 +168,11 @@ pub(super) fn arguments_within(
 }
 
 /// How many columns [`LAST`] has.
-pub(super) const LAST_COLUMNS: usize = 8;
+pub(super) const LAST_COLUMNS: usize = 7;
 
 /// The columns that [`last`] reads.
 pub(super) const LAST: &str =
-    "arguments.id, seq, role, type, parked_for, author, arguments.created_at, automatic";
+    "arguments.id, seq, role, type, parked_for, author, arguments.created_at";
 
 /// Reads [`LAST`] from this column on.
 pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure> {
@@ -168,7 +184,6 @@ pub(super) fn last(row: &Row<'_>, first: usize) -> Result<LastArgument, Failure>
         parked: row.get::<Option<u64>>(first + 4)?.is_some(),
         author: row.get::<Option<String>>(first + 5)?.map(Author::recorded),
         at: Time(row.get(first + 6)?),
-        automatic: row.get(first + 7)?,
     })
 }
 

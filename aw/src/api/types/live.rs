@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::error::Error;
 use super::{
-    Argument, Debate, DebateIdText, LastArgument, Presence, SubmitIntervention, SubmitRuling,
+    Argument, Debate, DebateIdText, LastArgument, Points, Presence, SubmitIntervention,
+    SubmitRuling,
 };
 
 /// An event that the server sends.
@@ -19,6 +20,9 @@ pub enum ServerEvent {
         arguments: Vec<ArgumentEvent>,
         /// Who is there.
         presence: Presence,
+        /// The points as they are now.
+        #[serde(flatten)]
+        points: Points,
     },
     /// One more argument.
     NewArgument {
@@ -26,6 +30,9 @@ pub enum ServerEvent {
         debate: Debate,
         /// The argument.
         argument: ArgumentEvent,
+        /// The points as they are now.
+        #[serde(flatten)]
+        points: Points,
     },
     /// A role began or ceased to wait.
     Presence {
@@ -70,6 +77,9 @@ pub struct DebateEvent {
     pub presence: Presence,
     /// Its newest argument.
     pub last_argument: LastArgument,
+    /// How many of its points block completion; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocking: Option<u64>,
 }
 
 /// An event that a client sends.

@@ -5,8 +5,9 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use aw_core::{
-    Action, ArgumentId, Available, DebateId, DocumentId, Hash, Kind, RequestId, ResolutionPolicy,
-    Role, State, Time, Via,
+    Action, ArgumentId, Available, Course, DebateId, DocumentId, Hash, Held, Kind, Outcome,
+    PointId, PointState, QuoteCheck, RequestId, ResolutionPolicy, Role, Severity, State, Time, Via,
+    Word as StatementWord,
 };
 use jiff::Timestamp;
 use schemars::{JsonSchema, SchemaGenerator, json_schema};
@@ -93,14 +94,22 @@ texts! {
     ActionText = Word<Action>,
     ArgumentIdText = Text<ArgumentId>,
     AvailableText = Word<Available>,
+    CourseText = Word<Course>,
     DebateIdText = Text<DebateId>,
     DocumentIdText = Text<DocumentId>,
     HashText = Text<Hash>,
+    HeldText = Word<Held>,
     KindText = Word<Kind>,
+    OutcomeText = Word<Outcome>,
+    PointIdText = Text<PointId>,
+    PointStateText = Word<PointState>,
+    QuoteCheckText = Word<QuoteCheck>,
     RequestIdText = Text<RequestId>,
     ResolutionPolicyText = Word<ResolutionPolicy>,
     RoleText = Word<Role>,
+    SeverityText = Word<Severity>,
     StateText = Word<State>,
+    StatementWordText = Word<StatementWord>,
     ViaText = Word<Via>,
 }
 
@@ -188,8 +197,35 @@ macro_rules! schema_of_ids {
     )+};
 }
 
-schema_of_words!(Action, Available, Kind, ResolutionPolicy, Role, State, Via);
+schema_of_words!(
+    Action,
+    Available,
+    Course,
+    Held,
+    Kind,
+    Outcome,
+    PointState,
+    QuoteCheck,
+    ResolutionPolicy,
+    Role,
+    Severity,
+    State,
+    StatementWord,
+    Via
+);
 schema_of_ids!(ArgumentId, DebateId, DocumentId, RequestId);
+
+impl PartialSchema for Text<PointId> {
+    fn schema() -> RefOr<Schema> {
+        string(None, None)
+    }
+}
+
+impl ToSchema for Text<PointId> {
+    fn name() -> Cow<'static, str> {
+        "PointId".into()
+    }
+}
 
 impl PartialSchema for Text<Hash> {
     fn schema() -> RefOr<Schema> {

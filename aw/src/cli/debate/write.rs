@@ -151,6 +151,7 @@ impl Create {
             .map_err(|problem| with_ids(post.failed(problem)))?;
         let session = post.session().map_err(with_ids)?;
         let body = CreateDebate {
+            points: None,
             debate_id: debate.clone(),
             title: self.title.clone(),
             debate_type: self.debate_type.clone(),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aw_core::{
-    Argument, ArgumentId, ByRole, DebateId, DebateType, DocumentId, Hash, Role, Seq, Time,
+    Argument, ArgumentId, ByRole, DebateId, DebateType, DocumentId, Hash, PointId, Role, Seq, Time,
 };
 use aw_record::{
-    CitedMark, CitedPage, Context, DebateListed, Document, DocumentVersion, Engine, Failure,
-    Following, Listening, NewSeat, PageData, Poll, Seat, Selection, Sign, Stretch, Surroundings,
-    TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
+    CitedMark, CitedPage, Context, DebateHead, DebateListed, Document, DocumentVersion, Engine,
+    Failure, Following, Listening, NewSeat, PageData, PointRecord, Poll, Seat, Selection, Sign,
+    Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 use uuid::Uuid;
 
@@ -91,6 +91,16 @@ impl OneDebate {
         arguments: Arc<[Argument]>,
     ) -> Result<Surroundings, Failure> {
         self.engine().surroundings(self.id, arguments).await
+    }
+
+    /// The debate with all its points and their quotes.
+    pub(crate) async fn points(&self) -> Result<(DebateHead, Vec<PointRecord>), Failure> {
+        self.engine().points(self.id).await
+    }
+
+    /// A point with its history.
+    pub(crate) async fn point(&self, id: PointId) -> Result<(DebateHead, PointRecord), Failure> {
+        self.engine().point(self.id, id).await
     }
 
     /// The type of the debate, and the texts of that type if its creator sent them.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aw_core::{
     AUTOMATIC_RULING, Argument, ArgumentId, Content, Debate, DebateId, DebateType, Event, Hash,
-    Kind, RequestId, ResolutionPolicy, Role, Seq, Standing, State, Time, Title, Via,
+    Kind, Outcome, RequestId, ResolutionPolicy, Role, Seq, Standing, State, Time, Title, Via,
 };
 use rusqlite::{Connection, Row};
 use uuid::Uuid;
@@ -208,6 +208,8 @@ fn read_debate(
         debate: Debate { policy: ResolutionPolicy::Auto, standing: *standing, ledger: None },
         created_at: time(row, "created_at")?,
         updated_at,
+        // Only the written columns count: reading it works the outcome out.
+        outcome: Outcome::Open,
     };
     Ok(OldDebate { head, arguments, former_id })
 }
