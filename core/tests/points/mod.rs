@@ -1,6 +1,7 @@
 //! The proofs of points: the form of statements, quotes, the life of a point, and the end of a debate.
 
 mod form;
+mod life;
 mod quotes;
 
 use std::collections::BTreeMap;
