@@ -1,5 +1,6 @@
 //! The proofs of points: the form of statements, quotes, the life of a point, and the end of a debate.
 
+mod ending;
 mod form;
 mod life;
 mod quotes;
