@@ -795,7 +795,9 @@ fn turn(point: &Point, role: Role, word: Word) -> Result<Option<PointState>, Fla
         }
         (Role::Proposer, Word::Deferred, _) => Deferred,
 
-        (Role::Opponent, Word::Resolved, Upheld) => return Err(FlawCode::PointRuled),
+        (Role::Opponent, Word::Resolved, state) if point.ruled && state != Accepted => {
+            return Err(FlawCode::PointRuled);
+        }
         (Role::Opponent, Word::Resolved, Rejected) => Withdrawn,
         (Role::Opponent, Word::Resolved, Deferred) => SetAside,
         (Role::Opponent, Word::Resolved, _) => Settled,

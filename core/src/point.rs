@@ -623,8 +623,14 @@ fn source(line: &str) -> Option<&str> {
     let rest = ["—", "–", "--", "Source:"].iter().find_map(|mark| line.strip_prefix(mark))?;
     let word = rest.split_whitespace().next()?;
     let word = word.trim_start_matches(['`', '"', '\'', '(', '[', '<', '*']);
-    let word = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '/');
-    word.contains(['/', '.']).then_some(word)
+    let word = word.trim_end_matches(|c: char| is_punctuation(c) && c != '/');
+    // The slash at the end of an address is part of it, but does not make a word an address.
+    word.trim_end_matches('/').contains(['/', '.']).then_some(word)
+}
+
+fn is_punctuation(c: char) -> bool {
+    c.is_ascii_punctuation()
+        || matches!(c, '«' | '»' | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{3001}'..='\u{301f}')
 }
 
 /// The most characters of a title that the ledger keeps.

@@ -191,14 +191,26 @@ fn plain(line: &str) -> String {
         '\u{2018}'..='\u{201b}' | '‹' | '›' => out.push('\''),
         '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
         '…' => out.push_str("..."),
-        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}' => {}
         c => out.push(c),
     };
-    match is_nfc_quick(line.chars()) {
-        IsNormalized::Yes => line.chars().for_each(&mut push),
-        IsNormalized::No | IsNormalized::Maybe => line.nfc().for_each(&mut push),
+    // First, because such a character can keep a letter and its accent apart.
+    let visible = line.chars().filter(|c| !is_zero_width(*c));
+    match is_nfc_quick(visible.clone()) {
+        IsNormalized::Yes => visible.for_each(&mut push),
+        IsNormalized::No | IsNormalized::Maybe => visible.nfc().for_each(&mut push),
     }
     out
+}
+
+fn is_zero_width(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// A line without the quotation, heading and list marks at its beginning.

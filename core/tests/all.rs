@@ -4,5 +4,6 @@
 
 mod decide;
 mod model;
+mod points;
 mod record;
 mod tables;
