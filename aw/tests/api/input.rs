@@ -161,7 +161,7 @@ async fn an_optional_field_may_be_null_and_an_unknown_one_is_ignored() {
 }
 
 #[tokio::test]
-async fn an_unknown_field_may_be_as_deep_as_it_likes() {
+async fn an_unknown_field_may_be_nested_deeply() {
     let world = World::start().await;
     let nested = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let answer = send(&world, "/debates", with(&a_body(&new_id()), "more", &nested)).await;
@@ -285,7 +285,7 @@ async fn blank_content_is_refused_except_in_an_intervention() {
 }
 
 #[tokio::test]
-async fn titles_labels_and_types_have_their_measure() {
+async fn titles_labels_and_types_have_limits() {
     let world = World::start().await;
     let tries = [
         ("title", "e".repeat(201), false),

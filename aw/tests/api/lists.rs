@@ -60,7 +60,7 @@ async fn one_of_each(world: &World) {
 }
 
 #[tokio::test]
-async fn each_filter_and_each_pair_of_filters_finds_what_it_says() {
+async fn each_filter_and_each_pair_of_filters_finds_the_right_debates() {
     let world = World::start().await;
     one_of_each(&world).await;
     let everything = [
@@ -194,7 +194,7 @@ async fn pages_by_offset_and_by_before_give_everything_once() {
 }
 
 #[tokio::test]
-async fn a_page_by_before_is_not_disturbed_by_what_is_written_meanwhile() {
+async fn a_page_by_before_is_not_disturbed_by_new_writes() {
     let world = World::start().await;
     for n in 0..6 {
         world.debate(&format!("Debate {n}")).await;

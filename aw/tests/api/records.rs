@@ -203,7 +203,7 @@ async fn a_request_id_is_unique_within_its_debate_only() {
 }
 
 #[tokio::test]
-async fn the_author_is_not_part_of_what_makes_a_request_the_same() {
+async fn a_request_with_another_author_is_the_same_request() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let mut body = json!({
@@ -305,7 +305,7 @@ async fn the_retry_of_a_parked_argument_returns_the_state_of_now() {
 }
 
 #[tokio::test]
-async fn a_ruling_reports_what_was_parked_since_the_intervention_with_and_without_a_target() {
+async fn a_ruling_reports_parked_texts_with_and_without_a_target() {
     let world = World::start().await;
     for named in [true, false] {
         let debate = world.debate("Keep one SQLite file?").await;
@@ -323,7 +323,7 @@ async fn a_ruling_reports_what_was_parked_since_the_intervention_with_and_withou
 }
 
 #[tokio::test]
-async fn seq_has_no_gaps_whatever_is_refused_in_between() {
+async fn refusals_leave_no_gaps_in_seq() {
     let world = World::start().await;
     let debate = world.debate("Keep one SQLite file?").await;
     let mut newest = debate.motion.clone();
