@@ -290,20 +290,9 @@ async fn titles_labels_and_types_have_limits() {
     let tries = [
         ("title", "e".repeat(201), false),
         ("title", "ế".repeat(200), true),
-        ("title", "two\nlines".to_owned(), false),
-        ("title", "two\rlines".to_owned(), false),
-        ("title", "two\u{2028}lines".to_owned(), false),
         ("author", "a".repeat(81), false),
         ("author", "ế".repeat(80), true),
-        ("author", "a\nb".to_owned(), false),
-        ("debate_type", "a".repeat(64), true),
-        ("debate_type", "a".repeat(65), false),
-        ("debate_type", String::new(), false),
         ("debate_type", "General".to_owned(), false),
-        ("debate_type", "9lives".to_owned(), false),
-        ("debate_type", "a-b".to_owned(), false),
-        ("debate_type", "a b".to_owned(), false),
-        ("debate_type", "tranh_luận".to_owned(), false),
         ("debate_type", "my_own_9".to_owned(), true),
     ];
     for (field, value, good) in tries {

@@ -608,23 +608,3 @@ fn a_create_that_fails_suggests_itself_with_the_ids_it_had_made() {
     }
     assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 3);
 }
-
-#[test]
-fn the_same_request_id_for_other_words_is_refused() {
-    let open = Opened::new(Aw::new());
-    let request = new_id();
-    open.aw.call_it("REQUEST", &request);
-    let submit = |content: &str| {
-        open.submit(
-            "opponent",
-            &open.motion,
-            &["--content", content, "--client-request-id", &request],
-        )
-    };
-    open.aw.call_it("CLAIM", &submit("One thing").argument());
-    submit("Another thing").refused(4, "INVALID_INPUT");
-    let mut taken = vec!["debate", "create", "--debate-id", &open.debate];
-    taken.extend(["-t", "Mine", "--type", "general_debate", "--content", "Mine"]);
-    open.aw.run(&taken).refused(4, "INVALID_INPUT");
-    open.aw.transcript("errors_of_reused_ids");
-}
