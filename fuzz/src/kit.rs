@@ -107,7 +107,7 @@ fn edited(file: &str, at: usize, length: usize, typed: &str) -> String {
     format!("{}{typed}{}", &file[..from], &file[to..])
 }
 
-/// What a file of a host says, whoever wrote it.
+/// The content of a host's file.
 enum Says {
     Anything,
     Toml,

@@ -58,7 +58,7 @@ pub struct Debate {
     pub title: String,
     /// Its type.
     pub debate_type: String,
-    /// Whom it waits for.
+    /// Its state, which names the role it waits for.
     pub state: StateText,
     /// Who approves a RESOLUTION.
     pub resolution_policy: ResolutionPolicyText,
@@ -412,7 +412,7 @@ pub struct News {
     pub has_new_argument: bool,
     /// What the role should do now.
     pub action: ActionText,
-    /// Whom the debate waits for.
+    /// The state of the debate, which names the role it waits for.
     pub debate_state: StateText,
     /// The newest of `arguments`; when there are none, the newest of the others.
     pub argument: Argument,
@@ -442,7 +442,7 @@ pub struct Nothing {
     pub has_new_argument: bool,
     /// The debate.
     pub debate_id: DebateIdText,
-    /// Whom it waits for.
+    /// Its state, which names the role it waits for.
     #[schema(value_type = StateText, required = true)]
     pub debate_state: Option<StateText>,
     /// The place of the argument that was named, or 0.

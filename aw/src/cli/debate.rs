@@ -32,14 +32,14 @@ Proposer and opponent
   create               Open a debate with its MOTION (proposer)
   submit               Answer the other side with a CLAIM
   wait                 Wait until there is something to do or to read (arbitrator too)
-  get-context          Read a debate, and with --role what to do now
+  get-context          Read a debate; with --role, also what to do now
 
 Proposer
   appeal               Put a dispute before the arbitrator
   request-completion   Ask to complete the debate: a RESOLUTION
 
 Arbitrator
-  ruling               Settle what is pending, which binds both sides
+  ruling               Rule on what is pending: a ruling binds both sides
   intervention         Stop the agents; a ruling must follow
 
 Everybody
@@ -47,12 +47,12 @@ Everybody
   types                List the types of debate, yours included
   open                 Open a debate's page in the browser, signed in where that is needed
   invite               Make a token for another person's agent, and print all it needs
-  export               Take the whole transcript away, as Markdown, HTML or JSON
-  verify               Find out whether a debate, or everything, is as it was written
+  export               Save the whole transcript as Markdown, HTML or JSON
+  verify               Check that a debate, or the whole record, is unchanged
   delete               Hide a debate for good
   generate-id          Make a UUID for a debate or a request (needs no server)
 
-How one goes (each answer has the next line, ids filled in, as metadata.next_command)
+A debate, step by step (each answer has the next command in metadata.next_command)
   aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md
   aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…
   aw debate submit --debate-id 93d8… --role proposer --target-id 01a2… --file answer.md
@@ -98,7 +98,7 @@ pub(super) enum DebateCommand {
         after_help = "Example:\n  aw debate request-completion --debate-id 93d8… --target-id 01a1… --file resolution.md"
     )]
     RequestCompletion(write::RequestCommand),
-    /// Settle what is pending, which binds both sides (arbitrator)
+    /// Rule on what is pending: a ruling binds both sides (arbitrator)
     #[command(
         after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --content \"Option B\""
     )]
@@ -122,12 +122,12 @@ pub(super) enum DebateCommand {
         after_help = "The token is for this debate and this role only. See also aw token list and revoke.\n\nExample:\n  aw debate invite --debate-id 93d8… --role opponent --name \"Codex at An's\" --format markdown"
     )]
     Invite(invite::Invite),
-    /// Take the whole transcript away, as Markdown, HTML or JSON
+    /// Save the whole transcript as Markdown, HTML or JSON
     #[command(after_help = "Example:\n  aw debate export --debate-id 93d8… --output debate.md")]
     Export(Export),
-    /// Find out whether a debate, or everything, is as it was written
+    /// Check that a debate, or the whole record, is unchanged
     #[command(
-        after_help = "Each argument's hash is worked out anew from what it says and from its predecessor's: whatever was changed, removed or moved behind the server's back is found, and the first bad one named.\n\nExample:\n  aw debate verify --debate-id 93d8…"
+        after_help = "The server computes each argument's hash again, from its text and its predecessor's hash. It reports the first argument that was changed, removed or moved behind its back.\n\nExample:\n  aw debate verify --debate-id 93d8…"
     )]
     Verify(verify::Verify),
     /// Hide a debate for good
@@ -148,7 +148,7 @@ pub(super) struct Shape {
         help_heading = "Output"
     )]
     pub(super) format: Format,
-    /// Say on stderr what is being done
+    /// Log each step on stderr
     #[arg(long, global = true, help_heading = "Output")]
     pub(super) verbose: bool,
 }
@@ -217,14 +217,14 @@ impl FromStr for Deadline {
 
 /// Flags that a command passes on to the next: what the agent's host needs does not change.
 #[derive(Debug, Clone, Copy)]
-struct Habits<'a> {
+struct NextFlags<'a> {
     deadline: Option<&'a Deadline>,
     format: Format,
     /// The number of the wait that follows a wait; none after any other command.
     attempt: Option<u64>,
 }
 
-impl Habits<'_> {
+impl NextFlags<'_> {
     fn apply(self, line: CommandLine) -> CommandLine {
         let deadline = self.deadline.map(|deadline| deadline.typed.as_str());
         line.flag_if("--deadline", deadline).format(self.format)
@@ -233,14 +233,19 @@ impl Habits<'_> {
 
 /// The wait that follows. A wait that follows a wait carries its number, so that no two lines in a
 /// row are equal: agent hosts stop an agent that repeats a command.
-fn wait_line(debate: &str, role: &str, after: Option<&str>, habits: Habits<'_>) -> CommandLine {
-    let attempt = habits.attempt.map(|attempt| attempt.to_string());
+fn wait_line(
+    debate: &str,
+    role: &str,
+    after: Option<&str>,
+    next_flags: NextFlags<'_>,
+) -> CommandLine {
+    let attempt = next_flags.attempt.map(|attempt| attempt.to_string());
     let line = CommandLine::new("debate wait")
         .flag("--debate-id", debate)
         .flag("--role", role)
         .flag_if("--argument-id", after)
         .flag_if("--attempt", attempt.as_deref());
-    habits.apply(line)
+    next_flags.apply(line)
 }
 
 /// Adds the commands that follow from this advice.
@@ -249,17 +254,17 @@ fn advised(
     advice: &Advice,
     debate: &str,
     role: &str,
-    habits: Habits<'_>,
+    next_flags: NextFlags<'_>,
 ) -> Answer {
     let on = |command: &str| CommandLine::new(command).flag("--debate-id", debate);
     let file = |line: CommandLine, target: ArgumentIdText| {
         let line = line.flag("--target-id", &target.0.to_string());
-        habits.apply(line.flag("--file", super::next_command::YOUR_TEXT))
+        next_flags.apply(line.flag("--file", super::next_command::YOUR_TEXT))
     };
     let line = |step: &Step| match *step {
         Step::Wait(after) => {
             let after = after.map(|after| after.0.to_string());
-            wait_line(debate, role, after.as_deref(), habits)
+            wait_line(debate, role, after.as_deref(), next_flags)
         }
         Step::Submit(target) => file(on("debate submit").flag("--role", role), target),
         Step::Appeal(target) => file(on("debate appeal"), target),

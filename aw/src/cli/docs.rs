@@ -111,7 +111,7 @@ struct NewVersion {
     /// Makes a retry recognisable
     #[arg(long, value_name = "UUID")]
     client_request_id: Option<String>,
-    /// A label of who writes, at most 80 characters [env: AW_AUTHOR]
+    /// A label for the author, at most 80 characters [env: AW_AUTHOR]
     #[arg(long, value_name = "LABEL")]
     author: Option<String>,
     #[command(flatten)]
@@ -122,16 +122,16 @@ struct NewVersion {
 pub(super) struct Get {
     /// The document
     document_id: String,
-    /// This version; without it the newest
+    /// The version; by default the newest
     #[arg(long, value_name = "N")]
     version: Option<u64>,
-    /// Also when it was deleted
+    /// Show a deleted document too
     #[arg(long)]
     include_deleted: bool,
     /// json for agents, markdown for people, plain for the text alone
     #[arg(long, value_enum, default_value_t, hide_possible_values = true, help_heading = "Output")]
     format: GetFormat,
-    /// Say on stderr what is being done
+    /// Log each step on stderr
     #[arg(long, help_heading = "Output")]
     verbose: bool,
 }
@@ -153,13 +153,13 @@ pub(super) struct List {
     /// Only those whose summary contains this
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Also those that were deleted
+    /// List deleted documents too
     #[arg(long)]
     include_deleted: bool,
-    /// At most so many
+    /// Show at most N
     #[arg(long, short, value_name = "N", default_value_t = 50)]
     limit: u64,
-    /// Leave out so many
+    /// Skip the first N
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
     #[command(flatten)]
@@ -170,13 +170,13 @@ pub(super) struct List {
 pub(super) struct History {
     /// The document
     document_id: String,
-    /// Also when it was deleted
+    /// Show a deleted document too
     #[arg(long)]
     include_deleted: bool,
-    /// At most so many
+    /// Show at most N
     #[arg(long, short, value_name = "N", default_value_t = 100)]
     limit: u64,
-    /// Leave out so many
+    /// Skip the first N
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
     #[command(flatten)]
@@ -187,10 +187,10 @@ pub(super) struct History {
 pub(super) struct DiffCommand {
     /// The document
     document_id: String,
-    /// The older side; by default the version before
+    /// The older version; by default the one before --to
     #[arg(long, value_name = "N")]
     from: Option<u64>,
-    /// The newer side; by default the newest
+    /// The newer version; by default the newest
     #[arg(long, value_name = "N")]
     to: Option<u64>,
     #[command(flatten)]
@@ -204,10 +204,10 @@ pub(super) struct Export {
     /// Where to write it
     #[arg(long, short, value_name = "PATH")]
     output: PathBuf,
-    /// This version; without it the newest
+    /// The version; by default the newest
     #[arg(long, value_name = "N")]
     version: Option<u64>,
-    /// Write over a file that holds something else
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -218,7 +218,7 @@ pub(super) struct Export {
 pub(super) struct Delete {
     /// The document
     document_id: String,
-    /// Do it
+    /// Confirm the deletion
     #[arg(long)]
     confirm: bool,
     #[command(flatten)]

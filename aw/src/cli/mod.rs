@@ -45,7 +45,7 @@ Usage: aw <command>
 
 See it
   demo          Play a whole debate between two scripted agents, on a throw-away server
-  doctor        Check the installation and say how to mend what is wrong
+  doctor        Check the installation and say how to fix problems
 
 Debate
   debate        Create, answer, wait, appeal, rule, list, export        aw debate --help
@@ -103,7 +103,7 @@ enum Command {
         after_help = "A coding agent starts it by itself once it is in the agent's settings: see aw agent install. The server is started when a tool needs it.\n\nExample:\n  aw mcp --role opponent"
     )]
     Mcp(mcp::McpCommand),
-    /// Check the installation and say how to mend what is wrong
+    /// Check the installation and say how to fix problems
     #[command(after_help = "Example:\n  aw doctor --format markdown")]
     Doctor(debate::Shape),
     /// Play a whole debate between two scripted agents, on a throw-away server

@@ -38,13 +38,13 @@ pub(super) struct Serve {
     /// The SQLite file, or a postgres:// URL [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
     ///
     /// Any number of servers may share a PostgreSQL database. A password is better kept in the
-    /// environment or in config.toml: what is typed can be seen by everybody on this machine. With
-    /// this flag the server stands apart: the data folder's own may run beside it.
+    /// environment or in config.toml: what is typed can be seen by everybody on this machine. The
+    /// server of the data folder may run beside a server with this flag.
     #[arg(long, value_name = "FILE OR URL")]
     database: Option<String>,
-    /// Ask every caller for a token; the administrator's is made in the data folder [env: AW_AUTH=required]
+    /// Require a token of every caller; the administrator's is in the data folder [env: AW_AUTH=required]
     ///
-    /// Always so where others than this machine can reach the server.
+    /// Always on where other machines can reach the server.
     #[arg(long)]
     auth: bool,
     /// Run in a session of its own and inherit nothing
@@ -118,7 +118,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     for ignored in ignored {
         tracing::warn!("{}. {}", ignored.what, ignored.instead);
     }
-    // One that stands apart is not the folder's own, and must not be taken for it.
+    // A server with --database does not belong to the data folder.
     let home_id = if apart { Uuid::new_v4().to_string() } else { home.id()? };
     if guard.wants_token {
         guard.keys.push(Key::of_administrator(&home.make_admin_token()?));

@@ -34,10 +34,10 @@ Run it (a command that needs it starts it by itself)
   restart   Stop it and start it again, for instance after an update
 
 Look after it
-  status    Tell whether it runs, where, since when, and how it is
+  status    Show whether it runs, where, since when, and its health
   logs      Show the end of its log
   backup    Copy the database to a file while it runs
-  restore   Put such a copy in the place of the database
+  restore   Replace the database with a backup
   migrate   Move the record from SQLite to PostgreSQL, or back
 
 For instance
@@ -61,10 +61,10 @@ pub(super) enum ServerCommand {
     Stop(Shape),
     /// Stop it and start it again, for instance after an update
     #[command(
-        after_help = "It is started as it was, but for what the settings say now.\n\nExample:\n  aw server restart"
+        after_help = "It starts as it did before, except for settings that have changed.\n\nExample:\n  aw server restart"
     )]
     Restart(Start),
-    /// Tell whether it runs, where, since when, and how it is
+    /// Show whether it runs, where, since when, and its health
     #[command(after_help = "Example:\n  aw server status --format markdown")]
     Status(Shape),
     /// Show the end of its log
@@ -73,7 +73,7 @@ pub(super) enum ServerCommand {
     /// Copy the database to a file while it runs
     #[command(after_help = "Example:\n  aw server backup ~/debates-2026-11-15.db")]
     Backup(Backup),
-    /// Put a backup in the place of the database
+    /// Replace the database with a backup
     #[command(
         after_help = "No server may run meanwhile. The backup is copied, and the copy is checked and verified before it takes the place of the database; the files that were there are kept under another name.\n\nExample:\n  aw server restore ~/debates-2026-11-15.db"
     )]
@@ -87,7 +87,7 @@ pub(super) enum ServerCommand {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Start {
-    /// Ask every caller for a token; a restart repeats it [env: AW_AUTH=required]
+    /// Require a token of every caller; a restart repeats it [env: AW_AUTH=required]
     #[arg(long)]
     auth: bool,
     #[command(flatten)]
@@ -96,10 +96,10 @@ pub(super) struct Start {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Logs {
-    /// So many of the last lines
+    /// The number of lines to show
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     lines: usize,
-    /// Go on showing what is added, as plain text
+    /// Keep showing new lines, as plain text
     #[arg(long, short)]
     follow: bool,
     #[command(flatten)]

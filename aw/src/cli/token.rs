@@ -16,13 +16,13 @@ use crate::api::client::{self, Reply};
 use crate::api::types::{CreateToken, NewToken, Seat, Stamp};
 
 pub(super) const HELP: &str = "\
-Give out tokens, and take them back: who may take part, where the server asks
+Create, list and revoke tokens, which say who may take part
 
 Usage: aw token <command>
 
-  create    Make a token for a role; it is shown this once
-  list      List who has one and how long it is good; no token is shown
-  revoke    Take a token back: from then on it opens nothing
+  create    Make a token for a role; it is shown only once
+  list      List the seats and when they expire; no token is shown
+  revoke    Revoke a token: the server refuses it from then on
 
 For instance
   aw token create --role opponent --debate 93d8… --name \"Codex at An's\" --expires 30d
@@ -43,15 +43,15 @@ const ASKS_NOBODY: &str =
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
 pub(super) enum TokenCommand {
-    /// Make a token for a role; it is shown this once
+    /// Make a token for a role; it is shown only once
     #[command(
         after_help = "Example:\n  aw token create --role opponent --debate 93d81b1a-0e66-4510-abfd-aa33b26cb82e --expires 30d"
     )]
     Create(Create),
-    /// List who has a token and how long it is good; no token is shown
+    /// List the seats and when they expire; no token is shown
     #[command(after_help = "Example:\n  aw token list --format markdown")]
     List(Shape),
-    /// Take a token back: from then on it opens nothing
+    /// Revoke a token: the server refuses it from then on
     #[command(after_help = "Example:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55")]
     Revoke(Revoke),
 }

@@ -8,7 +8,7 @@ use super::inputs::{
     DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
     DebateRuling, DebateSubmit, DocsCreate, Flag,
 };
-use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
 use super::results::{self, QUOTED, Said};
@@ -180,7 +180,7 @@ impl Toolbox {
 
     async fn play(&self, play: Move<'_>) -> Result<ToolAnswer, ToolRefusal> {
         let Move { seat, target, id, request, done } = play;
-        let habits = WaitHabits::default();
+        let next_wait = NextWait::default();
         let sent = self.transport.send(&request).await;
         let written = sent.map_err(|refusal| refused(refusal, seat, target, &id))?;
         let message = said_of_write(&written, done);
@@ -192,7 +192,7 @@ impl Toolbox {
             true => Advice::rule(argument.id),
             false => Advice::wait(Some(written.next_argument_id_to_wait)),
         };
-        let calls = NextCalls::of(advice, seat, habits);
+        let calls = NextCalls::of(advice, seat, next_wait);
         let url = self.transport.url_of(seat.debate);
         let words = format!(
             "{message}. It is argument {} ({}) of debate {}, which is {} now.\n{}{}{}",
@@ -213,7 +213,7 @@ impl Toolbox {
         let result = results::Written {
             message,
             action: action.unwrap_or(Action::Wait.into()),
-            next: calls.next.unwrap_or_else(|| NextCall::wait(seat, Some(&own), habits)),
+            next: calls.next.unwrap_or_else(|| NextCall::wait(seat, Some(&own), next_wait)),
             alternatives: calls.others,
             debate_id: head.id,
             debate_state: head.state,
@@ -248,11 +248,11 @@ fn refused(
         NextCall::new(Tool::DebateGetContext, &read)
     };
     match Fix::after(refusal.error(), Some(role), id.is_made) {
-        Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, WaitHabits::default())),
+        Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, NextWait::default())),
         Some(Fix::ReadDebate) => refusal.next(&context()),
         Some(Fix::WrittenBefore) => refusal
             .saying("this text was written here before, with other arguments")
-            .suggest("See what is there, and change the text if it should be there again")
+            .suggest("Read the debate, and change the text to submit it again")
             .next(&context()),
         Some(Fix::KeepInDocument) => {
             let create = NextCall::new(Tool::DocsCreate, &DocsCreate::default());

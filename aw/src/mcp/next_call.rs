@@ -28,7 +28,7 @@ pub(super) struct NextCall {
 
 /// Arguments of a wait that the next wait repeats or counts up.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct WaitHabits {
+pub(super) struct NextWait {
     pub(super) deadline: Option<Seconds>,
     /// The number of the wait that follows a wait, so that no two calls in a row are equal: agent
     /// hosts stop an agent that repeats a call. None after any other call.
@@ -63,25 +63,25 @@ impl NextCall {
     }
 
     /// The wait of this role for what comes after an argument.
-    pub(super) fn wait(seat: ToolSeat<'_>, after: Option<&str>, habits: WaitHabits) -> Self {
+    pub(super) fn wait(seat: ToolSeat<'_>, after: Option<&str>, next_wait: NextWait) -> Self {
         let wait = DebateWait {
             debate_id: seat.debate.to_owned(),
             role: Some(seat.role.as_str().to_owned()),
             argument_id: after.map(str::to_owned),
-            deadline: habits.deadline,
-            attempt: habits.attempt,
+            deadline: next_wait.deadline,
+            attempt: next_wait.attempt,
         };
         NextCall::new(Tool::DebateWait, &wait)
     }
 
     /// The call that takes this step.
-    fn of(step: Step, seat: ToolSeat<'_>, habits: WaitHabits) -> Self {
+    fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id) = (String::new(), None, None);
         let call = match step {
             Step::Wait(after) => {
                 let after = after.map(|after| after.0.to_string());
-                return NextCall::wait(seat, after.as_deref(), habits);
+                return NextCall::wait(seat, after.as_deref(), next_wait);
             }
             Step::Submit(target) => {
                 let role = Some(seat.role.as_str().to_owned());
@@ -143,9 +143,9 @@ pub(super) struct NextCalls {
 
 impl NextCalls {
     /// The calls that follow this advice.
-    pub(super) fn of(advice: Advice, seat: ToolSeat<'_>, habits: WaitHabits) -> Self {
+    pub(super) fn of(advice: Advice, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let Advice { next, others } = advice;
-        let call = |step| NextCall::of(step, seat, habits);
+        let call = |step| NextCall::of(step, seat, next_wait);
         NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }
     }
 

@@ -6,7 +6,7 @@ use aw_core::Role;
 
 use super::Toolbox;
 use super::inputs::{DebateGetContext, DebateList, Flag, Whole};
-use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
 use super::results::{Context, Debates, QUOTED, Said};
@@ -53,7 +53,7 @@ impl Toolbox {
                         Advice::wait(Some(newest))
                     }
                 };
-                calls = NextCalls::of(advice, ToolSeat { debate, role }, WaitHabits::default());
+                calls = NextCalls::of(advice, ToolSeat { debate, role }, NextWait::default());
                 let why = match read.rules_origin {
                     RulesOrigin::BuiltIn => None,
                     RulesOrigin::Creator => Some("its creator sent them along"),

@@ -67,13 +67,13 @@ pub(super) fn templates(scope: Scope) -> Vec<ResourceTemplate> {
             "aw://debates/{debate_id}/rules/{role}",
             "debate-rules",
             "The rules of a debate",
-            format!("What a role ({roles}) goes by in this debate"),
+            format!("The rules of a role ({roles}) in this debate"),
         ),
         (
             "aw://rules/{role}/{type}",
             "rules",
             "The rules of a type of debate",
-            format!("What a role ({roles}) goes by in debates of this type"),
+            format!("The rules of a role ({roles}) in debates of this type"),
         ),
     ]
     .map(|(form, name, title, what)| {

@@ -83,7 +83,7 @@ pub(super) struct Written {
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.
     pub(super) debate_id: DebateIdText,
-    /// Whom it waits for now.
+    /// Its state, which names the role it waits for.
     pub(super) debate_state: StateText,
     /// Its type.
     pub(super) debate_type: String,
@@ -130,7 +130,7 @@ pub(super) struct Waited {
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.
     pub(super) debate_id: String,
-    /// Whom it waits for now; unknown when the server was lost.
+    /// Its state, which names the role it waits for; unknown when the server was lost.
     #[schema(required = true)]
     pub(super) debate_state: Option<StateText>,
     /// What the role may do now.

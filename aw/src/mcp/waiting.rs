@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Toolbox;
 use super::inputs::{DebateWait, Whole};
-use super::next_call::{NextCall, NextCalls, ToolSeat, WaitHabits};
+use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
 use super::results::{QUOTED, Said, Status, Waited};
@@ -52,7 +52,7 @@ struct Wait<'a> {
     seat: ToolSeat<'a>,
     after: Option<&'a str>,
     /// Arguments of the wait that follows this one.
-    habits: WaitHabits,
+    next_wait: NextWait,
 }
 
 impl Toolbox {
@@ -81,7 +81,7 @@ impl Toolbox {
         let wait = Wait {
             seat: ToolSeat { debate: &input.debate_id, role },
             after: input.argument_id.as_deref(),
-            habits: WaitHabits { deadline: input.deadline, attempt: Some(Whole(attempt)) },
+            next_wait: NextWait { deadline: input.deadline, attempt: Some(Whole(attempt)) },
         };
         let began = Instant::now();
         let ends = began + patience;
@@ -143,7 +143,7 @@ impl Toolbox {
     }
 
     fn news(&self, wait: &Wait<'_>, news: News) -> ToolAnswer {
-        let calls = NextCalls::of(Advice::after(&news), wait.seat, wait.habits);
+        let calls = NextCalls::of(Advice::after(&news), wait.seat, wait.next_wait);
         let (arguments, what) = match news.arguments.len() {
             0 => (vec![news.argument], "Nothing is new; the newest argument follows.".to_owned()),
             1 => (news.arguments, "One new argument follows.".to_owned()),
@@ -236,7 +236,7 @@ impl Toolbox {
 impl<'a> Wait<'a> {
     /// The same wait once more.
     fn again(&self) -> NextCall {
-        NextCall::wait(self.seat, self.after, self.habits)
+        NextCall::wait(self.seat, self.after, self.next_wait)
     }
 
     /// A refusal with how to go on.
@@ -248,7 +248,7 @@ impl<'a> Wait<'a> {
         let unknown =
             *refusal.code() == Code::ArgumentNotFound || refusal.field() == Some("argument_id");
         if unknown {
-            return refusal.next(&NextCall::wait(self.seat, None, self.habits));
+            return refusal.next(&NextCall::wait(self.seat, None, self.next_wait));
         }
         refusal
     }

@@ -58,7 +58,7 @@ impl Database {
         let help =
             "Whether other servers on the same record are heard; 1 also where there are none";
         registry.register("hears_others", help, self.hears_others.clone());
-        let help = "Times the connection that hears other servers was made anew";
+        let help = "Reconnections of the listener for other servers";
         registry.register("listener_reconnects", help, self.reconnects.clone());
     }
 

@@ -38,14 +38,14 @@ pub fn all_is_well(table: &Table, record: &[Value], versions: u64) {
         panic!("there is one debate: {listed}");
     };
     assert_eq!(debate["state"], "CLOSED");
-    everybody_has_read_what_they_answer(table, record);
+    every_role_has_read_the_argument_that_it_answers(table, record);
     every_version_is_cited(table, record, versions);
     the_kit_has_arrived(table);
     assert!(table.model.strays().is_empty(), "{:?}", table.model.strays());
 }
 
 /// Each text quotes the one that it answers. The opponent's texts also quote the plan.
-fn everybody_has_read_what_they_answer(table: &Table, record: &[Value]) {
+fn every_role_has_read_the_argument_that_it_answers(table: &Table, record: &[Value]) {
     for argument in record {
         // What the server rules by itself came the way of the RESOLUTION.
         let role: Role = text(&argument["role"]).parse().unwrap();

@@ -34,7 +34,7 @@ fn links<'a>(operations: &'a Operations, id: &str, status: &str) -> Vec<&'a Valu
 }
 
 #[tokio::test]
-async fn every_link_leads_to_a_route_that_takes_what_it_brings() {
+async fn every_link_leads_to_a_route_that_takes_its_parameters() {
     let operations = operations(&World::start().await).await;
     let mut led_to = BTreeSet::new();
     for (id, (place, operation)) in &operations {
@@ -58,7 +58,7 @@ async fn every_link_leads_to_a_route_that_takes_what_it_brings() {
 }
 
 #[tokio::test]
-async fn every_link_finds_in_a_real_answer_what_it_brings() {
+async fn every_link_finds_its_parameters_in_a_real_answer() {
     let world = World::start().await;
     let operations = operations(&world).await;
     let motion = json!({

@@ -189,36 +189,6 @@ async fn a_deleted_document_is_hidden_and_can_still_be_asked_for() {
 }
 
 #[tokio::test]
-async fn a_list_of_documents_is_searched_by_their_newest_summaries() {
-    let world = World::start().await;
-    let plan = Kept::create(&world, "Kế hoạch ban đầu", "1").await;
-    world.pass(Duration::from_secs(1));
-    Kept::create(&world, "Notes: 100% \"done\"", "2").await;
-    world.pass(Duration::from_secs(1));
-    plan.submit("Kế hoạch mới", "3").await;
-    let found = async |q: &str| {
-        let request = world.request(reqwest::Method::GET, "/documents").query(&[("q", q)]);
-        let list = crate::world::Answer::to(request).await.ok();
-        assert_eq!(list["total_is_exact"], true);
-        assert_eq!(list["total"], summaries(&list).len());
-        summaries(&list)
-    };
-    assert_eq!(found("").await, ["Kế hoạch mới", "Notes: 100% \"done\""]);
-    for q in ["kế hoạch", "ke hoach", "mới", "Kế", "hoạch m"] {
-        assert_eq!(found(q).await, ["Kế hoạch mới"], "{q}");
-    }
-    for q in ["100%", "0%", "\"done\"", "notes:"] {
-        assert_eq!(found(q).await, ["Notes: 100% \"done\""], "{q}");
-    }
-    for q in ["ban đầu", "đầu", "notes OR plan", "nothing", "_"] {
-        assert!(found(q).await.is_empty(), "{q}");
-    }
-    let page = world.get("/documents?limit=1&offset=1").await.ok();
-    assert_eq!(summaries(&page), ["Notes: 100% \"done\""]);
-    assert_eq!(page["total"], 2);
-}
-
-#[tokio::test]
 async fn a_document_sent_again_is_the_same_document() {
     let world = World::start().await;
     let body = json!({

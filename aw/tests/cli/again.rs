@@ -82,7 +82,7 @@ fn the_same_words_to_the_same_target_are_one_argument() {
 }
 
 #[test]
-fn an_id_of_ones_own_says_the_very_same_thing_again() {
+fn a_repeated_request_id_returns_the_first_answer() {
     let debate = Debate::new();
     let claim = debate.claims("opponent", &debate.motion, "No.").argument();
     debate.claims("proposer", &claim, "Yes.").ok();
@@ -109,7 +109,7 @@ fn a_create_with_its_id_is_one_debate_and_without_it_two() {
 }
 
 #[test]
-fn an_intervention_and_a_ruling_on_whatever_is_pending_are_new_each_time() {
+fn an_intervention_and_a_ruling_without_a_target_are_new_each_time() {
     let debate = Debate::new();
     let mut requests = Vec::new();
     for _ in 0..2 {

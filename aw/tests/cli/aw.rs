@@ -199,7 +199,7 @@ impl Aw {
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[id]"),
             (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "[time]"),
             (r"\b\d+ s ago", "[ago]"),
-            // Whoever has just polled, which depends on how fast the machine is.
+            // Which roles wait depends on the speed of the machine.
             (r#""waiting": (true|false)"#, r#""waiting": [now]"#),
             (r"127\.0\.0\.1:2\d{4}", "[address]"),
             (r#""bytes": \d{5,}"#, r#""bytes": [bytes]"#),

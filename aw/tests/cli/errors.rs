@@ -51,7 +51,7 @@ impl Opened {
 }
 
 #[test]
-fn what_is_typed_wrongly_is_the_envelope_too() {
+fn a_usage_error_is_printed_as_json() {
     let aw = Aw::new();
     for typed in [
         &["debat", "list"][..],
@@ -84,7 +84,7 @@ fn what_is_typed_wrongly_is_the_envelope_too() {
 }
 
 #[test]
-fn a_text_that_cannot_be_read_is_said_before_a_server_is_needed() {
+fn an_unreadable_text_is_reported_before_a_server_starts() {
     let aw = Aw::new();
     aw.file("latin1.md", b"caf\xe9");
     fs::create_dir(aw.desk().join("folder.md")).unwrap();
@@ -129,7 +129,7 @@ fn a_text_that_cannot_be_read_is_said_before_a_server_is_needed() {
 }
 
 #[test]
-fn what_the_server_refuses_is_passed_on_whole() {
+fn a_refusal_of_the_server_is_printed_whole() {
     let open = Opened::new(Aw::new());
     let (aw, motion) = (&open.aw, open.motion.as_str());
     let nobody = new_id();
@@ -182,7 +182,7 @@ fn what_the_server_refuses_is_passed_on_whole() {
 }
 
 #[test]
-fn a_text_of_any_length_that_is_too_long_is_content_too_large() {
+fn a_text_of_any_excessive_length_is_content_too_large() {
     let opened = Opened::new(Aw::new());
     let Opened { aw, debate, motion } = &opened;
     aw.file("long.md", "long ".repeat(800_000));
@@ -317,7 +317,7 @@ fn a_write_that_was_not_answered_comes_with_the_same_command() {
 }
 
 #[test]
-fn a_ruling_that_is_repeated_with_other_flags_is_told_from_one_with_a_used_id() {
+fn a_ruling_repeated_with_other_flags_differs_from_one_with_a_used_id() {
     let opened = Opened::new(Aw::new());
     let Opened { aw, debate, motion } = &opened;
     let claim = opened.submit("opponent", motion, &["--content", "No."]).argument();
@@ -335,7 +335,7 @@ fn a_ruling_that_is_repeated_with_other_flags_is_told_from_one_with_a_used_id() 
 }
 
 #[test]
-fn an_intervention_that_is_sent_again_leads_to_what_is_owed_now() {
+fn a_repeated_intervention_advises_the_ruling_that_is_owed_now() {
     let opened = Opened::new(Aw::new());
     let Opened { aw, debate, .. } = &opened;
     let request = new_id();
@@ -419,7 +419,7 @@ fn a_move_out_of_turn_says_what_to_run_instead() {
 }
 
 #[test]
-fn a_closed_debate_takes_nothing_more() {
+fn a_closed_debate_refuses_every_move() {
     let open = Opened::new(Aw::new());
     let on = ["--debate-id", open.debate.as_str()];
     open.aw.quietly(&["debate", "intervention", on[0], on[1]]).ok();
@@ -607,24 +607,4 @@ fn a_create_that_fails_suggests_itself_with_the_ids_it_had_made() {
         assert_eq!(aw.sh(suggestion).data()["replayed"], true, "it makes one debate");
     }
     assert_eq!(aw.quietly(&["debate", "list"]).ok()["total_count"], 3);
-}
-
-#[test]
-fn the_same_request_id_for_other_words_is_refused() {
-    let open = Opened::new(Aw::new());
-    let request = new_id();
-    open.aw.call_it("REQUEST", &request);
-    let submit = |content: &str| {
-        open.submit(
-            "opponent",
-            &open.motion,
-            &["--content", content, "--client-request-id", &request],
-        )
-    };
-    open.aw.call_it("CLAIM", &submit("One thing").argument());
-    submit("Another thing").refused(4, "INVALID_INPUT");
-    let mut taken = vec!["debate", "create", "--debate-id", &open.debate];
-    taken.extend(["-t", "Mine", "--type", "general_debate", "--content", "Mine"]);
-    open.aw.run(&taken).refused(4, "INVALID_INPUT");
-    open.aw.transcript("errors_of_reused_ids");
 }

@@ -10,16 +10,16 @@ use crate::world::{new_id, text};
 /// Where an agent's own text goes.
 const PLACEHOLDER: &str = "YOUR_TEXT.md";
 
-/// A debate in which whoever acts does what the last answer said.
+/// A debate in which each role runs the command that its last answer advised.
 struct Agents {
     aw: Aw,
     debate: String,
-    habits: Vec<&'static str>,
+    flags: Vec<&'static str>,
 }
 
 impl Agents {
-    fn new(habits: &[&'static str]) -> Self {
-        Agents { aw: Aw::new(), debate: new_id(), habits: habits.to_vec() }
+    fn new(flags: &[&'static str]) -> Self {
+        Agents { aw: Aw::new(), debate: new_id(), flags: flags.to_vec() }
     }
 
     fn create(&self) -> Ran {
@@ -33,7 +33,7 @@ impl Agents {
     fn debate(&self, command: &str, rest: &[&str]) -> Ran {
         let mut all = vec!["debate", command, "--debate-id", &self.debate];
         all.extend_from_slice(rest);
-        all.extend_from_slice(&self.habits);
+        all.extend_from_slice(&self.flags);
         self.aw.quietly(&all)
     }
 
@@ -69,8 +69,8 @@ impl Agents {
         for (name, value) in flags {
             meant.push_str(&format!(" {name} {value}"));
         }
-        for habit in &self.habits {
-            meant.push_str(&format!(" {habit}"));
+        for flag in &self.flags {
+            meant.push_str(&format!(" {flag}"));
         }
         assert_eq!(line, meant, "{}", ran.typed);
         line
@@ -78,8 +78,8 @@ impl Agents {
 }
 
 /// A whole debate in which every line that is printed is run, the table of `cli.md` row by row.
-fn every_line_works(habits: &[&'static str]) {
-    let agents = Agents::new(habits);
+fn every_line_works(flags: &[&'static str]) {
+    let agents = Agents::new(flags);
     let file = ("--file", PLACEHOLDER);
     let wait_after = |ran: &Ran| text(&ran.data()["next_argument_id_to_wait"]);
 
@@ -156,10 +156,10 @@ fn every_line_works(habits: &[&'static str]) {
     agents.expect(&appealed, "wait", &[("--role", "proposer"), ("--argument-id", &appeal)]);
 
     // wait: wait_for_ruling, with the new id.
-    let told = agents.aw.sh(&replied.next());
-    assert_eq!(told.data()["action"], "wait_for_ruling");
+    let waited = agents.aw.sh(&replied.next());
+    assert_eq!(waited.data()["action"], "wait_for_ruling");
     let counted = |id| [("--role", "opponent"), ("--argument-id", id), ("--attempt", "2")];
-    let line = agents.expect(&told, "wait", &counted(&appeal));
+    let line = agents.expect(&waited, "wait", &counted(&appeal));
     assert_eq!(agents.aw.sh(&line).data()["status"], "timeout");
 
     // wait: rule.
@@ -175,27 +175,27 @@ fn every_line_works(habits: &[&'static str]) {
     agents.expect(&idle, "wait", &again);
 
     // wait: wait_for_proposer for one, align_to_ruling for the other.
-    let told = agents.aw.sh(&told.next());
-    assert_eq!(told.data()["action"], "wait_for_proposer");
+    let waited = agents.aw.sh(&waited.next());
+    assert_eq!(waited.data()["action"], "wait_for_proposer");
     let again = [("--role", "opponent"), ("--argument-id", &ruling), ("--attempt", "3")];
-    agents.expect(&told, "wait", &again);
-    let told = agents.aw.sh(&appealed.next());
-    assert_eq!(told.data()["action"], "align_to_ruling");
-    agents.expect(&told, "submit", &[("--role", "proposer"), ("--target-id", &ruling), file]);
+    agents.expect(&waited, "wait", &again);
+    let waited = agents.aw.sh(&appealed.next());
+    assert_eq!(waited.data()["action"], "align_to_ruling");
+    agents.expect(&waited, "submit", &[("--role", "proposer"), ("--target-id", &ruling), file]);
 
     // intervention: the ruling that is owed; meanwhile the proposer's claim is parked.
     let stopped = agents.debate("intervention", &[]);
     let intervention = stopped.argument();
     let line = agents.expect(&stopped, "ruling", &[("--target-id", &intervention), file]);
-    let parked = agents.follow(&told.next(), "B it is.");
+    let parked = agents.follow(&waited.next(), "B it is.");
     assert_eq!(parked.data()["parked"], true);
     agents.expect(&parked, "wait", &[("--role", "proposer"), ("--argument-id", &intervention)]);
     agents.follow(&line, "Mind the cost.");
 
     // The parked claim's wait leads to the ruling; its second alternative closes the debate.
-    let told = agents.aw.sh(&parked.next());
-    assert_eq!(told.data()["action"], "align_to_ruling");
-    let resolved = agents.follow(&alternatives(&told)[1], "B, and cheap.");
+    let waited = agents.aw.sh(&parked.next());
+    assert_eq!(waited.data()["action"], "align_to_ruling");
+    let resolved = agents.follow(&alternatives(&waited)[1], "B, and cheap.");
     assert_eq!(resolved.data()["debate_state"], "CLOSED");
     assert_eq!(resolved.data()["action"], "debate_closed");
     agents.expect(
@@ -259,11 +259,11 @@ fn no_two_of_many_waits_are_the_same_line() {
 fn lines_repeat_deadline_and_format_as_given() {
     let aw = Aw::new();
     let debate = new_id();
-    let habits = ["--deadline", "0.05", "--format", "markdown"];
+    let flags = ["--deadline", "0.05", "--format", "markdown"];
     let run = |command: &str, rest: &[&str]| {
         let mut all = vec!["debate", command, "--debate-id", &debate];
         all.extend_from_slice(rest);
-        all.extend(habits);
+        all.extend(flags);
         aw.quietly(&all)
     };
     let printed = |ran: &Ran| {
@@ -287,11 +287,11 @@ fn lines_repeat_deadline_and_format_as_given() {
     let stopped = run("intervention", &[]);
     let ruled = aw.sh(&repeated(&stopped));
     repeated(&ruled);
-    let told = run("wait", &["--role", "proposer"]);
-    repeated(&told);
+    let waited = run("wait", &["--role", "proposer"]);
+    repeated(&waited);
     let others: Vec<&str> =
-        told.stdout.lines().filter_map(|line| line.strip_prefix("  or: ")).collect();
-    assert_eq!(others.len(), 2, "{}", told.stdout);
+        waited.stdout.lines().filter_map(|line| line.strip_prefix("  or: ")).collect();
+    assert_eq!(others.len(), 2, "{}", waited.stdout);
     assert!(others.iter().all(|line| line.ends_with("--deadline 0.05 --format markdown")));
     let refused = run("ruling", &["--content", "Once more."]);
     assert_eq!(refused.code, 5);

@@ -78,7 +78,7 @@ fn a_role_that_is_set_cannot_make_the_moves_of_others() {
 }
 
 #[test]
-fn nobody_is_led_to_wait_or_read_as_another_role() {
+fn no_advice_names_another_role() {
     let aw = Aw::new();
     let (debate, motion) = opened(&aw);
     for command in [
@@ -96,7 +96,7 @@ fn nobody_is_led_to_wait_or_read_as_another_role() {
 }
 
 #[test]
-fn a_role_that_is_set_can_do_all_that_is_its_own() {
+fn a_role_that_is_set_can_make_all_its_own_moves() {
     let aw = Aw::new();
     let (debate, motion) = opened(&aw);
     let on = ["--debate-id", &debate, "--role", "opponent"];
@@ -155,7 +155,7 @@ fn tools_are_held_to_the_role_that_is_set_too() {
 }
 
 #[test]
-fn what_an_agent_writes_is_labelled_with_its_program() {
+fn the_text_of_an_agent_is_labelled_with_its_program() {
     let aw = Aw::new();
     let (debate, motion) = opened(&aw);
     let submit = format!(

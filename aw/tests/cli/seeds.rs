@@ -136,10 +136,10 @@ fn the_proposer_and_the_opponent_follow_their_texts() {
   --content "## Context" \
   --client-request-id <UUID>"###,
     );
-    let told = shell
+    let waited = shell
         .run("aw debate wait --debate-id <DEBATE_ID> --argument-id <NEW_ARG_ID> --role opponent");
     assert_eq!(
-        (&told["action"], &told["argument"]["type"]),
+        (&waited["action"], &waited["argument"]["type"]),
         (&"wait_for_ruling".into(), &"APPEAL".into())
     );
     let ruled = shell.write(
@@ -147,12 +147,12 @@ fn the_proposer_and_the_opponent_follow_their_texts() {
         r###"aw debate ruling --debate-id <DEBATE_ID> --content "Option A""###,
     );
     assert_eq!(ruled["debate_state"], "AWAITING_PROPOSER");
-    let told = shell
+    let waited = shell
         .run("aw debate wait --debate-id <DEBATE_ID> --argument-id <APPEAL_ID> --role opponent");
-    assert_eq!(told["action"], "wait_for_proposer");
-    let told = shell
+    assert_eq!(waited["action"], "wait_for_proposer");
+    let waited = shell
         .run("aw debate wait --debate-id <DEBATE_ID> --argument-id <APPEAL_ID> --role proposer");
-    assert_eq!(told["action"], "align_to_ruling");
+    assert_eq!(waited["action"], "align_to_ruling");
 
     // 001, section 6: the end.
     shell.write(

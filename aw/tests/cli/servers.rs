@@ -65,15 +65,15 @@ fn a_record_is_moved_once_no_server_writes_to_it_and_never_onto_something() {
     let file = aw.home().join("db/debate.db");
     let file = file.to_str().unwrap();
     let migrate = |to: &str| aw.quietly(&["server", "migrate", "--from", file, "--to", to]);
-    let told = migrate("moved.db").refused(4, "INVALID_INPUT");
-    assert_eq!(told["error"]["suggestion"], "Stop every server on it first: aw server stop");
+    let refused = migrate("moved.db").refused(4, "INVALID_INPUT");
+    assert_eq!(refused["error"]["suggestion"], "Stop every server on it first: aw server stop");
     aw.quietly(&["server", "stop"]);
     let moved = migrate("moved.db").data();
     assert_eq!((&moved["debates"], &moved["arguments"]), (&1.into(), &1.into()), "{moved}");
     migrate("moved.db").refused(4, "INVALID_INPUT");
     migrate(file).refused(4, "INVALID_INPUT");
-    let told = migrate("postgres://an:s3cret@127.0.0.1:many/x").refused(4, "INVALID_INPUT");
-    assert!(!told.to_string().contains("s3cret"), "{told}");
+    let refused = migrate("postgres://an:s3cret@127.0.0.1:many/x").refused(4, "INVALID_INPUT");
+    assert!(!refused.to_string().contains("s3cret"), "{refused}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_server_of_another_data_folder_is_a_stranger_too() {
 }
 
 #[test]
-fn the_doctor_says_how_to_mend_what_is_wrong() {
+fn the_doctor_says_how_to_fix_problems() {
     let aw = Aw::new();
     aw.run(&["doctor"]).ok();
     aw.run(&["doctor", "--format", "markdown"]);
@@ -169,7 +169,7 @@ fn the_doctor_says_how_to_mend_what_is_wrong() {
 
 #[test]
 fn the_doctor_tries_to_write_and_leaves_nothing_behind() {
-    // The kernel refuses to make anything here, whoever asks.
+    // The kernel lets nobody create a file here.
     for home in ["/proc/self", "/proc/self/not/there"] {
         let aw = Aw::new().set("AWEAVE_HOME", home);
         let ran = aw.quietly(&["doctor"]);

@@ -87,7 +87,7 @@ fn a_token_or_a_url_that_no_request_can_carry_is_refused_by_name() {
 }
 
 #[test]
-fn patience_and_what_to_tell_the_user_when_it_is_over() {
+fn a_wait_counts_down_patience_and_then_advises_to_stop() {
     let aw = Aw::new();
     let (debate, motion) = created(&aw, &[]);
     aw.call_it("DEBATE", &debate);

@@ -1,5 +1,5 @@
 //! Seats on the command line: tokens given out and taken back, invitations, signing a browser in,
-//! and what somebody without a good token is told.
+//! and the refusal of a caller without a valid token.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -78,7 +78,7 @@ fn tokens_come_and_go_in_markdown() {
 }
 
 #[test]
-fn a_token_opens_what_it_is_for_and_nothing_once_it_is_revoked() {
+fn a_token_is_valid_for_its_debate_until_it_is_revoked() {
     let (aw, debate) = guarded();
     let other = created(&aw, "Something else?");
     let seat = token(&aw, "opponent", &["--debate", &debate]);
@@ -99,7 +99,7 @@ fn a_token_opens_what_it_is_for_and_nothing_once_it_is_revoked() {
 }
 
 #[test]
-fn what_cannot_be_a_token_is_refused_with_what_can() {
+fn a_malformed_token_is_refused_and_the_right_form_is_named() {
     let (aw, _) = guarded();
     for wrong in [
         &["--role", "judge"][..],
@@ -140,7 +140,7 @@ fn an_invitation_in_markdown() {
 }
 
 #[test]
-fn what_an_invitation_says_seats_an_agent_on_another_machine_in_this_debate_only() {
+fn an_invitation_seats_an_agent_on_another_machine_in_this_debate_only() {
     let (aw, debate) = guarded();
     let other = created(&aw, "Something else?");
     for role in ["proposer", "opponent", "arbitrator", "observer"] {
@@ -192,7 +192,7 @@ fn an_invitation_names_the_address_by_which_others_know_the_server() {
 }
 
 #[test]
-fn without_a_good_token_one_is_told_which_file_and_which_variable() {
+fn a_refusal_without_a_valid_token_names_the_file_and_the_variable() {
     let (aw, _) = guarded();
     let url = format!("http://{}", aw.listen);
     let listed = |aw: &Aw| aw.run(&["debate", "list", "--format", "markdown"]);
@@ -219,7 +219,7 @@ fn without_a_good_token_one_is_told_which_file_and_which_variable() {
 }
 
 #[test]
-fn a_server_in_the_background_asks_for_tokens_when_it_was_told_to() {
+fn a_server_that_was_started_with_auth_requires_tokens() {
     let aw = Aw::new();
     aw.run(&["server", "start", "--format", "markdown"]);
     aw.run(&["server", "start", "--auth", "--format", "markdown"]);
@@ -240,7 +240,7 @@ fn a_server_in_the_background_asks_for_tokens_when_it_was_told_to() {
 }
 
 #[test]
-fn a_server_does_not_keep_the_token_of_whoever_started_it() {
+fn a_server_does_not_keep_the_token_of_the_caller_that_started_it() {
     let aw = Aw::new().set("DEBATE_AUTH_TOKEN", "aw_of_a_seat");
     aw.quietly(&["debate", "list"]).ok();
     let pid = aw.quietly(&["server", "status"]).data()["pid"].clone();
@@ -249,7 +249,7 @@ fn a_server_does_not_keep_the_token_of_whoever_started_it() {
 }
 
 #[test]
-fn the_doctor_says_how_it_stands_with_tokens() {
+fn the_doctor_reports_on_tokens() {
     let aw = Aw::new();
     let look = || aw.run(&["doctor", "--format", "markdown"]);
     aw.quietly(&["debate", "list"]).ok();
@@ -289,7 +289,7 @@ fn opened(aw: &Aw) -> String {
 }
 
 #[test]
-fn a_browser_that_does_not_open_is_not_said_to_have_opened() {
+fn a_browser_that_does_not_open_is_reported() {
     for auth in [&[][..], &["--auth"]] {
         let aw = Aw::new();
         aw.quietly(&[&["server", "start"], auth].concat()).ok();
@@ -333,7 +333,7 @@ fn a_browser_is_signed_in_by_a_link_that_no_list_of_processes_shows() {
 }
 
 #[test]
-fn where_nobody_is_asked_a_browser_is_given_the_address_itself() {
+fn without_tokens_a_browser_gets_the_plain_address() {
     let aw = with_browser();
     let debate = created(&aw, "T");
     let data = aw.quietly(&["debate", "open", "--debate-id", &debate]).data();

@@ -58,7 +58,7 @@ fn tamper(aw: &Aw, sql: &str) {
 }
 
 #[test]
-fn a_record_is_verified_and_found_out() {
+fn a_record_is_verified_and_damage_is_found() {
     let (aw, second) = with_two_debates();
     for format in ["json", "markdown"] {
         aw.run(&["debate", "verify", "--format", format]);

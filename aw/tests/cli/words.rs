@@ -8,7 +8,7 @@ const EVERYTHING: &str = "Kế hoạch: \"dấu ngoặc\" 'đơn' \\ \\n \\u0041
     \u{202e}turned\u{2066} \u{2028}line \u{feff}end {{braces}} %s $HOME `x` </script>";
 
 #[test]
-fn whatever_is_written_comes_back_as_it_was() {
+fn every_text_comes_back_unchanged() {
     let aw = Aw::new();
     aw.file("all.md", EVERYTHING);
     let create = ["debate", "create", "-t", "Tựa \"đề\" \u{1f642} \\", "--type", "general_debate"];

@@ -127,7 +127,7 @@ fn a_host_that_is_not_installed_is_checked_only_when_named() {
 }
 
 #[test]
-fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
+fn the_printed_line_fixes_the_problem_with_the_kit() {
     let home = equipped();
     type Harm = fn(&Home);
     let harms: [(Harm, &str, &[&str]); 6] = [
@@ -162,7 +162,7 @@ fn what_is_wrong_with_the_kit_is_mended_by_the_line_it_prints() {
 }
 
 #[test]
-fn the_kit_counts_where_one_is() {
+fn the_kit_of_the_current_folder_counts() {
     let home = equipped();
     fs::create_dir_all(home.at("other/.git")).unwrap();
     fs::create_dir_all(home.at("src")).unwrap();
@@ -190,7 +190,7 @@ fn a_kit_that_came_with_the_project_counts_too() {
 }
 
 #[test]
-fn skills_that_are_found_twice_are_told_of() {
+fn skills_that_are_found_twice_are_reported() {
     let home = equipped();
     home.does("install all");
     home.does("install codex --user");

@@ -30,7 +30,7 @@ fn all_are(files: &BTreeMap<String, String>, fate: &str) {
 }
 
 #[test]
-fn every_host_gets_what_it_reads_where_it_looks_for_it() {
+fn every_host_gets_the_files_that_it_reads() {
     for user in [false, true] {
         for host in HOSTS {
             let home = Home::bare();

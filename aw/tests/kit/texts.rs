@@ -339,7 +339,7 @@ fn every_command_that_is_only_named_exists() {
 }
 
 #[test]
-fn what_a_template_says_of_a_document_is_recognised() {
+fn a_document_that_a_template_cites_is_recognised() {
     for (lang, _) in LANGUAGES {
         let stage = Stage::with_templates_of("proposer", lang);
         let create = ["debate", "create", "--title", "T", "--type", "coding_plan_debate"];

@@ -73,7 +73,7 @@ fn a_whole_debate(revision: &str) {
     let mut turn = self::turn(&mut sdk, "proposer", proposer);
     turn["next"] = alternative(&turn, "debate_appeal");
     let proposer = claim(&mut sdk, "proposer", &turn, "Every hour or every minute?");
-    // The opponent reads it and waits on; both are told after ten seconds for whom they still wait.
+    // The opponent reads it and waits again. After ten seconds both get progress that names the arbitrator.
     let appeal = sdk.result(opponent)["structuredContent"].take();
     assert_eq!(appeal["arguments"][0]["type"], "APPEAL");
     let opponent = sdk.follow("opponent", &appeal, "");
@@ -176,14 +176,14 @@ fn a_wait_that_the_python_client_cancels_is_held_no_longer() {
                 assert_eq!(machine.held(), 0, "{seat}");
                 thread::sleep(Duration::from_millis(20));
             }
-            // Whoever gave up one call can make another.
+            // A client that gave up one call can make another.
             assert_eq!(sdk.call(&seat, "debate_list", json!({}))["total"], 1);
         }
     }
 }
 
 #[test]
-fn the_python_client_is_told_what_is_wrong_and_what_to_do() {
+fn the_python_client_gets_refusals_with_a_suggestion() {
     let Some(programs) = Programs::find() else { return };
     let machine = Machine::fresh();
     let (debate, motion) = machine.debate();

@@ -37,7 +37,7 @@ async fn both_revisions_are_spoken_and_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_foreign_origin_or_host_is_refused_in_our_own_words() {
+async fn a_foreign_origin_or_host_is_refused_with_our_error() {
     let public = "https://debates.example.org".parse().unwrap();
     let world =
         World::with(Guard { public: vec![public], ..Guard::default() }, Limits::default()).await;
@@ -70,7 +70,7 @@ async fn a_foreign_origin_or_host_is_refused_in_our_own_words() {
         assert_eq!(response.status(), 200, "{name}: {value}");
         assert!(messages(response).await[0]["result"]["tools"].is_array());
     }
-    // A link that is told to people is the one under which the caller knows the server.
+    // A link for people has the host under which the caller knows the server.
     let made = json!({"title": "T", "type": "general_debate", "content": "C"});
     let named = client
         .message(1, "tools/call", json!({"name": "debate_create", "arguments": made}))
@@ -81,7 +81,7 @@ async fn a_foreign_origin_or_host_is_refused_in_our_own_words() {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_in_our_own_words() {
+async fn a_malformed_message_is_refused_with_our_error() {
     let limits = Limits { document_bytes: 1_000, ..Limits::default() };
     let world = World::with(Guard::default(), limits).await;
     let post = |body: &str| world.request(Method::POST, "/mcp").body(body.to_owned());
@@ -107,8 +107,8 @@ async fn what_is_no_message_is_refused_in_our_own_words() {
     ] {
         let response = json(odd).send().await.unwrap();
         assert!(response.status().is_client_error() || response.status() == 200, "{odd}");
-        let told = messages(response).await;
-        assert!(told[0]["error"]["message"].is_string(), "{odd}: {told:?}");
+        let answered = messages(response).await;
+        assert!(answered[0]["error"]["message"].is_string(), "{odd}: {answered:?}");
     }
     for method in [Method::GET, Method::DELETE, Method::PUT] {
         let answer = Answer::to(world.request(method, "/mcp")).await;
@@ -118,7 +118,7 @@ async fn what_is_no_message_is_refused_in_our_own_words() {
     let judge = world.request(Method::POST, "/mcp?role=judge").json(&json!({}));
     let refused = Answer::to(judge).await.refused(400, "INVALID_INPUT");
     assert_eq!(refused["field"], "role");
-    // Whoever says nothing about what it can read is answered all the same.
+    // A client that sends no Accept header gets an answer too.
     assert_eq!(json(list).send().await.unwrap().status(), 200);
 }
 
@@ -174,7 +174,7 @@ async fn a_wait_without_news_ends_as_it_began_and_says_how_to_go_on() {
 }
 
 #[tokio::test]
-async fn progress_is_told_every_ten_seconds_to_whoever_wants_it() {
+async fn a_caller_that_asks_for_progress_gets_it_every_ten_seconds() {
     let world = World::start().await;
     let client = Client::of(&world, "proposer");
     let (debate, motion) = client.debate("Progress").await;
@@ -184,13 +184,13 @@ async fn progress_is_told_every_ten_seconds_to_whoever_wants_it() {
         json!({"name": "debate_wait", "arguments": waiting, "_meta": meta})
     };
     let older = Client::of(&world, "proposer").speaking(PREVIOUS);
-    let (told, older, silent) = tokio::join!(
-        client.told("tools/call", asked(json!("t-1"))),
-        older.told("tools/call", asked(json!(7))),
-        client.told("tools/call", asked(Value::Null)),
+    let (current, older, silent) = tokio::join!(
+        client.exchange("tools/call", asked(json!("t-1"))),
+        older.exchange("tools/call", asked(json!(7))),
+        client.exchange("tools/call", asked(Value::Null)),
     );
-    for (told, token) in [(told, json!("t-1")), (older, json!(7))] {
-        let [progress, answer] = told.as_slice() else { panic!("{told:?}") };
+    for (received, token) in [(current, json!("t-1")), (older, json!(7))] {
+        let [progress, answer] = received.as_slice() else { panic!("{received:?}") };
         assert_eq!(progress["method"], "notifications/progress");
         let params = &progress["params"];
         assert_eq!((&params["progressToken"], &params["total"]), (&token, &11.0.into()));
@@ -202,7 +202,7 @@ async fn progress_is_told_every_ten_seconds_to_whoever_wants_it() {
 }
 
 #[tokio::test]
-async fn a_wait_that_nobody_hears_any_more_is_let_go() {
+async fn a_wait_of_a_client_that_is_gone_is_released() {
     let world = World::start().await;
     let (debate, motion) = Client::of(&world, "proposer").debate("Gone").await;
     let params = json!({
@@ -226,7 +226,7 @@ async fn a_wait_that_nobody_hears_any_more_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_wait_that_is_cancelled_is_let_go_and_those_of_others_are_not() {
+async fn a_cancelled_wait_is_released_and_the_others_go_on() {
     let world = World::start().await;
     let (debate, motion) = Client::of(&world, "proposer").debate("Cancelled").await;
     let params = json!({
@@ -262,7 +262,7 @@ async fn a_wait_that_is_cancelled_is_let_go_and_those_of_others_are_not() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_answers_who_waits() {
+async fn a_server_that_stops_answers_its_waiters() {
     let world = World::start().await;
     let client = Client::of(&world, "proposer");
     let (debate, motion) = client.debate("Stopping").await;
@@ -325,7 +325,7 @@ async fn a_seat_has_the_tools_of_its_role_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_tools_do_is_counted_with_the_routes_they_use() {
+async fn tool_calls_are_counted_as_their_routes() {
     let world = World::start().await;
     let client = Client::of(&world, "");
     let (debate, _) = client.debate("Counted").await;

@@ -114,7 +114,7 @@ impl<'a> Client<'a> {
     }
 
     /// Every message that answers this one, the answer itself last.
-    pub async fn told(&self, method: &str, params: Value) -> Vec<Value> {
+    pub async fn exchange(&self, method: &str, params: Value) -> Vec<Value> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let response = self.message(id, method, params).send().await.unwrap();
         let messages = messages(response).await;
@@ -124,14 +124,14 @@ impl<'a> Client<'a> {
 
     /// The result of a request.
     pub async fn ask(&self, method: &str, params: Value) -> Value {
-        let mut answer = self.told(method, params).await.pop().unwrap();
+        let mut answer = self.exchange(method, params).await.pop().unwrap();
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].take()
     }
 
     /// The error of a request.
     pub async fn refused(&self, method: &str, params: Value) -> Value {
-        let mut answer = self.told(method, params).await.pop().unwrap();
+        let mut answer = self.exchange(method, params).await.pop().unwrap();
         assert!(answer["error"].is_object(), "{method}: {answer}");
         answer["error"].take()
     }

@@ -1,5 +1,5 @@
-//! The client of the official Python SDK at work: `client.py` in a process of its own, told line by
-//! line what to do.
+//! The client of the official Python SDK: `client.py` in a process of its own, which takes an order a
+//! line.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _};
@@ -22,7 +22,7 @@ pub struct Sdk {
     number: u64,
 }
 
-/// Something that a client was told to do.
+/// A call that a client was ordered to make.
 #[derive(Debug, Clone, Copy)]
 pub struct Order(u64);
 
@@ -135,8 +135,8 @@ impl Sdk {
         let error = result["structuredContent"]["error"].take();
         let words = result["content"][0]["text"].as_str().unwrap_or_default();
         for part in ["code", "message", "suggestion"] {
-            let told = error[part].as_str().is_some_and(|part| words.contains(part));
-            assert!(told, "{part} of {error} is not in {words:?}");
+            let is_said = error[part].as_str().is_some_and(|part| words.contains(part));
+            assert!(is_said, "{part} of {error} is not in {words:?}");
         }
         error
     }

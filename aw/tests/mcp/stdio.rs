@@ -304,7 +304,7 @@ fn a_server_that_hangs_holds_no_wait_beyond_its_deadline() {
 }
 
 #[test]
-fn a_cancelled_wait_is_let_go_and_the_pipe_goes_on() {
+fn a_cancelled_wait_is_released_and_the_session_goes_on() {
     let aw = Aw::new();
     let mut host = Host::start(&aw, &[]);
     let (debate, motion) = host.debate();
@@ -358,7 +358,7 @@ fn it_ends_when_its_host_goes_even_while_a_wait_is_held() {
 }
 
 #[test]
-fn a_server_that_cannot_be_had_is_told_by_the_tool() {
+fn a_tool_reports_that_it_cannot_reach_a_server() {
     let aw = Aw::new().set("AW_AUTOSTART", "0");
     let mut host = Host::start(&aw, &[]);
     let error = host.error("debate_list", json!({}));
@@ -382,7 +382,7 @@ fn a_server_that_cannot_be_had_is_told_by_the_tool() {
 }
 
 #[test]
-fn types_of_ones_own_are_known_and_go_with_the_debate() {
+fn custom_types_are_known_and_kept_with_the_debate() {
     let aw = Aw::new().set("AW_AUTHOR", "Bob");
     let folder = aw.desk().join(".aweave/debate-types/house");
     fs::create_dir_all(&folder).unwrap();
@@ -415,7 +415,7 @@ fn a_large_document_goes_through_the_pipe() {
 }
 
 #[test]
-fn what_is_no_message_does_not_end_the_talk() {
+fn a_malformed_message_does_not_end_the_session() {
     let aw = Aw::new();
     let mut host = Host::start(&aw, &[]);
     for noise in ["", "hello", "{", "[]", "7", "\u{feff}", r#"{"jsonrpc":"2.0","id":90}"#] {

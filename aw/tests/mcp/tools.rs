@@ -1,4 +1,4 @@
-//! What each tool does, and for whom.
+//! What each tool does, and which roles may call it.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn arguments(tool: &str, debate: &str, target: &str, document: &str, role: &str)
 }
 
 #[tokio::test]
-async fn every_role_is_offered_what_the_contract_says_and_is_refused_the_rest() {
+async fn every_role_gets_its_tools_and_is_refused_the_others() {
     let world = World::start().await;
     let proposer = Client::of(&world, "proposer");
     let (debate, motion) = proposer.debate("Scopes").await;
@@ -130,7 +130,7 @@ async fn tools_describe_themselves() {
 }
 
 #[tokio::test]
-async fn what_is_called_read_only_writes_nothing_and_what_is_called_idempotent_writes_once() {
+async fn read_only_tools_write_nothing_and_idempotent_tools_write_once() {
     let world = World::start().await;
     let proposer = Client::of(&world, "proposer");
     let (debate, motion) = proposer.debate("Hints").await;
@@ -160,7 +160,7 @@ async fn what_is_called_read_only_writes_nothing_and_what_is_called_idempotent_w
 }
 
 #[tokio::test]
-async fn a_whole_debate_is_held_by_making_the_calls_that_each_answer_names() {
+async fn a_whole_debate_follows_the_advised_calls() {
     let world = World::start().await;
     let [proposer, opponent, arbitrator] =
         ["proposer", "opponent", "arbitrator"].map(|role| Client::of(&world, role));
@@ -241,7 +241,7 @@ async fn follow(client: &Client<'_>, next: &Value, words: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_intervention_is_followed_by_a_ruling_and_what_was_in_hand_is_parked() {
+async fn an_intervention_parks_a_text_and_is_followed_by_a_ruling() {
     let world = World::start().await;
     let (debate, motion) = Client::of(&world, "proposer").debate("Stop").await;
     let arbitrator = Client::of(&world, "arbitrator");
@@ -282,7 +282,7 @@ async fn documents_are_kept_read_listed_and_compared() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_what_is_wrong_and_what_to_call() {
+async fn a_refusal_names_the_fault_and_the_next_call() {
     let world = World::start().await;
     let client = Client::of(&world, "");
     let (debate, motion) = client.debate("Errors").await;
@@ -402,7 +402,7 @@ async fn a_refusal_says_what_is_wrong_and_what_to_call() {
         assert_eq!(error["code"], code, "{tool} {given}: {error}");
         assert_eq!(error[name], value, "{tool} {given}: {error}");
         assert_eq!(world.written(), before, "{tool} {given} wrote");
-        // A command line is of no use to whoever has only the tools.
+        // A caller that has only the tools cannot run a command line.
         let advice = error["suggestion"].as_str().unwrap_or_default();
         assert!(!advice.contains("aw debate") && !advice.contains("aw docs"), "{error}");
     }

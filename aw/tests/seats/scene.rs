@@ -1,5 +1,5 @@
 //! A scene: a debate in some state, another beside it, documents that the one, the other or neither
-//! cites, and whoever calls.
+//! cites, and the callers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,6 +1,7 @@
-//! Promises of docs/architecture.md, checked against the source.
+//! Promises of docs/architecture.md and docs/reliability.md, checked against the source.
 
 mod names;
 mod promises;
+mod reliability;
 mod rooms;
 mod source;

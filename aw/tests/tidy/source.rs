@@ -150,6 +150,6 @@ pub fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }

@@ -259,14 +259,6 @@ impl DebateFor<'_> {
     pub async fn context(&self) -> Value {
         self.world.get(&self.path("")).await.ok()
     }
-
-    /// Every argument of the debate, the MOTION first.
-    pub async fn all(&self) -> Vec<Value> {
-        let mut context = self.context().await;
-        let mut all = vec![context["motion"].take()];
-        all.append(context["arguments"].as_array_mut().unwrap());
-        all
-    }
 }
 
 /// An answer of the server.

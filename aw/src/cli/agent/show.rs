@@ -43,7 +43,7 @@ pub(in crate::cli) struct Show {
         hide_default_value = true
     )]
     format: Format,
-    /// Say on stderr what is being done
+    /// Log each step on stderr
     #[arg(long)]
     verbose: bool,
 }

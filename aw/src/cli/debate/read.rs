@@ -16,7 +16,7 @@ use super::super::next_command::{CommandLine, quoted};
 use super::super::output::{Answer, CliError, Shown};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
-use super::{Deadline, Habits, Shape, advised};
+use super::{Deadline, NextFlags, Shape, advised};
 use crate::api::advice::Advice;
 use crate::api::client::{self, DebateFilter, Reply, Waiter, encoded};
 use crate::api::types::{ActionText, ArgumentIdText, CreateLink, DebateContext, Poll, Stamp};
@@ -27,13 +27,13 @@ pub(in crate::cli) struct GetContext {
     /// The debate
     #[arg(long, value_name = "UUID")]
     debate_id: String,
-    /// So many of the newest arguments, besides the motion
+    /// The number of newest arguments to show, besides the motion
     #[arg(long, short, visible_alias = "argument-limit", value_name = "N", default_value_t = 10)]
     limit: u64,
     /// Say what this role should do now
     #[arg(long)]
     role: Option<String>,
-    /// Seconds, repeated in the command that follows
+    /// The --deadline of the command that is advised next
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<Deadline>,
     #[command(flatten)]
@@ -51,16 +51,16 @@ pub(in crate::cli) struct List {
     /// Only those that wait for an opponent who has not spoken yet
     #[arg(long)]
     pending_first_opponent: bool,
-    /// Only those to which a ruling is owed
+    /// Only those that wait for a ruling
     #[arg(long)]
     needs_arbitrator: bool,
     /// Only those whose title contains this
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// At most so many
+    /// Show at most N
     #[arg(long, short, value_name = "N", default_value_t = 50)]
     limit: u64,
-    /// Leave out so many
+    /// Skip the first N
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
     #[command(flatten)]
@@ -84,11 +84,11 @@ pub(in crate::cli) struct Export {
     /// Write it to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// What it becomes: markdown, every argument quoted; html, one page that needs nothing else; or
-    /// json, every field
+    /// markdown (every argument quoted), html (one page that needs no other file) or json (every
+    /// field)
     #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     format: ExportArg,
-    /// Say on stderr what is being done
+    /// Log each step on stderr
     #[arg(long)]
     verbose: bool,
 }
@@ -110,7 +110,7 @@ pub(in crate::cli) struct Delete {
     /// The debate
     #[arg(long, value_name = "UUID")]
     debate_id: String,
-    /// Do it: it cannot be undone
+    /// Confirm: this cannot be undone
     #[arg(long)]
     confirm: bool,
     #[command(flatten)]
@@ -256,9 +256,12 @@ impl GetContext {
                 .into_string();
             answer = answer.with("hint", format!("{why}: {rules}"));
         }
-        let habits =
-            Habits { deadline: self.deadline.as_ref(), format: self.shape.format, attempt: None };
-        let answer = advised(answer, &advice, &self.debate_id, role, habits);
+        let next_flags = NextFlags {
+            deadline: self.deadline.as_ref(),
+            format: self.shape.format,
+            attempt: None,
+        };
+        let answer = advised(answer, &advice, &self.debate_id, role, next_flags);
         Ok(Shown::Answer(session.checked(answer)))
     }
 }

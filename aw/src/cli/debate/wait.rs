@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
-use super::{Deadline, Habits, Shape, advised, wait_line};
+use super::{Deadline, NextFlags, Shape, advised, wait_line};
 use crate::api::advice::{Advice, awaited, patience_left};
 use crate::api::client::{self, Reply, Waiter};
 use crate::api::error::Code;
@@ -60,7 +60,8 @@ pub(in crate::cli) struct Wait {
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<Deadline>,
-    /// Which wait in a row this is: agent hosts stop an agent that repeats a line, so each differs
+    /// The number of this wait in a row, so that no two lines are equal: agent hosts stop an agent that
+    /// repeats a line
     #[arg(long, value_name = "N", default_value_t = 1)]
     attempt: u64,
     #[command(flatten)]
@@ -178,7 +179,8 @@ impl Wait {
             End::News(output) => {
                 let advice = Advice::after(&output.news);
                 let answer = Answer::new(WaitOutput::News(output), human::waited);
-                let answer = advised(answer, &advice, &self.debate_id, &self.role, self.habits());
+                let answer =
+                    advised(answer, &advice, &self.debate_id, &self.role, self.next_flags());
                 return Ok(Shown::Answer(session.checked(answer)));
             }
             End::CliError(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
@@ -190,7 +192,7 @@ impl Wait {
                 let unknown = problem.code == Code::ArgumentNotFound
                     || problem.field() == Some("argument_id");
                 if unknown {
-                    let without = wait_line(&self.debate_id, &self.role, None, self.habits());
+                    let without = wait_line(&self.debate_id, &self.role, None, self.next_flags());
                     return Err(problem.with("next_command", without.into_string()));
                 }
                 return Err(problem);
@@ -258,8 +260,8 @@ impl Wait {
         }
     }
 
-    fn habits(&self) -> Habits<'_> {
-        Habits {
+    fn next_flags(&self) -> NextFlags<'_> {
+        NextFlags {
             deadline: self.deadline.as_ref(),
             format: self.shape.format,
             attempt: Some(self.attempt.saturating_add(1)),
@@ -268,7 +270,7 @@ impl Wait {
 
     /// The same wait once more, after this argument.
     fn again(&self, after: Option<&str>) -> String {
-        wait_line(&self.debate_id, &self.role, after, self.habits()).into_string()
+        wait_line(&self.debate_id, &self.role, after, self.next_flags()).into_string()
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -322,7 +324,7 @@ impl Wait {
 
 fn listen_for_signals(tell: Sender<End>) -> Result<(), CliError> {
     let mut signals = Signals::new([SIGTERM, SIGINT])
-        .map_err(|error| CliError::connection(format!("signals cannot be heard: {error}")))?;
+        .map_err(|error| CliError::connection(format!("cannot listen for signals: {error}")))?;
     thread::spawn(move || {
         if signals.forever().next().is_some() {
             // When nobody listens any more the answer is on its way already.
