@@ -65,7 +65,8 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
 pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
     let sql =
         "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
-             documents.id, demanded_seq, raised_seq, last_seq, blocks
+             documents.id, demanded_seq, raised_seq, last_seq, blocks,
+             document_key is not null and documents.id is null
          from points left join documents on documents.key = document_key
          where debate_key = ?1 order by number";
     ledger.points = db.all(sql, values![key], |row| {
@@ -73,6 +74,9 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
             if !row.is_flag(flag)? {
                 return Err(Damage::new("a flag of a point is neither 0 nor 1").into());
             }
+        }
+        if row.get(14)? {
+            return Err(Damage::new("a point names a document that does not exist").into());
         }
         Ok(Point {
             id: PointId(number(row, 0)?),
@@ -263,7 +267,7 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     let range = values![key, first.0, last.0];
     let sql =
         "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
-             first_line, last_line, ordinal
+             first_line, last_line, ordinal, document_key is not null and documents.id is null
          from point_quotes as q left join documents on documents.key = document_key
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
     let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
@@ -271,7 +275,7 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     db.each(sql, range, |row| {
         let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
         let quotes = quotes.entry((seq, turn)).or_default();
-        if row.get::<u64>(11)? != quotes.len() as u64 {
+        if row.get::<u64>(11)? != quotes.len() as u64 || row.get(12)? {
             return Err(gap(seq).into());
         }
         quotes.push(quote(row)?);
@@ -315,25 +319,28 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
 }
 
 fn quote(row: &Row<'_>) -> Result<StatedQuote, Failure> {
-    let document = row.get::<Option<Uuid>>(6)?.zip(row.get::<Option<u64>>(7)?);
+    let document = (row.get::<Option<Uuid>>(6)?, row.get::<Option<u64>>(7)?);
     let argument = row.get::<Option<u64>>(8)?;
-    let lines = row.get::<Option<u64>>(9)?.zip(row.get::<Option<u64>>(10)?);
+    let place = match (document, argument) {
+        ((Some(document), Some(version)), None) => {
+            Some(QuotePlace::Document { document: document.into(), version })
+        }
+        ((None, None), Some(seq)) => Some(QuotePlace::Argument { seq: Seq(seq) }),
+        ((None, None), None) => None,
+        _ => return Err(Damage::new("a quote has no single place").into()),
+    };
+    let lines = match (row.get::<Option<u64>>(9)?, row.get::<Option<u64>>(10)?) {
+        (Some(_), Some(_)) => Some((number(row, 9)?, number(row, 10)?)),
+        (None, None) => None,
+        _ => return Err(Damage::new("a quote has half of its lines").into()),
+    };
     Ok(StatedQuote {
         line: number(row, 2)?,
         text: row.get(3)?,
         source: row.get(4)?,
         check: rows::word(row, 5)?,
-        place: match (document, argument) {
-            (Some((document, version)), _) => {
-                Some(QuotePlace::Document { document: document.into(), version })
-            }
-            (None, Some(seq)) => Some(QuotePlace::Argument { seq: Seq(seq) }),
-            (None, None) => None,
-        },
-        lines: match lines {
-            Some(_) => Some((number(row, 9)?, number(row, 10)?)),
-            None => None,
-        },
+        place,
+        lines,
     })
 }
 
