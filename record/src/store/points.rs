@@ -4,6 +4,7 @@
 //! out for a new argument, and verification works it out again for every recorded one.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
@@ -33,6 +34,9 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
     if form != FORM {
         return Err(Damage::new(format!("its points have the unknown form {form}")).into());
     }
+    if !row.is_flag(first + 5)? {
+        return Err(Damage::new("a flag of its points is neither 0 nor 1").into());
+    }
     let held_seq = row.get::<Option<u64>>(first + 7)?.map(Seq);
     let held = match held_seq {
         Some(seq) => Some((seq, rows::word(row, first + 8)?)),
@@ -57,10 +61,15 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
 pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
     let sql =
         "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
-             documents.id, demanded_seq, raised_seq, last_seq
+             documents.id, demanded_seq, raised_seq, last_seq, blocks
          from points left join documents on documents.key = document_key
          where debate_key = ?1 order by number";
     ledger.points = db.all(sql, values![key], |row| {
+        for flag in [4, 5, 7, 8, 13] {
+            if !row.is_flag(flag)? {
+                return Err(Damage::new("a flag of a point is neither 0 nor 1").into());
+            }
+        }
         Ok(Point {
             id: PointId(number(row, 0)?),
             severity: rows::word(row, 1)?,
@@ -81,10 +90,15 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
     if !in_order {
         return Err(Damage::new("a point is missing").into());
     }
-    let sql = "select documents.id, point_documents.version, examined
+    let sql = "select documents.id, point_documents.version, examined, ordinal
          from point_documents join documents on documents.key = document_key
          where debate_key = ?1 order by ordinal";
+    let mut ordinal = 0;
     ledger.documents = db.all(sql, values![key], |row| {
+        if row.get::<u64>(3)? != ordinal {
+            return Err(Damage::new("a document of its points is missing").into());
+        }
+        ordinal += 1;
         Ok(PlanDocument {
             document: row.get::<Uuid>(0)?.into(),
             version: row.get(1)?,
@@ -254,19 +268,30 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     let range = values![key, first.0, last.0];
     let sql =
         "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
-             first_line, last_line
+             first_line, last_line, ordinal
          from point_quotes as q left join documents on documents.key = document_key
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
     let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
-    for (seq, turn, quote) in
-        db.all(sql, range, |row| Ok((row.get(0)?, row.get(1)?, quote(row)?)))?
-    {
-        quotes.entry((seq, turn)).or_default().push(quote);
-    }
+    let gap = |seq| Damage::new("a statement or a quote of it is missing").at_seq(Seq(seq));
+    db.each(sql, range, |row| {
+        let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let quotes = quotes.entry((seq, turn)).or_default();
+        if row.get::<u64>(11)? != quotes.len() as u64 {
+            return Err(gap(seq).into());
+        }
+        quotes.push(quote(row)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut before: Option<(u64, u64)> = None;
     let sql = "select seq, ordinal, line, subject, number, word, state from point_turns
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, ordinal";
     db.all(sql, range, |row| {
         let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let expected = before.filter(|(last, _)| *last == seq).map_or(0, |(_, turn)| turn + 1);
+        if turn != expected {
+            return Err(gap(seq).into());
+        }
+        before = Some((seq, turn));
         let point = row.get::<Option<u64>>(4)?.map(|_| number(row, 4)).transpose()?.map(PointId);
         let subject = match (row.text(3)?, point) {
             ("NEW", Some(_)) => Subject::New,

@@ -380,6 +380,18 @@ impl DebateWalk {
         if kept != expected {
             return bad("its points do not follow from its arguments");
         }
+        let sql = "select 1 from debates where key = ?1 and (
+                 (points_held_seq is null) <> (points_held is null)
+                 or (points_form is null and (
+                     points_rounds is not null or points_blocking is not null
+                     or points_claims is not null or points_rulings is not null
+                     or points_agreed is not null or points_revised is not null
+                     or points_held_seq is not null
+                 ))
+             )";
+        if db.exists(sql, values![self.key])? {
+            return bad("it has settings of points without points");
+        }
         let sql = "select
                  (select count(*) from points where debate_key = ?1),
                  (select count(*) from points where debate_key = ?1 and blocks),
