@@ -20,7 +20,7 @@ use super::rows::{self, DebateRow};
 use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
 
 /// The version of the grammar of statements.
-const FORM: u64 = 1;
+pub(super) const FORM: u64 = 1;
 
 /// How many earlier versions of a document are searched for a quote.
 const EARLIER: u64 = 10;
@@ -28,12 +28,19 @@ const EARLIER: u64 = 10;
 /// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
 const LOOKED_UP: usize = 41;
 
-/// Reads the settings and counts of a debate's points, without the points.
-pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Failure> {
+/// Reads the settings of a debate's points.
+pub(super) fn rules(row: &Row<'_>, first: usize) -> Result<Option<PointRules>, Failure> {
     let Some(form) = row.get::<Option<u64>>(first)? else { return Ok(None) };
     if form != FORM {
         return Err(Damage::new(format!("its points have the unknown form {form}")).into());
     }
+    let (rounds, blocking) = (number(row, first + 1)?, rows::word(row, first + 2)?);
+    Ok(Some(PointRules { rounds, blocking }))
+}
+
+/// Reads the settings and counts of a debate's points, without the points.
+pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Failure> {
+    let Some(rules) = rules(row, first)? else { return Ok(None) };
     if !row.is_flag(first + 5)? {
         return Err(Damage::new("a flag of its points is neither 0 nor 1").into());
     }
@@ -43,10 +50,7 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
         None => None,
     };
     Ok(Some(Ledger {
-        rules: PointRules {
-            rounds: number(row, first + 1)?,
-            blocking: rows::word(row, first + 2)?,
-        },
+        rules,
         points: Vec::new(),
         documents: Vec::new(),
         claims: number(row, first + 3)?,
@@ -111,15 +115,6 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
 fn number(row: &Row<'_>, column: usize) -> Result<u32, Failure> {
     let number: u64 = row.get(column)?;
     u32::try_from(number).map_err(|_| Damage::new(format!("{number} is out of range")).into())
-}
-
-/// Writes the settings of a new debate's points.
-pub(super) fn open(db: &Db<'_>, key: i64, ledger: &Ledger) -> Result<(), Failure> {
-    let sql = "update debates set points_form = ?2, points_rounds = ?3, points_blocking = ?4
-         where key = ?1";
-    let PointRules { rounds, blocking } = ledger.rules;
-    db.run(sql, values![key, FORM, u64::from(rounds), blocking.as_str()])?;
-    keep(db, key, None, ledger)
 }
 
 /// Writes the difference between two ledgers of a debate.
@@ -504,7 +499,7 @@ impl Shelf<'_> {
             return Ok(());
         }
         let sql = "select seq, content from arguments
-             where debate_key = ?1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
+             where debate_key = ?1 and seq >= 1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
         let range = values![self.key, self.last.0, self.role.as_str()];
         let read = self.db.all(sql, range, |row| {
             let seq = Seq(row.get(0)?);

@@ -33,7 +33,7 @@ pub(super) struct Shapes {
 
 /// The numbers of debates and documents.
 pub(super) const DEBATES: u64 = 8;
-pub(super) const DOCUMENTS: u64 = 4;
+pub(super) const DOCUMENTS: u64 = 5;
 
 /// Imports a database of the older system and adds more.
 pub(super) async fn every_shape() -> Shapes {
@@ -75,7 +75,7 @@ async fn shapes(seats: bool) -> Shapes {
     let eventful = hall.eventful(plan).await;
     hall.world.adds(plan, "Plan, as agreed").await;
     let ruled = hall.ruled().await;
-    hall.with_points(plan).await;
+    hall.with_points().await;
     let (deleted, motion) = hall.open("Never mind", None, ResolutionPolicy::Auto).await;
     hall.claim(deleted, Role::Opponent, motion).await;
     hall.world.engine.delete(deleted).await.unwrap();
@@ -182,7 +182,9 @@ impl Hall {
     }
 
     /// With points: found and missing quotes, an upheld point, and a RESOLUTION that is held.
-    async fn with_points(&self, plan: DocumentId) {
+    async fn with_points(&self) {
+        let plan = self.document("Plan with points", None).await;
+        self.world.adds(plan, "Plan, with a second file").await;
         let (debate, motion) = self.open_with_points(plan).await;
         let target = motion;
         let text = "### NEW [major] No second file\n> Plan, with a second file\nWhy?\n\
