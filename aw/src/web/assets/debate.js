@@ -86,6 +86,26 @@ function refreshSoon() {
   soon = setTimeout(refresh, 40);
 }
 
+// Replaces the points, and keeps those open that a person has opened. The headings of statements follow.
+function refreshPoints(fresh) {
+  const old = document.getElementById("points");
+  if (!fresh || !old) return;
+  const focused = old.contains(document.activeElement) ? document.activeElement.closest(".point")?.id : null;
+  for (const details of old.querySelectorAll("details[open]")) {
+    fresh.querySelector(`#${details.parentElement.id} details`)?.setAttribute("open", "");
+  }
+  const top = old.scrollTop;
+  old.replaceWith(fresh);
+  fresh.scrollTop = top;
+  if (focused) fresh.querySelector(`#${focused} summary`)?.focus({ preventScroll: true });
+  for (const link of document.querySelectorAll("a[data-point]")) {
+    const now = fresh.querySelector(`#point-${link.dataset.point} .point-state`)?.cloneNode(true);
+    if (!now) continue;
+    now.lastChild.textContent = now.dataset.now;
+    link.replaceChildren(now);
+  }
+}
+
 async function refresh() {
   const mine = ++refreshing;
   let html;
@@ -97,7 +117,8 @@ async function refresh() {
     return;
   }
   if (mine !== refreshing) return;
-  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+  const answered = new DOMParser().parseFromString(html, "text/html");
+  const fresh = answered.getElementById("live");
   const old = document.getElementById("live");
   if (!fresh || !old) return;
   // Read first: an element that is moved loses the focus.
@@ -121,6 +142,7 @@ async function refresh() {
   }
   const open = [...old.querySelectorAll("details[open] code[id]")].map((code) => code.id);
   old.replaceWith(fresh);
+  refreshPoints(answered.getElementById("points"));
   for (const code of open) document.getElementById(code)?.closest("details")?.setAttribute("open", "");
   restore(fresh);
   if (focused && !fresh.contains(focused)) {
@@ -175,7 +197,15 @@ function heard(event, data) {
   return undefined;
 }
 
+// A link to a point opens it.
+function openPoint() {
+  const point = location.hash.match(/^#point-P\d+$/) && document.querySelector(`${location.hash} details`);
+  if (point) point.open = true;
+}
+
 export function start() {
+  openPoint();
+  addEventListener("hashchange", openPoint);
   // A link to an earlier argument leads to the page that shows it.
   const linked = Number(location.hash.match(/^#a-(\d+)$/)?.[1]);
   if (linked <= last && !document.getElementById(`a-${linked}`)) {
