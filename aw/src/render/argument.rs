@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use askama::Template;
-use aw_core::{Argument, ArgumentId, DocumentId, Kind, Ledger, Role, Seq, Via};
+use aw_core::{Argument, ArgumentId, DocumentId, Kind, Ledger, Outcome, Role, Seq, Via};
 use aw_record::{Citation, CitedDocument, DebateHead, PointRecord, Stated, Surroundings};
 
 use super::i18n::{Phrases, put};
@@ -186,7 +186,7 @@ struct TranscriptFrame<'a> {
     title: &'a str,
     kind: &'a str,
     state: &'static str,
-    outcome: Option<&'static str>,
+    outcome: Option<(Outcome, &'static str)>,
     id: String,
     opened: Stamp,
     updated: Stamp,
@@ -208,7 +208,7 @@ pub(crate) fn transcript_frame(
         title: head.title.as_str(),
         kind: head.debate_type.as_str(),
         state: t.state(head.state(), false),
-        outcome: t.outcome(head.outcome),
+        outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
         points: PointsView::of(head, points, t, &|seq| format!("#a-{seq}")).map(|view| view.html()),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),

@@ -174,6 +174,8 @@ phrases! {
     rounds_used: "round {n} of {all}", "vòng {n} trên {all}";
     one_blocks: "1 blocks", "1 đang chặn";
     many_block: "{} block", "{} đang chặn";
+    one_point_blocks: "1 point blocks", "1 point chặn";
+    many_points_block: "{} points block", "{} point chặn";
     nothing_blocks: "nothing blocks", "không có gì chặn";
     opponent_agrees: "the opponent agrees", "opponent đồng ý";
     held_policy: "The resolution waits for the arbitrator: this debate always asks before it closes.", "RESOLUTION chờ arbitrator: debate này luôn hỏi trước khi đóng.";
@@ -265,6 +267,16 @@ phrases! {
     blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
     unknown_option: "Nothing was sent: the APPEAL does not have this option. Choose again. Your text is kept.", "Chưa gửi gì: APPEAL không có phương án này. Hãy chọn lại. Nội dung của bạn vẫn được giữ.";
 
+    rule_on_points: "Rule on the points", "Ra ruling cho từng point";
+    rule_on_points_words: "What you choose here becomes a part of the ruling. Points that you leave stay as they are.", "Điều bạn chọn ở đây trở thành một phần của ruling. Point bạn để nguyên sẽ không đổi.";
+    uphold: "Uphold", "Giữ";
+    dismiss: "Dismiss", "Bác bỏ";
+    defer: "Defer", "Để sau";
+    leave: "Leave", "Để nguyên";
+    reason_for: "Reason for {} (optional)", "Lý do cho {} (không bắt buộc)";
+    by_this_ruling: "By this ruling.", "Theo ruling này.";
+    newest_words: "{role}, newest words", "{role}, lời mới nhất";
+
     // Intervention
     intervene: "Stop the agents", "Dừng các agent";
     intervene_words: "Both agents will wait for your ruling. If one is writing now, its text is kept and shown as parked.", "Cả hai agent sẽ chờ ruling của bạn. Nếu một agent đang viết, nội dung đó được giữ lại và hiện là parked.";
@@ -307,6 +319,13 @@ phrases! {
     approve_auto: "close it", "đóng luôn";
     approve_me: "ask me first", "hỏi tôi trước";
     approve_arbitrator: "ask the arbitrator first", "hỏi arbitrator trước";
+    keep_points: "Keep points", "Ghi các point";
+    keep_points_words: "The server numbers each objection, looks up its quotes, and lets no debate end while one blocks.", "Server đánh số từng phản đối, tra các trích dẫn của nó, và không để debate kết thúc khi còn point chặn.";
+    point_settings: "Rounds and blocking", "Số vòng và mức chặn";
+    rounds_label: "Rounds before the arbitrator decides (1 to 20)", "Số vòng trước khi arbitrator quyết định (1 đến 20)";
+    blocking_label: "Points that block", "Point nào chặn";
+    blocking_major: "critical and major ones", "nghiêm trọng và lớn";
+    blocking_critical: "only critical ones", "chỉ nghiêm trọng";
     create: "Open the debate", "Mở debate";
     created: "The debate is open. Paste one line into each of two agents:", "Debate đã mở. Dán mỗi dòng cho một agent:";
     line_proposer: "Be the proposer in debate {id}: run `aw agent show proposer --debate-id {id}` and go by what it prints.", "Hãy làm proposer trong debate {id}: chạy `aw agent show proposer --debate-id {id}` và làm theo những gì nó in ra.";
@@ -441,6 +460,14 @@ impl Phrases {
             Held::Policy => self.held_policy,
             Held::NotAgreed => self.held_not_agreed,
             Held::OtherVersion => self.held_other_version,
+        }
+    }
+
+    /// How many points block, in a list of debates.
+    pub(crate) fn blocking_points(&self, count: usize) -> String {
+        match count {
+            1 => self.one_point_blocks.to_owned(),
+            _ => put(self.many_points_block, count),
         }
     }
 

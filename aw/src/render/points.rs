@@ -80,7 +80,7 @@ pub(crate) struct PointView {
     pub(crate) severity_words: &'static str,
     pub(crate) title: String,
     /// The state, as HTML.
-    badge: String,
+    pub(crate) badge: String,
     pub(crate) is_alive: bool,
     pub(crate) is_blocking: bool,
     is_late: bool,

@@ -7,7 +7,7 @@ mod ruling;
 use std::collections::HashMap;
 
 use askama::Template;
-use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
+use aw_core::{ArgumentId, DebateId, Kind, Outcome, Role, Seq, State as DebateState, Via};
 use aw_record::{DebateHead, PageData};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -80,8 +80,8 @@ struct Live {
     foreign_rules: Option<&'static str>,
     state: DebateState,
     state_words: &'static str,
-    /// How it ended.
-    outcome: Option<&'static str>,
+    /// How it ended, and the same in words.
+    outcome: Option<(Outcome, &'static str)>,
     is_needed: bool,
     since: String,
     since_at: Stamp,
@@ -263,7 +263,7 @@ fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -
         }),
         state,
         state_words: t.state(state, rules),
-        outcome: t.outcome(head.outcome),
+        outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
         is_needed: rules && standing.pending().is_some(),
         since: t.ago(now - head.updated_at.0),
         since_at: Stamp(head.updated_at),

@@ -32,14 +32,18 @@ function restore(root) {
     const kept = localStorage.getItem(keyOf(field));
     if (kept === null) continue;
     if (field.type === "checkbox") field.checked = kept === "1";
-    else if (field.type === "radio") field.checked ||= field.value === kept && !field.form.elements.choice.value;
+    else if (field.type === "radio") {
+      // What the server sent comes first. It leaves a point for which nothing was chosen.
+      const sent = field.form.elements[field.name].value;
+      field.checked ||= field.value === kept && (sent === "" || sent === "leave");
+    }
     else if (field.value === "") field.value = kept;
     const around = field.closest("details");
     if (around && field.tagName === "TEXTAREA" && field.value !== "") around.open = true;
   }
 }
 
-// The keys of a ruling end with the number of its target, so a draft never appears in another dispute.
+// The keys of a ruling have the number of its target, so a draft never appears in another dispute.
 function forget(name) {
   const mine = `aw:${id}:${name}`;
   for (const key of Object.keys(localStorage)) {
@@ -51,7 +55,9 @@ function forget(name) {
 function overtaken(panel, live) {
   const form = panel.querySelector("form");
   const chosen = form.querySelector(".choice :checked")?.closest(".choice").innerText ?? "";
-  const text = [chosen.trim(), form.elements.words.value.trim()].filter(Boolean).join("\n\n");
+  const decided = [...form.querySelectorAll(".point-choice :checked")].filter((radio) => radio.value !== "leave")
+    .map((radio) => [radio.name.slice(6), radio.value, form.elements[`reason-${radio.name.slice(6)}`].value].join(" ").trim());
+  const text = [chosen.trim(), form.elements.words.value.trim(), ...decided].filter(Boolean).join("\n\n");
   if (text === "" || form.dataset.sent || ruling === 0) return;
   const notice = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
   const words = notice.querySelector("p");
@@ -213,7 +219,7 @@ export function start() {
     return;
   }
   if (debate.dataset.ruled) {
-    for (const name of ["rule", "choice", "close"]) forget(name);
+    for (const name of ["rule", "choice", "close", "point", "why"]) forget(name);
   }
   if (debate.dataset.ruled || location.pathname !== page) history.replaceState(null, "", page + location.hash);
   if (new URLSearchParams(location.search).has("stopped")) forget("stop");
