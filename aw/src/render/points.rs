@@ -162,7 +162,8 @@ fn excerpt(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let heading = lines.next().unwrap_or_default();
     let title = heading.find([']', ')']).map_or("", |at| heading.get(at + 1..).unwrap_or_default());
-    let title = title.trim_matches(|c: char| c.is_whitespace() || ":-–—.*`#".contains(c));
+    let title = title.trim_start_matches(|c: char| c.is_whitespace() || ":-–—.*`".contains(c));
+    let title = title.trim_end_matches(['#', ' ']);
     let is_own = |line: &&str| !line.is_empty() && !line.starts_with('>');
     let words = if title.is_empty() { lines.find(is_own).unwrap_or_default() } else { title };
     match words.char_indices().nth(EXCERPT) {
@@ -425,7 +426,7 @@ mod tests {
 
     #[test]
     fn an_excerpt_is_the_title_or_the_first_line_of_its_own() {
-        assert_eq!(excerpt("### P2 [rejected] Refunds: no.\nMore."), "Refunds: no");
+        assert_eq!(excerpt("### P2 [rejected] Refunds: no.\nMore."), "Refunds: no.");
         assert_eq!(excerpt("### P2 [open]\n> quoted\n\nThe reason."), "The reason.");
         assert_eq!(excerpt("### P2 [open]"), "");
         assert_eq!(excerpt(&"é".repeat(400)), "");
