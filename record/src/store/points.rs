@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use aw_core::{
     Change, Debate, DocumentId, Kind, Ledger, Library, Normal, PlanDocument, Point, PointId,
     PointRules, PointState, Quote, QuotePlace, Role, Said, Seq, Source, Statement, Subject, Word,
-    passage, statements,
+    passages, statements,
 };
 use uuid::Uuid;
 
@@ -350,41 +350,88 @@ pub(super) fn points(
     known: &DebateRow,
     only: Option<PointId>,
 ) -> Result<Vec<PointRecord>, Failure> {
-    let Some(ledger) = &known.head.debate.ledger else { return Ok(Vec::new()) };
-    let mut records: Vec<PointRecord> = ledger
-        .points
-        .iter()
-        .filter(|point| only.is_none_or(|only| point.id == only))
-        .map(|point| PointRecord { point: point.clone(), quotes: Vec::new(), turns: Vec::new() })
-        .collect();
+    let mut records = without_history(known);
+    records.retain(|record| only.is_none_or(|only| record.point.id == only));
     if records.is_empty() {
         return Ok(records);
     }
     let all = stated(db, known.key, Seq::FIRST, known.head.debate.standing.last)?;
-    for (at, statement) in all.iter().enumerate() {
-        let Some(record) =
-            records.iter_mut().find(|record| Some(record.point.id) == statement.point)
-        else {
-            continue;
-        };
-        if statement.seq == record.point.raised {
+    add_quotes(&mut records, &all);
+    if only.is_some() {
+        add_turns(db, known, &mut records, &all)?;
+    }
+    Ok(records)
+}
+
+/// All statements of a debate, and all its points with their quotes and their history.
+pub(super) fn history(
+    db: &Db<'_>,
+    known: &DebateRow,
+) -> Result<(Vec<Stated>, Vec<PointRecord>), Failure> {
+    if known.head.debate.ledger.is_none() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let mut records = without_history(known);
+    let all = stated(db, known.key, Seq::FIRST, known.head.debate.standing.last)?;
+    add_quotes(&mut records, &all);
+    add_turns(db, known, &mut records, &all)?;
+    Ok((all, records))
+}
+
+fn without_history(known: &DebateRow) -> Vec<PointRecord> {
+    let points = known.head.debate.ledger.iter().flat_map(|ledger| &ledger.points);
+    points
+        .map(|point| PointRecord { point: point.clone(), quotes: Vec::new(), turns: Vec::new() })
+        .collect()
+}
+
+/// The record of the point that a statement is about. The records are in the order of their numbers.
+fn record_of<'a>(
+    records: &'a mut [PointRecord],
+    statement: &Stated,
+) -> Option<&'a mut PointRecord> {
+    let point = statement.point?;
+    let at = records.binary_search_by_key(&point, |record| record.point.id).ok()?;
+    records.get_mut(at)
+}
+
+fn add_quotes(records: &mut [PointRecord], all: &[Stated]) {
+    for statement in all {
+        if let Some(record) = record_of(records, statement)
+            && statement.seq == record.point.raised
+        {
             record.quotes.clone_from(&statement.quotes);
         }
-        if only.is_some() {
-            let argument = find::argument_at(db, known, statement.seq)?;
-            let next = all.get(at + 1).filter(|next| next.seq == statement.seq);
-            let next = next.map(|next| next.line);
+    }
+}
+
+fn add_turns(
+    db: &Db<'_>,
+    known: &DebateRow,
+    records: &mut [PointRecord],
+    all: &[Stated],
+) -> Result<(), Failure> {
+    for statements in all.chunk_by(|one, next| one.seq == next.seq) {
+        let Some(first) = statements.first() else { continue };
+        if statements.iter().all(|statement| record_of(records, statement).is_none()) {
+            continue;
+        }
+        let argument = find::argument_at(db, known, first.seq)?;
+        let lines: Vec<u32> = statements.iter().map(|statement| statement.line).collect();
+        let texts = passages(argument.content.as_str(), &lines);
+        for (statement, text) in statements.iter().zip(texts) {
+            let Some(record) = record_of(records, statement) else { continue };
             record.turns.push(PointTurn {
                 seq: statement.seq,
                 role: argument.event.role(),
                 word: statement.word,
                 state: statement.state,
-                text: passage(argument.content.as_str(), statement.line, next),
+                text,
                 quotes: statement.quotes.clone(),
             });
         }
     }
-    Ok(records)
+    Ok(())
 }
 
 /// The facts about a text that the rules of points use, as they are before the argument that follows
