@@ -502,8 +502,7 @@ impl Heading {
         let flaw = |code, message: String, allowed: Vec<String>| {
             Some(Heading::Flawed(Flaw { allowed, ..Flaw::new(line, code, message) }))
         };
-        let own: Vec<String> = choices(role, kind).map(|word| word.to_string()).collect();
-        let either = own.join("|");
+        let own = || choices(role, kind).map(|word| word.to_string()).collect::<Vec<_>>();
         match (exists, subject) {
             (false, Subject::Point(_)) => {
                 let message = format!(
@@ -523,9 +522,10 @@ impl Heading {
         }
         let Some((spelling, title)) = bracket else {
             let message = format!(
-                "a heading about {subject} needs its word in brackets right after it: {subject} [{either}]"
+                "a heading about {subject} needs its word in brackets right after it: {subject} [{}]",
+                own().join("|")
             );
-            return flaw(FlawCode::Form, message, own);
+            return flaw(FlawCode::Form, message, own());
         };
         match meaning(role, kind, &spelling) {
             Some(word) => {
@@ -539,9 +539,10 @@ impl Heading {
                     Some(other) => (FlawCode::Role, format!("is a word of the {other}")),
                     None => (FlawCode::Word, format!("is no word for {subject}")),
                 };
+                let either = own().join("|");
                 let message =
                     format!("[{spelling}] {reason}; the {role} writes {subject} [{either}]");
-                flaw(code, message, own)
+                flaw(code, message, own())
             }
         }
     }

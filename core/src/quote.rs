@@ -234,7 +234,7 @@ fn list_item(line: &str) -> Option<&str> {
         1..=9 => line[digits..].strip_prefix(['.', ')'])?,
         _ => return None,
     };
-    after.starts_with(char::is_whitespace).then_some(after)
+    (after.is_empty() || after.starts_with(char::is_whitespace)).then_some(after)
 }
 
 /// A text without the quotation marks and ellipses around it.

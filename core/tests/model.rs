@@ -15,10 +15,18 @@
 //!
 //! The bound: both policies, debates of up to 7 arguments, and for each agent 1 lost reply and
 //! 1 death. `AW_MODEL_ARGUMENTS`, `AW_MODEL_LOSSES` and `AW_MODEL_DEATHS` set other bounds.
+//!
+//! A second world keeps points: the agents and the arbitrator send texts with statements, and an
+//! agent sends only a text that the rules accept when it writes it. Its debates have up to 5 arguments
+//! (`AW_MODEL_POINTS_ARGUMENTS`).
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::record::Record;
 use aw_core::{
-    Action, ByRole, Kind, Move, ResolutionPolicy, Role, Said, Seq, Standing, State, Verdict,
+    Action, ByRole, Kind, Ledger, Library, Move, Normal, PointRules, QuotePlace, ResolutionPolicy,
+    Role, Said, Seq, Severity, Source, Standing, State, Verdict, statements,
 };
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
@@ -37,7 +45,54 @@ const AGENTS: [Role; 2] = [Role::Proposer, Role::Opponent];
 struct Request {
     role: Role,
     play: Move<Seq>,
+    text: &'static str,
 }
+
+/// The text without a statement.
+const PLAIN: &str = "Nothing to say.";
+
+/// The MOTION of a debate with points.
+const MOTION: &str = "We delete old rows after 30 days.";
+
+/// What each role may say about the only point, besides nothing.
+const TEXTS: [(Role, &[&str]); 3] = [
+    (Role::Proposer, &["### P1 [accepted] Mended", "### P1 [rejected] No"]),
+    (
+        Role::Opponent,
+        &[
+            "### NEW [major] x\n> We delete old rows after 30 days.\nWhy.",
+            "### P1 [open] Yes",
+            "### P1 [resolved] Seen\n### VERDICT [agree]",
+            "### VERDICT [agree]\n> We delete old rows after 30 days.",
+        ],
+    ),
+    (Role::Arbitrator, &["### P1 [upheld] Mend it", "### P1 [dismissed] No"]),
+];
+
+/// The facts about each text, by the number of points.
+static SAID: LazyLock<HashMap<(Role, &str, u32), Said>> = LazyLock::new(|| {
+    let motion = Normal::of(MOTION);
+    let current = [Source { place: QuotePlace::Argument { seq: Seq::FIRST }, text: &motion }];
+    let library = Library { current: &current, earlier: Some(&[]), examined: &[] };
+    let mut all = HashMap::new();
+    for (role, texts) in TEXTS {
+        for text in [&[PLAIN], texts].concat() {
+            for points in 0..=2 {
+                let read = statements(text, role, points);
+                let look_up = |statement: aw_core::Statement| {
+                    let blocks = statement.blocks.iter();
+                    let quotes = blocks.flat_map(|block| library.check(block).unwrap()).collect();
+                    (statement, quotes)
+                };
+                let stated = read.statements.into_iter().map(look_up).collect();
+                let readable = library.readable_lines();
+                let said = Said { stated, flaws: read.flaws, readable, ..Said::default() };
+                all.insert((role, text, points), said);
+            }
+        }
+    }
+    all
+});
 
 /// What an agent does now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,7 +164,7 @@ enum Step {
     /// The role dies, and its successor begins with a wait that names no argument.
     BeginsAnew(Role),
     /// The arbitrator moves.
-    Arbitrates(Move<Seq>),
+    Arbitrates(Move<Seq>, &'static str),
 }
 
 /// What the server answers to an accepted write.
@@ -129,6 +184,8 @@ struct Small {
     idempotency: bool,
     /// Whether an agent begins anew although it does not know whether its text arrived.
     careless: bool,
+    /// Whether the debate keeps points.
+    points: bool,
 }
 
 impl Small {
@@ -144,12 +201,21 @@ impl Small {
             parking: true,
             idempotency: true,
             careless: false,
+            points: false,
         }
+    }
+
+    fn with_points() -> Self {
+        let arguments = match std::env::var("AW_MODEL_POINTS_ARGUMENTS") {
+            Ok(value) => value.parse().unwrap(),
+            Err(_) => 5,
+        };
+        Small { arguments, points: true, ..Small::bounded() }
     }
 
     /// The server: checks for a replay first, then the state.
     fn write(&self, world: &mut World, request: Request) -> Option<Reply> {
-        let Request { role, play } = request;
+        let Request { role, play, .. } = request;
         let known = world.requests.iter().position(|known| *known == Some(request));
         let replayed = known.filter(|_| self.idempotency).map(|at| Seq(at as u64 + 1));
         let seq = match replayed {
@@ -159,8 +225,8 @@ impl Small {
                 if !self.parking {
                     debate.standing.interrupted = ByRole::default();
                 }
-                let entries =
-                    debate.decide(role, world.record.locate(play), &Said::default()).ok()?;
+                let said = world.said(request);
+                let entries = debate.decide(role, world.record.locate(play), said).ok()?;
                 let seq = world.record.newest().next();
                 world.record.add(&entries);
                 world.requests.push(Some(request).filter(|_| role != Role::Arbitrator));
@@ -210,7 +276,8 @@ impl Small {
             }
             let close = Move::Ruling { target: None, verdict: Verdict::Close };
             let step = AGENTS.iter().find_map(|role| world.own_step(*role, Kind::Resolution));
-            world = match self.next_state(&world, step.unwrap_or(Step::Arbitrates(close))) {
+            let step = step.unwrap_or(Step::Arbitrates(close, PLAIN));
+            world = match self.next_state(&world, step) {
                 Some(next) => next,
                 None => return false,
             };
@@ -284,6 +351,35 @@ impl World {
         };
     }
 
+    /// The facts about the text of a request.
+    fn said(&self, request: Request) -> &'static Said {
+        let points = self.record.debate.ledger.as_ref().map_or(0, Ledger::count);
+        &SAID[&(request.role, request.text, points)]
+    }
+
+    /// The texts that a role may send with a move.
+    fn texts(&self, role: Role, kind: Kind) -> Vec<&'static str> {
+        let (_, texts) = TEXTS.iter().find(|(whose, _)| *whose == role).unwrap();
+        let states =
+            self.record.debate.ledger.is_some() && matches!(kind, Kind::Claim | Kind::Ruling);
+        let stated = texts.iter().copied().filter(|_| states);
+        [PLAIN].into_iter().chain(stated).collect()
+    }
+
+    /// Whether the rules accept a request now. Without points an agent does not ask, and the close
+    /// may surprise it.
+    fn accepts(&self, request: &Request) -> bool {
+        if self.record.debate.standing.state == State::Closed {
+            return true;
+        }
+        let (debate, play) = (&self.record.debate, self.record.locate(request.play));
+        // The second point would say nothing that the first one does not.
+        let one = |ledger: &Ledger| ledger.count() == 0 || !request.text.contains("NEW");
+        debate.ledger.as_ref().is_none_or(|ledger| {
+            one(ledger) && debate.decide(request.role, play, self.said(*request)).is_ok()
+        })
+    }
+
     /// The requests that this agent may send now.
     fn requests_in_hand(&self, role: Role) -> Vec<Request> {
         match self.agent(role).doing {
@@ -292,7 +388,14 @@ impl World {
                 if role == Role::Proposer {
                     plays.extend([Move::Appeal { target }, Move::Resolution { target }]);
                 }
-                plays.into_iter().map(|play| Request { role, play }).collect()
+                plays
+                    .into_iter()
+                    .flat_map(|play| {
+                        self.texts(role, play.kind()).into_iter().map(move |text| (play, text))
+                    })
+                    .map(|(play, text)| Request { role, play, text })
+                    .filter(|request| self.accepts(request))
+                    .collect()
             }
             Doing::Retries(request) => vec![request],
             Doing::Waits { .. } | Doing::Stopped => Vec::new(),
@@ -322,6 +425,13 @@ impl World {
             && self.record.newest() == self.record.debate.standing.last
             && Standing::fold(self.record.entries.iter().map(|entry| entry.event))
                 == Some(self.record.debate.standing)
+            && self.record.debate.ledger.as_ref().is_none_or(|ledger| {
+                let mut fold = Ledger::opened(ledger.rules, &[]);
+                for (seq, entry) in self.record.lines().skip(1) {
+                    fold.apply(seq, entry.event, &[], &entry.changes, entry.held);
+                }
+                fold == *ledger
+            })
     }
 }
 
@@ -337,8 +447,14 @@ impl Model for Small {
             losses: self.losses,
             deaths: self.deaths,
         };
+        let record = |policy| {
+            let mut record = Record::opened(policy);
+            let rules = PointRules { rounds: 1, blocking: Severity::Major };
+            record.debate.ledger = self.points.then(|| Ledger::opened(rules, &[]));
+            record
+        };
         let world = |policy: &ResolutionPolicy| World {
-            record: Record::opened(*policy),
+            record: record(*policy),
             requests: vec![None],
             proposer: waits(Some(Seq::FIRST)),
             opponent: waits(None),
@@ -373,9 +489,11 @@ impl Model for Small {
             }
         }
         let verdicts = [Verdict::GoOn, Verdict::Close];
-        let rulings = verdicts.map(|verdict| Move::Ruling { target: None, verdict });
-        steps.extend(rulings.map(Step::Arbitrates));
-        steps.push(Step::Arbitrates(Move::Intervention));
+        for text in world.texts(Role::Arbitrator, Kind::Ruling) {
+            let rulings = verdicts.map(|verdict| Move::Ruling { target: None, verdict });
+            steps.extend(rulings.map(|ruling| Step::Arbitrates(ruling, text)));
+        }
+        steps.push(Step::Arbitrates(Move::Intervention, PLAIN));
     }
 
     fn next_state(&self, world: &World, step: Step) -> Option<World> {
@@ -410,8 +528,8 @@ impl Model for Small {
                 agent.late.clear();
                 agent.doing = Doing::Waits { after: None };
             }
-            Step::Arbitrates(play) => {
-                self.write(&mut next, Request { role: Role::Arbitrator, play })?;
+            Step::Arbitrates(play, text) => {
+                self.write(&mut next, Request { role: Role::Arbitrator, play, text })?;
             }
         }
         Some(next)
@@ -469,6 +587,19 @@ fn no_argument_is_lost_and_no_agent_is_stuck() {
     let checker = model.checker().threads(2).spawn_bfs().join();
     println!("{model:?}: {} states", checker.unique_state_count());
     checker.assert_properties();
+}
+
+#[test]
+fn with_points_too_no_argument_is_lost_and_no_agent_is_stuck() {
+    let model = Small::with_points();
+    let checker = model.checker().threads(2).spawn_bfs().join();
+    println!("{model:?}: {} states", checker.unique_state_count());
+    checker.assert_properties();
+}
+
+#[test]
+fn with_points_too_an_interrupted_text_is_refused_without_parking() {
+    assert!(finds(Small { parking: false, ..Small::with_points() }, IN_HAND));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::record::Record;
 use aw_core::{
-    Action, Available, Entry, Event, Kind, Move, Refusal, ResolutionPolicy, Role, Seq, Standing,
-    State, Verdict,
+    Action, Available, Entry, Event, Kind, Move, Refusal, ResolutionPolicy, Role, Said, Seq,
+    Standing, State, Verdict, statements,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -284,6 +284,50 @@ fn every_move_in_every_debate_is_judged_as_the_tables_say() {
                 let expected = protocol.judge(record, *role, play);
                 let judged = record.judge(*role, play);
                 assert_eq!(judged, expected, "{role} plays {play:?} in {:?}", record.entries);
+            }
+        }
+    });
+}
+
+/// What texts would say in a debate with points: statements, flaws, quotes and citations.
+fn full_of_words() -> Vec<Said> {
+    let text = "### NEW [major] x\n> a quote\n### P1 [open]\n### VERDICT [agree]\n### P2 [accepted]\n### P1: fixed";
+    let document = "00000000-0000-4000-8000-000000000001".parse().unwrap();
+    let said = |role: &Role| {
+        let read = statements(text, *role, 2);
+        Said {
+            stated: read.statements.into_iter().map(|statement| (statement, Vec::new())).collect(),
+            flaws: read.flaws,
+            cites: vec![(document, 7)],
+            ..Said::default()
+        }
+    };
+    Role::ALL.iter().map(said).collect()
+}
+
+#[test]
+fn in_a_debate_without_points_every_move_is_judged_as_before_whatever_its_text_says() {
+    let texts = full_of_words();
+    assert!(texts.iter().all(|said| !said.flaws.is_empty()));
+    in_every_debate(|protocol, record| {
+        for role in Role::ALL {
+            for play in record.attempts() {
+                let expected = protocol.judge(record, *role, play);
+                for said in &texts {
+                    let judged = record.debate.decide(*role, record.locate(play), said);
+                    assert_eq!(judged, expected, "{role} plays {play:?} in {:?}", record.entries);
+                    // What it cites changes nothing either.
+                    if let Ok(entries) = judged {
+                        let (mut with, mut without) =
+                            (record.debate.clone(), record.debate.clone());
+                        for entry in &entries {
+                            with.apply(entry, &said.cites);
+                            without.apply(entry, &[]);
+                        }
+                        assert_eq!(with, without);
+                        assert_eq!(with.ledger, None);
+                    }
+                }
             }
         }
     });

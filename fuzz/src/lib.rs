@@ -11,6 +11,7 @@ mod http;
 mod kit;
 mod legacy;
 mod messages;
+mod points;
 mod scene;
 mod words;
 
@@ -20,13 +21,14 @@ pub use http::{bodies, callers, forms, queries};
 pub use kit::{edits, install, json};
 pub use legacy::legacy;
 pub use messages::messages;
+pub use points::{normal, quotes, statements};
 pub use words::{documents, markdown, options};
 
 /// A target: a function that accepts any bytes.
 pub type Target = fn(&[u8]);
 
 /// All targets, by the names of their seed folders.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("bodies", bodies),
     ("queries", queries),
     ("callers", callers),
@@ -36,6 +38,9 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("markdown", markdown),
     ("options", options),
     ("documents", documents),
+    ("statements", statements),
+    ("normal", normal),
+    ("quotes", quotes),
     ("settings", settings),
     ("types", types),
     ("manifest", manifest),

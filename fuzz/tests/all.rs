@@ -62,6 +62,21 @@ fn every_document_that_any_text_mentions_is_found_once() {
 }
 
 #[test]
+fn the_statements_of_any_text_stand_in_it() {
+    holds("statements", 8_000);
+}
+
+#[test]
+fn every_line_of_any_text_has_one_normal_form() {
+    holds("normal", 10_000);
+}
+
+#[test]
+fn a_quote_is_found_exactly_where_a_source_contains_it() {
+    holds("quotes", 6_000);
+}
+
+#[test]
 fn any_settings_are_refused_or_mean_the_same_in_another_form() {
     holds("settings", 4_000);
 }

@@ -7,6 +7,7 @@ mod files;
 mod import_beside_older_server;
 mod legacy;
 mod old_schemas;
+mod points;
 mod postgres;
 mod reads;
 mod schema_guards;

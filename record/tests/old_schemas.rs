@@ -10,13 +10,14 @@ use uuid::Uuid;
 use crate::world;
 
 /// Every released migration.
-pub(crate) const MIGRATIONS: [&str; 6] = [
+pub(crate) const MIGRATIONS: [&str; 7] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
     include_str!("../src/store/migrations/0004_seals.sql"),
     include_str!("../src/store/migrations/0005_passes.sql"),
     include_str!("../src/store/migrations/0006_former_ids.sql"),
+    include_str!("../src/store/migrations/0007_points.sql"),
 ];
 
 /// Copies a record into a file with an earlier schema.

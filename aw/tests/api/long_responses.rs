@@ -1,10 +1,13 @@
 //! Answers that are sent piece by piece: what they say, what room they take, how they end.
 
+use std::time::Duration;
+
 use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::sleep;
 
 use crate::world::driver::seqs;
 use crate::world::{DebateFor, Socket, World, eventually, in_time, new_id, text};
@@ -162,10 +165,14 @@ async fn an_upload_takes_its_share_of_memory_as_it_arrives() {
     let path = format!("/documents/{}", text(&kept["document_id"]));
     world.get(&path).await.ok();
     let mut half = half_a_document(&world).await;
+    let mut pause = Duration::from_millis(5);
     eventually("its room is taken", async || {
-        // A half that came while another answer was on its way was refused.
+        // A half that comes while another answer is on its way is refused, so the next half gets more time to come.
+        sleep(pause).await;
         if half.try_read(&mut [0; 16]).is_ok() {
             half = half_a_document(&world).await;
+            pause *= 2;
+            return false;
         }
         world.get(&path).await.status == 503
     })

@@ -10,7 +10,6 @@ mod input;
 mod lists;
 mod long_responses;
 mod old_clients;
-pub mod page_client;
 mod pages;
 mod presence;
 pub mod raw_http;

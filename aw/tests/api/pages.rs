@@ -5,7 +5,7 @@ use reqwest::Method;
 use reqwest::header::{LOCATION, SET_COOKIE};
 use serde_json::{Value, json};
 
-use super::page_client::{PageClient, see, seen, send};
+use crate::world::page_client::{PageClient, see, seen, send};
 use crate::world::{DebateFor, World, new_id};
 
 async fn with_token() -> World {
@@ -325,10 +325,7 @@ async fn language_and_theme_are_remembered() {
 }
 
 /// The fields of the form for a new debate, with changes.
-fn new_debate<'a>(
-    client: &PageClient<'_>,
-    changes: &[(&'a str, &'a str)],
-) -> Vec<(&'a str, String)> {
+fn new_debate<'a>(client: &PageClient, changes: &[(&'a str, &'a str)]) -> Vec<(&'a str, String)> {
     let mut fields = vec![
         ("debate", client.page.hidden("debate")),
         ("request", client.page.hidden("request")),
@@ -345,9 +342,9 @@ fn new_debate<'a>(
 }
 
 async fn send_new(
-    client: &PageClient<'_>,
+    client: &PageClient,
     changes: &[(&str, &str)],
-) -> super::page_client::PageResponse {
+) -> crate::world::page_client::PageResponse {
     let fields = new_debate(client, changes);
     let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     client.sends("/new", &fields).await

@@ -10,8 +10,8 @@ use reqwest::header::SET_COOKIE;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::page_client::{PageResponse, see, seen, send};
 use super::token_server::TokenServer;
+use crate::world::page_client::{PageResponse, see, seen, send};
 use crate::world::{World, new_id, text};
 
 /// What a browser says that is on its way to a page.

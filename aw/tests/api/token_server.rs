@@ -4,8 +4,8 @@ use aw::settings::{Guard, Limits};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::page_client::PageClient;
-use crate::world::{Answer, World, new_id, text};
+use crate::world::page_client::PageClient;
+use crate::world::{Answer, World, driver, text};
 
 /// A server that wants tokens. `secret` is the shared one.
 pub struct TokenServer {
@@ -35,11 +35,7 @@ impl TokenServer {
 
     /// A debate that waits for its opponent, and its motion.
     pub async fn debate(&self, title: &str) -> (String, String) {
-        let body = json!({
-            "debate_id": new_id(), "title": title, "debate_type": "general_debate",
-            "motion_content": "Yes.", "client_request_id": new_id(),
-        });
-        let opened = self.post("/debates", body).await;
+        let opened = self.post("/debates", driver::opening(title)).await;
         (text(&opened["debate"]["id"]), text(&opened["argument"]["id"]))
     }
 
@@ -53,18 +49,13 @@ impl TokenServer {
 
     /// Submits a CLAIM of the opponent and returns its id.
     pub async fn claim(&self, debate: &str, target: &str, content: &str) -> String {
-        let body = json!({
-            "role": "opponent", "target_id": target, "content": content,
-            "client_request_id": new_id(),
-        });
-        let claim = self.post(&format!("/debates/{debate}/arguments"), body).await;
-        text(&claim["argument"]["id"])
+        let body = driver::claim("opponent", target, content);
+        driver::id(&self.post(&format!("/debates/{debate}/arguments"), body).await)
     }
 
     /// Submits an APPEAL.
     pub async fn appeal(&self, debate: &str, target: &str, content: &str) {
-        let body = json!({"target_id": target, "content": content, "client_request_id": new_id()});
-        self.post(&format!("/debates/{debate}/appeal"), body).await;
+        self.post(&format!("/debates/{debate}/appeal"), driver::reply(target, content)).await;
     }
 
     /// A sign-in link for this token that leads to this path.
@@ -74,7 +65,7 @@ impl TokenServer {
     }
 
     /// Signs in with this token.
-    pub async fn guest(&self, token: &str) -> PageClient<'_> {
+    pub async fn guest(&self, token: &str) -> PageClient {
         let mut client = PageClient::open(&self.world, "/sign-in").await;
         let signed = client.signs_in(token).await;
         assert_eq!(signed.status, 303, "{}", signed.body);

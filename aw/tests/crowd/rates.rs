@@ -17,8 +17,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tower::ServiceExt;
 
 use super::{Holder, SHARED};
-use crate::api::page_client::{see, send};
 use crate::world::driver::opening;
+use crate::world::page_client::{see, send};
 use crate::world::{Answer, ServerProcess, World, in_time, text};
 
 async fn world(rates: Rates) -> World {

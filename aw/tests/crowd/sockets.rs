@@ -191,7 +191,7 @@ async fn the_sockets_of_a_deleted_debate_receive_that_and_close() {
     assert_eq!(bystander.hears("new_argument").await["argument"]["seq"], 2);
 
     let path = format!("/ws?debate_id={}", debate.id);
-    assert_eq!(Socket::with(&world, &path, &[]).await.err(), Some(404));
+    assert_eq!(Socket::with(&world.url, &path, &[]).await.err(), Some(404));
 }
 
 #[tokio::test]

@@ -6,9 +6,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use super::page::Browser;
 use super::scene::{Books, Scene, by, by_administrator, revoke, seat, world};
 use crate::world::driver::claim;
+use crate::world::page_client::PageClient;
 use crate::world::{Answer, Socket, World, eventually, in_time, new_id, text};
 
 /// How a token ends.
@@ -162,29 +162,29 @@ async fn a_socket_closes_when_its_session_ends() {
             let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
             let expires = matches!(how, Leaves::With(Ends::Expires)).then_some(3600);
             let made = seat(&world, json!({"role": "arbitrator", "expires_in": expires})).await;
-            let mut browser = Browser::new(&world).await;
-            browser.signs_in(&world, &text(&made["token"])).await;
-            let cookies = browser.cookies();
+            let mut browser = PageClient::open(&world, "/sign-in").await;
+            browser.signs_in(&text(&made["token"])).await;
+            let cookies = browser.cookies.clone();
             let mut socket = opened(&scene, all, ("cookie", &cookies)).await;
             match how {
                 Leaves::With(how) => end(&world, &made, how).await,
                 Leaves::IsOld => world.pass(Duration::from_secs(12 * 60 * 60)),
                 Leaves::SignsOut => {
-                    let left = browser.sends(&world, "/sign-out", &[]).send().await.unwrap();
+                    let left = browser.fills_in("/sign-out", &[]).send().await.unwrap();
                     assert_eq!(left.status(), 303);
                 }
                 Leaves::SignsInAnew => {
-                    assert!(browser.pastes(&world, &text(&made["token"])).await.is_some());
+                    assert!(browser.pastes(&text(&made["token"])).await.is_some());
                 }
             }
             write_secret(&scene).await;
             assert_eq!(socket.ends().await, Some(CloseCode::Policy), "{how:?}, {all}");
             // And a copy of the cookie is worth nothing.
             let page = format!("/debate/{}", scene.here);
-            let response = browser.visits(&world, &page).send().await.unwrap();
+            let response = browser.visits(&page).send().await.unwrap();
             assert_eq!(response.status(), 303, "{how:?}");
             let form = [("content", "Mine."), ("request", &new_id())];
-            let response = browser.sends(&world, &format!("{page}/stop"), &form);
+            let response = browser.fills_in(&format!("{page}/stop"), &form);
             assert_eq!(response.send().await.unwrap().status(), 401, "{how:?}");
         }
     }
@@ -272,7 +272,7 @@ async fn opened(scene: &Scene<'_>, all: bool, header: (&str, &str)) -> Socket {
         true => "/ws".to_owned(),
         false => format!("/ws?debate_id={}", scene.here),
     };
-    let mut socket = Socket::with(scene.world, &path, &[header]).await.expect("it is let in");
+    let mut socket = Socket::with(&scene.world.url, &path, &[header]).await.expect("it is let in");
     if !all {
         socket.hears("initial_state").await;
     }

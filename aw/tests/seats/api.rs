@@ -165,7 +165,7 @@ async fn say(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     let token = scene.token(who).await.map(|token| format!("Bearer {token}"));
     let lines: Vec<(&str, &str)> =
         token.iter().map(|token| ("authorization", token.as_str())).collect();
-    let Ok(mut socket) = Socket::with(scene.world, &path, &lines).await else {
+    let Ok(mut socket) = Socket::with(&scene.world.url, &path, &lines).await else {
         let request = upgrading(scene.asks(who, Method::GET, &path).await);
         return Outcome::of(request.send().await.unwrap()).await;
     };

@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 
 use super::api::upgrading;
-use super::page::Browser;
 use super::scene::{ADMINISTRATOR, Books, SHARED, Scene, by, by_administrator, seat, world};
 use crate::api::raw_http;
+use crate::world::page_client::PageClient;
 use crate::world::{Answer, Dice, World, new_id, text};
 
 /// How many requests are under way at a time.
@@ -317,9 +317,9 @@ async fn a_forged_session_opens_no_page() {
     let scene = Scene::with(&world, "AWAITING_ARBITRATOR").await;
     let made = seat(&world, json!({"role": "arbitrator"})).await;
     let token = text(&made["token"]);
-    let mut browser = Browser::new(&world).await;
-    browser.signs_in(&world, &token).await;
-    let session = browser.session.clone().unwrap();
+    let mut browser = PageClient::open(&world, "/sign-in").await;
+    browser.signs_in(&token).await;
+    let session = browser.session().unwrap();
     let link = link_of(&world, &token).await;
     let code = code_in(&link);
 
@@ -337,19 +337,19 @@ async fn a_forged_session_opens_no_page() {
     for word in &forged {
         let mut thief = browser.clone();
         thief.wears(word);
-        let response = thief.visits(&world, &page).send().await.unwrap();
+        let response = thief.visits(&page).send().await.unwrap();
         assert_eq!(response.status(), 303, "{word}");
-        let export = thief.visits(&world, &format!("/debates/{}/export", scene.here));
+        let export = thief.visits(&format!("/debates/{}/export", scene.here));
         Answer::to(export).await.refused(401, "AUTH_FAILED");
     }
     for word in forged.iter().step_by(10) {
         let mut thief = browser.clone();
         thief.wears(word);
         let fields = [("content", "Mine."), ("request", &new_id())];
-        let response = thief.sends(&world, &format!("{page}/rule"), &fields).send().await.unwrap();
+        let response = thief.fills_in(&format!("{page}/rule"), &fields).send().await.unwrap();
         assert_eq!(response.status(), 401, "{word}");
         let path = format!("/ws?debate_id={}", scene.here);
-        let socket = upgrading(thief.visits(&world, &path));
+        let socket = upgrading(thief.visits(&path));
         Answer::to(socket).await.refused(401, "AUTH_FAILED");
     }
     assert_eq!(books.read(), before);
@@ -357,13 +357,13 @@ async fn a_forged_session_opens_no_page() {
     // A session is no token, and neither is the code of a link.
     for word in [&session, &code] {
         by(&world, word, Method::GET, "/debates", None).await.refused(401, "AUTH_FAILED");
-        assert_eq!(browser.pastes(&world, word).await, None);
+        assert_eq!(browser.pastes(word).await, None);
     }
     // A session opens pages, what they show and what they follow; not the API.
     for path in ["/debates", "/tokens", "/metrics", "/openapi.json", "/documents"] {
-        Answer::to(browser.visits(&world, path)).await.refused(401, "AUTH_FAILED");
+        Answer::to(browser.visits(path)).await.refused(401, "AUTH_FAILED");
     }
-    let response = browser.visits(&world, &page).send().await.unwrap();
+    let response = browser.visits(&page).send().await.unwrap();
     assert_eq!(response.status(), 200, "the one that was given still does");
 }
 
@@ -372,7 +372,7 @@ async fn a_token_that_is_not_valid_does_not_sign_in() {
     let world = world().await;
     let made = seat(&world, json!({"role": "observer"})).await;
     let good = text(&made["token"]);
-    let browser = Browser::new(&world).await;
+    let browser = PageClient::open(&world, "/sign-in").await;
     let mut dice = Dice::new();
     let mut wrong: Vec<String> = near_misses(&good, &mut dice).into_iter().step_by(5).collect();
     wrong.extend(["", " ", "aw_", "null", "administrator"].map(str::to_owned));
@@ -381,10 +381,10 @@ async fn a_token_that_is_not_valid_does_not_sign_in() {
     let books = Books::of(&world);
     let before = books.read();
     for word in &wrong {
-        assert_eq!(browser.pastes(&world, word).await, None, "{word:?}");
+        assert_eq!(browser.pastes(word).await, None, "{word:?}");
     }
     assert_eq!(books.read(), before);
-    assert!(browser.pastes(&world, &good).await.is_some());
+    assert!(browser.pastes(&good).await.is_some());
 }
 
 #[tokio::test]
@@ -394,31 +394,31 @@ async fn a_link_works_once_within_ten_minutes_and_cannot_be_guessed() {
     let token = text(&made["token"]);
     let link = link_of(&world, &token).await;
     let code = code_in(&link);
-    let browser = Browser::new(&world).await;
+    let browser = PageClient::open(&world, "/sign-in").await;
     let mut signed_in = browser.clone();
-    signed_in.signs_in(&world, &token).await;
-    let session = signed_in.session.unwrap();
+    signed_in.signs_in(&token).await;
+    let session = signed_in.session().unwrap();
 
     let mut dice = Dice::new();
     let mut forged = near_misses(&code, &mut dice);
     forged.extend([token.clone(), session, ADMINISTRATOR.to_owned(), String::new()]);
     forged.extend((0..500).map(|_| Token::new().as_str().to_owned()));
     for word in &forged {
-        assert_eq!(browser.comes_by(&world, &with_code(word)).await, None, "{word:?}");
+        assert_eq!(browser.comes_by(&with_code(word)).await, None, "{word:?}");
         let fields = [("code", word.as_str())];
-        assert_eq!(browser.presses(&world, &fields).await, None, "{word:?}");
+        assert_eq!(browser.sends("/sign-in/link", &fields).await.session(), None, "{word:?}");
     }
-    assert!(browser.comes_by(&world, &link).await.is_some(), "the guesses did not use it up");
-    assert_eq!(browser.comes_by(&world, &link).await, None, "once");
+    assert!(browser.comes_by(&link).await.is_some(), "the guesses did not use it up");
+    assert_eq!(browser.comes_by(&link).await, None, "once");
 
     let late = link_of(&world, &token).await;
     world.pass(Duration::from_secs(10 * 60));
-    assert_eq!(browser.comes_by(&world, &late).await, None, "ten minutes are over");
+    assert_eq!(browser.comes_by(&late).await, None, "ten minutes are over");
 
     let orphan = link_of(&world, &token).await;
     let path = format!("/tokens/{}", text(&made["token_id"]));
     by_administrator(&world, Method::DELETE, &path, None).await.ok();
-    assert_eq!(browser.comes_by(&world, &orphan).await, None, "its token was taken back");
+    assert_eq!(browser.comes_by(&orphan).await, None, "its token was taken back");
 }
 
 /// A link that signs in with this token.

@@ -17,8 +17,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::forged_tokens::code_in;
-use super::page::{Browser, Remote, Served};
 use crate::loops::machine::{AtLast, Going, Machine, Ran, until};
+use crate::world::page_client::{PageClient, Remote};
 use crate::world::{new_id, text};
 
 /// Secrets of the story, by what they are.
@@ -201,32 +201,33 @@ async fn no_file_log_output_or_process_list_contains_a_secret() {
 
 /// Signing in by a token and by a link, looking around, ruling, signing out.
 async fn by_browser(server: &Remote, secrets: &mut Secrets, token: &str, link: &str, debate: &str) {
-    let mut browser = Browser::new(server).await;
-    browser.signs_in(server, token).await;
-    secrets.keep("a session", browser.session.as_ref().unwrap());
+    let mut browser = PageClient::open(server, "/sign-in").await;
+    browser.signs_in(token).await;
+    secrets.keep("a session", &browser.session().unwrap());
     let page = format!("/debate/{debate}");
-    assert_eq!(browser.visits(server, &page).send().await.unwrap().status(), 200);
+    assert_eq!(browser.visits(&page).send().await.unwrap().status(), 200);
     let form = [("content", "Stop."), ("request", &new_id())];
-    let stopped = browser.sends(server, &format!("{page}/stop"), &form).send().await.unwrap();
+    let stopped = browser.fills_in(&format!("{page}/stop"), &form).send().await.unwrap();
     assert_eq!(stopped.status(), 303);
-    let left = browser.sends(server, "/sign-out", &[]).send().await.unwrap();
+    let left = browser.fills_in("/sign-out", &[]).send().await.unwrap();
     assert_eq!(left.status(), 303);
 
-    let mut other = Browser::new(server).await;
+    let mut other = PageClient::open(server, "/sign-in").await;
     let path = link.split_once("/sign-in").unwrap().1;
     let path = format!("/sign-in{path}");
     // Somebody looks at it before the browser does.
-    assert_eq!(other.visits(server, &path).send().await.unwrap().status(), 200);
-    other.session = other.comes_by(server, &path).await;
-    secrets.keep("the session of a link", other.session.as_ref().expect("it is good once"));
-    assert_eq!(other.comes_by(server, &path).await, None);
-    assert_eq!(other.visits(server, "/").send().await.unwrap().status(), 200);
+    assert_eq!(other.visits(&path).send().await.unwrap().status(), 200);
+    let session = other.comes_by(&path).await.expect("it is good once");
+    secrets.keep("the session of a link", &session);
+    other.wears(&session);
+    assert_eq!(other.comes_by(&path).await, None);
+    assert_eq!(other.visits("/").send().await.unwrap().status(), 200);
     // A browser may send the page before as its referer.
-    let visit = other.visits(server, "/").header("referer", format!("{link}#x"));
+    let visit = other.visits("/").header("referer", format!("{link}#x"));
     assert_eq!(visit.send().await.unwrap().status(), 200);
-    let wrong = Browser::new(server).await;
+    let wrong = PageClient::open(server, "/sign-in").await;
     let typed = secrets.keep("a mistyped token", &format!("{token}x"));
-    assert_eq!(wrong.pastes(server, &typed).await, None);
+    assert_eq!(wrong.pastes(&typed).await, None);
 }
 
 /// What people send to places where it does not belong.

@@ -7,7 +7,6 @@ pub mod grid;
 mod leaks;
 mod one_debate_tokens;
 mod other_users;
-pub mod page;
 pub mod pages;
 pub mod scene;
 mod tools;

@@ -73,7 +73,7 @@ async fn a_list_has_the_one_debate_with_every_filter() {
 
         let browser = scene.browser(Who::Seat(role, Bound::Here)).await;
         for path in ["/", "/?state=CLOSED", "/?q=SQLite", "/?state=needed", "/needed"] {
-            let page = browser.visits(&world, path).send().await.unwrap().text().await.unwrap();
+            let page = browser.visits(path).send().await.unwrap().text().await.unwrap();
             assert!(!others.iter().any(|other| page.contains(other)), "{role} {path}");
         }
     }
@@ -85,7 +85,7 @@ async fn a_feed_sends_only_the_one_debate() {
     let scene = Scene::with(&world, "AWAITING_OPPONENT").await;
     let token = scene.token(Who::Seat("observer", Bound::Here)).await.unwrap();
     let header = format!("Bearer {token}");
-    let mut feed = Socket::with(&world, "/ws", &[("authorization", &header)]).await.unwrap();
+    let mut feed = Socket::with(&world.url, "/ws", &[("authorization", &header)]).await.unwrap();
     // Another debate is opened, changed, polled and deleted; then this one changes.
     let other = new_id();
     let opened =

@@ -8,9 +8,9 @@ use reqwest::Method;
 
 use super::api::upgrading;
 use super::grid::{Outcome, Row, check_in_every_state, rows};
-use super::page::Browser;
 use super::scene::{By, Scene, Who};
 use crate::world::new_id;
+use crate::world::page_client::PageClient;
 
 /// A session whose token has ended is like no session. The last rows are routes of the API: pages use the
 /// first three of them, and the others accept no session.
@@ -91,14 +91,14 @@ async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
         let fields = fields(row);
         let fields: Vec<(&str, &str)> =
             fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        browser.sends(scene.world, &path, &fields)
+        browser.fills_in(&path, &fields)
     } else if row.path == "/ws" {
-        upgrading(browser.visits(scene.world, &path))
+        upgrading(browser.visits(&path))
     } else if method == Method::POST {
-        let request = scene.world.request(method, &path).header("cookie", browser.cookies());
+        let request = scene.world.request(method, &path).header("cookie", &browser.cookies);
         request.header("content-type", "application/json").body("{}")
     } else {
-        scene.world.request(method, &path).header("cookie", browser.cookies())
+        scene.world.request(method, &path).header("cookie", &browser.cookies)
     };
     let outcome = Outcome::of(request.send().await.unwrap()).await;
     let is_move = row.note == "RULING" || row.note == "INTERVENTION";
@@ -121,7 +121,7 @@ impl Row {
 }
 
 /// The path of a row.
-pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
+pub fn path(scene: &Scene<'_>, row: &Row, browser: &PageClient) -> String {
     let none = new_id();
     let id = match row.note.as_str() {
         "cited here" => &scene.cited_here,
@@ -134,7 +134,7 @@ pub fn path(scene: &Scene<'_>, row: &Row, browser: &Browser) -> String {
     match path.as_str() {
         "/ws" if row.note == "of this" => format!("/ws?debate_id={id}"),
         "/sign-in/link" if row.how == "GET" => "/sign-in/link?code=aw_0123".to_owned(),
-        "/assets/{folder}/{name}" => browser.style.clone(),
+        "/assets/{folder}/{name}" => browser.page.after("rel=\"stylesheet\" href=\""),
         _ => path,
     }
 }

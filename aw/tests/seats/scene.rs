@@ -9,8 +9,8 @@ use aw::settings::{Guard, Key, Limits};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::page::Browser;
 use crate::world::driver::{opening_of, reply};
+use crate::world::page_client::PageClient;
 use crate::world::{Answer, World, new_id, postgres, text};
 
 /// The administrator's token.
@@ -119,7 +119,7 @@ pub struct Scene<'a> {
     /// A seat that no caller uses.
     pub spare_seat: String,
     tokens: RefCell<HashMap<Who, Option<String>>>,
-    browsers: RefCell<HashMap<Who, Browser>>,
+    browsers: RefCell<HashMap<Who, PageClient>>,
 }
 
 impl<'a> Scene<'a> {
@@ -199,28 +199,28 @@ impl<'a> Scene<'a> {
     }
 
     /// The browser of a caller, signed in if possible.
-    pub async fn browser(&self, who: Who) -> Browser {
+    pub async fn browser(&self, who: Who) -> PageClient {
         if let Some(known) = self.browsers.borrow().get(&who) {
             return known.clone();
         }
-        let mut browser = Browser::new(self.world).await;
+        let mut browser = PageClient::open(self.world, "/sign-in").await;
         match who {
             Who::Nobody => {}
             Who::Wrong => browser.wears(&format!("aw_{}", "0123456789abcdef".repeat(4))),
             // Signed in while the token was valid.
             Who::Expired => {
                 let made = seat(self.world, json!({"role": "arbitrator", "expires_in": 60})).await;
-                browser.signs_in(self.world, &text(&made["token"])).await;
+                browser.signs_in(&text(&made["token"])).await;
                 self.world.pass(Duration::from_secs(61));
             }
             Who::Revoked => {
                 let made = seat(self.world, json!({"role": "arbitrator"})).await;
-                browser.signs_in(self.world, &text(&made["token"])).await;
+                browser.signs_in(&text(&made["token"])).await;
                 revoke(self.world, &made).await;
             }
             Who::Administrator | Who::Shared | Who::Seat(..) => {
                 let token = self.token(who).await.expect("they have one");
-                browser.signs_in(self.world, &token).await;
+                browser.signs_in(&token).await;
             }
         }
         self.browsers.borrow_mut().insert(who, browser.clone());

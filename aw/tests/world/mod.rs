@@ -2,6 +2,7 @@
 //! PostgreSQL of `scripts/postgres`) and a clock that only the test moves.
 
 pub mod driver;
+pub mod page_client;
 mod patience;
 pub mod postgres;
 mod process;

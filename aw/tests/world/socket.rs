@@ -38,8 +38,8 @@ impl Socket {
     }
 
     /// Opens a path with these headers, or returns the status of the refusal.
-    pub async fn with(world: &World, path: &str, headers: &[(&str, &str)]) -> Result<Self, u16> {
-        let host = world.url.strip_prefix("http://").unwrap();
+    pub async fn with(url: &str, path: &str, headers: &[(&str, &str)]) -> Result<Self, u16> {
+        let host = url.strip_prefix("http://").unwrap();
         let mut request = format!("ws://{host}{path}").into_client_request().unwrap();
         for (name, value) in headers {
             let name: HeaderName = name.parse().unwrap();

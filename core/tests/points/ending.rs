@@ -58,6 +58,18 @@ fn a_ruling_allows_one_more_round() {
     assert!(!story.available(Role::Proposer).contains(&Available::Claim));
 }
 
+// So the opponent's CLAIMs end with `rounds` and the RULINGs, and the proposer may have one more for
+// each INTERVENTION that took the opponent's move.
+#[test]
+fn an_intervention_at_the_opponents_move_gives_the_proposer_another_claim() {
+    let twice = of_rounds(1).ruling("Go on.").proposer("A.").ruling("Go on.").proposer("B.");
+    assert_eq!((twice.ledger().claims, twice.ledger().limit()), (0, 3));
+    let story = twice.opponent("Hm.").proposer("C.").opponent("Hm.").proposer("D.").opponent("Hm.");
+    assert_eq!((story.ledger().claims, story.ledger().limit()), (3, 3));
+    let refusal = story.refuses(Role::Proposer, claim(&story), "E.");
+    assert!(matches!(refusal, Refusal::RoundsUsed { .. }), "{refusal:?}");
+}
+
 #[test]
 fn a_parked_claim_uses_no_round_and_is_not_refused_at_the_limit() {
     let story = of_rounds(1).intervenes();

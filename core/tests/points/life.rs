@@ -348,6 +348,10 @@ fn the_new_version_must_follow_the_ruling_that_upholds() {
     let again = upheld.revises(1, "Rows stay.").until(Role::Proposer).appeals();
     let again = again.ruling("### P1 [upheld]");
     assert_eq!(again.clone().proposer(&accepted(3)).state(1), PointState::Accepted);
+    // The version in which the RULING saw the point is no change after it.
+    let story = Story::of(PLAN).opponent(QUOTED).revises(1, KEPT);
+    let shown = story.ruling(&format!("### P1 [upheld] Mend it: {}", cite(1, 2)));
+    assert_eq!(shown.flaws(Role::Proposer, &accepted(2)), needed);
     // A RULING that says nothing about the point demands nothing.
     let silent = cited.ruling("Go on.");
     assert!(silent.judges(Role::Proposer, "### P1 [accepted] Mended").is_ok());

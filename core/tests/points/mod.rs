@@ -3,6 +3,7 @@
 mod ending;
 mod form;
 mod life;
+mod model;
 mod quotes;
 
 use std::collections::BTreeMap;

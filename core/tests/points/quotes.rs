@@ -107,6 +107,7 @@ fn the_normal_form_forgives_what_agents_change_when_they_copy() {
         ("carriage return", "the worker\r\nretries it\r\n", "the worker retries it"),
         ("line ends", "the worker\nretries\nit twice", "the worker retries it twice"),
         ("empty lines", "the worker\n\n---\n\nretries it", "the worker retries it"),
+        ("empty list items", "the worker\n1.\n-\nretries it", "the worker retries it"),
         ("fence lines", "the worker\n```rust\nretries it\n```", "the worker retries it"),
         ("outer quotation marks", "The worker retries it.", "\"The worker retries it.\""),
         ("typographic ones", "The worker retries it.", "“The worker retries it.”"),

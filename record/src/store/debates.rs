@@ -121,7 +121,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
         insert_type_texts(db, key, texts)?;
     }
     if let Some(ledger) = &head.debate.ledger {
-        points::open(db, key, ledger)?;
+        points::keep(db, key, None, ledger)?;
     }
     let argument = motion.clone().placed(new.id, Seq::FIRST, Event::Motion, None, motion.at);
     let argument =
@@ -425,11 +425,13 @@ fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<
 /// Writes the debate's row, its search text and its count.
 pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failure> {
     let standing = &head.debate.standing;
+    let rules = head.debate.ledger.as_ref().map(|ledger| ledger.rules);
     let sql = "insert into debates (id, title, debate_type, resolution_policy, created_at,
              updated_at, state, last_seq, proposer_count, opponent_count,
              proposer_newest, opponent_newest, arbitrator_newest,
-             proposer_interrupted, opponent_interrupted)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+             proposer_interrupted, opponent_interrupted,
+             points_form, points_rounds, points_blocking)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
          returning key";
     let row = values![
         head.id.uuid(),
@@ -447,6 +449,9 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         standing.newest.arbitrator.map(|seq| seq.0),
         standing.interrupted.proposer.map(|seq| seq.0),
         standing.interrupted.opponent.map(|seq| seq.0),
+        rules.map(|_| points::FORM),
+        rules.map(|rules| u64::from(rules.rounds)),
+        rules.map(|rules| rules.blocking.as_str()),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
     SearchIndex::Titles.keep(db, key, head.title.as_str())?;

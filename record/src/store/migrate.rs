@@ -27,7 +27,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_points.sql"),
 ];
 
-/// The schema that added checksums: older rows get theirs in the same migration.
+/// The schema that added checksums: older rows get theirs in the same transaction.
 const CHECKSUMS: i64 = 4;
 
 /// The kind of file at a path.
@@ -141,11 +141,12 @@ pub(super) fn apply(changes: &Connection, schema: i64) -> Result<(), Failure> {
     for (number, sql) in (1i64..).zip(MIGRATIONS) {
         if number > schema {
             changes.execute_batch(sql)?;
-            if number == CHECKSUMS {
-                checksums::keep_all(&Db::Sqlite(changes))?;
-            }
             changes.pragma_update(None, "user_version", number)?;
         }
+    }
+    // After the last migration: a checksum covers columns that later ones added.
+    if schema < CHECKSUMS {
+        checksums::keep_all(&Db::Sqlite(changes))?;
     }
     changes.pragma_update(None, "application_id", APPLICATION_ID)?;
     Ok(())

@@ -4,6 +4,7 @@
 //! out for a new argument, and verification works it out again for every recorded one.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
@@ -19,7 +20,7 @@ use super::rows::{self, DebateRow};
 use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
 
 /// The version of the grammar of statements.
-const FORM: u64 = 1;
+pub(super) const FORM: u64 = 1;
 
 /// How many earlier versions of a document are searched for a quote.
 const EARLIER: u64 = 10;
@@ -27,11 +28,21 @@ const EARLIER: u64 = 10;
 /// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
 const LOOKED_UP: usize = 41;
 
-/// Reads the settings and counts of a debate's points, without the points.
-pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Failure> {
+/// Reads the settings of a debate's points.
+pub(super) fn rules(row: &Row<'_>, first: usize) -> Result<Option<PointRules>, Failure> {
     let Some(form) = row.get::<Option<u64>>(first)? else { return Ok(None) };
     if form != FORM {
         return Err(Damage::new(format!("its points have the unknown form {form}")).into());
+    }
+    let (rounds, blocking) = (number(row, first + 1)?, rows::word(row, first + 2)?);
+    Ok(Some(PointRules { rounds, blocking }))
+}
+
+/// Reads the settings and counts of a debate's points, without the points.
+pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Failure> {
+    let Some(rules) = rules(row, first)? else { return Ok(None) };
+    if !row.is_flag(first + 5)? {
+        return Err(Damage::new("a flag of its points is neither 0 nor 1").into());
     }
     let held_seq = row.get::<Option<u64>>(first + 7)?.map(Seq);
     let held = match held_seq {
@@ -39,10 +50,7 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
         None => None,
     };
     Ok(Some(Ledger {
-        rules: PointRules {
-            rounds: number(row, first + 1)?,
-            blocking: rows::word(row, first + 2)?,
-        },
+        rules,
         points: Vec::new(),
         documents: Vec::new(),
         claims: number(row, first + 3)?,
@@ -57,10 +65,15 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
 pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
     let sql =
         "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
-             documents.id, demanded_seq, raised_seq, last_seq
+             documents.id, demanded_seq, raised_seq, last_seq, blocks
          from points left join documents on documents.key = document_key
          where debate_key = ?1 order by number";
     ledger.points = db.all(sql, values![key], |row| {
+        for flag in [4, 5, 7, 8, 13] {
+            if !row.is_flag(flag)? {
+                return Err(Damage::new("a flag of a point is neither 0 nor 1").into());
+            }
+        }
         Ok(Point {
             id: PointId(number(row, 0)?),
             severity: rows::word(row, 1)?,
@@ -81,10 +94,15 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
     if !in_order {
         return Err(Damage::new("a point is missing").into());
     }
-    let sql = "select documents.id, point_documents.version, examined
+    let sql = "select documents.id, point_documents.version, examined, ordinal
          from point_documents join documents on documents.key = document_key
          where debate_key = ?1 order by ordinal";
+    let mut ordinal = 0;
     ledger.documents = db.all(sql, values![key], |row| {
+        if row.get::<u64>(3)? != ordinal {
+            return Err(Damage::new("a document of its points is missing").into());
+        }
+        ordinal += 1;
         Ok(PlanDocument {
             document: row.get::<Uuid>(0)?.into(),
             version: row.get(1)?,
@@ -97,15 +115,6 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
 fn number(row: &Row<'_>, column: usize) -> Result<u32, Failure> {
     let number: u64 = row.get(column)?;
     u32::try_from(number).map_err(|_| Damage::new(format!("{number} is out of range")).into())
-}
-
-/// Writes the settings of a new debate's points.
-pub(super) fn open(db: &Db<'_>, key: i64, ledger: &Ledger) -> Result<(), Failure> {
-    let sql = "update debates set points_form = ?2, points_rounds = ?3, points_blocking = ?4
-         where key = ?1";
-    let PointRules { rounds, blocking } = ledger.rules;
-    db.run(sql, values![key, FORM, u64::from(rounds), blocking.as_str()])?;
-    keep(db, key, None, ledger)
 }
 
 /// Writes the difference between two ledgers of a debate.
@@ -254,19 +263,30 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     let range = values![key, first.0, last.0];
     let sql =
         "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
-             first_line, last_line
+             first_line, last_line, ordinal
          from point_quotes as q left join documents on documents.key = document_key
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
     let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
-    for (seq, turn, quote) in
-        db.all(sql, range, |row| Ok((row.get(0)?, row.get(1)?, quote(row)?)))?
-    {
-        quotes.entry((seq, turn)).or_default().push(quote);
-    }
+    let gap = |seq| Damage::new("a statement or a quote of it is missing").at_seq(Seq(seq));
+    db.each(sql, range, |row| {
+        let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let quotes = quotes.entry((seq, turn)).or_default();
+        if row.get::<u64>(11)? != quotes.len() as u64 {
+            return Err(gap(seq).into());
+        }
+        quotes.push(quote(row)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut before: Option<(u64, u64)> = None;
     let sql = "select seq, ordinal, line, subject, number, word, state from point_turns
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, ordinal";
     db.all(sql, range, |row| {
         let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
+        let expected = before.filter(|(last, _)| *last == seq).map_or(0, |(_, turn)| turn + 1);
+        if turn != expected {
+            return Err(gap(seq).into());
+        }
+        before = Some((seq, turn));
         let point = row.get::<Option<u64>>(4)?.map(|_| number(row, 4)).transpose()?.map(PointId);
         let subject = match (row.text(3)?, point) {
             ("NEW", Some(_)) => Subject::New,
@@ -479,7 +499,7 @@ impl Shelf<'_> {
             return Ok(());
         }
         let sql = "select seq, content from arguments
-             where debate_key = ?1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
+             where debate_key = ?1 and seq >= 1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
         let range = values![self.key, self.last.0, self.role.as_str()];
         let read = self.db.all(sql, range, |row| {
             let seq = Seq(row.get(0)?);

@@ -10,7 +10,7 @@ use super::shapes::every_shape;
 use super::{burglar, open, walk};
 
 /// The verified tables. Seats and passes may change.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 14] = [
     "debates",
     "arguments",
     "type_texts",
@@ -21,6 +21,10 @@ const TABLES: [&str; 10] = [
     "debate_counts",
     "document_counts",
     "seals",
+    "points",
+    "point_documents",
+    "point_turns",
+    "point_quotes",
 ];
 
 #[tokio::test]

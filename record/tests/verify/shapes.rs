@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use aw_core::{
-    ArgumentId, ByRole, Content, DebateId, DebateType, DocumentId, Hash, Move, ResolutionPolicy,
-    Role, SeatName, Summary, Title, Verdict, Via,
+    ArgumentId, ByRole, Content, DebateId, DebateType, DocumentId, Hash, Move, PointRules,
+    ResolutionPolicy, Role, SeatName, Summary, Title, Verdict, Via,
 };
 use aw_record::{Ask, NewDocument, NewSeat, Place, SeatRole, TypeTexts};
 use rusqlite::Connection;
@@ -32,8 +32,8 @@ pub(super) struct Shapes {
 }
 
 /// The numbers of debates and documents.
-pub(super) const DEBATES: u64 = 7;
-pub(super) const DOCUMENTS: u64 = 4;
+pub(super) const DEBATES: u64 = 8;
+pub(super) const DOCUMENTS: u64 = 5;
 
 /// Imports a database of the older system and adds more.
 pub(super) async fn every_shape() -> Shapes {
@@ -75,6 +75,7 @@ async fn shapes(seats: bool) -> Shapes {
     let eventful = hall.eventful(plan).await;
     hall.world.adds(plan, "Plan, as agreed").await;
     let ruled = hall.ruled().await;
+    hall.with_points().await;
     let (deleted, motion) = hall.open("Never mind", None, ResolutionPolicy::Auto).await;
     hall.claim(deleted, Role::Opponent, motion).await;
     hall.world.engine.delete(deleted).await.unwrap();
@@ -178,6 +179,39 @@ impl Hall {
         let claim = self.claim(debate, Role::Opponent, motion).await;
         self.play(debate, Role::Proposer, Move::Resolution { target: claim }, "Signed.").await;
         debate
+    }
+
+    /// With points: found and missing quotes, an upheld point, and a RESOLUTION that is held.
+    async fn with_points(&self) {
+        let plan = self.document("Plan with points", None).await;
+        self.world.adds(plan, "Plan, with a second file").await;
+        let (debate, motion) = self.open_with_points(plan).await;
+        let target = motion;
+        let text = "### NEW [major] No second file\n> Plan, with a second file\nWhy?\n\
+            ### NEW [minor] No tests\n> fn main() {}\n— src/main.rs\nAdd some.\n### VERDICT [object]";
+        let claim = self.play(debate, Role::Opponent, Move::Claim { target }, text).await;
+        let answer = "### P1 [rejected] One is enough.\n### P2 [deferred] Later.";
+        let target = claim;
+        let answer = self.play(debate, Role::Proposer, Move::Claim { target }, answer).await;
+        let text = "### P1 [open] It is not.\n### P2 [resolved]\nFine.";
+        let target = answer;
+        let held = self.play(debate, Role::Opponent, Move::Claim { target }, text).await;
+        self.play(debate, Role::Proposer, Move::Appeal { target: held }, "P1?").await;
+        let goes_on = Move::Ruling { target: None, verdict: Verdict::GoOn };
+        let text = "### P1 [dismissed] One is enough.\n> words of nobody at all";
+        let ruling = self.play(debate, Role::Arbitrator, goes_on, text).await;
+        let resolution = Move::Resolution { target: ruling };
+        self.play(debate, Role::Proposer, resolution, "Done.").await;
+    }
+
+    async fn open_with_points(&self, plan: DocumentId) -> (DebateId, ArgumentId) {
+        self.tick();
+        let mut request = opening(Uuid::now_v7().into(), "With points");
+        let Ask::Open { points, motion, .. } = &mut request.ask else { panic!("it opens one") };
+        *points = Some(PointRules::default());
+        *motion = Content::recorded(format!("Please examine doc_id={plan} (v2)."));
+        let debate = request.debate;
+        (debate, self.world.engine.execute(request).await.unwrap().argument.id)
     }
 
     async fn document(&self, summary: &str, seat: Option<Uuid>) -> DocumentId {

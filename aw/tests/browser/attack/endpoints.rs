@@ -5,10 +5,10 @@
 use serde_json::{Value, json};
 
 use crate::seats::grid::{Row, rows};
-use crate::seats::page::Browser;
 use crate::seats::scene::Scene;
 use crate::seats::{api, pages};
 use crate::world::World;
+use crate::world::page_client::PageClient;
 
 /// An endpoint and a request for it.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl<'a> Scenes<'a> {
 
     /// Every endpoint that some caller may use. Forms have the CSRF token of this browser, as if an
     /// attacker had guessed it.
-    pub fn endpoints(&self, browser: &Browser) -> Vec<Endpoint> {
+    pub fn endpoints(&self, browser: &PageClient) -> Vec<Endpoint> {
         let of_api = rows(api::GRID).into_iter().map(|row| (row, false));
         let of_pages = rows(pages::GRID).into_iter().map(|row| (row, true));
         let mut endpoints: Vec<Endpoint> = Vec::new();
@@ -79,7 +79,7 @@ impl<'a> Scenes<'a> {
         endpoints
     }
 
-    fn endpoint(&self, row: &Row, of_pages: bool, browser: &Browser) -> Endpoint {
+    fn endpoint(&self, row: &Row, of_pages: bool, browser: &PageClient) -> Endpoint {
         let scene = if row.how == "DELETE" || row.path.ends_with("/delete") {
             &self.doomed
         } else {

@@ -16,7 +16,7 @@ use super::techniques::{TECHNIQUES, Technique};
 use super::vantages::{Vantage, vantages};
 use crate::browser::process::ANOTHER_ADDRESS;
 use crate::browser::{Browser, Page};
-use crate::seats::page::Browser as Form;
+use crate::world::page_client::PageClient;
 use crate::world::{CEILING, World, eventually, free_listener, text};
 
 /// How long the script waits for an answer, in milliseconds. The log has what reached the server anyway.
@@ -71,7 +71,7 @@ impl<'a> Matrix<'a> {
         AttackerServer::at(TcpListener::bind(("::1", attacker_port)).unwrap(), address);
 
         let debates = Scenes::on(world).await;
-        let mut form = Form::new(world).await;
+        let mut form = PageClient::open(world, "/sign-in").await;
         form.csrf = text(&page.eval("document.querySelector('[name=csrf]').value").await);
         let endpoints = debates.endpoints(&form);
         // Requests from now on change when a role was last seen.

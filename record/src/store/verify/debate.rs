@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use aw_core::{
-    Argument, ArgumentId, Debate, DebateId, DocumentId, Entry, Event, Hash, Kind, Ledger, Said,
-    Seq, Standing, Time,
+    Argument, ArgumentId, Debate, DebateId, DocumentId, Entry, Event, Hash, Kind, Ledger,
+    PointRules, ResolutionPolicy, Said, Seq, Standing, Time,
 };
 use uuid::Uuid;
 
@@ -28,6 +28,8 @@ pub(crate) struct DebateWalk {
     id: DebateId,
     /// The standing and the points after the arguments verified so far.
     debate: Option<Debate>,
+    /// The policy and the settings of points.
+    settings: Option<(ResolutionPolicy, Option<PointRules>)>,
     /// How many statements and quotes those arguments have.
     statements: (u64, u64),
     forms: NormalForms,
@@ -65,6 +67,7 @@ impl DebateWalk {
             key,
             id,
             debate: None,
+            settings: None,
             statements: (0, 0),
             forms: NormalForms::default(),
             first: Hash::NONE,
@@ -90,6 +93,9 @@ impl DebateWalk {
     }
 
     fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<Option<Verified>, Failure> {
+        if self.debate.is_none() {
+            self.settings = Some(self.settings(db)?);
+        }
         let from = self.arguments().cast_signed();
         let ended = self.follow(db, budget);
         // Citations before the result of `follow`, so that the first damaged argument is named.
@@ -178,15 +184,24 @@ impl DebateWalk {
         Ok(argument.content.as_str().len())
     }
 
+    /// The settings of the debate. Its other columns are checked at the end.
+    fn settings(&self, db: &Db<'_>) -> Result<(ResolutionPolicy, Option<PointRules>), Failure> {
+        let sql = "select resolution_policy, points_form, points_rounds, points_blocking
+             from debates where key = ?1";
+        db.one(sql, values![self.key], |row| Ok((rows::word(row, 0)?, points::rules(row, 1)?)))
+    }
+
     /// The debate with its MOTION alone.
     fn opened(&self, db: &Db<'_>) -> Result<Debate, Failure> {
-        let sql = format!("select {HEAD} from debates where key = ?1");
-        let head = db.one(&sql, values![self.key], rows::debate_row)?.head;
-        let ledger = match head.debate.ledger {
-            Some(ledger) => Some(Ledger::opened(ledger.rules, &self.cites(db, Seq::FIRST)?)),
+        let (policy, rules) = match self.settings {
+            Some(settings) => settings,
+            None => self.settings(db)?,
+        };
+        let ledger = match rules {
+            Some(rules) => Some(Ledger::opened(rules, &self.cites(db, Seq::FIRST)?)),
             None => None,
         };
-        Ok(Debate { policy: head.debate.policy, standing: Standing::opened(), ledger })
+        Ok(Debate { policy, standing: Standing::opened(), ledger })
     }
 
     /// Works out again what an argument says about points, and compares it with the record.
@@ -379,6 +394,18 @@ impl DebateWalk {
     ) -> Result<(), Failure> {
         if kept != expected {
             return bad("its points do not follow from its arguments");
+        }
+        let sql = "select 1 from debates where key = ?1 and (
+                 (points_held_seq is null) <> (points_held is null)
+                 or (points_form is null and (
+                     points_rounds is not null or points_blocking is not null
+                     or points_claims is not null or points_rulings is not null
+                     or points_agreed is not null or points_revised is not null
+                     or points_held_seq is not null
+                 ))
+             )";
+        if db.exists(sql, values![self.key])? {
+            return bad("it has settings of points without points");
         }
         let sql = "select
                  (select count(*) from points where debate_key = ?1),
