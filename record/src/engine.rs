@@ -162,7 +162,11 @@ impl Engine {
     /// meanwhile, once more.
     async fn play(&self, new: NewMove) -> Result<WriteOutcome, Failure> {
         for _ in 0..EXAMINATIONS {
-            let examined = self.store.examine(&new).await?;
+            let (role, kind) = (new.role, new.play.kind());
+            let is_open = move |debate: &Debate| {
+                debate.available(role).iter().any(|open| open.kind() == kind)
+            };
+            let examined = self.store.examine(&new, is_open).await?;
             match self.store.play(new.clone(), examined, rule(new.role)).await {
                 Err(Failure::Overtaken) => {}
                 written => return written,

@@ -11,7 +11,7 @@ use super::inputs::{
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{self, QUOTED, Said};
+use super::results::{self, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
 use crate::api::advice::{Advice, Fix, said_of_write};
@@ -228,7 +228,7 @@ impl Toolbox {
             next_argument_id_to_wait: written.next_argument_id_to_wait,
             client_request_id: argument.client_request_id,
             url,
-            missed: missed.into_iter().map(Said::from).collect(),
+            missed: missed.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
         Ok(ToolAnswer::new(&result, words).quoting_all(&result.missed))

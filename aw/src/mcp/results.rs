@@ -23,7 +23,7 @@ pub(super) const QUOTED: &str = "what `content`, `summary`, `title` and `diff` s
 
 /// An argument, as agents read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(super) struct Said {
+pub(super) struct ToolArgument {
     /// Its name.
     pub(super) id: ArgumentIdText,
     /// Its place.
@@ -52,9 +52,9 @@ pub(super) struct Said {
     pub(super) content: String,
 }
 
-impl From<Argument> for Said {
+impl From<Argument> for ToolArgument {
     fn from(argument: Argument) -> Self {
-        Said {
+        ToolArgument {
             id: argument.id,
             seq: argument.seq,
             kind: argument.kind,
@@ -106,7 +106,7 @@ pub(super) struct Written {
     #[schema(required = true)]
     pub(super) url: Option<String>,
     /// What others wrote between the target and this argument: read it.
-    pub(super) missed: Vec<Said>,
+    pub(super) missed: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }
@@ -157,7 +157,7 @@ pub(super) struct Waited {
     pub(super) url: Option<String>,
     /// Everything the role has not seen, oldest first: read all of it. When there is nothing unseen,
     /// the newest argument of the others.
-    pub(super) arguments: Vec<Said>,
+    pub(super) arguments: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }
@@ -206,11 +206,11 @@ pub(super) struct Context {
     /// The documents it cites: read them with docs_get.
     pub(super) documents: Vec<CitedDocument>,
     /// What the debate is about.
-    pub(super) motion: Said,
+    pub(super) motion: ToolArgument,
     /// RULINGs older than `arguments`; they bind still.
-    pub(super) rulings: Vec<Said>,
+    pub(super) rulings: Vec<ToolArgument>,
     /// The newest arguments, in order.
-    pub(super) arguments: Vec<Said>,
+    pub(super) arguments: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }

@@ -12,7 +12,7 @@ use super::inputs::{DebateWait, Whole};
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{QUOTED, Said, Status, Waited};
+use super::results::{QUOTED, Status, ToolArgument, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
 use crate::api::advice::{Advice, awaited, patience_left};
@@ -173,7 +173,7 @@ impl Toolbox {
             pending_argument_id: news.pending_argument_id,
             omitted: news.omitted,
             url: self.transport.url_of(wait.seat.debate),
-            arguments: arguments.into_iter().map(Said::from).collect(),
+            arguments: arguments.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
             ..Waited::default()
         };

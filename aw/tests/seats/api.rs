@@ -23,6 +23,8 @@ pub const GRID: &str = "
     DELETE /debates/{id}                                    ???? ++ --- --- --- ---
     GET    /debates/{id}/type                               ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/export                             ???? ++ ++- ++- ++- ++-
+    GET    /debates/{id}/points                             ???? ++ ++- ++- ++- ++-
+    GET    /debates/{id}/points/{point}                     ???? 00 00- 00- 00- 00-
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
     GET    /verify                                          ???? ++ --- --- --- ---
 
@@ -36,6 +38,10 @@ pub const GRID: &str = "
     POST   /debates/{id}/ruling     RULING                  ???? ++ --- --- ++- ---
     POST   /debates/{id}/ruling     that is none            ???? 00 --- --- 0-- ---
     POST   /debates/{id}/intervention INTERVENTION          ???? ++ --- --- ++- ---
+    POST   /debates/{id}/check      CLAIM as proposer       ???? ++ ++- --- --- ---
+    POST   /debates/{id}/check      CLAIM as opponent       ???? ++ --- ++- --- ---
+    POST   /debates/{id}/check      APPEAL                  ???? ++ ++- --- --- ---
+    POST   /debates/{id}/check      RULING                  ???? ++ --- --- ++- ---
 
     GET    /debates/{id}/poll       as proposer             ???? ++ ++- --- --- ---
     GET    /debates/{id}/poll       as opponent             ???? ++ --- ++- --- ---
@@ -131,7 +137,7 @@ pub fn path(scene: &Scene<'_>, row: &Row) -> String {
         (_, "cited nowhere") => &scene.cited_nowhere,
         _ => debate,
     };
-    let mut path = row.path.replace("{id}", id);
+    let mut path = row.path.replace("{id}", id).replace("{point}", "P1");
     if path.ends_with("/poll") || path.ends_with("/wait") {
         let role = row.note.strip_prefix("as ").unwrap_or("proposer");
         path += &format!("?role={role}&wait=0");
@@ -151,6 +157,11 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
         "appeal" | "resolution" => reply(&scene.newest, "Whatever you say."),
         "ruling" => json!({"content": "So be it."}),
         "intervention" => json!({}),
+        "check" => {
+            let kind = row.note.split(' ').next().unwrap().to_lowercase();
+            let target = (kind != "ruling").then_some(&scene.newest);
+            json!({"move": kind, "role": role, "target_id": target, "content": "No."})
+        }
         "documents" | "versions" => json!({"summary": "Plan", "content": "Text"}),
         "tokens" if row.note.is_empty() => json!({"role": "observer"}),
         "tokens" => json!({"role": role}),

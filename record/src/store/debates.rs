@@ -162,6 +162,7 @@ pub(super) fn examine(
     db: &Db<'_>,
     forms: &NormalForms,
     new: &NewMove,
+    may_move: impl Fn(&Debate) -> bool,
 ) -> Result<Option<Examined>, Failure> {
     let known = live(db, new.debate)?;
     let debate = &known.head.debate;
@@ -170,9 +171,7 @@ pub(super) fn examine(
     }
     let last = debate.standing.last;
     let is_retry = of_request(db, &known, new.argument.request)?.is_some();
-    let may_move =
-        debate.available(new.role).iter().any(|available| available.kind() == new.play.kind());
-    let said = match may_move && !is_retry {
+    let said = match may_move(debate) && !is_retry {
         true => facts(db, forms, &known, new)?,
         false => Said { cites: cites(db, &new.argument)?, ..Said::default() },
     };

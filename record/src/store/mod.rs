@@ -41,8 +41,8 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Argument, ArgumentId, Content, DebateId, DebateType, DocumentId, Hash, PointId, RequestId,
-    Role, Seq, Standing, Time, mentions,
+    Argument, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Hash, PointId,
+    RequestId, Role, Seq, Standing, Time, mentions,
 };
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
@@ -438,15 +438,22 @@ impl Store {
     }
 
     /// Finds the facts about a text that the rules of points use, if its debate keeps points.
-    pub(crate) async fn examine(&self, new: &NewMove) -> Result<Option<Examined>, Failure> {
+    /// It reads none for a move that is not open.
+    pub(crate) async fn examine(
+        &self,
+        new: &NewMove,
+        is_open: impl Fn(&Debate) -> bool + Send + 'static,
+    ) -> Result<Option<Examined>, Failure> {
         let debate = new.debate;
         if !self.read(move |db| find::keeps_points(db, debate)).await? {
             return Ok(None);
         }
         let (store, new) = (self.clone(), new.clone());
         // Documents may be long, so the search runs beside the serving threads.
-        self.read_long(move |db| about(new.debate, debates::examine(db, &store.inner.forms, &new)))
-            .await
+        self.read_long(move |db| {
+            about(new.debate, debates::examine(db, &store.inner.forms, &new, &is_open))
+        })
+        .await
     }
 
     /// Judges a move without making it.
