@@ -34,7 +34,6 @@ async fn every_debate_with_points_ends_as_the_page_says() {
         }
     }
     let table = table.join("\n");
-    println!("{table}");
     let page = include_str!("../../../docs/convergence.md");
     let printed: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
     assert_eq!(
