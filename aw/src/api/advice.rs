@@ -1,6 +1,6 @@
 //! What a role does next, worked out from the server's answers: commands and tools show the same advice.
 
-use aw_core::{Action, Available, Role, State};
+use aw_core::{Action, Available, Course, Role, State};
 
 use super::error::{Code, Error};
 use super::types::{ArgumentIdText, News, Nothing, StateText, Word, Written};
@@ -20,12 +20,25 @@ pub enum Step {
     Rule(ArgumentIdText),
     /// Rule on this argument and close the debate.
     RuleAndClose(ArgumentIdText),
+    /// Save the transcript: the debate is closed.
+    Export,
+}
+
+impl Step {
+    /// The move of this course, as an answer to this argument.
+    pub fn of(course: Course, target: ArgumentIdText) -> Self {
+        match course {
+            Course::Respond => Step::Submit(target),
+            Course::Appeal => Step::Appeal(target),
+            Course::RequestCompletion => Step::RequestCompletion(target),
+        }
+    }
 }
 
 /// What a role should do now, and what else it could do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// None once the debate is closed.
+    /// The move to make. None where the server can do nothing more.
     pub next: Option<Step>,
     /// The other moves that are open.
     pub others: Vec<Step>,
@@ -41,19 +54,24 @@ impl Advice {
         };
         match action {
             Action::Respond | Action::AlignToRuling => {
-                let allows = |action| news.available_actions.contains(&Word::Known(action));
-                let mut others = Vec::new();
-                if allows(Available::Appeal) {
-                    others.push(Step::Appeal(newest));
-                }
-                if allows(Available::Resolution) {
-                    others.push(Step::RequestCompletion(newest));
-                }
-                Advice { next: Some(Step::Submit(newest)), others }
+                let advice = news.points.ledger.as_ref().and_then(|ledger| ledger.advice.as_ref());
+                let course = advice.and_then(|advice| advice.course.known());
+                let next = Step::of(course.unwrap_or(Course::Respond), newest);
+                let is_open = |action| news.available_actions.contains(&Word::Known(action));
+                let others = [
+                    (Available::Claim, Course::Respond),
+                    (Available::Appeal, Course::Appeal),
+                    (Available::Resolution, Course::RequestCompletion),
+                ]
+                .into_iter()
+                .filter(|(action, _)| is_open(*action))
+                .map(|(_, course)| Step::of(course, newest))
+                .filter(|step| *step != next);
+                Advice { next: Some(next), others: others.collect() }
             }
             // A RULING answers what is pending, which need not be the newest argument.
             Action::Rule => Advice::rule(news.pending_argument_id.unwrap_or(newest)),
-            Action::DebateClosed => Advice { next: None, others: Vec::new() },
+            Action::DebateClosed => Advice::export(),
             Action::WaitForOpponent
             | Action::WaitForProposer
             | Action::WaitForRuling
@@ -64,6 +82,25 @@ impl Advice {
     /// Rule on this argument.
     pub fn rule(pending: ArgumentIdText) -> Self {
         Advice { next: Some(Step::Rule(pending)), others: vec![Step::RuleAndClose(pending)] }
+    }
+
+    /// Follows from a write: to wait, unless it closed the debate.
+    pub fn after_write(written: &Written) -> Self {
+        match written.debate.state.known() {
+            Some(State::Closed) => Advice::export(),
+            _ => Advice::wait(Some(written.next_argument_id_to_wait)),
+        }
+    }
+
+    /// Save the transcript.
+    fn export() -> Self {
+        Advice { next: Some(Step::Export), others: Vec::new() }
+    }
+
+    /// The same for a server that exports no transcripts.
+    pub fn without_export(mut self) -> Self {
+        self.next = self.next.filter(|step| *step != Step::Export);
+        self
     }
 
     /// Wait for what comes after this argument.
@@ -143,6 +180,8 @@ impl Look {
 pub enum Fix {
     /// Wait for one's turn.
     Wait,
+    /// Make this move, which the rules of points advise, or save the transcript of a closed debate.
+    Take(Step),
     /// Read the debate: the target is wrong.
     ReadDebate,
     /// Read the debate: the text is there already. Its request id follows from the text, so nobody
@@ -160,7 +199,15 @@ impl Fix {
     /// Follows from the refusal of a write by this role.
     pub fn after(error: &Error, role: Option<Role>, is_id_derived: bool) -> Option<Self> {
         match (&error.code, error.field.as_deref()) {
-            (Code::ActionNotAllowed, _) => Some(Fix::Wait),
+            (Code::ActionNotAllowed, _) => {
+                if error.current_state == Some(State::Closed.into()) {
+                    return Some(Fix::Take(Step::Export));
+                }
+                let course = error.advice.as_ref().and_then(|advice| advice.course.known());
+                let newest = error.last_argument.as_ref().map(|last| last.id);
+                let step = course.zip(newest).map(|(course, newest)| Step::of(course, newest));
+                Some(step.map_or(Fix::Wait, Fix::Take))
+            }
             (Code::ArgumentNotFound, _) | (Code::InvalidInput, Some("target_id")) => {
                 Some(Fix::ReadDebate)
             }

@@ -16,10 +16,10 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::types::{
-    CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted, Diff, Document,
-    DocumentList, Health, KeptVersion, Link, NewToken, Poll, Seat, SubmitClaim, SubmitDocument,
-    SubmitIntervention, SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate,
-    VerifiedPiece, VersionList, Written,
+    CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
+    Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
+    Seat, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling, TokenList,
+    TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -275,6 +275,21 @@ pub fn intervene(debate: &str, body: SubmitIntervention) -> Request<Written> {
     Request::post(of_debate(debate, "/intervention"), body).with_operation(Operation::Write)
 }
 
+/// Judges a move as if it were made, and writes nothing.
+pub fn check(debate: &str, body: CheckMove) -> Request<Checked> {
+    Request::post(of_debate(debate, "/check"), body)
+}
+
+/// Reads all points of a debate, by number.
+pub fn points(debate: &str) -> Request<PointList> {
+    Request::get(of_debate(debate, "/points"))
+}
+
+/// Reads a point with its history.
+pub fn point(debate: &str, point: &str) -> Request<OnePoint> {
+    Request::get(of_debate(debate, "/points/").part(point))
+}
+
 /// Asks what is new; the server holds the question for so long.
 pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
     let Waiter { debate, role, after } = waiter;
@@ -455,5 +470,6 @@ mod tests {
         assert_eq!(documents(filter).call.path, path);
         assert_eq!(diff("d", None, Some(2)).call.path, "/documents/d/diff?to=2");
         assert_eq!(verify(None).call.path, "/verify");
+        assert_eq!(point("d", "P2/..").call.path, "/debates/d/points/P2%2F..");
     }
 }

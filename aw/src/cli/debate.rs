@@ -248,20 +248,14 @@ fn wait_line(
     next_flags.apply(line)
 }
 
-/// Adds the commands that follow from this advice.
-fn advised(
-    answer: Answer,
-    advice: &Advice,
-    debate: &str,
-    role: &str,
-    next_flags: NextFlags<'_>,
-) -> Answer {
+/// The command that takes this step.
+fn step_line(step: &Step, debate: &str, role: &str, next_flags: NextFlags<'_>) -> CommandLine {
     let on = |command: &str| CommandLine::new(command).flag("--debate-id", debate);
     let file = |line: CommandLine, target: ArgumentIdText| {
         let line = line.flag("--target-id", &target.0.to_string());
         next_flags.apply(line.flag("--file", super::next_command::YOUR_TEXT))
     };
-    let line = |step: &Step| match *step {
+    match *step {
         Step::Wait(after) => {
             let after = after.map(|after| after.0.to_string());
             wait_line(debate, role, after.as_deref(), next_flags)
@@ -271,14 +265,26 @@ fn advised(
         Step::RequestCompletion(target) => file(on("debate request-completion"), target),
         Step::Rule(target) => file(on("debate ruling"), target),
         Step::RuleAndClose(target) => file(on("debate ruling"), target).word("--close"),
-    };
+        // Its --format names the document, so the format of this answer is not passed on.
+        Step::Export => on("debate export"),
+    }
+}
+
+/// Adds the commands that follow from this advice.
+fn advised(
+    answer: Answer,
+    advice: &Advice,
+    debate: &str,
+    role: &str,
+    next_flags: NextFlags<'_>,
+) -> Answer {
+    let line = |step: &Step| step_line(step, debate, role, next_flags).into_string();
     let answer = match &advice.next {
-        Some(step) => answer.next(line(step).into_string()),
+        Some(step) => answer.next(line(step)),
         None => answer,
     };
     if advice.others.is_empty() {
         return answer;
     }
-    let others = advice.others.iter().map(|step| line(step).into_string());
-    answer.with("alternatives", others.collect::<Vec<_>>())
+    answer.with("alternatives", advice.others.iter().map(line).collect::<Vec<_>>())
 }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::connect::{Connection, Listener, TokenSource};
 use super::human;
 use super::output::{Answer, CliError};
+use crate::api::advice::Advice;
 use crate::api::client::{Reply, Request};
 use crate::api::http::{BUDGET, Client, Trouble};
 use crate::settings::{ClientSettings, environment};
@@ -178,6 +179,11 @@ impl Session {
     pub(super) fn url_of(&self, debate: &str) -> String {
         let folder = if self.client.is_older() { "debate/debates" } else { "debate" };
         format!("{}/{folder}/{debate}", self.client.base())
+    }
+
+    /// The part of this advice that the server can follow.
+    pub(super) fn followable(&self, advice: Advice) -> Advice {
+        if self.client.is_older() { advice.without_export() } else { advice }
     }
 
     /// Warns when the server is of another version.

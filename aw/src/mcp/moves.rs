@@ -184,22 +184,25 @@ impl Toolbox {
         let sent = self.transport.send(&request).await;
         let written = sent.map_err(|refusal| refused(refusal, seat, target, &id))?;
         let message = said_of_write(&written, done);
+        let usual = Advice::after_write(&written);
         let Written { debate: head, argument, missed, replayed, action, .. } = written;
+        let action = action.unwrap_or(Action::Wait.into());
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
         let is_fresh_stop =
             argument.kind == Kind::Intervention.into() && !argument.parked && !replayed;
         let advice = match is_fresh_stop {
             true => Advice::rule(argument.id),
-            false => Advice::wait(Some(written.next_argument_id_to_wait)),
+            false => usual,
         };
         let calls = NextCalls::of(advice, seat, next_wait);
         let url = self.transport.url_of(seat.debate);
         let words = format!(
-            "{message}. It is argument {} ({}) of debate {}, which is {} now.\n{}{}{}",
+            "{message}. It is argument {} ({}) of debate {}, which is {} now.\nAction: {}.\n{}{}{}",
             argument.seq,
             argument.kind,
             seat.debate,
             head.state,
+            action,
             url.as_ref()
                 .map_or(String::new(), |url| format!("A person can watch and rule at {url}\n")),
             if missed.is_empty() {
@@ -209,11 +212,10 @@ impl Toolbox {
             },
             calls.words(),
         );
-        let own = argument.id.0.to_string();
         let result = results::Written {
             message,
-            action: action.unwrap_or(Action::Wait.into()),
-            next: calls.next.unwrap_or_else(|| NextCall::wait(seat, Some(&own), next_wait)),
+            action,
+            next: calls.next,
             alternatives: calls.others,
             debate_id: head.id,
             debate_state: head.state,
@@ -249,6 +251,10 @@ fn refused(
     };
     match Fix::after(refusal.error(), Some(role), id.is_made) {
         Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, NextWait::default())),
+        Some(Fix::Take(step)) => match NextCall::of(step, seat, NextWait::default()) {
+            Some(call) => refusal.next(&call),
+            None => refusal,
+        },
         Some(Fix::ReadDebate) => refusal.next(&context()),
         Some(Fix::WrittenBefore) => refusal
             .saying("this text was written here before, with other arguments")

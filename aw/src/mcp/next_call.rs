@@ -74,14 +74,14 @@ impl NextCall {
         NextCall::new(Tool::DebateWait, &wait)
     }
 
-    /// The call that takes this step.
-    fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
+    /// The call that takes this step. No tool exports a transcript.
+    pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Option<Self> {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id) = (String::new(), None, None);
         let call = match step {
             Step::Wait(after) => {
                 let after = after.map(|after| after.0.to_string());
-                return NextCall::wait(seat, after.as_deref(), next_wait);
+                return Some(NextCall::wait(seat, after.as_deref(), next_wait));
             }
             Step::Submit(target) => {
                 let role = Some(seat.role.as_str().to_owned());
@@ -120,8 +120,9 @@ impl NextCall {
                 };
                 NextCall::new(Tool::DebateRuling, &call)
             }
+            Step::Export => return None,
         };
-        call.with_your(&["content"])
+        Some(call.with_your(&["content"]))
     }
 
     /// The call as text.
@@ -146,7 +147,10 @@ impl NextCalls {
     pub(super) fn of(advice: Advice, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let Advice { next, others } = advice;
         let call = |step| NextCall::of(step, seat, next_wait);
-        NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }
+        NextCalls {
+            next: next.and_then(call),
+            others: others.into_iter().filter_map(call).collect(),
+        }
     }
 
     /// The calls as text, a line each.

@@ -1,6 +1,7 @@
 //! Why a tool did not do what it was asked, and what to do next: the API's own errors, with
 //! suggestions for agents that call tools.
 
+use aw_core::Course;
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use serde_json::{Map, Value, json};
@@ -75,7 +76,7 @@ impl ToolRefusal {
             _ => Map::new(),
         };
         let refusal = ToolRefusal { more, ..ToolRefusal::from(error) };
-        let Error { code, suggestion, current_state, field, .. } = &*refusal.error;
+        let Error { code, suggestion, current_state, field, advice, .. } = &*refusal.error;
         let newest = suggestion.as_deref().and_then(|line| line.rsplit_once("--version "));
         let is_closed = *current_state == Some(aw_core::State::Closed.into());
         let suggestion = match code {
@@ -88,7 +89,18 @@ impl ToolRefusal {
                 Some((_, newest)) => format!("docs_get with version {newest}, or without version"),
                 None => "docs_get without version".to_owned(),
             },
-            Code::ActionNotAllowed if !is_closed => "Wait for your move: debate_wait".to_owned(),
+            Code::ActionNotAllowed if !is_closed => {
+                let course = advice.as_ref().and_then(|advice| advice.course.known());
+                match course {
+                    Some(Course::Appeal) => "Put it before the arbitrator: debate_appeal",
+                    Some(Course::RequestCompletion) => {
+                        "Ask to complete the debate: debate_request_completion"
+                    }
+                    Some(Course::Respond) => "Answer the points first: debate_submit",
+                    None => "Wait for your move: debate_wait",
+                }
+                .to_owned()
+            }
             Code::InvalidInput => match field.as_deref() {
                 Some("debate_id") => "See which there are: debate_list".to_owned(),
                 Some("body") => "See the tool's inputSchema".to_owned(),

@@ -77,8 +77,9 @@ pub(super) struct Written {
     pub(super) message: String,
     /// What the role should do now.
     pub(super) action: ActionText,
-    /// The call to make now.
-    pub(super) next: NextCall,
+    /// The call to make now; none once the debate is closed.
+    #[schema(required = true)]
+    pub(super) next: Option<NextCall>,
     /// Other calls that could be made instead.
     pub(super) alternatives: Vec<NextCall>,
     /// The debate.

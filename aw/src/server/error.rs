@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aw_core::{BadText, Refusal, State};
+use aw_core::{BadText, Course, Refusal, State};
 use aw_record::{Failure, Fault};
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderValue, StatusCode};
@@ -216,20 +216,32 @@ impl From<Failure> for Problem {
             }
             Failure::Refused { debate, role, refusal, last } => {
                 let state = refusal.state();
-                let suggestion = if state == State::Closed {
-                    "The debate is closed: nothing more can be submitted".to_owned()
-                } else {
-                    format!("aw debate wait --debate-id {debate} --role {role}")
-                };
-                let mut problem = Self::new(Code::ActionNotAllowed, message).suggest(suggestion);
-                problem.error.current_state = Some(state.into());
-                problem.error.allowed_roles = Some(state.floor().map(Word::Known).into_iter().collect());
-                problem.error.last_argument = Some((&last).into());
                 let (points, advice) = match *refusal {
                     Refusal::RoundsUsed { advice, .. } => (None, Some(advice)),
                     Refusal::PointsBlock { points, advice, .. } => (Some(points), Some(advice)),
                     _ => (None, None),
                 };
+                let suggestion = match &advice {
+                    _ if state == State::Closed => {
+                        "The debate is closed: nothing more can be submitted".to_owned()
+                    }
+                    Some(advice) => {
+                        let command = match advice.course {
+                            Course::Appeal => "appeal",
+                            Course::RequestCompletion => "request-completion",
+                            Course::Respond => "submit --role proposer",
+                        };
+                        format!(
+                            "aw debate {command} --debate-id {debate} --target-id {} --file YOUR_TEXT.md",
+                            last.id
+                        )
+                    }
+                    None => format!("aw debate wait --debate-id {debate} --role {role}"),
+                };
+                let mut problem = Self::new(Code::ActionNotAllowed, message).suggest(suggestion);
+                problem.error.current_state = Some(state.into());
+                problem.error.allowed_roles = Some(state.floor().map(Word::Known).into_iter().collect());
+                problem.error.last_argument = Some((&last).into());
                 problem.error.points = points.map(|ids| ids.into_iter().map(Text).collect());
                 problem.error.advice = advice.as_ref().map(Into::into);
                 problem

@@ -108,9 +108,9 @@ impl Script {
             };
         }
         match next_command(&answer) {
+            _ if said["action"] == "debate_closed" => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if is_a_turn(&answer) => self.take(talk, talk.steps.len() - 1, &answer),
             Some(line) => self.run(talk, line.to_owned()),
-            None if said["action"] == "debate_closed" => Reply::Say(LAST_WORDS.to_owned()),
             None => stuck("it does not say what to do next", &answer),
         }
     }

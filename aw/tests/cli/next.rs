@@ -81,7 +81,6 @@ impl Agents {
 fn every_line_works(flags: &[&'static str]) {
     let agents = Agents::new(flags);
     let file = ("--file", PLACEHOLDER);
-    let wait_after = |ran: &Ran| text(&ran.data()["next_argument_id_to_wait"]);
 
     // create: the proposer waits.
     let created = agents.create();
@@ -198,29 +197,26 @@ fn every_line_works(flags: &[&'static str]) {
     let resolved = agents.follow(&alternatives(&waited)[1], "B, and cheap.");
     assert_eq!(resolved.data()["debate_state"], "CLOSED");
     assert_eq!(resolved.data()["action"], "debate_closed");
-    agents.expect(
-        &resolved,
-        "wait",
-        &[("--role", "proposer"), ("--argument-id", &wait_after(&resolved))],
-    );
 
-    // debate_closed: nothing.
+    // debate_closed: the transcript, and never a wait.
+    let export = format!("aw debate export --debate-id {}", agents.debate);
+    assert_eq!(resolved.next(), export);
+    assert!(agents.aw.sh(&export).stdout.contains("B, and cheap."));
     for ran in [
-        agents.aw.sh(&resolved.next()),
+        agents.debate("wait", &["--role", "proposer"]),
         agents.debate("wait", &["--role", "opponent"]),
         agents.debate("wait", &["--role", "arbitrator"]),
         agents.debate("get-context", &["--role", "opponent"]),
     ] {
         let whole = ran.ok();
         assert_eq!(whole["content"][0]["data"]["action"], "debate_closed");
-        assert!(whole["metadata"]["next_command"].is_null(), "{whole}");
+        assert_eq!(whole["metadata"]["next_command"], *export, "{whole}");
         assert!(whole["metadata"]["alternatives"].is_null(), "{whole}");
     }
-    // A move that comes too late still says wait, which says that it is over.
     let late = agents
         .debate("submit", &["--role", "opponent", "--target-id", &ruling, "--content", "But"]);
     late.refused(5, "ACTION_NOT_ALLOWED");
-    assert_eq!(agents.aw.sh(&late.next()).data()["action"], "debate_closed");
+    assert_eq!(late.next(), export);
 }
 
 fn alternatives(ran: &Ran) -> Vec<String> {

@@ -69,7 +69,9 @@ fn two_hundred_turns_through_kills_crashes_and_restarts_end_closed_with_nothing_
         assert_eq!(own, agent.said, "what the {} said is there once, in its order", agent.role);
     }
     for agent in agents.iter().filter(|agent| agent.role != "arbitrator") {
-        for argument in record.iter().filter(|argument| argument["role"] != agent.role) {
+        // The server's own ruling closes the debate with the answer to the resolution.
+        let others = record.iter().filter(|argument| argument["automatic"] != true);
+        for argument in others.filter(|argument| argument["role"] != agent.role) {
             let id = text(&argument["id"]);
             assert!(agent.seen.contains(&id), "the {} never saw {argument}", agent.role);
         }
@@ -179,7 +181,7 @@ impl<'a> Agent<'a> {
         let usual = next(answer);
         let waits = usual.as_deref().is_some_and(|line| line.starts_with("aw debate wait "));
         match data["action"].as_str().unwrap_or("wait") {
-            "debate_closed" if data["status"].is_string() => assert_eq!(usual, None),
+            "debate_closed" => return None,
             "respond" | "align_to_ruling" | "rule" if data["status"].is_string() => assert!(!waits),
             _ => assert!(waits, "{answer}"),
         }

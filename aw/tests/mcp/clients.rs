@@ -102,9 +102,10 @@ fn a_whole_debate(revision: &str) {
     let opponent = claim(&mut sdk, "opponent", &turn, "No issue is left.");
     let mut turn = self::turn(&mut sdk, "proposer", proposer);
     turn["next"] = alternative(&turn, "debate_request_completion");
-    let proposer = claim(&mut sdk, "proposer", &turn, "One file, copied every hour.");
-    for (seat, order) in [("proposer", proposer), ("opponent", opponent)] {
-        let end = self::turn(&mut sdk, seat, order);
+    let order = sdk.follow("proposer", &turn, "One file, copied every hour.");
+    let closed = sdk.result(order)["structuredContent"].take();
+    let end = self::turn(&mut sdk, "opponent", opponent);
+    for end in [closed, end] {
         assert_eq!((&end["action"], &end["next"]), (&json!("debate_closed"), &Value::Null));
     }
 

@@ -10,8 +10,8 @@ use super::super::next_command::{CommandLine, YOUR_TEXT};
 use super::super::output::{Answer, CliError};
 use super::super::session::Session;
 use super::super::text::TextInput;
-use super::{Deadline, NextFlags, Shape, wait_line};
-use crate::api::advice::{Fix, said_of_write};
+use super::{Deadline, NextFlags, Shape, advised, step_line, wait_line};
+use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{Reply, Request};
 use crate::api::error::SERVER;
 use crate::api::types::{ActionText, ArgumentIdText, KindText, RequestIdText, StateText, Written};
@@ -155,6 +155,9 @@ impl Post<'_> {
                 let wait = wait_line(self.debate, role, target, next_flags).into_string();
                 next(problem, wait)
             }
+            Some(Fix::Take(step)) => {
+                next(problem, step_line(&step, self.debate, role, next_flags).into_string())
+            }
             Some(Fix::ReadDebate) => next(problem, context()),
             Some(Fix::Rewrite) => next(problem, self.draft.with_your_text()),
             Some(Fix::WrittenBefore) => {
@@ -228,17 +231,14 @@ impl Post<'_> {
         }
     }
 
-    /// The answer to a write, with the wait that follows it.
+    /// The answer to a write, with the command that follows it.
     pub(super) fn answer(&self, session: &Session, output: WriteOutput) -> Answer {
         let next_flags = self.draft.signature.next_flags(self.draft.shape);
-        let after = output.next_argument_id_to_wait.0.to_string();
-        let wait = wait_line(self.debate, self.draft.role, Some(&after), next_flags).into_string();
+        let advice = session.followable(Advice::after_write(&output.written));
         let message = output.message.clone();
-        let answer = Answer::new(output, human::written)
-            .message(message)
-            .next(wait)
-            .with("client_request_id", self.request.as_str());
-        session.checked(answer)
+        let answer = Answer::new(output, human::written).message(message);
+        let answer = advised(answer, &advice, self.debate, self.draft.role, next_flags);
+        session.checked(answer.with("client_request_id", self.request.as_str()))
     }
 }
 

@@ -261,6 +261,7 @@ impl GetContext {
             format: self.shape.format,
             attempt: None,
         };
+        let advice = session.followable(advice);
         let answer = advised(answer, &advice, &self.debate_id, role, next_flags);
         Ok(Shown::Answer(session.checked(answer)))
     }

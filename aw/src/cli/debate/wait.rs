@@ -177,7 +177,7 @@ impl Wait {
         };
         match heard {
             End::News(output) => {
-                let advice = Advice::after(&output.news);
+                let advice = session.followable(Advice::after(&output.news));
                 let answer = Answer::new(WaitOutput::News(output), human::waited);
                 let answer =
                     advised(answer, &advice, &self.debate_id, &self.role, self.next_flags());
