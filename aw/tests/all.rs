@@ -5,6 +5,7 @@ mod agents;
 mod api;
 mod browser;
 mod cli;
+mod convergence;
 mod crowd;
 mod faults;
 mod kit;

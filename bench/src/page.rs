@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use uuid::Uuid;
 
 use crate::Bench;
-use crate::caller::{LoadClient, LoadDebate, get};
+use crate::caller::{LoadClient, LoadDebate, get, post};
 use crate::figures::{Figures, Promise};
 use crate::samples::Samples;
 
@@ -51,11 +52,57 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
         figures.alone(name, "ms", readable.median(), promise(1_000.0));
         curves[1].push((arguments as f64, readable.median()));
     }
+    let path = format!("/debate/{}", of_points(&mut caller).await);
+    let (request, mut drawn) = (page(&path), Samples::default());
+    for _ in 0..bench.times(10, 40) {
+        let began = Instant::now();
+        caller.ask(&request).await;
+        drawn.took(began.elapsed());
+    }
+    let name = "page of 200 points";
+    figures.alone(format!("{name}: server"), "ms", drawn.median(), Promise::Recorded);
+    if let Some(browser) = &mut browser {
+        let mut readable = Samples::default();
+        for _ in 0..bench.times(3, 11) {
+            readable.add(browser.readable(&format!("http://{}{path}", server.address)).await);
+        }
+        let name = format!("{name}: readable in Chromium");
+        figures.alone(name, "ms", readable.median(), Promise::AtMost(1_000.0));
+    }
     let [drawn, readable] = curves;
     figures.curve("page", "the server, ms", drawn);
     if browser.is_some() {
         figures.curve("page", "readable in Chromium, ms", readable);
     }
+}
+
+/// Opens a debate with the most points that one may have, and returns its id.
+async fn of_points(caller: &mut LoadClient) -> String {
+    let id = Uuid::new_v4().to_string();
+    let motion = "We keep all of it in one file.";
+    let opening = json!({
+        "debate_id": id, "title": "What do points cost?", "debate_type": "general_debate",
+        "motion_content": motion, "points": {"rounds": 20}, "client_request_id": Uuid::new_v4(),
+    });
+    let mut debate = LoadDebate::resumed(&id, "", 0);
+    debate.heard(caller.ask(&post("/debates", &opening.to_string())).await);
+    let mut raised = 0;
+    while raised < 200 {
+        let points = (raised..200).take(12).map(|number| {
+            format!("### NEW [critical] What of case {number}?\n> {motion}\n\nIt is left out.\n")
+        });
+        let points: Vec<String> = points.collect();
+        raised += points.len();
+        for words in [points.concat(), "We keep it.".to_owned()] {
+            let claim = json!({
+                "role": debate.next_role(), "target_id": debate.newest, "content": words,
+                "client_request_id": Uuid::new_v4(),
+            });
+            let path = format!("/debates/{id}/arguments");
+            debate.heard(caller.ask(&post(&path, &claim.to_string())).await);
+        }
+    }
+    id
 }
 
 /// A request of a browser, without compression.

@@ -34,7 +34,7 @@ pub use ledger::{
 pub use play::{Move, Target, Verdict};
 pub use point::{
     PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements, Subject, Word,
-    passage, statements,
+    passages, statements,
 };
 pub use quote::{
     Evidence, Library, Lines, Nearest, Normal, Quote, QuoteCheck, QuotePlace, Source, lines_found,

@@ -387,19 +387,24 @@ pub fn statements(text: &str, role: Role, points: u32) -> Statements {
     read
 }
 
-/// The text of the statement whose heading is in this line, up to the next statement, whose line is
-/// `next`, or to the next heading of its level.
-pub fn passage(text: &str, line: u32, next: Option<u32>) -> String {
+/// The texts of the statements whose headings are in these lines, in order. Each goes up to the next
+/// of them, or to the next heading of its level.
+pub fn passages(text: &str, headings: &[u32]) -> Vec<String> {
     let (lines, _) = classify(text);
-    let first = line.saturating_sub(1) as usize;
-    let Some(Line::Heading { level, .. }) = lines.get(first).copied() else { return String::new() };
-    let ends = |(at, line): &(usize, &Line<'_>)| {
-        let is_level = matches!(line, Line::Heading { level: other, .. } if *other <= level);
-        is_level || next.is_some_and(|next| *at + 1 == next as usize)
+    let texts: Vec<&str> = text.split('\n').collect();
+    let passage = |(at, heading): (usize, &u32)| {
+        let first = heading.saturating_sub(1) as usize;
+        let Some(Line::Heading { level, .. }) = lines.get(first).copied() else {
+            return String::new();
+        };
+        let next = headings.get(at + 1).map_or(lines.len(), |next| next.saturating_sub(1) as usize);
+        let is_level =
+            |line: &Line<'_>| matches!(line, Line::Heading { level: other, .. } if *other <= level);
+        let until_next = lines.iter().take(next).skip(first + 1);
+        let end = until_next.take_while(|line| !is_level(line)).count() + first + 1;
+        texts.get(first..end).unwrap_or_default().join("\n").trim_end().to_owned()
     };
-    let end = lines.iter().enumerate().skip(first + 1).find(ends).map_or(lines.len(), |(at, _)| at);
-    let lines: Vec<&str> = text.split('\n').skip(first).take(end - first).collect();
-    lines.join("\n").trim_end().to_owned()
+    headings.iter().enumerate().map(passage).collect()
 }
 
 /// A line of a text.

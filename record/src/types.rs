@@ -333,8 +333,10 @@ pub struct PageData {
     pub pending: Option<Argument>,
     /// Whether its creator sent the texts of its type.
     pub own_rules: bool,
-    /// The statements of the stretch.
+    /// The statements of all arguments, in order.
     pub stated: Vec<Stated>,
+    /// Its points with their history, by number.
+    pub points: Vec<PointRecord>,
 }
 
 /// An argument without its text.
@@ -368,6 +370,10 @@ pub struct Surroundings {
     pub citations: Vec<Citation>,
     /// The statements they make.
     pub stated: Vec<Stated>,
+    /// The points of the debate as they are now.
+    pub ledger: Option<Ledger>,
+    /// Whether the debate is closed.
+    pub is_closed: bool,
 }
 
 /// A document that a debate cites.

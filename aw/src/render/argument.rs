@@ -4,11 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use askama::Template;
-use aw_core::{Argument, ArgumentId, DocumentId, Kind, Role, Seq, Via};
-use aw_record::{Citation, CitedDocument, DebateHead, Surroundings};
+use aw_core::{Argument, ArgumentId, DocumentId, Kind, Ledger, Outcome, Role, Seq, Via};
+use aw_record::{Citation, CitedDocument, DebateHead, PointRecord, Stated, Surroundings};
 
 use super::i18n::{Phrases, put};
 use super::markdown::{self, plain};
+use super::points::{PointsView, StatementNotes};
 use crate::api::types::Stamp;
 use crate::kit::texts::Language;
 
@@ -55,6 +56,13 @@ pub(crate) struct ArgumentContext<'a> {
     pub(crate) citations: &'a [Citation],
     /// The `seq` of each argument that another may answer.
     pub(crate) places: &'a HashMap<ArgumentId, Seq>,
+    /// The statements of the arguments.
+    pub(crate) stated: &'a [Stated],
+    /// The points as they are now, in a debate with points.
+    pub(crate) ledger: Option<&'a Ledger>,
+    pub(crate) is_closed: bool,
+    /// The address of an argument.
+    pub(crate) href: &'a dyn Fn(Seq) -> String,
     pub(crate) is_live: bool,
 }
 
@@ -82,7 +90,7 @@ impl ArgumentView {
             parked: event.parked(),
             automatic: event.automatic(),
             close: event.close(),
-            html: rendered(argument, context),
+            html: with_notes(argument, context),
             is_long: argument.content.as_str().len() > LONG,
             is_live: context.is_live,
         }
@@ -155,8 +163,18 @@ fn drawn(
     now: i64,
     is_live: bool,
 ) -> String {
-    let Surroundings { places, citations, .. } = around;
-    let context = ArgumentContext { phrases: language.phrases(), now, citations, places, is_live };
+    let Surroundings { places, citations, stated, ledger, is_closed } = around;
+    let context = ArgumentContext {
+        phrases: language.phrases(),
+        now,
+        citations,
+        places,
+        stated,
+        ledger: ledger.as_ref(),
+        is_closed: *is_closed,
+        href: &|seq| format!("#a-{seq}"),
+        is_live,
+    };
     ArgumentView::of(argument, &context).html()
 }
 
@@ -168,9 +186,11 @@ struct TranscriptFrame<'a> {
     title: &'a str,
     kind: &'a str,
     state: &'static str,
+    outcome: Option<(Outcome, &'static str)>,
     id: String,
     opened: Stamp,
     updated: Stamp,
+    points: Option<String>,
     /// Stands where the documents and the arguments go.
     gap: char,
 }
@@ -178,6 +198,7 @@ struct TranscriptFrame<'a> {
 /// The HTML around a transcript: before its documents, between them and the arguments, and after.
 pub(crate) fn transcript_frame(
     head: &DebateHead,
+    points: &[PointRecord],
     language: Language,
 ) -> Result<[String; 3], String> {
     let t = language.phrases();
@@ -187,6 +208,8 @@ pub(crate) fn transcript_frame(
         title: head.title.as_str(),
         kind: head.debate_type.as_str(),
         state: t.state(head.state(), false),
+        outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
+        points: PointsView::of(head, points, t, &|seq| format!("#a-{seq}")).map(|view| view.html()),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),
@@ -220,7 +243,24 @@ struct RenderCache {
 
 static CACHE: LazyLock<Mutex<RenderCache>> = LazyLock::new(Mutex::default);
 
-fn rendered(argument: &Argument, context: &ArgumentContext<'_>) -> String {
+/// The text of an argument as HTML, with the state of each point and the place of each quote. Only
+/// these change, so the cache has the rest.
+fn with_notes(argument: &Argument, context: &ArgumentContext<'_>) -> String {
+    let notes = StatementNotes::of(context.stated, argument.seq);
+    let html = rendered(argument, context, &notes);
+    match context.ledger.filter(|_| !notes.is_empty()) {
+        Some(ledger) => markdown::fill(&html, &|number| {
+            notes.note(number, ledger, context.is_closed, context.phrases, context.href)
+        }),
+        None => html,
+    }
+}
+
+fn rendered(
+    argument: &Argument,
+    context: &ArgumentContext<'_>,
+    notes: &StatementNotes<'_>,
+) -> String {
     let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(html) = cache().html.get(&argument.id) {
         return html.clone();
@@ -230,7 +270,12 @@ fn rendered(argument: &Argument, context: &ArgumentContext<'_>) -> String {
             |citation: &&Citation| citation.seq == argument.seq && citation.document == document;
         context.citations.iter().find(of).map(|citation| citation.version)
     };
-    let html = markdown::render(argument.content.as_str(), &version);
+    let html = if notes.is_empty() {
+        markdown::render(argument.content.as_str(), &version)
+    } else {
+        let (text, marks) = notes.marked(argument.content.as_str());
+        markdown::render_marked(&text, &version, &marks)
+    };
     if !context.is_live {
         // A transcript is read once and must not push out what pages show.
         return html;

@@ -1,6 +1,6 @@
 //! Every phrase of the pages in English and Vietnamese, side by side so that neither is forgotten.
 
-use aw_core::{Kind, Role, State};
+use aw_core::{Held, Kind, Outcome, PointState, Role, Severity, State, Word};
 use aw_record::SeatRole;
 
 use crate::kit::texts::Language;
@@ -168,6 +168,65 @@ phrases! {
     debate_id: "Debate id", "Id của debate";
     opened: "opened {}", "mở {}";
 
+    // Points
+    points: "Points", "Các point";
+    no_points: "No points yet.", "Chưa có point nào.";
+    rounds_used: "round {n} of {all}", "vòng {n} trên {all}";
+    one_blocks: "1 blocks", "1 đang chặn";
+    many_block: "{} block", "{} đang chặn";
+    one_point_blocks: "1 point blocks", "1 point chặn";
+    many_points_block: "{} points block", "{} point chặn";
+    nothing_blocks: "nothing blocks", "không có gì chặn";
+    opponent_agrees: "the opponent agrees", "opponent đồng ý";
+    held_policy: "The resolution waits for the arbitrator: this debate always asks before it closes.", "RESOLUTION chờ arbitrator: debate này luôn hỏi trước khi đóng.";
+    held_not_agreed: "The resolution waits for the arbitrator: the opponent has not agreed.", "RESOLUTION chờ arbitrator: opponent chưa đồng ý.";
+    held_other_version: "The resolution waits for the arbitrator: it cites another version than the one that the opponent agreed to.", "RESOLUTION chờ arbitrator: nó dẫn một phiên bản khác với phiên bản mà opponent đã đồng ý.";
+    critical: "critical", "nghiêm trọng";
+    major: "major", "lớn";
+    minor: "minor", "nhỏ";
+    point_open: "open", "còn mở";
+    point_accepted: "accepted", "đã chấp nhận";
+    point_rejected: "rejected", "bị phản đối";
+    point_deferred: "deferred", "xin để sau";
+    point_upheld: "upheld", "được giữ bởi ruling";
+    point_settled: "settled", "đã xong";
+    point_withdrawn: "withdrawn", "đã rút";
+    point_dismissed: "dismissed", "bị bác bởi ruling";
+    point_set_aside: "set aside", "để lại sau";
+    point_left_open: "left open", "bỏ ngỏ";
+    point_now: "{point} now: {state}", "{point} hiện: {state}";
+    owed_by: "{} owes a word", "{} phải trả lời";
+    blocks: "blocks", "chặn";
+    late: "late", "muộn";
+    late_words: "Raised late, about text that had not changed.", "Nêu muộn, về phần văn bản không thay đổi.";
+    unchanged: "text unchanged", "văn bản chưa đổi";
+    unchanged_words: "The proposer accepted it, and every quoted line still stands.", "Proposer đã chấp nhận, nhưng mọi dòng được trích vẫn còn nguyên.";
+    disputed: "held {} times", "bị giữ lại {} lần";
+    thread: "What was said", "Đã nói gì";
+    raised_as: "raises it as {}", "nêu lên ở mức {}";
+    says_resolved: "says: resolved", "nói: đã giải quyết";
+    says_open: "holds it: open", "giữ lại: còn mở";
+    says_withdrawn: "withdraws it", "rút lại";
+    says_accepted: "accepts it", "chấp nhận";
+    says_rejected: "rejects it", "phản đối";
+    says_deferred: "defers it", "xin để sau";
+    says_upheld: "upholds it", "giữ nguyên point";
+    says_dismissed: "dismisses it", "bác bỏ point";
+    quotes: "Quotes", "Trích dẫn";
+    found_in_document: "found in {document} v{version}, {lines}", "có trong {document} v{version}, {lines}";
+    found_in_argument: "found in argument #{seq}, {lines}", "có trong argument #{seq}, {lines}";
+    one_line: "line {}", "dòng {}";
+    some_lines: "lines {first} to {last}", "dòng {first} đến {last}";
+    outdated: "from v{}, changed since", "từ v{}, đã thay đổi";
+    unchecked: "from {}, not in the record", "từ {}, không có trong record";
+    not_in_record: "not in the record", "không có trong record";
+
+    // Outcomes
+    agreed: "agreed", "đã đồng thuận";
+    outcome_ruled: "ruled", "theo ruling";
+    left_open: "left open", "bỏ ngỏ";
+    completed: "completed at the proposer's request", "hoàn tất theo đề nghị của proposer";
+
     // Rules
     rules: "Rules of this debate", "Rules của debate này";
     back_to_debate: "Back to the debate", "Về debate";
@@ -207,6 +266,16 @@ phrases! {
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";
     blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
     unknown_option: "Nothing was sent: the APPEAL does not have this option. Choose again. Your text is kept.", "Chưa gửi gì: APPEAL không có phương án này. Hãy chọn lại. Nội dung của bạn vẫn được giữ.";
+
+    rule_on_points: "Rule on the points", "Ra ruling cho từng point";
+    rule_on_points_words: "What you choose here becomes a part of the ruling. Points that you leave stay as they are.", "Điều bạn chọn ở đây trở thành một phần của ruling. Point bạn để nguyên sẽ không đổi.";
+    uphold: "Uphold", "Giữ";
+    dismiss: "Dismiss", "Bác bỏ";
+    defer: "Defer", "Để sau";
+    leave: "Leave", "Để nguyên";
+    reason_for: "Reason for {} (optional)", "Lý do cho {} (không bắt buộc)";
+    by_this_ruling: "By this ruling.", "Theo ruling này.";
+    newest_words: "{role}, newest words", "{role}, lời mới nhất";
 
     // Intervention
     intervene: "Stop the agents", "Dừng các agent";
@@ -250,6 +319,13 @@ phrases! {
     approve_auto: "close it", "đóng luôn";
     approve_me: "ask me first", "hỏi tôi trước";
     approve_arbitrator: "ask the arbitrator first", "hỏi arbitrator trước";
+    keep_points: "Keep points", "Ghi các point";
+    keep_points_words: "The server numbers each objection, looks up its quotes, and lets no debate end while one blocks.", "Server đánh số từng phản đối, tra các trích dẫn của nó, và không để debate kết thúc khi còn point chặn.";
+    point_settings: "Rounds and blocking", "Số vòng và mức chặn";
+    rounds_label: "Rounds before the arbitrator decides (1 to 20)", "Số vòng trước khi arbitrator quyết định (1 đến 20)";
+    blocking_label: "Points that block", "Point nào chặn";
+    blocking_major: "critical and major ones", "nghiêm trọng và lớn";
+    blocking_critical: "only critical ones", "chỉ nghiêm trọng";
     create: "Open the debate", "Mở debate";
     created: "The debate is open. Paste one line into each of two agents:", "Debate đã mở. Dán mỗi dòng cho một agent:";
     line_proposer: "Be the proposer in debate {id}: run `aw agent show proposer --debate-id {id}` and go by what it prints.", "Hãy làm proposer trong debate {id}: chạy `aw agent show proposer --debate-id {id}` và làm theo những gì nó in ra.";
@@ -321,6 +397,86 @@ impl Phrases {
             (State::InterventionPending, true) => self.intervention_pending,
             (State::InterventionPending, false) => self.stopped_for_a_ruling,
             (State::Closed, _) => self.closed,
+        }
+    }
+
+    /// How a debate ended; nothing, while it goes on.
+    pub(crate) fn outcome(&self, outcome: Outcome) -> Option<&'static str> {
+        match outcome {
+            Outcome::Agreed => Some(self.agreed),
+            Outcome::Ruled => Some(self.outcome_ruled),
+            Outcome::LeftOpen => Some(self.left_open),
+            Outcome::Completed => Some(self.completed),
+            Outcome::Open => None,
+        }
+    }
+
+    /// How bad a point is.
+    pub(crate) fn severity(&self, severity: Severity) -> &'static str {
+        match severity {
+            Severity::Critical => self.critical,
+            Severity::Major => self.major,
+            Severity::Minor => self.minor,
+        }
+    }
+
+    /// Where a point stands. In a closed debate a point that is not over is left open.
+    pub(crate) fn point_state(&self, state: PointState, is_closed: bool) -> &'static str {
+        match state {
+            _ if is_closed && state.is_alive() => self.point_left_open,
+            PointState::Open => self.point_open,
+            PointState::Accepted => self.point_accepted,
+            PointState::Rejected => self.point_rejected,
+            PointState::Deferred => self.point_deferred,
+            PointState::Upheld => self.point_upheld,
+            PointState::Settled => self.point_settled,
+            PointState::Withdrawn => self.point_withdrawn,
+            PointState::Dismissed => self.point_dismissed,
+            PointState::SetAside => self.point_set_aside,
+        }
+    }
+
+    /// What a role does to a point by this word; nothing for a word about the whole plan.
+    pub(crate) fn says(&self, word: Word) -> String {
+        match word {
+            Word::Critical => put(self.raised_as, self.critical),
+            Word::Major => put(self.raised_as, self.major),
+            Word::Minor => put(self.raised_as, self.minor),
+            Word::Resolved => self.says_resolved.to_owned(),
+            Word::Open => self.says_open.to_owned(),
+            Word::Withdrawn => self.says_withdrawn.to_owned(),
+            Word::Accepted => self.says_accepted.to_owned(),
+            Word::Rejected => self.says_rejected.to_owned(),
+            Word::Deferred => self.says_deferred.to_owned(),
+            Word::Upheld => self.says_upheld.to_owned(),
+            Word::Dismissed => self.says_dismissed.to_owned(),
+            Word::Agree | Word::Object => String::new(),
+        }
+    }
+
+    /// Why a RESOLUTION waits for the arbitrator.
+    pub(crate) fn held(&self, held: Held) -> &'static str {
+        match held {
+            Held::Policy => self.held_policy,
+            Held::NotAgreed => self.held_not_agreed,
+            Held::OtherVersion => self.held_other_version,
+        }
+    }
+
+    /// How many points block, in a list of debates.
+    pub(crate) fn blocking_points(&self, count: usize) -> String {
+        match count {
+            1 => self.one_point_blocks.to_owned(),
+            _ => put(self.many_points_block, count),
+        }
+    }
+
+    /// How many points block.
+    pub(crate) fn blocking(&self, count: usize) -> String {
+        match count {
+            0 => self.nothing_blocks.to_owned(),
+            1 => self.one_blocks.to_owned(),
+            _ => put(self.many_block, count),
         }
     }
 

@@ -45,9 +45,27 @@ const NAME: usize = 1_000;
 /// Renders an agent's text as HTML. `links` returns the cited version of a document that the text
 /// mentions; other ids stay text.
 pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
+    render_marked(text, links, &[])
+}
+
+/// A place in a text where the page adds a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextMark {
+    /// At the end of the heading in this line.
+    Heading(usize),
+    /// After the quote that has this line.
+    Quote(usize),
+}
+
+/// Renders an agent's text as HTML, with a mark for each note. [`fill`] puts the notes there.
+pub(crate) fn render_marked(
+    text: &str,
+    links: &dyn Fn(DocumentId) -> Option<u64>,
+    marks: &[TextMark],
+) -> String {
     let (drawn, rest) = text.split_at(end_of_drawn(text));
     let mut named = invisible_chars::NAMED;
-    let (mut html, rest) = match draw(drawn, links, &mut named) {
+    let (mut html, rest) = match draw(drawn, links, marks, &mut named) {
         Some(drawing) => (SANITISER.clean(&drawing).to_string(), rest),
         None => (String::new(), text),
     };
@@ -57,6 +75,24 @@ pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
         html.push_str("</pre>");
     }
     html
+}
+
+/// The beginning and the end of a mark. Text of an agent cannot contain them, since `<` is escaped.
+const MARK: (&str, &str) = ("<data value=\"", "\"></data>");
+
+/// Replaces each mark in rendered HTML by its note, which must be HTML.
+pub(crate) fn fill(html: &str, note: &dyn Fn(usize) -> String) -> String {
+    let mut filled = String::with_capacity(html.len() + 256);
+    let mut parts = html.split(MARK.0);
+    filled.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let (number, rest) = part.split_once(MARK.1).unwrap_or(("", part));
+        if let Ok(number) = number.parse() {
+            filled.push_str(&note(number));
+        }
+        filled.push_str(rest);
+    }
+    filled
 }
 
 /// Where the drawn part ends: at the end of the text, after a blank line or after a line.
@@ -70,7 +106,12 @@ fn end_of_drawn(text: &str) -> usize {
     blank.or(most.rfind('\n').map(|at| at + 1)).unwrap_or(most.len())
 }
 
-fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) -> Option<String> {
+fn draw(
+    text: &str,
+    links: &dyn Fn(DocumentId) -> Option<u64>,
+    marks: &[TextMark],
+    named: &mut u32,
+) -> Option<String> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
     options.extension.table = tables_are_whole(text);
@@ -82,6 +123,7 @@ fn draw(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>, named: &mut u32) 
     let mut drawing = Drawing {
         html: String::with_capacity(text.len() * 2),
         links,
+        marks,
         named,
         highlighter: Highlighter::new(),
         nesting: Nesting::default(),
@@ -130,6 +172,7 @@ fn tables_are_whole(text: &str) -> bool {
 struct Drawing<'a> {
     html: String,
     links: &'a dyn Fn(DocumentId) -> Option<u64>,
+    marks: &'a [TextMark],
     /// How many more invisible characters are named.
     named: &'a mut u32,
     highlighter: Highlighter,
@@ -144,6 +187,8 @@ struct Drawing<'a> {
 struct Nesting {
     /// How many quotes and lists.
     blocks: usize,
+    /// Whether it is a quote.
+    is_quote: bool,
     /// How many levels of emphasis.
     emphasis: usize,
     /// Whether it is a list without space between its items.
@@ -177,18 +222,29 @@ impl Drawing<'_> {
                 }
                 self.headings.push(heading.level);
                 // The page's own headings end at h2, and no level may be skipped.
-                match self.headings.len() {
-                    1 => self.wrap("<h3>", "</h3>\n"),
-                    2 => self.wrap("<h4>", "</h4>\n"),
-                    3 => self.wrap("<h5>", "</h5>\n"),
-                    _ => self.wrap("<h6>", "</h6>\n"),
-                }
+                let (begin, end) = match self.headings.len() {
+                    1 => ("<h3>", "</h3>\n"),
+                    2 => ("<h4>", "</h4>\n"),
+                    3 => ("<h5>", "</h5>\n"),
+                    _ => ("<h6>", "</h6>\n"),
+                };
+                let line = data.sourcepos.start.line;
+                let marked = self.marked(&|mark| *mark == TextMark::Heading(line));
+                self.wrap(begin, "");
+                Cow::Owned(marked + end)
             }
             NodeValue::ThematicBreak => self.wrap("<hr>\n", ""),
             NodeValue::BlockQuote => {
+                let is_inner = std::mem::replace(&mut self.nesting.is_quote, true);
                 self.nesting.is_tight = false;
                 self.nesting.blocks += 1;
-                self.wrap_if(self.nesting.blocks <= NESTED, "<blockquote>\n", "</blockquote>\n")
+                let lines = data.sourcepos.start.line..=data.sourcepos.end.line;
+                let of_this =
+                    |mark: &TextMark| matches!(mark, TextMark::Quote(line) if lines.contains(line));
+                let marked = if is_inner { String::new() } else { self.marked(&of_this) };
+                let is_drawn = self.nesting.blocks <= NESTED;
+                let end = self.wrap_if(is_drawn, "<blockquote>\n", "</blockquote>\n");
+                Cow::Owned(end.into_owned() + &marked)
             }
             NodeValue::List(list) => {
                 self.nesting.blocks += 1;
@@ -309,6 +365,12 @@ impl Drawing<'_> {
             // The document itself, and nodes of extensions that are off.
             _ => Cow::Borrowed(""),
         }
+    }
+
+    /// The marks for which this is so.
+    fn marked(&self, is_here: &dyn Fn(&TextMark) -> bool) -> String {
+        let here = self.marks.iter().enumerate().filter(|(_, mark)| is_here(mark));
+        here.map(|(number, _)| format!("{}{number}{}", MARK.0, MARK.1)).collect()
     }
 
     fn wrap(&mut self, begin: &str, end: &'static str) -> Cow<'static, str> {

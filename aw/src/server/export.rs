@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use aw_core::{Argument, Seq};
+use aw_core::{Argument, Ledger, Outcome, Seq};
 use aw_record::{CitedDocument, Selection};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
@@ -67,9 +67,9 @@ pub(super) async fn export(
 /// The transcript as one HTML file that loads nothing else.
 async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Response, Problem> {
     let permit = app.response_budget.take_for_stream(HTML_EXTRA)?;
-    let head = debate.stretch(0, 0).await?.debate;
+    let (head, points) = debate.points().await?;
     let [begin, before_arguments, end] =
-        argument::transcript_frame(&head, language).map_err(Problem::fault)?;
+        argument::transcript_frame(&head, &points, language).map_err(Problem::fault)?;
     let (last, now) = (head.debate.standing.last, debate.now().0);
     let mut arguments = ArgumentReader::between(&debate, Selection::All, Seq(0), last);
     let mut documents = CitedReader::by(&debate);
@@ -104,15 +104,19 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
 async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
     let permit = app.response_budget.take_for_stream(0)?;
     let head = debate.stretch(0, 0).await?.debate;
+    let outcome = Language::English.phrases().outcome(head.outcome);
     let begin = format!(
-        "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n- Opened: {}\n- Updated: {}\n",
+        "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n{}- Opened: {}\n- Updated: {}\n",
         literal(head.title.as_str()),
         head.id,
         head.debate_type,
         head.state(),
+        outcome.map(|words| format!("- Outcome: {words}\n")).unwrap_or_default(),
         Stamp(head.created_at),
         Stamp(head.updated_at),
     );
+    let points = head.debate.ledger.as_ref().map(|ledger| points(ledger, head.outcome));
+    let points = points.unwrap_or_default();
     let last = head.debate.standing.last;
     let mut arguments = ArgumentReader::between(debate, Selection::All, Seq(0), last);
     let mut documents = CitedReader::by(debate);
@@ -121,6 +125,7 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
         while let Some(piece) = documents.next().await? {
             out.send(piece.iter().map(line).collect::<String>()).await?;
         }
+        out.send(points).await?;
         while let Some(piece) = arguments.next().await? {
             let draw = move || piece.iter().map(section).collect::<String>();
             out.send(DRAWING.run(draw).await?).await?;
@@ -134,6 +139,23 @@ fn line(document: &CitedDocument) -> String {
     let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
     let summary = literal(document.summary.as_str());
     format!("- Document: `{}` v{}{gone}: {summary}\n", document.id, document.version)
+}
+
+/// The points of a debate and their states.
+fn points(ledger: &Ledger, outcome: Outcome) -> String {
+    let t = Language::English.phrases();
+    let rows = ledger.points.iter().map(|point| {
+        let state = t.point_state(point.state, outcome != Outcome::Open);
+        let notes = [(ledger.blocks(point), ", blocks"), (point.late, ", late")];
+        let notes: String = notes.iter().filter(|note| note.0).map(|note| note.1).collect();
+        let title = literal(&point.title);
+        format!("- {} [{}] {title}: {state}{notes}\n", point.id, point.severity)
+    });
+    let rows: String = rows.collect();
+    match rows.is_empty() {
+        true => format!("\n## {}\n\n{}\n", t.points, t.no_points),
+        false => format!("\n## {}\n\n{rows}", t.points),
+    }
 }
 
 fn section(argument: &Argument) -> String {

@@ -65,6 +65,7 @@ pub(crate) use blocking_pool::{COMPARING, DRAWING};
 pub(crate) use caller::Caller;
 pub(crate) use debates::before;
 pub(crate) use error::Problem;
+pub(crate) use points::settings as point_settings;
 pub(crate) use response_budget::BudgetPermit;
 
 use crate::mcp::Defaults;

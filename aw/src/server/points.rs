@@ -16,7 +16,7 @@ use crate::api::types::{
 use crate::policy::Command;
 
 /// Parses the settings of points in a request.
-pub(super) fn settings(asked: Option<AskedPoints>) -> Result<Option<PointRules>, Problem> {
+pub(crate) fn settings(asked: Option<AskedPoints>) -> Result<Option<PointRules>, Problem> {
     let wrong = || {
         Problem::input(
             "points",

@@ -7,7 +7,7 @@ mod ruling;
 use std::collections::HashMap;
 
 use askama::Template;
-use aw_core::{ArgumentId, DebateId, Kind, Role, Seq, State as DebateState, Via};
+use aw_core::{ArgumentId, DebateId, Kind, Outcome, Role, Seq, State as DebateState, Via};
 use aw_record::{DebateHead, PageData};
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -26,6 +26,7 @@ use crate::policy::Command;
 use crate::render::argument::{ArgumentContext, ArgumentView};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
+use crate::render::points::PointsView;
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, App, DRAWING, Problem, input};
 use panel::Panel;
@@ -79,6 +80,8 @@ struct Live {
     foreign_rules: Option<&'static str>,
     state: DebateState,
     state_words: &'static str,
+    /// How it ended, and the same in words.
+    outcome: Option<(Outcome, &'static str)>,
     is_needed: bool,
     since: String,
     since_at: Stamp,
@@ -91,6 +94,8 @@ struct Live {
     outline: Vec<Round>,
     documents: Vec<CitedLink>,
     panel: Option<Panel>,
+    /// The panel of points, as HTML.
+    points: Option<String>,
     /// Whether the reader may rule.
     rules: bool,
     can_intervene: bool,
@@ -184,6 +189,10 @@ fn draw(
         now,
         citations: &data.citations,
         places: &places,
+        stated: &data.stated,
+        ledger: data.debate.debate.ledger.as_ref(),
+        is_closed: data.debate.state() == DebateState::Closed,
+        href: &|seq| href(data, seq),
         is_live: true,
     };
     let arguments =
@@ -254,6 +263,7 @@ fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -
         }),
         state,
         state_words: t.state(state, rules),
+        outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
         is_needed: rules && standing.pending().is_some(),
         since: t.ago(now - head.updated_at.0),
         since_at: Stamp(head.updated_at),
@@ -274,6 +284,8 @@ fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -
                 is_gone: document.deleted_at.is_some(),
             })
             .collect(),
+        points: PointsView::of(head, &data.points, t, &|seq| href(data, seq))
+            .map(|view| view.html()),
         panel: rules.then(|| Panel::of(app, t, data, &draft)).flatten(),
         rules,
         can_intervene: rules && !closed && standing.pending().is_none(),

@@ -1,7 +1,7 @@
 //! `/`: lists debates, grouped by what they need.
 
 use askama::Template;
-use aw_core::{DebateType, Role, State as DebateState};
+use aw_core::{DebateType, Outcome, Role, State as DebateState};
 use aw_record::{DebateListed, Filter};
 use axum::Json;
 use axum::response::Response;
@@ -83,6 +83,10 @@ struct DebateRow {
     kind: String,
     state: DebateState,
     state_words: &'static str,
+    /// How it ended, and the same in words.
+    outcome: Option<(Outcome, &'static str)>,
+    /// How many points block, if some do and the debate goes on.
+    blocking: Option<String>,
     round: String,
     last_role: Role,
     last_move: String,
@@ -271,6 +275,11 @@ fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
         kind: debate.debate_type.as_str().to_owned(),
         state: debate.state(),
         state_words: t.state(debate.state(), request.rules()),
+        outcome: t.outcome(debate.outcome).map(|words| (debate.outcome, words)),
+        blocking: usize::try_from(listed.blocking)
+            .ok()
+            .filter(|count| *count > 0 && debate.state() != DebateState::Closed)
+            .map(|count| t.blocking_points(count)),
         round: put(t.round, debate.debate.standing.count.proposer),
         last_role: last.role,
         last_move,

@@ -32,6 +32,18 @@ pub(super) struct DocumentQuery {
     to: Option<u64>,
     #[serde(default)]
     plain: String,
+    /// The lines to mark, such as `14-16`.
+    #[serde(default)]
+    lines: String,
+}
+
+impl DocumentQuery {
+    /// The first and the last line to mark.
+    fn marked(&self) -> Option<(usize, usize)> {
+        let (first, last) = self.lines.split_once('-')?;
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        (1..=last).contains(&first).then_some((first, last))
+    }
 }
 
 #[derive(Template)]
@@ -80,6 +92,8 @@ enum DocumentBody {
     Rendered(String),
     /// The plain text.
     Plain(String),
+    /// The plain text before, in and after the marked lines, and the first of them.
+    Marked { before: String, marked: String, after: String, first: usize },
     /// The rendered difference between two versions.
     Changes(String),
 }
@@ -136,6 +150,8 @@ async fn page(
         drop(content);
         let (old, new) = shown.two_versions(Some(from), Some(number)).await?;
         BodySource::Two(old.content, new.content)
+    } else if let Some(lines) = asked.marked() {
+        BodySource::Marked(content, lines)
     } else if asked.plain == "1" {
         BodySource::Plain(content)
     } else {
@@ -174,6 +190,7 @@ async fn page(
 enum BodySource {
     Markdown(Content),
     Plain(Content),
+    Marked(Content, (usize, usize)),
     Two(Content, Content),
 }
 
@@ -184,10 +201,52 @@ impl BodySource {
                 DocumentBody::Rendered(markdown::render(text.as_str(), &|_| None))
             }
             BodySource::Plain(text) => DocumentBody::Plain(text.into_string()),
+            BodySource::Marked(text, (first, last)) => marked(text.as_str(), first, last),
             BodySource::Two(old, new) => {
                 let changes = diff::compare(old.as_str(), new.as_str(), PATIENCE);
                 DocumentBody::Changes(Changes { t, changes, from, to }.render().unwrap_or_default())
             }
+        }
+    }
+}
+
+/// Splits a text around the lines to mark, as they are counted for quotes.
+fn marked(text: &str, first: usize, last: usize) -> DocumentBody {
+    let after_line = |count: usize| {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        count.checked_sub(1).map_or(0, |count| ends.clone().nth(count).unwrap_or(text.len()))
+    };
+    let (before, rest) = text.split_at(after_line(first - 1));
+    let (marked, after) = rest.split_at(after_line(last) - before.len());
+    // The line end stays outside, so that the mark does not fill the next line.
+    let end = marked.trim_end_matches(['\r', '\n']).len();
+    let (marked, line_end) = marked.split_at(end);
+    DocumentBody::Marked {
+        before: before.to_owned(),
+        marked: marked.to_owned(),
+        after: format!("{line_end}{after}"),
+        first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_asked_lines_are_marked() {
+        let split = |text: &str, first, last| match marked(text, first, last) {
+            DocumentBody::Marked { before, marked, after, .. } => [before, marked, after],
+            _ => unreachable!("it marks"),
+        };
+        assert_eq!(split("a\nb\nc\nd\n", 2, 3), ["a\n", "b\nc", "\nd\n"]);
+        assert_eq!(split("a\nb", 1, 1), ["", "a", "\nb"]);
+        assert_eq!(split("a\nb", 2, 9), ["a\n", "b", ""]);
+        assert_eq!(split("a\nb", 7, 9), ["a\nb", "", ""]);
+        let query = |lines: &str| DocumentQuery { lines: lines.to_owned(), ..Default::default() };
+        assert_eq!(query("14-16").marked(), Some((14, 16)));
+        for wrong in ["", "14", "0-3", "4-3", "a-b", "-1-2", "1-99999999999999999999999"] {
+            assert_eq!(query(wrong).marked(), None, "{wrong}");
         }
     }
 }

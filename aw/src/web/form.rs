@@ -36,6 +36,11 @@ impl Form {
         self.get(name).replace("\r\n", "\n")
     }
 
+    /// The names of its fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.keys().map(String::as_str)
+    }
+
     /// Whether the form has this field, such as a ticked box.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use aw_core::{
-    Argument, Content, DebateId, DebateType, DocumentId, RequestId, ResolutionPolicy, Summary,
-    Title, Via,
+    Argument, Content, DebateId, DebateType, DocumentId, PointRules, RequestId, ResolutionPolicy,
+    Summary, Title, Via,
 };
 use aw_record::{Ask, Failure, NewVersion, Request};
 use axum::extract::State;
@@ -14,10 +14,11 @@ use super::assets;
 use super::error_page::{self, PageError};
 use super::form::Form;
 use super::page_request::PageRequest;
+use crate::api::types::{AskedPoints, AskedSettings};
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
 use crate::render::i18n::{Phrases, put};
-use crate::server::{Access, App, Problem, input};
+use crate::server::{Access, App, Problem, input, point_settings};
 
 #[derive(Template)]
 #[template(path = "new_debate.html")]
@@ -41,6 +42,10 @@ struct DebateDraft {
     content: String,
     document: String,
     asks_me: bool,
+    keeps_points: bool,
+    rounds: String,
+    /// The lowest severity that blocks.
+    blocking: String,
     debate: String,
     request: String,
 }
@@ -49,7 +54,16 @@ impl DebateDraft {
     fn new() -> Self {
         let new = || Uuid::new_v4().to_string();
         let kind = BuiltIn::CodingPlan.name().to_owned();
-        DebateDraft { kind, debate: new(), request: new(), ..DebateDraft::default() }
+        let PointRules { rounds, blocking } = PointRules::default();
+        DebateDraft {
+            kind,
+            keeps_points: true,
+            rounds: rounds.to_string(),
+            blocking: blocking.as_str().to_owned(),
+            debate: new(),
+            request: new(),
+            ..DebateDraft::default()
+        }
     }
 
     fn of(form: &Form) -> Self {
@@ -59,9 +73,26 @@ impl DebateDraft {
             content: form.text("content"),
             document: form.text("document"),
             asks_me: form.get("policy") == "arbitrator",
+            keeps_points: form.has("points"),
+            rounds: form.get("rounds").trim().to_owned(),
+            blocking: form.get("blocking").to_owned(),
             debate: form.get("debate").to_owned(),
             request: form.get("request").to_owned(),
         }
+    }
+
+    /// The settings of points. A form of an older page has none of them.
+    fn points(&self) -> Result<Option<PointRules>, Problem> {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        if !self.keeps_points {
+            return Ok(None);
+        }
+        let rounds = given(&self.rounds)
+            .map(|rounds| rounds.parse())
+            .transpose()
+            .map_err(|_| Problem::input("rounds", "`rounds` must be a number from 1 to 20"))?;
+        let settings = AskedSettings { rounds, blocking: given(&self.blocking) };
+        point_settings(Some(AskedPoints::Settings(settings)))
     }
 
     /// All typed texts.
@@ -130,6 +161,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
     let request: RequestId = input::id("client_request_id", &draft.request)?;
     let max = app.limits.content_bytes;
     // Checked before the document is stored, so that a refused form leaves nothing behind.
+    let points = draft.points()?;
     input::content("motion", motion.clone(), max)?;
     if !draft.document.trim().is_empty() {
         let citing = |document: DocumentId| format!("{motion}\n\ndoc_id={document} (v1)");
@@ -170,7 +202,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
         via: Via::Page,
         seat: None,
         ask: Ask::Open {
-            points: None,
+            points,
             title,
             debate_type,
             texts: None,

@@ -137,6 +137,27 @@ async fn an_export_is_checked_by_the_program_in_the_documents() {
     }
 }
 
+#[tokio::test]
+async fn the_program_in_the_documents_checks_the_settings_of_points() {
+    let world = World::start().await;
+    let settings = json!({"points": {"rounds": 3, "blocking": "critical"}});
+    let debate = world.debate_with("Keep one SQLite file?", settings).await;
+    debate.claim("opponent", &debate.motion, "### NEW [minor] Why?\nNobody says.").await;
+    let export = world.get(&format!("/debates/{}/export?format=json", debate.id)).await.body;
+    let (whole, said) = checked(&export);
+    assert!(whole, "{said}");
+    for (place, value) in [
+        ("/debate/points/rounds", json!(4)),
+        ("/debate/points/blocking", json!("major")),
+        ("/debate/points", json!(null)),
+    ] {
+        let mut changed = export.clone();
+        *changed.pointer_mut(place).unwrap() = value;
+        let (whole, said) = checked(&changed);
+        assert!(!whole, "{place}: {said}");
+    }
+}
+
 /// Whether the program in `docs/record.md` finds an export to be whole, and what it says.
 fn checked(export: &Value) -> (bool, String) {
     let page = include_str!("../../../docs/record.md");

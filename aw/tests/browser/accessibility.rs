@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::emulation::{ColorScheme, WIDTHS};
-use super::every_page::{APPEAL, every_page, every_page_by_seat};
+use super::every_page::{APPEAL, PointDebate, every_page, every_page_by_seat};
 use super::find::{button, css, field, role};
 use super::{Browser, Page};
 use crate::api::token_server::TokenServer;
@@ -103,7 +103,19 @@ async fn every_state_that_a_person_causes_is_accessible() {
     page.reads("Connected again").await;
     page.complaints();
 
+    let points = PointDebate::appealed(&world).await;
+    page.goto(&format!("{}/debate/{}", world.url, points.debate.id)).await;
+    page.eval("document.querySelectorAll('#points details').forEach(one => { one.open = true })")
+        .await;
+    page.click(role("radio", "Uphold")).await;
+    is_accessible(&page, "points that are open").await;
+    page.type_into(field("Text of the ruling"), "### P9 [upheld] No.").await;
+    page.follow(button("Send ruling")).await;
+    page.see(css("#flaws")).await;
+    is_accessible(&page, "a ruling with a flaw").await;
+
     page.goto(&format!("{}/new", world.url)).await;
+    page.click(css(".point-settings summary")).await;
     page.type_into(field("Title"), "No motion").await;
     page.follow(button("Open the debate")).await;
     page.see(role("alert", "")).await;

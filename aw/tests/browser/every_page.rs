@@ -106,6 +106,20 @@ pub async fn every_page(world: &World) -> Vec<PageState> {
     show("debate-closed", format!("/debate/{}", closed.id));
     show("debate-just-ruled", format!("/debate/{}?ruled=4", closed.id));
 
+    let points = PointDebate::disputed(world).await;
+    show("debate-points", format!("/debate/{}", points.debate.id));
+    show("document-lines", format!("/doc/{}?version=1&lines=3-4", points.plan));
+    let points = PointDebate::appealed(world).await;
+    show("debate-points-appealed", format!("/debate/{}", points.debate.id));
+    let points = PointDebate::opened(world, json!({"points": true})).await;
+    points.says("opponent", "I know nothing of points.").await;
+    points.completes("Settled.").await;
+    show("debate-points-held", format!("/debate/{}", points.debate.id));
+    let points = PointDebate::opened(world, json!({"points": true})).await;
+    points.says("opponent", RESOLVED).await;
+    points.completes("Settled.").await;
+    show("debate-points-agreed", format!("/debate/{}", points.debate.id));
+
     let gone = world.debate("To be deleted").await;
     world.delete(&format!("/debates/{}", gone.id)).await.ok();
     show("debate-deleted", format!("/debate/{}", gone.id));
@@ -224,4 +238,96 @@ pub async fn every_page_by_seat(server: &TokenServer) -> Vec<SeatPage> {
         seated("seat-observer-list", Some(&observer), "/".to_owned()),
         seated("seat-observer-forbidden", Some(&observer), "/new".to_owned()),
     ]
+}
+
+/// A CLAIM of an opponent that has read the plan and agrees.
+pub const RESOLVED: &str = "### VERDICT [agree]
+> # Charge retries
+> 1. The worker retries the POST up to 3 times.
+> 2. Old rows are deleted after 30 days.
+Read all of it.";
+
+const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
+
+/// A debate with points about a document.
+pub struct PointDebate<'a> {
+    pub debate: DebateFor<'a>,
+    pub plan: String,
+}
+
+impl<'a> PointDebate<'a> {
+    /// A debate that waits for its opponent, opened with these fields.
+    pub async fn opened(world: &'a World, mut fields: Value) -> Self {
+        let plan = json!({"summary": "Charge retries", "content": RETRIES});
+        let plan = text(&world.post("/documents", plan).await.created()["document_id"]);
+        fields["motion_content"] = format!("Please examine doc_id={plan} (v1).").into();
+        PointDebate { debate: world.debate_with("Charge retries", fields).await, plan }
+    }
+
+    /// A debate of four arguments in which P2 blocks, and P1 and P3 are over.
+    pub async fn disputed(world: &'a World) -> Self {
+        let made = Self::opened(world, json!({"points": true})).await;
+        let claim = "### VERDICT [object]\nTwo ways to lose money.\n\
+            ### NEW [critical] A retry can charge twice\n\
+            > The worker retries the POST up to 3 times.\n\
+            A time-out after the charge charges again.\n\
+            ### NEW [major] Refunds need the old rows\n\
+            > Old rows are deleted after 30 days.\n\
+            Refunds are possible for 90 days.\n\
+            ### NEW [minor] How long does a retry wait?\n\
+            > up to 3 times\n\
+            Say it, or link the policy.";
+        made.says("opponent", claim).await;
+        let mended = RETRIES.replace("3 times.", "3 times, with one key a payment.");
+        let version = made.next_version(&mended).await;
+        let answer = format!(
+            "### P1 [accepted] One key a payment. doc_id={} (v{version})\n\
+            ### P2 [rejected] Refunds read the ledger service, not these rows.\n\
+            > pub fn refund(entry: ledger::Entry) {{\n— src/refund.rs\n\
+            ### P3 [deferred] The retry policy is a plan of its own.",
+            made.plan
+        );
+        made.says("proposer", &answer).await;
+        let held = "### P1 [resolved] Read v2.\n> The worker retries the POST up to 3 times.\n\
+            ### P2 [open]\nThe ledger service keeps 30 days too.\n\
+            ### P3 [resolved] Fine.\n### VERDICT [object]";
+        made.says("opponent", held).await;
+        made
+    }
+
+    /// The same debate with an APPEAL.
+    pub async fn appealed(world: &'a World) -> Self {
+        let made = Self::disputed(world).await;
+        made.asks("appeal", APPEAL).await;
+        made
+    }
+
+    async fn newest(&self) -> String {
+        let context = self.debate.context().await;
+        let newest = context["arguments"].as_array().and_then(|all| all.last().cloned());
+        newest.map_or_else(|| self.debate.motion.clone(), |newest| text(&newest["id"]))
+    }
+
+    /// Submits a CLAIM that answers the newest argument.
+    pub async fn says(&self, role: &str, words: &str) {
+        self.debate.claim(role, &self.newest().await, words).await;
+        self.debate.world.pass(Duration::from_secs(40));
+    }
+
+    /// Submits an APPEAL or a RESOLUTION that answers the newest argument.
+    pub async fn asks(&self, what: &str, words: &str) {
+        self.debate.ask(what, &self.newest().await, words).await.created();
+    }
+
+    /// Asks to complete the debate.
+    pub async fn completes(&self, words: &str) {
+        self.asks("resolution", words).await;
+    }
+
+    /// Submits a version of the plan and returns its number.
+    pub async fn next_version(&self, content: &str) -> u64 {
+        let body = json!({"summary": "Mended", "content": content});
+        let path = format!("/documents/{}/versions", self.plan);
+        self.debate.world.post(&path, body).await.created()["version"].as_u64().unwrap()
+    }
 }

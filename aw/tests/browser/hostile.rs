@@ -20,7 +20,7 @@ const WRONG: &str = r"(() => {
     const wrong = [];
     if (window.__pwned !== undefined) wrong.push('something ran');
     const where = one => (one.closest('article, li, tr, section')?.id || '') + ' ' + one.outerHTML.slice(0, 200);
-    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog, template:not(#overtaken)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg, [id], [name])'))
+    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog, template:not(#overtaken)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg:not(a.point-link svg), [id], [name])'))
         wrong.push('there is ' + where(one));
     for (const one of document.querySelectorAll('main *'))
         for (const {name} of one.attributes)
@@ -141,6 +141,60 @@ async fn titles_are_harmless() {
             is_harmless(&page, "a title", &world.url).await;
         }
     }
+}
+
+#[tokio::test]
+async fn titles_reasons_and_sources_of_points_are_harmless() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let fields =
+        json!({"points": {"rounds": 20}, "motion_content": "We keep all of it in one file."});
+    let debate = world.debate_with("Points", fields).await;
+    let page = phone(&browser, &format!("{}/debate/{}", world.url, debate.id)).await;
+    let path = format!("/debates/{}/arguments", debate.id);
+    let submit = async |role: &str, target: &str, words: String| {
+        let body = json!({
+            "role": role, "target_id": target, "content": words, "client_request_id": new_id(),
+        });
+        try_post(&world, &path, body).await.map(|written| text(&written["argument"]["id"]))
+    };
+    let mut last = debate.motion.clone();
+    let mut raised = 0;
+    for batch in lines(110).chunks(12).take(16) {
+        let points = batch.iter().map(|line| {
+            format!("### NEW [critical] T {line}\n> We keep all of it in one file.\n\nR {line}\n> {line}\n— src/{line}\n")
+        });
+        let (quoted, plain): (String, String) = (
+            points.collect(),
+            batch
+                .iter()
+                .map(|line| {
+                    format!("### NEW [critical] T {line}\n> We keep all of it in one file.\n\nR.\n")
+                })
+                .collect(),
+        );
+        // A line that is no source refuses the quote above it.
+        let claim = match submit("opponent", &last, quoted).await {
+            Some(claim) => claim,
+            None => match submit("opponent", &last, plain).await {
+                Some(claim) => claim,
+                None => continue,
+            },
+        };
+        raised += batch.len();
+        last = submit("proposer", &claim, "Well.".to_owned()).await.unwrap();
+    }
+    assert!(raised > 100, "{raised}");
+    page.see(css("#point-P20")).await;
+    is_harmless(&page, "points, live", &world.url).await;
+    let claim = submit("opponent", &last, "More.".to_owned()).await.unwrap();
+    debate.ask("appeal", &claim, "Decide.").await.created();
+    page.reload().await;
+    page.eval("document.querySelectorAll('#points details').forEach(one => { one.open = true })")
+        .await;
+    is_harmless(&page, "points to rule on", &world.url).await;
+    let shown = page.text("#points").await;
+    assert!(!shown.contains('\u{202e}'), "a title turns no text around");
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ mod new_debate;
 mod page;
 mod page_log;
 mod payloads;
+mod points;
 mod process;
 mod reading;
 mod relay;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use aw_core::{FlawCode, Role, Statement, Word, statements};
 use serde_json::{Value, json};
 
 use super::mcp_process::McpProcess;
 use crate::cli::aw::{Aw, Ran};
-use crate::world::text;
+use crate::world::{World, driver, new_id, text};
 
 const ROLES: [&str; 3] = ["proposer", "opponent", "arbitrator"];
 const LANGUAGES: [(&str, usize); 2] = [("en", 14_000), ("vi", 18_000)];
@@ -22,7 +23,7 @@ const STATES: [&str; 5] = [
     "CLOSED",
 ];
 
-const CODES: [&str; 18] = [
+const CODES: [&str; 19] = [
     "INVALID_INPUT",
     "FILE_NOT_FOUND",
     "CONTENT_TOO_LARGE",
@@ -32,6 +33,7 @@ const CODES: [&str; 18] = [
     "ACTION_NOT_ALLOWED",
     "DEBATE_NOT_FOUND",
     "ARGUMENT_NOT_FOUND",
+    "POINT_NOT_FOUND",
     "DOCUMENT_NOT_FOUND",
     "VERSION_NOT_FOUND",
     "ROUTE_NOT_FOUND",
@@ -355,7 +357,134 @@ fn a_document_that_a_template_cites_is_recognised() {
         let target = claimed.argument();
         let answer = ["debate", "submit", "--debate-id", &debate, "--file", "response.md"];
         stage.say(&[&answer[..], &["--role", "proposer", "--target-id", &target]].concat());
-        assert_eq!(cited(read())[0]["version"], 2, "{lang}: v1 → v2 means v2");
+        assert_eq!(cited(read())[0]["version"], 2, "{lang}: the response cites v2");
+    }
+}
+
+/// The headings of statements that a text teaches, in its templates and its sentences.
+fn taught(text: &str) -> Vec<String> {
+    let templates = blocks(text, "markdown");
+    let lines = templates.iter().flat_map(|template| template.lines()).map(str::to_owned);
+    let is_about_a_point = |heading: &String| {
+        let words = heading.trim_start_matches('#').trim_start();
+        let first = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let number = first.strip_prefix(['P', 'p']).unwrap_or_default();
+        heading.starts_with("### ")
+            || first.eq_ignore_ascii_case("new")
+            || first.eq_ignore_ascii_case("verdict")
+            || (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    };
+    lines
+        .chain(code_spans(text))
+        .filter(|line| line.starts_with('#') && is_about_a_point(line))
+        .collect()
+}
+
+/// The words that each role learns to write in brackets.
+fn words_of(role: Role) -> &'static [Word] {
+    match role {
+        Role::Proposer => &[Word::Accepted, Word::Rejected, Word::Deferred],
+        Role::Opponent => {
+            &[Word::Major, Word::Resolved, Word::Open, Word::Withdrawn, Word::Agree, Word::Object]
+        }
+        Role::Arbitrator => &[Word::Major, Word::Upheld, Word::Dismissed, Word::Deferred],
+    }
+}
+
+#[test]
+fn every_heading_that_a_role_learns_is_a_statement_of_that_role() {
+    for (role, lang, text) in all() {
+        let role: Role = role.parse().unwrap();
+        let mut learned = Vec::new();
+        for heading in taught(&text) {
+            let read = statements(&heading, role, 9);
+            assert!(read.flaws.is_empty(), "{role} {lang}: {heading}: {:?}", read.flaws);
+            let [Statement { word, .. }] = read.statements[..] else {
+                panic!("{role} {lang}: {heading} is no statement")
+            };
+            learned.push(word);
+        }
+        for word in words_of(role) {
+            assert!(learned.contains(word), "{role} {lang} does not learn [{word}]");
+        }
+    }
+}
+
+/// The role that a row of the page about points speaks of, by its first cell.
+fn role_of_row(cell: &str) -> Option<Role> {
+    cell.trim().split(',').next().and_then(|role| role.parse().ok())
+}
+
+#[test]
+fn the_page_about_points_has_every_word_and_every_flaw() {
+    let page = include_str!("../../../docs/points.md");
+    let mut role = None;
+    let mut learned = Vec::new();
+    for row in page.lines().filter(|line| line.starts_with('|')) {
+        role = role_of_row(row.split('|').nth(1).unwrap()).or(role);
+        let Some(heading) = row.split('`').nth(1).filter(|span| span.starts_with('#')) else {
+            continue;
+        };
+        let role = role.unwrap_or_else(|| panic!("{row} names no role"));
+        let read = statements(heading, role, 9);
+        let [Statement { word, .. }] = read.statements[..] else { panic!("{role}: {heading}") };
+        learned.push((role, word));
+    }
+    for role in [Role::Proposer, Role::Opponent, Role::Arbitrator] {
+        let missing = |word: &&Word| **word != Word::Object && !learned.contains(&(role, **word));
+        assert_eq!(words_of(role).iter().find(missing), None, "{role}");
+    }
+    let flaws = page.split("## Flaws").nth(1).unwrap();
+    let explained = code_spans(flaws);
+    for code in FlawCode::ALL {
+        assert!(explained.contains(code.as_str()), "{code}");
+    }
+    assert!(page.lines().count() <= 120, "the page is too long");
+}
+
+/// The plan that the templates quote.
+const QUOTED_PLAN: &str = "\
+# Charge retries
+
+1. The worker retries the POST up to 3 times.
+2. Old rows are deleted after 30 days.
+";
+
+#[tokio::test]
+async fn the_templates_hold_in_a_debate_with_points() {
+    let world = World::start().await;
+    for (lang, _) in LANGUAGES {
+        let version = |content: &str| json!({"summary": "Plan", "content": content, "client_request_id": new_id()});
+        let created = world.post("/documents", version(QUOTED_PLAN)).await.created();
+        let document = text(&created["document_id"]);
+        let next = version("# Charge retries\n\n1. One key a payment.\n");
+        world.post(&format!("/documents/{document}/versions"), next).await.created();
+        let aw = Aw::new();
+        let templates = ROLES.map(|role| blocks(&shown(&aw, role, lang), "markdown")).concat();
+        let templates: Vec<String> =
+            templates.iter().map(|template| template.replace("DOC_ID", &document)).collect();
+        let [motion, response, appeal, _, first, later, ruling] = &templates[..] else {
+            panic!("{lang}: {templates:?}")
+        };
+        assert!(motion.contains(&document), "{motion}");
+        let opening = json!({"motion_content": motion, "points": true});
+        let debate = world.debate_with("Charge retries", opening).await;
+        // The template raises one point. The answers are about four.
+        let more = ["### NEW [minor] Another\nReason.\n"; 3].concat();
+        let claim = debate.claim("opponent", &debate.motion, &format!("{first}\n{more}")).await;
+        assert_eq!(claim["ledger"]["blocking"], json!(["P1"]), "{lang}: {claim}");
+        let answer = debate.claim("proposer", &driver::id(&claim), response).await;
+        let states = |written: &Value| -> Vec<String> {
+            let all = written["statements"].as_array().unwrap().iter();
+            all.map(|it| it["state"].as_str().unwrap_or("-").to_owned()).collect()
+        };
+        assert_eq!(states(&answer), ["accepted", "rejected", "deferred"], "{lang}");
+        let held = debate.claim("opponent", &driver::id(&answer), later).await;
+        assert_eq!(states(&held), ["settled", "open", "withdrawn", "-"], "{lang}");
+        let appeal = debate.ask("appeal", &driver::id(&held), appeal).await.created();
+        let ruled = json!({"content": ruling, "target_id": driver::id(&appeal)});
+        let ruling = debate.rule(ruled).await.created();
+        assert_eq!(states(&ruling), ["upheld", "withdrawn", "set_aside", "upheld"], "{lang}");
     }
 }
 
@@ -388,8 +517,14 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     let (joined, _) = stage.set_for("aw debate submit");
     let joined = json!({"debate_id": joined, "role": "opponent"});
     keys(&McpProcess::begin(aw, &[]).call("debate_get_context", &joined), &mut known);
+    let create = ["debate", "create", "--title", "T", "--type", "general_debate", "--points"];
+    let opened = aw.quietly(&[&create[..], &["--content", "One bucket a token."]].concat());
+    keys(&opened.envelope(), &mut known);
+    let on = ["--debate-id", &text(&opened.data()["debate_id"]), "--content", "### NEW [minor]"];
+    let submit = ["debate", "submit", "--role", "opponent", "--target-id", &opened.argument()];
+    keys(&aw.quietly(&[&submit[..], &on].concat()).envelope(), &mut known);
     // Rare ones, by the contract: a lost server, a deleted debate, a tool's wait that timed out.
-    let rare = ["server_unreachable", "deleted_at", "retry", "attempt"];
+    let rare = ["server_unreachable", "deleted_at", "retry", "attempt", "advice"];
     known.extend(rare.map(str::to_owned));
     // Of a host, not of ours.
     let other = ["yield_time_ms: 30000"];

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aw_core::{Argument, DebateId, Event, Kind, Role, Seq, Time};
+use aw_core::{Argument, DebateId, Event, Kind, Role, Seq, State, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
@@ -32,6 +32,7 @@ pub(super) fn read(
     let first = arguments.first().map_or(end.max(2), |argument| argument.seq.0);
     let citations = citations(db, known.key, first, end)?;
     let pending = known.head.debate.standing.pending();
+    let (stated, points) = points::history(db, &known)?;
     Ok(PageData {
         earlier: first - 2,
         moments: moments(db, known.key)?,
@@ -39,7 +40,8 @@ pub(super) fn read(
         citations,
         pending: pending.map(|seq| argument_at(db, &known, seq)).transpose()?,
         own_rules: has_own_rules(db, known.key)?,
-        stated: points::stated(db, known.key, Seq(first), Seq(end))?,
+        stated,
+        points,
         motion,
         arguments,
         debate: known.head,
@@ -83,9 +85,13 @@ pub(super) fn surroundings(
     if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
         cited = citations(db, known.key, first.seq.0, last.seq.0 + 1)?;
         cited.retain(|citation| citation.seq >= first.seq);
-        stated = points::stated(db, known.key, first.seq, last.seq)?;
+        if known.head.debate.ledger.is_some() {
+            stated = points::stated(db, known.key, first.seq, last.seq)?;
+        }
     }
-    Ok(Surroundings { places, citations: cited, stated })
+    let is_closed = known.head.state() == State::Closed;
+    let ledger = known.head.debate.ledger;
+    Ok(Surroundings { places, citations: cited, stated, ledger, is_closed })
 }
 
 /// The outline of the whole debate.

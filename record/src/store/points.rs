@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use aw_core::{
     Change, Debate, DocumentId, Kind, Ledger, Library, Normal, PlanDocument, Point, PointId,
     PointRules, PointState, Quote, QuotePlace, Role, Said, Seq, Source, Statement, Subject, Word,
-    passage, statements,
+    passages, statements,
 };
 use uuid::Uuid;
 
@@ -65,7 +65,8 @@ pub(super) fn settings(row: &Row<'_>, first: usize) -> Result<Option<Ledger>, Fa
 pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(), Failure> {
     let sql =
         "select number, severity, points.title, state, late, unchanged, disputes, ruled, evidenced,
-             documents.id, demanded_seq, raised_seq, last_seq, blocks
+             documents.id, demanded_seq, raised_seq, last_seq, blocks,
+             document_key is not null and documents.id is null
          from points left join documents on documents.key = document_key
          where debate_key = ?1 order by number";
     ledger.points = db.all(sql, values![key], |row| {
@@ -73,6 +74,9 @@ pub(super) fn complete(db: &Db<'_>, key: i64, ledger: &mut Ledger) -> Result<(),
             if !row.is_flag(flag)? {
                 return Err(Damage::new("a flag of a point is neither 0 nor 1").into());
             }
+        }
+        if row.get(14)? {
+            return Err(Damage::new("a point names a document that does not exist").into());
         }
         Ok(Point {
             id: PointId(number(row, 0)?),
@@ -263,7 +267,7 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     let range = values![key, first.0, last.0];
     let sql =
         "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
-             first_line, last_line, ordinal
+             first_line, last_line, ordinal, document_key is not null and documents.id is null
          from point_quotes as q left join documents on documents.key = document_key
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
     let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
@@ -271,7 +275,7 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
     db.each(sql, range, |row| {
         let (seq, turn): (u64, u64) = (row.get(0)?, row.get(1)?);
         let quotes = quotes.entry((seq, turn)).or_default();
-        if row.get::<u64>(11)? != quotes.len() as u64 {
+        if row.get::<u64>(11)? != quotes.len() as u64 || row.get(12)? {
             return Err(gap(seq).into());
         }
         quotes.push(quote(row)?);
@@ -315,25 +319,28 @@ pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec
 }
 
 fn quote(row: &Row<'_>) -> Result<StatedQuote, Failure> {
-    let document = row.get::<Option<Uuid>>(6)?.zip(row.get::<Option<u64>>(7)?);
+    let document = (row.get::<Option<Uuid>>(6)?, row.get::<Option<u64>>(7)?);
     let argument = row.get::<Option<u64>>(8)?;
-    let lines = row.get::<Option<u64>>(9)?.zip(row.get::<Option<u64>>(10)?);
+    let place = match (document, argument) {
+        ((Some(document), Some(version)), None) => {
+            Some(QuotePlace::Document { document: document.into(), version })
+        }
+        ((None, None), Some(seq)) => Some(QuotePlace::Argument { seq: Seq(seq) }),
+        ((None, None), None) => None,
+        _ => return Err(Damage::new("a quote has no single place").into()),
+    };
+    let lines = match (row.get::<Option<u64>>(9)?, row.get::<Option<u64>>(10)?) {
+        (Some(_), Some(_)) => Some((number(row, 9)?, number(row, 10)?)),
+        (None, None) => None,
+        _ => return Err(Damage::new("a quote has half of its lines").into()),
+    };
     Ok(StatedQuote {
         line: number(row, 2)?,
         text: row.get(3)?,
         source: row.get(4)?,
         check: rows::word(row, 5)?,
-        place: match (document, argument) {
-            (Some((document, version)), _) => {
-                Some(QuotePlace::Document { document: document.into(), version })
-            }
-            (None, Some(seq)) => Some(QuotePlace::Argument { seq: Seq(seq) }),
-            (None, None) => None,
-        },
-        lines: match lines {
-            Some(_) => Some((number(row, 9)?, number(row, 10)?)),
-            None => None,
-        },
+        place,
+        lines,
     })
 }
 
@@ -343,41 +350,88 @@ pub(super) fn points(
     known: &DebateRow,
     only: Option<PointId>,
 ) -> Result<Vec<PointRecord>, Failure> {
-    let Some(ledger) = &known.head.debate.ledger else { return Ok(Vec::new()) };
-    let mut records: Vec<PointRecord> = ledger
-        .points
-        .iter()
-        .filter(|point| only.is_none_or(|only| point.id == only))
-        .map(|point| PointRecord { point: point.clone(), quotes: Vec::new(), turns: Vec::new() })
-        .collect();
+    let mut records = without_history(known);
+    records.retain(|record| only.is_none_or(|only| record.point.id == only));
     if records.is_empty() {
         return Ok(records);
     }
     let all = stated(db, known.key, Seq::FIRST, known.head.debate.standing.last)?;
-    for (at, statement) in all.iter().enumerate() {
-        let Some(record) =
-            records.iter_mut().find(|record| Some(record.point.id) == statement.point)
-        else {
-            continue;
-        };
-        if statement.seq == record.point.raised {
+    add_quotes(&mut records, &all);
+    if only.is_some() {
+        add_turns(db, known, &mut records, &all)?;
+    }
+    Ok(records)
+}
+
+/// All statements of a debate, and all its points with their quotes and their history.
+pub(super) fn history(
+    db: &Db<'_>,
+    known: &DebateRow,
+) -> Result<(Vec<Stated>, Vec<PointRecord>), Failure> {
+    if known.head.debate.ledger.is_none() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let mut records = without_history(known);
+    let all = stated(db, known.key, Seq::FIRST, known.head.debate.standing.last)?;
+    add_quotes(&mut records, &all);
+    add_turns(db, known, &mut records, &all)?;
+    Ok((all, records))
+}
+
+fn without_history(known: &DebateRow) -> Vec<PointRecord> {
+    let points = known.head.debate.ledger.iter().flat_map(|ledger| &ledger.points);
+    points
+        .map(|point| PointRecord { point: point.clone(), quotes: Vec::new(), turns: Vec::new() })
+        .collect()
+}
+
+/// The record of the point that a statement is about. The records are in the order of their numbers.
+fn record_of<'a>(
+    records: &'a mut [PointRecord],
+    statement: &Stated,
+) -> Option<&'a mut PointRecord> {
+    let point = statement.point?;
+    let at = records.binary_search_by_key(&point, |record| record.point.id).ok()?;
+    records.get_mut(at)
+}
+
+fn add_quotes(records: &mut [PointRecord], all: &[Stated]) {
+    for statement in all {
+        if let Some(record) = record_of(records, statement)
+            && statement.seq == record.point.raised
+        {
             record.quotes.clone_from(&statement.quotes);
         }
-        if only.is_some() {
-            let argument = find::argument_at(db, known, statement.seq)?;
-            let next = all.get(at + 1).filter(|next| next.seq == statement.seq);
-            let next = next.map(|next| next.line);
+    }
+}
+
+fn add_turns(
+    db: &Db<'_>,
+    known: &DebateRow,
+    records: &mut [PointRecord],
+    all: &[Stated],
+) -> Result<(), Failure> {
+    for statements in all.chunk_by(|one, next| one.seq == next.seq) {
+        let Some(first) = statements.first() else { continue };
+        if statements.iter().all(|statement| record_of(records, statement).is_none()) {
+            continue;
+        }
+        let argument = find::argument_at(db, known, first.seq)?;
+        let lines: Vec<u32> = statements.iter().map(|statement| statement.line).collect();
+        let texts = passages(argument.content.as_str(), &lines);
+        for (statement, text) in statements.iter().zip(texts) {
+            let Some(record) = record_of(records, statement) else { continue };
             record.turns.push(PointTurn {
                 seq: statement.seq,
                 role: argument.event.role(),
                 word: statement.word,
                 state: statement.state,
-                text: passage(argument.content.as_str(), statement.line, next),
+                text,
                 quotes: statement.quotes.clone(),
             });
         }
     }
-    Ok(records)
+    Ok(())
 }
 
 /// The facts about a text that the rules of points use, as they are before the argument that follows

@@ -11,10 +11,12 @@ use super::highlight;
 
 /// Removes everything that [`super::Drawing`] does not write.
 pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let tags = "a blockquote br code del div em h3 h4 h5 h6 hr input label li ol p pre span strong \
+    let tags = "a blockquote br code data del div em h3 h4 h5 h6 hr input label li ol p pre span strong \
         table tbody td th thead tr ul";
     let attributes = HashMap::from([
         ("a", HashSet::from(["href"])),
+        // Marks a place for a note of the page.
+        ("data", HashSet::from(["value"])),
         ("div", HashSet::from(["aria-label"])),
         ("input", HashSet::from(["aria-label", "checked", "disabled"])),
         ("ol", HashSet::from(["start"])),

@@ -32,14 +32,18 @@ function restore(root) {
     const kept = localStorage.getItem(keyOf(field));
     if (kept === null) continue;
     if (field.type === "checkbox") field.checked = kept === "1";
-    else if (field.type === "radio") field.checked ||= field.value === kept && !field.form.elements.choice.value;
+    else if (field.type === "radio") {
+      // What the server sent comes first. It leaves a point for which nothing was chosen.
+      const sent = field.form.elements[field.name].value;
+      field.checked ||= field.value === kept && (sent === "" || sent === "leave");
+    }
     else if (field.value === "") field.value = kept;
     const around = field.closest("details");
     if (around && field.tagName === "TEXTAREA" && field.value !== "") around.open = true;
   }
 }
 
-// The keys of a ruling end with the number of its target, so a draft never appears in another dispute.
+// The keys of a ruling have the number of its target, so a draft never appears in another dispute.
 function forget(name) {
   const mine = `aw:${id}:${name}`;
   for (const key of Object.keys(localStorage)) {
@@ -51,7 +55,9 @@ function forget(name) {
 function overtaken(panel, live) {
   const form = panel.querySelector("form");
   const chosen = form.querySelector(".choice :checked")?.closest(".choice").innerText ?? "";
-  const text = [chosen.trim(), form.elements.words.value.trim()].filter(Boolean).join("\n\n");
+  const decided = [...form.querySelectorAll(".point-choice :checked")].filter((radio) => radio.value !== "leave")
+    .map((radio) => [radio.name.slice(6), radio.value, form.elements[`reason-${radio.name.slice(6)}`].value].join(" ").trim());
+  const text = [chosen.trim(), form.elements.words.value.trim(), ...decided].filter(Boolean).join("\n\n");
   if (text === "" || form.dataset.sent || ruling === 0) return;
   const notice = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
   const words = notice.querySelector("p");
@@ -86,6 +92,26 @@ function refreshSoon() {
   soon = setTimeout(refresh, 40);
 }
 
+// Replaces the points, and keeps those open that a person has opened. The headings of statements follow.
+function refreshPoints(fresh) {
+  const old = document.getElementById("points");
+  if (!fresh || !old) return;
+  const focused = old.contains(document.activeElement) ? document.activeElement.closest(".point")?.id : null;
+  for (const details of old.querySelectorAll("details[open]")) {
+    fresh.querySelector(`#${details.parentElement.id} details`)?.setAttribute("open", "");
+  }
+  const top = old.scrollTop;
+  old.replaceWith(fresh);
+  fresh.scrollTop = top;
+  if (focused) fresh.querySelector(`#${focused} summary`)?.focus({ preventScroll: true });
+  for (const link of document.querySelectorAll("a[data-point]")) {
+    const now = fresh.querySelector(`#point-${link.dataset.point} .point-state`)?.cloneNode(true);
+    if (!now) continue;
+    now.lastChild.textContent = now.dataset.now;
+    link.replaceChildren(now);
+  }
+}
+
 async function refresh() {
   const mine = ++refreshing;
   let html;
@@ -97,7 +123,8 @@ async function refresh() {
     return;
   }
   if (mine !== refreshing) return;
-  const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("live");
+  const answered = new DOMParser().parseFromString(html, "text/html");
+  const fresh = answered.getElementById("live");
   const old = document.getElementById("live");
   if (!fresh || !old) return;
   // Read first: an element that is moved loses the focus.
@@ -121,6 +148,7 @@ async function refresh() {
   }
   const open = [...old.querySelectorAll("details[open] code[id]")].map((code) => code.id);
   old.replaceWith(fresh);
+  refreshPoints(answered.getElementById("points"));
   for (const code of open) document.getElementById(code)?.closest("details")?.setAttribute("open", "");
   restore(fresh);
   if (focused && !fresh.contains(focused)) {
@@ -175,7 +203,15 @@ function heard(event, data) {
   return undefined;
 }
 
+// A link to a point opens it.
+function openPoint() {
+  const point = location.hash.match(/^#point-P\d+$/) && document.querySelector(`${location.hash} details`);
+  if (point) point.open = true;
+}
+
 export function start() {
+  openPoint();
+  addEventListener("hashchange", openPoint);
   // A link to an earlier argument leads to the page that shows it.
   const linked = Number(location.hash.match(/^#a-(\d+)$/)?.[1]);
   if (linked <= last && !document.getElementById(`a-${linked}`)) {
@@ -183,7 +219,7 @@ export function start() {
     return;
   }
   if (debate.dataset.ruled) {
-    for (const name of ["rule", "choice", "close"]) forget(name);
+    for (const name of ["rule", "choice", "close", "point", "why"]) forget(name);
   }
   if (debate.dataset.ruled || location.pathname !== page) history.replaceState(null, "", page + location.hash);
   if (new URLSearchParams(location.search).has("stopped")) forget("stop");

@@ -1,13 +1,14 @@
-//! The panel in which a person rules: the dispute, the choices and the draft.
+//! The panel in which a person rules: the dispute, the points, the choices and the draft.
 
-use aw_core::Kind;
-use aw_record::PageData;
+use aw_core::{Kind, Ledger, Role};
+use aw_record::{PageData, PointRecord};
 use uuid::Uuid;
 
 use super::super::options::{self, Choice};
-use super::ruling::{ANOTHER_WAY, RulingDraft, options_of};
+use super::ruling::{ANOTHER_WAY, PointVerdict, RulingDraft, options_of};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown;
+use crate::render::points::{PointView, held};
 use crate::server::App;
 
 /// What the panel shows.
@@ -25,6 +26,10 @@ pub(crate) struct Panel {
     pub(crate) choices: Vec<OptionView>,
     /// Whether the person chose another way.
     pub(crate) is_another_way: bool,
+    /// The live points, blocking ones first.
+    pub(crate) points: Vec<RulingPoint>,
+    /// Why a RESOLUTION waits for the ruling.
+    pub(crate) held: Option<&'static str>,
     pub(crate) hint: String,
     pub(crate) draft: RulingDraft,
     pub(crate) is_resolution: bool,
@@ -38,6 +43,26 @@ pub(crate) struct OptionView {
     /// The text of the button while this option is chosen.
     pub(crate) says: String,
     pub(crate) chosen: bool,
+}
+
+/// A point to rule on.
+pub(crate) struct RulingPoint {
+    pub(crate) point: PointView,
+    /// The newest words of both sides, as HTML, each with the address and the `seq` of its argument.
+    pub(crate) sides: Vec<SideWords>,
+    /// The verdicts: value, words, and whether it is chosen.
+    pub(crate) verdicts: Vec<(&'static str, &'static str, bool)>,
+    pub(crate) reason: String,
+    pub(crate) reason_label: String,
+}
+
+/// The newest words of one side on a point.
+pub(crate) struct SideWords {
+    pub(crate) role: Role,
+    pub(crate) heading: String,
+    pub(crate) seq: u64,
+    pub(crate) href: String,
+    pub(crate) html: String,
 }
 
 impl Panel {
@@ -72,7 +97,41 @@ impl Panel {
             let says = put(t.rule_by, &label);
             OptionView { chosen: draft.choice == label, words: choice.words, says, label }
         };
+        let ledger = data.debate.debate.ledger.as_ref();
+        let mut live: Vec<(&Ledger, &PointRecord)> = ledger
+            .iter()
+            .flat_map(|ledger| data.points.iter().map(move |record| (*ledger, record)))
+            .filter(|(_, record)| record.point.state.is_alive())
+            .collect();
+        live.sort_by_key(|(ledger, record)| !ledger.blocks(&record.point));
+        let href = |seq| super::href(data, seq);
+        let points = live.into_iter().map(|(ledger, record)| {
+            let id = record.point.id;
+            let decision = draft.decisions.iter().find(|decision| decision.point == id);
+            let verdict = decision.map_or(PointVerdict::Leave, |decision| decision.verdict);
+            let sides = [Role::Proposer, Role::Opponent].into_iter().filter_map(|role| {
+                let turn = record.turns.iter().rev().find(|turn| turn.role == role)?;
+                Some(SideWords {
+                    role,
+                    heading: t.newest_words.replace("{role}", t.role(role)),
+                    seq: turn.seq.0,
+                    href: href(turn.seq),
+                    html: render(&turn.text),
+                })
+            });
+            RulingPoint {
+                point: PointView::of(ledger, record, t, false, &href),
+                sides: sides.collect(),
+                verdicts: PointVerdict::ALL
+                    .map(|one| (one.code(), one.words(t), one == verdict))
+                    .into(),
+                reason: decision.map_or(String::new(), |decision| decision.reason.clone()),
+                reason_label: put(t.reason_for, id),
+            }
+        });
         Some(Panel {
+            points: points.collect(),
+            held: held(&data.debate).map(|held| t.held(held)),
             heading: t.rule_on(kind),
             target: id,
             target_seq: pending.seq.0,

@@ -1,9 +1,10 @@
 //! Takes a ruling from the form of the page.
 //!
-//! The form sends the chosen option (`choice`) and the typed text (`words`), with or without a script.
-//! [`compose`] makes the ruling of the two, so that the record has what the person saw and chose.
+//! The form sends the chosen option (`choice`), the typed text (`words`) and the decision on each point,
+//! with or without a script. [`compose`] makes the ruling of them, so that the record has what the
+//! person saw and chose.
 
-use aw_core::{Argument, ArgumentId, DebateId, Kind, Via};
+use aw_core::{Argument, ArgumentId, DebateId, Kind, PointId, Via, Word};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::super::error_page::{self, PageError};
@@ -30,6 +31,8 @@ pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
     pub(crate) choice: String,
     pub(crate) words: String,
+    /// The decisions on points, by number.
+    pub(crate) decisions: Vec<Decision>,
     pub(crate) close: bool,
     /// The id of the argument to rule on.
     pub(crate) target: String,
@@ -37,6 +40,94 @@ pub(crate) struct RulingDraft {
     /// The reason of an intervention.
     pub(crate) reason: String,
     pub(crate) request: Option<String>,
+    /// What the rules of points do not allow in it.
+    pub(crate) flaws: Vec<String>,
+}
+
+/// What a person decides on a point, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Decision {
+    pub(crate) point: PointId,
+    pub(crate) verdict: PointVerdict,
+    pub(crate) reason: String,
+}
+
+/// What a RULING does to a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PointVerdict {
+    Uphold,
+    Dismiss,
+    Defer,
+    /// The ruling does not mention it.
+    Leave,
+}
+
+impl PointVerdict {
+    pub(crate) const ALL: [PointVerdict; 4] =
+        [PointVerdict::Uphold, PointVerdict::Dismiss, PointVerdict::Defer, PointVerdict::Leave];
+
+    /// The value in the form.
+    pub(crate) fn code(self) -> &'static str {
+        match self {
+            PointVerdict::Uphold => "uphold",
+            PointVerdict::Dismiss => "dismiss",
+            PointVerdict::Defer => "defer",
+            PointVerdict::Leave => "leave",
+        }
+    }
+
+    pub(crate) fn words(self, t: &'static Phrases) -> &'static str {
+        match self {
+            PointVerdict::Uphold => t.uphold,
+            PointVerdict::Dismiss => t.dismiss,
+            PointVerdict::Defer => t.defer,
+            PointVerdict::Leave => t.leave,
+        }
+    }
+
+    /// The word of the statement.
+    fn word(self) -> Option<Word> {
+        match self {
+            PointVerdict::Uphold => Some(Word::Upheld),
+            PointVerdict::Dismiss => Some(Word::Dismissed),
+            PointVerdict::Defer => Some(Word::Deferred),
+            PointVerdict::Leave => None,
+        }
+    }
+}
+
+impl Decision {
+    /// The fields of the form: `point-P2` has the verdict, `reason-P2` the reason.
+    fn all(form: &Form) -> Vec<Self> {
+        let mut all: Vec<Self> = form
+            .names()
+            .filter_map(|name| {
+                let point: PointId = name.strip_prefix("point-")?.parse().ok()?;
+                let value = form.get(name);
+                let verdict = PointVerdict::ALL.into_iter().find(|one| one.code() == value)?;
+                // A line end would begin another statement.
+                let reason = form.get(&format!("reason-{point}"));
+                let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+                Some(Decision { point, verdict, reason })
+            })
+            .collect();
+        all.sort_by_key(|decision| decision.point);
+        all.dedup_by_key(|decision| decision.point);
+        all
+    }
+
+    /// The statement that says it. It has no words of a party: a title could cite a document.
+    fn statement(&self, t: &'static Phrases) -> Option<String> {
+        let word = self.verdict.word()?;
+        let reason = if self.reason.is_empty() { t.by_this_ruling } else { &self.reason };
+        Some(format!("### {} [{word}] {reason}", self.point))
+    }
+}
+
+/// The statements of all decisions.
+fn statements(decisions: &[Decision], t: &'static Phrases) -> String {
+    let said: Vec<String> = decisions.iter().filter_map(|one| one.statement(t)).collect();
+    said.join("\n\n")
 }
 
 impl RulingDraft {
@@ -45,18 +136,41 @@ impl RulingDraft {
         RulingDraft {
             choice: form.get("choice").to_owned(),
             words: form.text(text),
+            decisions: Decision::all(form),
             close: form.has("close") || form.get("do") == "approve",
             target: form.get("target").to_owned(),
             preview: None,
             reason: String::new(),
             request: Some(form.get("request").to_owned()),
+            flaws: Vec::new(),
         }
     }
 
-    /// The choice and the text, for a person to copy if they cannot be sent.
-    fn typed(&self) -> String {
+    /// The choice, the text and the decisions, for a person to copy if they cannot be sent.
+    fn typed(&self, t: &'static Phrases) -> String {
         let choice = Some(self.choice.trim()).filter(|choice| *choice != ANOTHER_WAY);
-        joined(choice.unwrap_or_default(), &self.words)
+        joined(&[choice.unwrap_or_default(), &self.words, &statements(&self.decisions, t)])
+    }
+
+    /// The flaws of the ruling. Their lines are those of the text as it was typed.
+    fn flaws_of(&self, problem: &Problem, content: &str, t: &'static Phrases) -> Vec<String> {
+        let typed = self.words.trim();
+        let said = statements(&self.decisions, t);
+        let until_typed = content.strip_suffix(said.as_str()).unwrap_or(content).trim_end();
+        let before = until_typed.strip_suffix(typed).unwrap_or_default().matches('\n').count();
+        let cut = self.words.strip_suffix(self.words.trim_start()).unwrap_or_default();
+        let cut = cut.matches('\n').count();
+        let lines = typed.lines().count();
+        let flaws = problem.error.flaws.iter().flatten();
+        flaws
+            .map(|flaw| {
+                let line = (flaw.line as usize).checked_sub(before);
+                match line.filter(|line| (1..=lines).contains(line)) {
+                    Some(line) => format!("{}: {}", put(t.one_line, line + cut), flaw.message),
+                    None => flaw.message.clone(),
+                }
+            })
+            .collect()
     }
 }
 
@@ -91,10 +205,15 @@ pub(crate) fn options_of(argument: &Argument) -> Vec<Choice> {
     offered
 }
 
-/// The text of a ruling: "Option B: what it says", then the typed text.
-pub(crate) fn compose(offered: &[Choice], choice: &str, words: &str) -> Result<String, Unclear> {
+/// The text of a ruling: "Option B: what it says", the typed text, then the statements about points.
+pub(crate) fn compose(
+    offered: &[Choice],
+    choice: &str,
+    words: &str,
+    statements: &str,
+) -> Result<String, Unclear> {
     let option = match choice.trim() {
-        "" if words.trim().is_empty() => return Err(Unclear::Blank),
+        "" if words.trim().is_empty() && statements.is_empty() => return Err(Unclear::Blank),
         ANOTHER_WAY if words.trim().is_empty() => return Err(Unclear::NotDescribed),
         "" | ANOTHER_WAY => String::new(),
         label => match offered.iter().find(|one| one.label() == label) {
@@ -102,12 +221,12 @@ pub(crate) fn compose(offered: &[Choice], choice: &str, words: &str) -> Result<S
             None => return Err(Unclear::UnknownOption),
         },
     };
-    Ok(joined(&option, words))
+    Ok(joined(&[&option, words, statements]))
 }
 
-fn joined(first: &str, words: &str) -> String {
-    let parts = [first.trim(), words.trim()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+fn joined(parts: &[&str]) -> String {
+    let parts = parts.iter().map(|part| part.trim());
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Takes a ruling, or previews it.
@@ -119,26 +238,27 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         async move { show(&access, &request, &id, &DebateQuery::default(), notice, draft).await }
     };
     let refuse = |problem: Problem| {
-        error_page::page(&form.request, &PageError::Refused { problem, typed: draft.typed() })
+        error_page::page(&form.request, &PageError::Refused { problem, typed: draft.typed(t) })
     };
     if let Err(problem) = access.caller.may_use(Command::DebateRuling) {
         return refuse(problem);
     }
     if form.has(OLDER_FIELD) {
-        return error_page::page(&form.request, &PageError::Stale { typed: draft.typed() });
+        return error_page::page(&form.request, &PageError::Stale { typed: draft.typed(t) });
     }
     let ruled_on = match argument(&access, &id, &draft.target).await {
         Ok(argument) => argument,
         Err(problem) => return refuse(problem),
     };
+    let said = statements(&draft.decisions, t);
     let composed = if form.get("do") == "approve" {
         match ruled_on.as_ref().is_some_and(|one| one.event.kind() == Kind::Resolution) {
-            true => Ok(joined(t.approve, &draft.words)),
+            true => Ok(joined(&[t.approve, &draft.words, &said])),
             false => Err(Unclear::UnknownOption),
         }
     } else {
         let offered = ruled_on.as_ref().map(options_of).unwrap_or_default();
-        compose(&offered, &draft.choice, &draft.words)
+        compose(&offered, &draft.choice, &draft.words, &said)
     };
     let is_preview = form.get("do") == "preview";
     let content = match composed {
@@ -184,12 +304,13 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         Some(seq) => Notice {
             is_bad: true,
             words: put(t.ruled_before, format!("#{seq}")),
-            typed: Some(content),
+            typed: Some(content.clone()),
             href: Some((format!("#a-{seq}"), format!("#{seq}"))),
         },
         None => Notice::bad(&format!("{} {}", t.not_sent, problem.error.message)),
     };
-    again(Some(notice), draft).await
+    let flaws = draft.flaws_of(&problem, &content, t);
+    again(Some(notice), RulingDraft { flaws, ..draft }).await
 }
 
 /// The argument that a form rules on: the one with this id, or without an id the pending one.
@@ -220,6 +341,7 @@ async fn ruling_after(access: &Access, id: &str, target: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kit::texts::Language;
 
     const APPEAL: &str = "## Options\n\n1. **Option A:** Stop it\n2. **Option B:** Import while it runs,\n   slowly\n\
          3. **Option C:** Another way, which the Arbitrator describes\n";
@@ -227,7 +349,60 @@ mod tests {
     fn composed(appeal: &str, choice: &str, words: &str) -> Result<String, Unclear> {
         let mut offered = options::choices(appeal);
         offered.retain(|choice| !choice.is_free);
-        compose(&offered, choice, words)
+        compose(&offered, choice, words, "")
+    }
+
+    fn decision(number: u32, verdict: PointVerdict, reason: &str) -> Decision {
+        Decision { point: PointId(number), verdict, reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn decisions_on_points_become_statements_below_the_text() {
+        let t = Language::English.phrases();
+        let said = statements(
+            &[
+                decision(1, PointVerdict::Leave, "never written"),
+                decision(2, PointVerdict::Uphold, "Refunds need 90 days."),
+                decision(3, PointVerdict::Dismiss, ""),
+                decision(4, PointVerdict::Defer, ""),
+            ],
+            t,
+        );
+        assert_eq!(
+            said,
+            "### P2 [upheld] Refunds need 90 days.\n\n### P3 [dismissed] By this ruling.\n\n\
+             ### P4 [deferred] By this ruling."
+        );
+        assert_eq!(compose(&[], "", "", &said).as_ref(), Ok(&said));
+        assert_eq!(compose(&[], "", "Why.", &said), Ok(format!("Why.\n\n{said}")));
+        assert_eq!(compose(&[], ANOTHER_WAY, "", &said), Err(Unclear::NotDescribed));
+        for language in [Language::English, Language::Vietnamese] {
+            let said = statements(&[decision(1, PointVerdict::Uphold, "")], language.phrases());
+            let read = aw_core::statements(&said, aw_core::Role::Arbitrator, 1);
+            assert!(read.flaws.is_empty() && read.statements.len() == 1, "{read:?}");
+        }
+    }
+
+    #[test]
+    fn a_flaw_names_the_line_that_was_typed() {
+        let t = Language::English.phrases();
+        let draft = RulingDraft {
+            words: "\n\nx\n### P9 [upheld] x".to_owned(),
+            decisions: vec![decision(1, PointVerdict::Uphold, "y")],
+            ..RulingDraft::default()
+        };
+        let mut problem = Problem::input("content", "flaws");
+        let flaw = |line: u32, message: &str| crate::api::types::Flaw {
+            line,
+            code: String::new(),
+            message: message.to_owned(),
+            allowed: Vec::new(),
+            quote: None,
+            nearest: None,
+        };
+        problem.error.flaws = Some(vec![flaw(4, "typed"), flaw(6, "drafted")]);
+        let content = "Option B: x\n\nx\n### P9 [upheld] x\n\n### P1 [upheld] y";
+        assert_eq!(draft.flaws_of(&problem, content, t), ["line 4: typed", "drafted"]);
     }
 
     #[test]
