@@ -35,6 +35,11 @@ fn documents() {
 }
 
 #[test]
+fn points() {
+    Session::tell("docs/sessions/points.md");
+}
+
+#[test]
 fn resuming_after_a_crash() {
     Session::tell("docs/sessions/resuming-after-a-crash.md");
 }

@@ -1,6 +1,8 @@
 //! `aw debate`: the commands that agents live in.
 
+mod code_quotes;
 mod invite;
+mod points;
 mod post;
 mod read;
 mod verify;
@@ -11,13 +13,17 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Subcommand;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::next_command::CommandLine;
 use super::output::{Answer, CliError, Format, Shown};
 use crate::api::advice::{Advice, Step};
 use crate::api::types::ArgumentIdText;
+pub(super) use code_quotes::LookedUp;
 pub(super) use invite::Invitation;
-pub(super) use post::WriteOutput;
+pub(super) use points::{PointOutput, PointsOutput};
+pub(super) use post::{CheckOutput, WriteOutput};
 use read::Export;
 pub(super) use read::{ContextOutput, TypesOutput};
 pub(super) use verify::{Walk, in_words};
@@ -44,6 +50,7 @@ Arbitrator
 
 Everybody
   list                 List debates, the most recently updated first
+  points               List the points of a debate, or show one with its history
   types                List the types of debate, yours included
   open                 Open a debate's page in the browser, signed in where that is needed
   invite               Make a token for another person's agent, and print all it needs
@@ -80,7 +87,7 @@ pub(super) enum DebateCommand {
     GetContext(read::GetContext),
     /// Answer the other side with a CLAIM (proposer, opponent)
     #[command(
-        after_help = "The same text to the same target, sent again, is not written twice.\n\nExample:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
+        after_help = "The same text to the same target, sent again, is not written twice. A quote with a source line, such as — src/charge.rs:88, is looked up in that file below the working folder.\n\nExample:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
     )]
     Submit(write::Submit),
     /// Wait until there is something to do or to read (every role)
@@ -100,7 +107,7 @@ pub(super) enum DebateCommand {
     RequestCompletion(write::RequestCommand),
     /// Rule on what is pending: a ruling binds both sides (arbitrator)
     #[command(
-        after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --content \"Option B\""
+        after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --uphold P2 --dismiss P3,P4 --content \"Option B\""
     )]
     Ruling(write::Ruling),
     /// Stop the agents; a ruling must follow (arbitrator)
@@ -111,6 +118,11 @@ pub(super) enum DebateCommand {
     /// List debates, the most recently updated first
     #[command(after_help = "Example:\n  aw debate list --pending-first-opponent --format markdown")]
     List(read::List),
+    /// List the points of a debate, or show one with its history
+    #[command(
+        after_help = "Without flags it lists the live points, those that block first.\n\nExample:\n  aw debate points --debate-id 93d8… --point P2 --format markdown"
+    )]
+    Points(points::PointsCommand),
     /// List the types of debate: built in, yours and the project's
     #[command(after_help = "Example:\n  aw debate types --format markdown")]
     Types(Shape),
@@ -167,6 +179,7 @@ impl DebateCommand {
             DebateCommand::Ruling(command) => command.shape.format,
             DebateCommand::Intervention(command) => command.shape.format,
             DebateCommand::List(command) => command.shape.format,
+            DebateCommand::Points(command) => command.shape.format,
             DebateCommand::Open(command) => command.shape.format,
             DebateCommand::Invite(command) => command.shape.format,
             DebateCommand::Export(_) => Format::Json,
@@ -187,6 +200,7 @@ impl DebateCommand {
             DebateCommand::Ruling(command) => command.run(),
             DebateCommand::Intervention(command) => command.run(),
             DebateCommand::List(command) => command.run(),
+            DebateCommand::Points(command) => command.run(),
             DebateCommand::Types(_) => read::types(),
             DebateCommand::Open(command) => command.run(),
             DebateCommand::Invite(command) => command.run(),
@@ -195,6 +209,29 @@ impl DebateCommand {
             DebateCommand::Delete(command) => command.run(),
         }
     }
+}
+
+/// What an answer says about points, as the server sent it. Absent in a debate without points.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct PointFields {
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    outcome: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    statements: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    held: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    ledger: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    points: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "as_it_came")]
+    points_omitted: Option<Value>,
+}
+
+/// A field that is there, though it may be null.
+fn as_it_came<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// How long a wait may take, as it was typed and as it is meant.

@@ -4,6 +4,7 @@
 
 mod diff;
 mod kit;
+mod points;
 mod seats;
 
 use std::cell::Cell;
@@ -13,7 +14,7 @@ use std::slice;
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
-use aw_core::{Role, State, Via};
+use aw_core::{Kind, Outcome, Role, State, Via};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -24,11 +25,12 @@ use super::output::CliError;
 use super::server::LogLines;
 use crate::api::client::Reply;
 use crate::api::types::{
-    Argument, DebateContext, DebateList, DebateListed, Document, DocumentList, RoleText,
-    RulesOrigin, Stamp, StateText, VersionList, Word, Written,
+    Argument, DebateContext, DebateList, DebateListed, Document, DocumentList, OutcomeText,
+    RoleText, RulesOrigin, Stamp, StateText, VersionList, Word, Written,
 };
 pub(super) use diff::diff;
 pub(super) use kit::{kit_changes, kit_files, types};
+pub(super) use points::{checked, point, points};
 pub(super) use seats::{invitation, new_token, tokens};
 
 /// What a page is written on.
@@ -139,14 +141,21 @@ pub(super) fn ago(moment: Stamp) -> String {
     }
 }
 
-/// The state of a debate in words.
-fn state_in_words(state: &StateText) -> String {
+/// The state of a debate in words, with its outcome once it is closed.
+fn state_in_words(state: &StateText, outcome: Option<&OutcomeText>) -> String {
     let known = match state {
         Word::Known(State::AwaitingOpponent) => "waiting for the opponent",
         Word::Known(State::AwaitingProposer) => "waiting for the proposer",
         Word::Known(State::AwaitingArbitrator) => "waiting for a ruling",
         Word::Known(State::InterventionPending) => "stopped by the arbitrator, who owes a ruling",
-        Word::Known(State::Closed) => "closed",
+        Word::Known(State::Closed) => {
+            let how = match outcome.map(Word::known) {
+                None => return "closed".to_owned(),
+                Some(Some(Outcome::Completed)) => "completed at the proposer's request".to_owned(),
+                Some(_) => outcome.map(word).unwrap_or_default().replace('_', " "),
+            };
+            return format!("closed: {how}");
+        }
         Word::Unknown(_) => return word(state),
     };
     known.to_owned()
@@ -240,15 +249,26 @@ fn arguments(title: &str, all: &[Argument], paper: &Paper) -> String {
 
 /// The result of a write.
 pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
-    let Written { argument, debate, missed, .. } = &output.written;
+    let Written { argument, debate, missed, statements, held, points, .. } = &output.written;
+    let rounds = points.ledger.as_ref().filter(|ledger| ledger.rounds.used > 0);
     let mut text = format!(
-        "{} is argument {} of debate {}\nThe debate is {}.\nWatch it at {}\n",
+        "{} is argument {} of debate {}{}\nThe debate is {}.\nWatch it at {}\n",
         paper.bold(&word(&argument.kind)),
         argument.seq,
         output.debate_id,
-        state_in_words(&debate.state),
+        rounds.map_or(String::new(), |ledger| format!(", {}", points::round(ledger))),
+        state_in_words(&debate.state, debate.outcome.as_ref()),
         output.url,
     );
+    if let Some(settings) = debate.points.as_ref().filter(|_| argument.kind == Kind::Motion.into())
+    {
+        text.push_str(&points::settings(settings));
+    }
+    if let Some(held) = held.iter().flatten().next() {
+        text.push_str(&points::held(held));
+    }
+    text.push_str(&points::statements(statements.as_deref().unwrap_or_default(), points));
+    text.push_str(&points::looked_up(&output.looked_up));
     if !missed.is_empty() {
         let _ = writeln!(text, "\n{}", paper.faint(QUOTED));
         text.push_str(&arguments("What you had not seen yet", missed, paper));
@@ -268,7 +288,13 @@ pub(super) fn waited(output: &WaitOutput, paper: &Paper) -> String {
             return text;
         }
     };
-    let mut text = format!("The debate is {}.\n", state_in_words(&news.debate_state));
+    let state = state_in_words(&news.debate_state, news.outcome.as_ref());
+    let mut text = format!("The debate is {state}.");
+    if let Some(ledger) = &news.points.ledger {
+        let _ = write!(text, " {}\n{}", points::summary(ledger), points::advice(ledger));
+    } else {
+        text.push('\n');
+    }
     if news.omitted > 0 {
         let _ = writeln!(text, "{} older arguments are not shown: see get-context.", news.omitted);
     }
@@ -279,18 +305,19 @@ pub(super) fn waited(output: &WaitOutput, paper: &Paper) -> String {
     } else {
         text.push_str(&arguments("New", &news.arguments, paper));
     }
+    text.push_str(&points::live(&news.points, &news.debate_state, paper));
     text
 }
 
 /// A debate with its arguments.
 pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
-    let DebateContext { debate, motion, arguments: newest, rulings, documents, .. } =
+    let DebateContext { debate, motion, arguments: newest, rulings, documents, points, .. } =
         &output.context.data;
     let mut text = format!(
         "{}\n\n{}, {}, updated {}\nid {}\nWatch it at {}\n",
         paper.bold(&format!("# {}", shown(&debate.title))),
         debate.debate_type,
-        state_in_words(&debate.state),
+        state_in_words(&debate.state, debate.outcome.as_ref()),
         ago(debate.updated_at),
         debate.id.0,
         output.url,
@@ -302,6 +329,9 @@ pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
         RulesOrigin::Unknown => "Its rules are not built in.\n",
         RulesOrigin::BuiltIn => "",
     });
+    if let Some(ledger) = output.ledger() {
+        let _ = write!(text, "{}\n{}", points::summary(ledger), points::advice(ledger));
+    }
     for document in documents {
         let gone = if document.deleted_at.is_some() { ", deleted" } else { "" };
         let _ = writeln!(
@@ -316,6 +346,7 @@ pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
     text.push_str(&arguments("Motion", slice::from_ref(motion), paper));
     text.push_str(&arguments("Earlier rulings", rulings, paper));
     text.push_str(&arguments("Arguments", newest, paper));
+    text.push_str(&points::live(points, &debate.state, paper));
     text
 }
 
@@ -325,10 +356,15 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
         .data
         .debates
         .iter()
-        .map(|DebateListed { debate, last_argument: last, .. }| {
+        .map(|DebateListed { debate, last_argument: last, blocking, .. }| {
+            let state = state_in_words(&debate.state, debate.outcome.as_ref());
             vec![
                 cell(&debate.title, 40),
-                state_in_words(&debate.state),
+                match blocking {
+                    None | Some(0) => state,
+                    Some(1) => format!("{state}, 1 point blocks"),
+                    Some(many) => format!("{state}, {many} points block"),
+                },
                 format!("{} {}", word(&last.role), word(&last.kind)),
                 ago(debate.updated_at),
                 debate.id.0.to_string(),
@@ -497,16 +533,25 @@ pub(super) fn closing(metadata: &Map<String, Value>, paper: &Paper) -> String {
 /// A failure.
 pub(super) fn problem(problem: &CliError, paper: &Paper) -> String {
     let red = AnsiColor::Red.on_default().bold();
+    let flaws = problem.flaws();
+    let message = match flaws.len() {
+        0 => shown(&problem.message),
+        1 => "nothing was submitted: 1 flaw in the text".to_owned(),
+        many => format!("nothing was submitted: {many} flaws in the text"),
+    };
     let mut text = format!(
-        "{} {} {}\n",
+        "{} {message} {}\n{}",
         paper.paint(red, "error:"),
-        shown(&problem.message),
-        paper.faint(&format!("({})", problem.code))
+        paper.faint(&format!("({})", problem.code)),
+        points::flaws(flaws),
     );
-    // A command that is to be run next says more than the same command as a hint.
+    // A command that is to be run next says more than the same command as a hint, and each flaw says
+    // how to mend it.
     let next = problem.metadata.contains_key("next_command");
-    if let Some(hint) =
-        problem.suggestion.as_ref().filter(|hint| !(next && hint.starts_with("aw ")))
+    if let Some(hint) = problem
+        .suggestion
+        .as_ref()
+        .filter(|hint| flaws.is_empty() && !(next && hint.starts_with("aw ")))
     {
         let _ = writeln!(text, "hint: {}", shown(hint));
     }

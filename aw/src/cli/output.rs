@@ -10,6 +10,7 @@ use super::human::Paper;
 use super::onward::onward;
 use crate::api::error::{Code, SERVER};
 use crate::api::http::{Lost, Refused, Trouble};
+use crate::api::types::Flaw;
 
 /// The longest line, in bytes, that every known host shows whole.
 const LONG_LINE: usize = 8 * 1024;
@@ -117,6 +118,8 @@ pub(super) struct CliError {
     pub(super) suggestion: Option<String>,
     /// The server's own error, where it sent one.
     pub(super) refused: Option<Box<Refused>>,
+    /// The flaws that were found before anything was sent.
+    own_flaws: Vec<Flaw>,
     pub(super) metadata: Box<Map<String, Value>>,
 }
 
@@ -127,6 +130,7 @@ impl CliError {
             message: message.into(),
             suggestion: None,
             refused: None,
+            own_flaws: Vec::new(),
             metadata: Box::default(),
         }
     }
@@ -157,6 +161,7 @@ impl CliError {
                 message: refused.data.message.clone(),
                 suggestion: refused.data.suggestion.clone(),
                 refused: Some(refused),
+                own_flaws: Vec::new(),
                 metadata: Box::default(),
             },
             Trouble::Unreachable(Lost { why, .. }) => {
@@ -172,6 +177,19 @@ impl CliError {
             ))
             .suggest("aw server restart"),
         }
+    }
+
+    /// With the flaws of a text that was not sent.
+    pub(super) fn with_flaws(mut self, flaws: Vec<Flaw>) -> Self {
+        self = self.with("flaws", json!(flaws));
+        self.own_flaws = flaws;
+        self
+    }
+
+    /// The flaws of the text.
+    pub(super) fn flaws(&self) -> &[Flaw] {
+        let theirs = self.refused.as_ref().and_then(|refused| refused.data.flaws.as_deref());
+        theirs.unwrap_or(&self.own_flaws)
     }
 
     /// The field that the server found wrong.

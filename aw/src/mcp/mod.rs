@@ -12,6 +12,7 @@ mod documents;
 mod inputs;
 mod moves;
 mod next_call;
+mod points;
 mod programs;
 mod prompts;
 mod quoting;
@@ -138,6 +139,7 @@ impl Toolbox {
             Tool::DebateWait => self.wait(given, listener).await,
             Tool::DebateAppeal => self.appeal(given).await,
             Tool::DebateRequestCompletion => self.request_completion(given).await,
+            Tool::DebatePoints => self.points(given).await,
             Tool::DebateList => self.debates(given).await,
             Tool::DebateRuling => self.rule(given).await,
             Tool::DebateIntervention => self.intervene(given).await,

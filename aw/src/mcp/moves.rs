@@ -9,6 +9,7 @@ use super::inputs::{
     DebateRuling, DebateSubmit, DocsCreate, Flag,
 };
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
+use super::points::{self, statements_in_words, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
 use super::results::{self, QUOTED, ToolArgument};
@@ -17,7 +18,8 @@ use super::tools::Tool;
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
-    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Written,
+    AskedPoints, AskedSettings, CheckMove, Checked, CreateDebate, SubmitClaim, SubmitIntervention,
+    SubmitRequest, SubmitRuling, Written,
 };
 
 /// A move on its way.
@@ -53,13 +55,14 @@ impl WriteId {
 impl Toolbox {
     pub(super) async fn create(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateCreate = given.parse()?;
+        let points = asked_points(&input)?;
         let debate = input.debate_id.unwrap_or_else(|| Uuid::new_v4().to_string());
         let role = Role::Proposer;
         let id = WriteId::of(input.client_request_id, || {
             derived_id(&debate, role, Kind::Motion, None, &input.content)
         });
         let body = CreateDebate {
-            points: None,
+            points,
             debate_id: debate.clone(),
             title: input.title,
             type_texts: self.defaults.type_texts(&input.debate_type)?,
@@ -92,6 +95,16 @@ impl Toolbox {
         let role = given.own_role(self.scope)?;
         let input: DebateSubmit = given.parse()?;
         let (debate, target) = (input.debate_id, input.target_id);
+        if Flag::is_set(input.dry_run) {
+            let check = CheckMove {
+                kind: "claim".to_owned(),
+                role: Some(role.as_str().to_owned()),
+                target_id: Some(target),
+                content: input.content,
+                close: None,
+            };
+            return self.rehearse(ToolSeat { debate: &debate, role }, check, given).await;
+        }
         let id = WriteId::of(input.client_request_id, || {
             derived_id(&debate, role, Kind::Claim, Some(&target), &input.content)
         });
@@ -109,7 +122,11 @@ impl Toolbox {
 
     pub(super) async fn appeal(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateAppeal = given.parse()?;
-        let DebateAppeal { debate_id, target_id, content, author, client_request_id } = input;
+        let DebateAppeal { debate_id, target_id, content, dry_run, author, client_request_id } =
+            input;
+        if Flag::is_set(dry_run) {
+            return self.rehearse_request(&debate_id, "appeal", target_id, content, given).await;
+        }
         let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
         self.ask(&debate_id, body, client_request_id, Kind::Appeal).await
     }
@@ -119,8 +136,19 @@ impl Toolbox {
         given: &Arguments,
     ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRequestCompletion = given.parse()?;
-        let DebateRequestCompletion { debate_id, target_id, content, author, client_request_id } =
-            input;
+        let DebateRequestCompletion {
+            debate_id,
+            target_id,
+            content,
+            dry_run,
+            author,
+            client_request_id,
+        } = input;
+        if Flag::is_set(dry_run) {
+            return self
+                .rehearse_request(&debate_id, "resolution", target_id, content, given)
+                .await;
+        }
         let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
         self.ask(&debate_id, body, client_request_id, Kind::Resolution).await
     }
@@ -148,6 +176,16 @@ impl Toolbox {
     pub(super) async fn rule(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRuling = given.parse()?;
         let (debate, target, role) = (input.debate_id, input.target_id, Role::Arbitrator);
+        if Flag::is_set(input.dry_run) {
+            let check = CheckMove {
+                kind: "ruling".to_owned(),
+                role: None,
+                target_id: target,
+                content: input.content,
+                close: Some(Flag::is_set(input.close)),
+            };
+            return self.rehearse(ToolSeat { debate: &debate, role }, check, given).await;
+        }
         // Without a target the same words may mean the next dispute.
         let id = WriteId::of(input.client_request_id, || {
             derived_id(&debate, role, Kind::Ruling, Some(target.as_deref()?), &input.content)
@@ -178,14 +216,82 @@ impl Toolbox {
         self.play(Move { seat, target: None, id, request, done: "Intervention submitted" }).await
     }
 
+    /// Has an APPEAL or a RESOLUTION judged.
+    async fn rehearse_request(
+        &self,
+        debate: &str,
+        kind: &str,
+        target: String,
+        content: String,
+        given: &Arguments,
+    ) -> Result<ToolAnswer, ToolRefusal> {
+        let check = CheckMove {
+            kind: kind.to_owned(),
+            role: None,
+            target_id: Some(target),
+            content,
+            close: None,
+        };
+        self.rehearse(ToolSeat { debate, role: Role::Proposer }, check, given).await
+    }
+
+    /// Has a move judged without making it. The same call without `dry_run` is next.
+    async fn rehearse(
+        &self,
+        seat: ToolSeat<'_>,
+        check: CheckMove,
+        given: &Arguments,
+    ) -> Result<ToolAnswer, ToolRefusal> {
+        let target = check.target_id.clone();
+        let sent = self.transport.send(&client::check(seat.debate, check)).await;
+        let checked = sent.map_err(|refusal| refused(refusal, seat, target.as_deref(), None))?;
+        let Checked { debate, debate_state, parked, held, statements, points, .. } = checked;
+        let message = "Nothing was submitted: this was a dry run, and the move is allowed";
+        let next = given.for_real();
+        let words = format!(
+            "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",
+            seat.debate,
+            statements_in_words(&statements),
+            points::in_words(&points),
+            next.words(),
+        );
+        let result = results::MoveCheck {
+            dry_run: true,
+            message: message.to_owned(),
+            next: Some(next),
+            debate_id: debate.id,
+            debate_state,
+            parked,
+            held,
+            statements,
+            ledger: points.ledger,
+            points: points.points,
+            points_omitted: points.points_omitted,
+            quoted: QUOTED,
+        };
+        let answer = ToolAnswer::new(&result, words);
+        Ok(with_titles(answer, result.points.as_deref()))
+    }
+
     async fn play(&self, play: Move<'_>) -> Result<ToolAnswer, ToolRefusal> {
         let Move { seat, target, id, request, done } = play;
         let next_wait = NextWait::default();
         let sent = self.transport.send(&request).await;
-        let written = sent.map_err(|refusal| refused(refusal, seat, target, &id))?;
+        let written = sent.map_err(|refusal| refused(refusal, seat, target, Some(&id)))?;
         let message = said_of_write(&written, done);
         let usual = Advice::after_write(&written);
-        let Written { debate: head, argument, missed, replayed, action, .. } = written;
+        let Written {
+            debate: head,
+            argument,
+            missed,
+            replayed,
+            action,
+            statements,
+            held,
+            points,
+            next_argument_id_to_wait,
+            ..
+        } = written;
         let action = action.unwrap_or(Action::Wait.into());
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
         let is_fresh_stop =
@@ -197,7 +303,7 @@ impl Toolbox {
         let calls = NextCalls::of(advice, seat, next_wait);
         let url = self.transport.url_of(seat.debate);
         let words = format!(
-            "{message}. It is argument {} ({}) of debate {}, which is {} now.\nAction: {}.\n{}{}{}",
+            "{message}. It is argument {} ({}) of debate {}, which is {} now.\nAction: {}.\n{}{}{}{}{}",
             argument.seq,
             argument.kind,
             seat.debate,
@@ -210,6 +316,8 @@ impl Toolbox {
             } else {
                 "What you had not seen follows: read it before you go on.\n"
             },
+            statements_in_words(statements.as_deref().unwrap_or_default()),
+            points.ledger.as_ref().map(points::ledger_in_words).unwrap_or_default(),
             calls.words(),
         );
         let result = results::Written {
@@ -225,13 +333,42 @@ impl Toolbox {
             argument_seq: argument.seq,
             parked: argument.parked,
             replayed,
-            next_argument_id_to_wait: written.next_argument_id_to_wait,
+            next_argument_id_to_wait,
             client_request_id: argument.client_request_id,
             url,
+            outcome: head.outcome,
+            statements,
+            held: held.flatten(),
+            ledger: points.ledger,
+            points: points.points,
+            points_omitted: points.points_omitted,
             missed: missed.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
-        Ok(ToolAnswer::new(&result, words).quoting_all(&result.missed))
+        let answer = ToolAnswer::new(&result, words).quoting_all(&result.missed);
+        Ok(with_titles(answer, result.points.as_deref()))
+    }
+}
+
+/// The settings of points that a call names.
+fn asked_points(input: &DebateCreate) -> Result<Option<AskedPoints>, ToolRefusal> {
+    let settings = AskedSettings {
+        rounds: input.rounds.map(|rounds| rounds.0),
+        blocking: input.blocking.clone(),
+    };
+    let named = match (settings.rounds, &settings.blocking) {
+        (None, None) => None,
+        (Some(_), _) => Some("rounds"),
+        (None, Some(_)) => Some("blocking"),
+    };
+    match (Flag::is_set(input.points), named) {
+        (true, None) => Ok(Some(AskedPoints::Flag(true))),
+        (true, Some(_)) => Ok(Some(AskedPoints::Settings(settings))),
+        (false, None) => Ok(None),
+        (false, Some(name)) => {
+            let message = format!("`{name}` is a setting of points, and this debate keeps none");
+            Err(ToolRefusal::input(name, message).suggest("Give points: true too"))
+        }
     }
 }
 
@@ -240,16 +377,20 @@ fn refused(
     refusal: ToolRefusal,
     seat: ToolSeat<'_>,
     target: Option<&str>,
-    id: &WriteId,
+    id: Option<&WriteId>,
 ) -> ToolRefusal {
     let ToolSeat { debate, role } = seat;
-    let refusal = refusal.with_id("debate_id", debate).with_id("client_request_id", &id.id);
+    let refusal = refusal.with_id("debate_id", debate);
+    let refusal = match id {
+        Some(id) => refusal.with_id("client_request_id", &id.id),
+        None => refusal,
+    };
     let context = || {
         let role = Some(role.as_str().to_owned());
         let read = DebateGetContext { debate_id: debate.to_owned(), role, limit: None };
         NextCall::new(Tool::DebateGetContext, &read)
     };
-    match Fix::after(refusal.error(), Some(role), id.is_made) {
+    match Fix::after(refusal.error(), Some(role), id.is_some_and(|id| id.is_made)) {
         Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, NextWait::default())),
         Some(Fix::Take(step)) => match NextCall::of(step, seat, NextWait::default()) {
             Some(call) => refusal.next(&call),

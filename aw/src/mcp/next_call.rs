@@ -62,6 +62,12 @@ impl NextCall {
         self
     }
 
+    /// Without an argument.
+    pub(super) fn without(mut self, name: &str) -> Self {
+        self.arguments.shift_remove(name);
+        self
+    }
+
     /// The wait of this role for what comes after an argument.
     pub(super) fn wait(seat: ToolSeat<'_>, after: Option<&str>, next_wait: NextWait) -> Self {
         let wait = DebateWait {
@@ -77,7 +83,7 @@ impl NextCall {
     /// The call that takes this step. No tool exports a transcript.
     pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Option<Self> {
         let debate_id = seat.debate.to_owned();
-        let (content, author, client_request_id) = (String::new(), None, None);
+        let (content, author, client_request_id, dry_run) = (String::new(), None, None, None);
         let call = match step {
             Step::Wait(after) => {
                 let after = after.map(|after| after.0.to_string());
@@ -86,14 +92,27 @@ impl NextCall {
             Step::Submit(target) => {
                 let role = Some(seat.role.as_str().to_owned());
                 let target_id = target.0.to_string();
-                let call =
-                    DebateSubmit { debate_id, role, target_id, content, author, client_request_id };
+                let call = DebateSubmit {
+                    debate_id,
+                    role,
+                    target_id,
+                    content,
+                    dry_run,
+                    author,
+                    client_request_id,
+                };
                 NextCall::new(Tool::DebateSubmit, &call)
             }
             Step::Appeal(target) => {
                 let target_id = target.0.to_string();
-                let call =
-                    DebateAppeal { debate_id, target_id, content, author, client_request_id };
+                let call = DebateAppeal {
+                    debate_id,
+                    target_id,
+                    content,
+                    dry_run,
+                    author,
+                    client_request_id,
+                };
                 NextCall::new(Tool::DebateAppeal, &call)
             }
             Step::RequestCompletion(target) => {
@@ -102,6 +121,7 @@ impl NextCall {
                     debate_id,
                     target_id,
                     content,
+                    dry_run,
                     author,
                     client_request_id,
                 };
@@ -115,6 +135,7 @@ impl NextCall {
                     target_id,
                     content,
                     close,
+                    dry_run,
                     author,
                     client_request_id,
                 };

@@ -49,7 +49,11 @@ pub(super) fn result(outcome: Result<ToolAnswer, ToolRefusal>) -> CallToolResult
             result
         }
         Err(refusal) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.words())]);
+            let nearest = refusal.nearest().into_iter().map(|(line, text)| {
+                quote(&format!("The text nearest to the quote in line {line}"), text)
+            });
+            let blocks = std::iter::once(refusal.words()).chain(nearest);
+            let mut result = CallToolResult::error(blocks.map(ContentBlock::text).collect());
             result.structured_content = Some(json!({"error": refusal.object()}));
             result
         }

@@ -7,6 +7,7 @@ use aw_core::Role;
 use super::Toolbox;
 use super::inputs::{DebateGetContext, DebateList, Flag, Whole};
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
+use super::points::{self, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
 use super::results::{Context, Debates, QUOTED, ToolArgument};
@@ -37,6 +38,7 @@ impl Toolbox {
         let hint;
         let mut action = None;
         let mut waits_on = None;
+        let mut points = read.points;
         let mut calls = NextCalls::default();
         match poll {
             Some((role, poll)) => {
@@ -44,7 +46,10 @@ impl Toolbox {
                     Poll::News(news) => {
                         action = Some(news.action.clone());
                         waits_on = Some(news.next_argument_id_to_wait);
-                        Advice::after(&news)
+                        let advice = Advice::after(&news);
+                        // The ledger as this role needs it.
+                        points.ledger = news.points.ledger.or(points.ledger);
+                        advice
                     }
                     Poll::Nothing(nothing) => {
                         action = nothing.action;
@@ -86,6 +91,7 @@ impl Toolbox {
         if let Some(hint) = &hint {
             words.push_str(&format!("Note: {hint}\n"));
         }
+        words.push_str(&points::in_words(&points));
         if action.is_some() {
             words.push_str(&calls.words());
         }
@@ -101,6 +107,9 @@ impl Toolbox {
             url,
             own_rules: read.own_rules,
             rules_origin: read.rules_origin,
+            ledger: points.ledger,
+            points: points.points,
+            points_omitted: points.points_omitted,
             documents: read.documents,
             motion: read.motion.into(),
             rulings: read.rulings.into_iter().map(ToolArgument::from).collect(),
@@ -112,11 +121,12 @@ impl Toolbox {
                 format!("{} (v{}): {}", document.document_id.0, document.version, document.summary)
             }))
             .collect();
-        Ok(ToolAnswer::new(&context, words)
+        let answer = ToolAnswer::new(&context, words)
             .quoting("The title, and what the cited documents are called", &titles.join("\n"))
             .quoting_all(std::slice::from_ref(&context.motion))
             .quoting_all(&context.rulings)
-            .quoting_all(&context.arguments))
+            .quoting_all(&context.arguments);
+        Ok(with_titles(answer, context.points.as_deref()))
     }
 
     pub(super) async fn debates(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {

@@ -56,6 +56,11 @@ impl Arguments {
         })
     }
 
+    /// The same call without `dry_run`. A text that may be long is not repeated.
+    pub(super) fn for_real(&self) -> NextCall {
+        NextCall::new(self.tool, &self.given).with_your(&["content"]).without("dry_run")
+    }
+
     /// Adds the call that goes on from here to a refusal of this call.
     pub(super) fn lead_on(&self, refusal: ToolRefusal) -> ToolRefusal {
         let written = ["content", "title", "type", "summary", "role"];

@@ -10,16 +10,17 @@ use tokio::time::{Instant, sleep};
 use super::Toolbox;
 use super::inputs::{DebateWait, Whole};
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
+use super::points::{self, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{QUOTED, Status, ToolArgument, Waited};
+use super::results::{QUOTED, ToolArgument, Status, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
 use crate::api::advice::{Advice, awaited, patience_left};
 use crate::api::client::{self, Waiter};
 use crate::api::error::Code;
 use crate::api::http::BUDGET;
-use crate::api::types::{News, Nothing, Poll};
+use crate::api::types::{News, Nothing, OutcomeText, Poll};
 
 /// How often a caller that wants progress gets it.
 const PROGRESS: Duration = Duration::from_secs(10);
@@ -155,9 +156,11 @@ impl Toolbox {
         };
         let message = format!("{what}{more}");
         let words = format!(
-            "{message}\nAction: {}. The debate is {}.\n{}",
+            "{message}\nAction: {}. The debate is {}.\n{}{}{}",
             news.action,
             news.debate_state,
+            ended(news.outcome.as_ref()),
+            points::in_words(&news.points),
             calls.words(),
         );
         let waited = Waited {
@@ -173,11 +176,16 @@ impl Toolbox {
             pending_argument_id: news.pending_argument_id,
             omitted: news.omitted,
             url: self.transport.url_of(wait.seat.debate),
+            outcome: news.outcome,
+            ledger: news.points.ledger,
+            points: news.points.points,
+            points_omitted: news.points.points_omitted,
             arguments: arguments.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
             ..Waited::default()
         };
-        ToolAnswer::new(&waited, words).quoting_all(&waited.arguments)
+        let answer = ToolAnswer::new(&waited, words).quoting_all(&waited.arguments);
+        with_titles(answer, waited.points.as_deref())
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -256,6 +264,11 @@ impl<'a> Wait<'a> {
     fn waiter(&self) -> Waiter<'a> {
         Waiter { debate: self.seat.debate, role: self.seat.role.as_str(), after: self.after }
     }
+}
+
+/// How a closed debate ended, in a line.
+fn ended(outcome: Option<&OutcomeText>) -> String {
+    outcome.map_or(String::new(), |outcome| format!("It ended: {outcome}.\n"))
 }
 
 impl WaitListener {

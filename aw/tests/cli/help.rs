@@ -16,6 +16,7 @@ const COMMANDS: &[&str] = &[
     "debate ruling",
     "debate intervention",
     "debate list",
+    "debate points",
     "debate types",
     "debate open",
     "debate invite",

@@ -10,6 +10,7 @@ mod documents;
 mod errors;
 mod help;
 mod next;
+mod points;
 mod roles;
 mod seeds;
 mod servers;

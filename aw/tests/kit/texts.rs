@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use aw::kit::texts::Voice;
 use aw_core::{FlawCode, Role, Statement, Word, statements};
 use serde_json::{Value, json};
 
@@ -115,6 +116,10 @@ fn a_role_reads_no_more_than_its_budget() {
         let (_, budget) = LANGUAGES.into_iter().find(|(known, _)| *known == lang).unwrap();
         assert!(text.len() <= budget, "{role} {lang}: {} bytes of {budget}", text.len());
         assert!(!text.contains("{{"), "{role} {lang}: something was not filled in");
+        let voice = Voice { language: lang.parse().unwrap(), debate_language: "English" };
+        let skill = voice.skill(role.parse().unwrap());
+        assert!(skill.contains(&text), "{role} {lang}: the skill is another text");
+        assert!(skill.len() <= budget, "{role} {lang}: a skill of {} bytes", skill.len());
     }
 }
 

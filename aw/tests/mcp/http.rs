@@ -318,7 +318,15 @@ async fn a_seat_has_the_tools_of_its_role_and_no_more() {
     let observer = Client::of(&world, "").with_token(&token);
     let names: Vec<String> =
         observer.tools().await.iter().map(|tool| text(&tool["name"])).collect();
-    assert_eq!(names, ["debate_get_context", "debate_list", "docs_get", "docs_list", "docs_diff"]);
+    let reading = [
+        "debate_get_context",
+        "debate_points",
+        "debate_list",
+        "docs_get",
+        "docs_list",
+        "docs_diff",
+    ];
+    assert_eq!(names, reading);
     observer.call("debate_get_context", json!({"debate_id": other})).await;
     let prompts = observer.ask("prompts/list", json!({})).await;
     assert_eq!(prompts["prompts"], json!([]));

@@ -6,8 +6,15 @@ use super::programs::Programs;
 use crate::loops::machine::{Going, Machine, Ran};
 use crate::world::text;
 
-const READING: [&str; 6] =
-    ["debate_get_context", "debate_wait", "debate_list", "docs_get", "docs_list", "docs_diff"];
+const READING: [&str; 7] = [
+    "debate_get_context",
+    "debate_wait",
+    "debate_points",
+    "debate_list",
+    "docs_get",
+    "docs_list",
+    "docs_diff",
+];
 const PROPOSING: [&str; 5] =
     ["debate_create", "debate_appeal", "debate_request_completion", "docs_create", "docs_submit"];
 

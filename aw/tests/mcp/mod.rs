@@ -6,6 +6,7 @@ mod conformance;
 mod http;
 mod inspector;
 mod ours;
+mod points;
 mod programs;
 mod schema;
 mod sdk;

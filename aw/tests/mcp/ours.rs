@@ -15,13 +15,14 @@ pub const PREVIOUS: &str = "2025-11-25";
 pub const CURRENT: &str = "2026-07-28";
 
 /// Every tool.
-pub const TOOLS: [&str; 14] = [
+pub const TOOLS: [&str; 15] = [
     "debate_create",
     "debate_get_context",
     "debate_submit",
     "debate_wait",
     "debate_appeal",
     "debate_request_completion",
+    "debate_points",
     "debate_list",
     "debate_ruling",
     "debate_intervention",

@@ -8,13 +8,14 @@ use super::ours::{Client, TOOLS};
 use crate::world::{World, new_id, text};
 
 /// Who may use what, written down from the contract: proposer, opponent, arbitrator, nobody named.
-const POLICY: [(&str, [bool; 4]); 14] = [
+const POLICY: [(&str, [bool; 4]); 15] = [
     ("debate_create", [true, false, false, true]),
     ("debate_get_context", [true, true, true, true]),
     ("debate_submit", [true, true, false, true]),
     ("debate_wait", [true, true, true, true]),
     ("debate_appeal", [true, false, false, true]),
     ("debate_request_completion", [true, false, false, true]),
+    ("debate_points", [true, true, true, true]),
     ("debate_list", [true, true, true, true]),
     ("debate_ruling", [false, false, true, false]),
     ("debate_intervention", [false, false, true, false]),
@@ -32,7 +33,7 @@ fn arguments(tool: &str, debate: &str, target: &str, document: &str, role: &str)
     let said = "Words.";
     match tool {
         "debate_create" => json!({"title": "T", "type": "general_debate", "content": said}),
-        "debate_get_context" => json!({"debate_id": debate}),
+        "debate_get_context" | "debate_points" => json!({"debate_id": debate}),
         "debate_submit" => {
             json!({"debate_id": debate, "role": role, "target_id": target, "content": said})
         }

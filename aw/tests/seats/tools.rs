@@ -22,6 +22,7 @@ const GRID: &str = "
     CALL debate_wait                as arbitrator           ???? ++ --- --- ++- ---
     CALL debate_appeal              APPEAL                  ???? ++ ++- --- --- ---
     CALL debate_request_completion  RESOLUTION              ???? ++ ++- --- --- ---
+    CALL debate_points                                      ???? ++ ++- ++- ++- ++-
     CALL debate_list                                        ???? ++ +++ +++ +++ +++
     CALL debate_ruling              RULING                  ???? -- --- --- ++- ---
     CALL debate_intervention        INTERVENTION            ???? -- --- --- ++- ---
@@ -81,7 +82,14 @@ async fn every_tool_that_is_listed_has_its_row() {
 
 #[tokio::test]
 async fn a_token_is_shown_the_tools_of_its_role_and_no_others() {
-    let reading = ["debate_get_context", "debate_list", "docs_get", "docs_list", "docs_diff"];
+    let reading = [
+        "debate_get_context",
+        "debate_points",
+        "debate_list",
+        "docs_get",
+        "docs_list",
+        "docs_diff",
+    ];
     let proposing = ["debate_create", "debate_appeal", "debate_request_completion", "docs_create"];
     let roles: [(&str, &[&str]); 4] = [
         ("proposer", &["debate_wait", "debate_submit", "docs_submit"]),
@@ -167,6 +175,7 @@ fn arguments(scene: &Scene<'_>, row: &Row) -> Value {
             "content": "Motion",
         }),
         "debate_get_context" if role.is_empty() => json!({"debate_id": debate}),
+        "debate_points" => json!({"debate_id": debate}),
         "debate_get_context" => json!({"debate_id": debate, "role": role}),
         "debate_wait" => json!({"debate_id": debate, "role": role, "deadline": 0}),
         "debate_submit" => {

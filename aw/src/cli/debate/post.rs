@@ -2,19 +2,22 @@
 
 use aw_core::{RequestId, Role};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, YOUR_TEXT};
-use super::super::output::{Answer, CliError};
+use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::super::text::TextInput;
-use super::{Deadline, NextFlags, Shape, advised, step_line, wait_line};
+use super::code_quotes::{FileCheck, LookedUp};
+use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
 use crate::api::advice::{Advice, Fix, said_of_write};
-use crate::api::client::{Reply, Request};
-use crate::api::error::SERVER;
-use crate::api::types::{ActionText, ArgumentIdText, KindText, RequestIdText, StateText, Written};
+use crate::api::client::{self, Reply, Request};
+use crate::api::error::{Code, SERVER};
+use crate::api::types::{
+    ActionText, ArgumentIdText, CheckMove, Checked, KindText, RequestIdText, StateText, Written,
+};
 
 // Who writes, under which request.
 #[derive(Debug, clap::Args)]
@@ -47,6 +50,8 @@ pub(super) struct Draft<'a> {
     pub(super) target: Option<&'a str>,
     /// None where the debate's id is still to be made.
     pub(super) debate: Option<&'a str>,
+    /// Whether the move is only judged.
+    pub(super) dry_run: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -73,20 +78,22 @@ impl<'a> Draft<'a> {
 
     /// The same command with a placeholder for its text.
     fn with_your_text(&self) -> String {
-        self.finished(self.line.clone().flag("--file", YOUR_TEXT))
+        self.finished(self.line.clone().flag("--file", YOUR_TEXT), self.dry_run)
     }
 
     /// The same command once more: with its request id, unless that follows from what is sent.
-    fn again(&self, request: Option<&str>, content: Option<&str>) -> String {
+    fn again(&self, request: Option<&str>, content: Option<&str>, dry_run: bool) -> String {
         let line = self.line.clone().flag_if("--client-request-id", request);
-        self.finished(match content {
+        let line = match content {
             Some(content) => self.text.repeated(line, content),
             None => line,
-        })
+        };
+        self.finished(line, dry_run)
     }
 
-    fn finished(&self, line: CommandLine) -> String {
+    fn finished(&self, line: CommandLine, dry_run: bool) -> String {
         let line = line.flag_if("--author", self.signature.author.as_deref());
+        let line = line.word_if("--dry-run", dry_run);
         self.signature.next_flags(self.shape).apply(line).into_string()
     }
 
@@ -181,6 +188,7 @@ impl Post<'_> {
                 };
                 next(problem, self.draft.with_your_text())
             }
+            None if !problem.flaws().is_empty() => next(problem, self.draft.with_your_text()),
             None if problem.exit() == SERVER => problem.with("retry_command", self.again()),
             None => problem,
         }
@@ -188,8 +196,41 @@ impl Post<'_> {
 
     /// The same command once more, which is written once.
     pub(super) fn again(&self) -> String {
+        self.repeated(self.draft.dry_run)
+    }
+
+    fn repeated(&self, dry_run: bool) -> String {
         let request = (!self.is_derived).then_some(self.request.as_str());
-        self.draft.again(request, self.content)
+        self.draft.again(request, self.content, dry_run)
+    }
+
+    /// Has the move judged without making it. The same command without --dry-run is next.
+    pub(super) fn rehearse(
+        &self,
+        session: &Session,
+        body: CheckMove,
+        files: FileCheck,
+    ) -> Result<Shown, CliError> {
+        let warning = files.warning();
+        let reply = session.call(&client::check(self.debate, body)).map_err(|problem| {
+            let is_unknown = problem.code == Code::RouteNotFound;
+            let problem = self.failed(problem);
+            match is_unknown {
+                true => problem.suggest(
+                    "This server is older and cannot judge a move without making it: run aw server restart",
+                ),
+                false => problem,
+            }
+        })?;
+        let output = CheckOutput { reply, looked_up: files.found };
+        let answer = Answer::new(output, human::checked)
+            .message("Nothing was submitted: this was a dry run, and the move is allowed")
+            .next(self.repeated(false));
+        let answer = match warning {
+            Some(warning) => answer.warn(warning),
+            None => answer,
+        };
+        Ok(Shown::Answer(session.checked(answer)))
     }
 
     /// The result of a write that did this.
@@ -200,6 +241,8 @@ impl Post<'_> {
         done: &str,
     ) -> WriteOutput {
         let verbatim: Verbatim = reply.verbatim();
+        let mut reply_points: PointFields = reply.verbatim();
+        reply_points.outcome = reply.data.debate.outcome.as_ref().map(|outcome| json!(outcome));
         let mut argument = verbatim.argument;
         argument.shift_remove("content");
         let written = reply.data;
@@ -223,6 +266,8 @@ impl Post<'_> {
             action: written.action.clone(),
             next_argument_id_to_wait: written.next_argument_id_to_wait,
             argument,
+            points: reply_points,
+            looked_up: Vec::new(),
             debate: None,
             rules_origin: None,
             debate_verbatim: verbatim.debate,
@@ -240,6 +285,16 @@ impl Post<'_> {
         let answer = advised(answer, &advice, self.debate, self.draft.role, next_flags);
         session.checked(answer.with("client_request_id", self.request.as_str()))
     }
+}
+
+/// What a move would do, as the server sent it.
+#[derive(Debug, Serialize)]
+pub(in crate::cli) struct CheckOutput {
+    #[serde(flatten)]
+    pub(in crate::cli) reply: Reply<Checked>,
+    /// The quotes that were found in files here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) looked_up: Vec<LookedUp>,
 }
 
 /// What is printed of the server's answer as it came.
@@ -268,6 +323,11 @@ pub(in crate::cli) struct WriteOutput {
     next_argument_id_to_wait: ArgumentIdText,
     pub(in crate::cli) url: String,
     argument: Map<String, Value>,
+    #[serde(flatten)]
+    points: PointFields,
+    /// The quotes that were found in files here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::cli) looked_up: Vec<LookedUp>,
     /// The debate, when it was just opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) debate: Option<Value>,

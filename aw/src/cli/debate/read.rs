@@ -19,7 +19,9 @@ use super::super::session::{self, Session};
 use super::{Deadline, NextFlags, Shape, advised};
 use crate::api::advice::Advice;
 use crate::api::client::{self, DebateFilter, Reply, Waiter, encoded};
-use crate::api::types::{ActionText, ArgumentIdText, CreateLink, DebateContext, Poll, Stamp};
+use crate::api::types::{
+    ActionText, ArgumentIdText, CreateLink, DebateContext, Ledger, Poll, Stamp,
+};
 use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
@@ -195,11 +197,22 @@ pub(in crate::cli) struct ContextOutput {
     now: Option<Now>,
 }
 
+impl ContextOutput {
+    /// The ledger: as the role needs it, if there is one.
+    pub(in crate::cli) fn ledger(&self) -> Option<&Ledger> {
+        let own = self.now.as_ref().and_then(|now| now.ledger.as_ref());
+        own.or(self.context.data.points.ledger.as_ref())
+    }
+}
+
 /// What a role should do now.
 #[derive(Debug, Serialize)]
 struct Now {
     action: Option<ActionText>,
     next_argument_id_to_wait: ArgumentIdText,
+    /// The ledger as this role needs it, in place of the one that is nobody's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<Ledger>,
 }
 
 impl GetContext {
@@ -229,12 +242,17 @@ impl GetContext {
         let (now, advice) = match &poll {
             Poll::News(news) => {
                 let (action, next) = (Some(news.action.clone()), news.next_argument_id_to_wait);
-                (Now { action, next_argument_id_to_wait: next }, Advice::after(news))
+                let ledger = news.points.ledger.clone();
+                (Now { action, next_argument_id_to_wait: next, ledger }, Advice::after(news))
             }
             Poll::Nothing(nothing) => {
                 // Everything was just read, so the wait begins after the newest of it.
                 let newest = arguments.last().unwrap_or(motion).id;
-                let now = Now { action: nothing.action.clone(), next_argument_id_to_wait: newest };
+                let now = Now {
+                    action: nothing.action.clone(),
+                    next_argument_id_to_wait: newest,
+                    ledger: None,
+                };
                 (now, Advice::wait(Some(newest)))
             }
         };

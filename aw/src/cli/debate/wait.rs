@@ -18,7 +18,7 @@ use signal_hook::iterator::Signals;
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
-use super::{Deadline, NextFlags, Shape, advised, wait_line};
+use super::{Deadline, NextFlags, PointFields, Shape, advised, wait_line};
 use crate::api::advice::{Advice, awaited, patience_left};
 use crate::api::client::{self, Reply, Waiter};
 use crate::api::error::Code;
@@ -114,6 +114,8 @@ struct Verbatim {
     omitted: Value,
     next_argument_id_to_wait: Value,
     available_actions: Value,
+    #[serde(flatten)]
+    points: PointFields,
 }
 
 /// Nothing happened until the deadline, which is not a failure.

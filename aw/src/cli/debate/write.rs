@@ -1,6 +1,6 @@
 //! The commands that write into a debate.
 
-use aw_core::{Kind, Role};
+use aw_core::{Kind, PointId, Role, Word, statements};
 use uuid::Uuid;
 
 use super::super::agent::{find_type, shelves};
@@ -8,13 +8,15 @@ use super::super::next_command::CommandLine;
 use super::super::output::{CliError, Shown};
 use super::super::session::settings;
 use super::super::text::TextInput;
+use super::code_quotes::FileCheck;
 use super::post::{Draft, Signature};
 use super::{Shape, advised};
 use crate::api::advice::Advice;
 use crate::api::client::{self, derived_id};
 use crate::api::error::{Code, SERVER};
 use crate::api::types::{
-    CreateDebate, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, TypeTexts,
+    AskedPoints, AskedSettings, CheckMove, CreateDebate, SubmitClaim, SubmitIntervention,
+    SubmitRequest, SubmitRuling, TypeTexts,
 };
 use crate::kit::texts::Language;
 
@@ -32,6 +34,16 @@ pub(in crate::cli) struct Create {
     /// Who approves its completion: auto (default) or arbitrator
     #[arg(long, value_name = "POLICY")]
     resolution_policy: Option<String>,
+    /// Keep points: objections that the server numbers and that block completion until they are over
+    #[arg(long)]
+    points: bool,
+    /// The rounds that the opponent has before the proposer must appeal or complete, 1 to 20 [default:
+    /// 5]
+    #[arg(long, value_name = "N", requires = "points")]
+    rounds: Option<u64>,
+    /// The lowest severity that blocks: critical or major (default)
+    #[arg(long, value_name = "SEVERITY", requires = "points")]
+    blocking: Option<String>,
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
@@ -51,6 +63,9 @@ pub(in crate::cli) struct Submit {
     /// The argument to answer
     #[arg(long, value_name = "UUID")]
     target_id: String,
+    /// Judge it and write nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
@@ -67,6 +82,9 @@ pub(in crate::cli) struct RequestCommand {
     /// The argument in dispute, or the last one
     #[arg(long, value_name = "UUID")]
     target_id: String,
+    /// Judge it and write nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
@@ -86,6 +104,18 @@ pub(in crate::cli) struct Ruling {
     /// Close the debate with it
     #[arg(long)]
     close: bool,
+    /// Uphold these points, such as P2 or P2,P5: the content is the reason of each
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    uphold: Vec<PointId>,
+    /// Dismiss these points
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    dismiss: Vec<PointId>,
+    /// Leave these points for later
+    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    defer: Vec<PointId>,
+    /// Judge it and write nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
@@ -124,6 +154,9 @@ impl Create {
                 .flag("--title", &self.title)
                 .flag("--type", &self.debate_type)
                 .flag_if("--resolution-policy", self.resolution_policy.as_deref())
+                .word_if("--points", self.points)
+                .flag_if("--rounds", self.rounds.map(|rounds| rounds.to_string()).as_deref())
+                .flag_if("--blocking", self.blocking.as_deref())
         };
         let mut draft = Draft {
             line: line(self.debate_id.as_deref()),
@@ -133,6 +166,7 @@ impl Create {
             role: "proposer",
             target: None,
             debate: self.debate_id.as_deref(),
+            dry_run: false,
         };
         let content = draft.read()?;
         // From here on the same command has the id that was made for it.
@@ -151,7 +185,7 @@ impl Create {
             .map_err(|problem| with_ids(post.failed(problem)))?;
         let session = post.session().map_err(with_ids)?;
         let body = CreateDebate {
-            points: None,
+            points: self.asked_points(),
             debate_id: debate.clone(),
             title: self.title.clone(),
             debate_type: self.debate_type.clone(),
@@ -162,10 +196,17 @@ impl Create {
             author: post.author(&session),
         };
         let reply = post.send(&session, &client::open(body)).map_err(with_ids)?;
+        let keeps_points = reply.data.debate.points.is_some();
         let mut output = post.output(&session, reply, "Debate created");
         output.debate = Some(output.debate_verbatim.take());
         output.rules_origin = Some(kind.origin.as_str());
         let mut answer = post.answer(&session, output);
+        if self.points && !keeps_points {
+            answer = answer.warn(
+                "the server is older and keeps no points in this debate: run aw server restart, and \
+                 create another debate",
+            );
+        }
         if let Some(folder) = kind.folder.as_ref().filter(|_| kind.replaces_built_in()) {
             answer = answer.with(
                 "hint",
@@ -177,6 +218,17 @@ impl Create {
             );
         }
         Ok(Shown::Answer(answer))
+    }
+}
+
+impl Create {
+    /// The settings of points that were typed.
+    fn asked_points(&self) -> Option<AskedPoints> {
+        let settings = AskedSettings { rounds: self.rounds, blocking: self.blocking.clone() };
+        self.points.then_some(match (self.rounds, &self.blocking) {
+            (None, None) => AskedPoints::Flag(true),
+            _ => AskedPoints::Settings(settings),
+        })
     }
 }
 
@@ -193,6 +245,7 @@ impl Submit {
             role: &self.role,
             target: Some(&self.target_id),
             debate: Some(&self.debate_id),
+            dry_run: self.dry_run,
         };
         let content = draft.read()?;
         let role: Option<Role> = self.role.parse().ok();
@@ -201,6 +254,18 @@ impl Submit {
         });
         let post = draft.post(&self.debate_id, Some(&content), derived);
         let session = post.session()?;
+        let mut files = FileCheck::of(&session, &self.debate_id, role, &content)?;
+        files.refused().map_err(|problem| post.failed(problem))?;
+        if self.dry_run {
+            let body = CheckMove {
+                kind: "claim".to_owned(),
+                role: Some(self.role.clone()),
+                target_id: Some(self.target_id.clone()),
+                content: content.clone(),
+                close: None,
+            };
+            return post.rehearse(&session, body, files);
+        }
         let body = SubmitClaim {
             role: self.role.clone(),
             target_id: self.target_id.clone(),
@@ -209,8 +274,14 @@ impl Submit {
             author: post.author(&session),
         };
         let reply = post.send(&session, &client::submit(&self.debate_id, body))?;
-        let output = post.output(&session, reply, "Argument submitted");
-        Ok(Shown::Answer(post.answer(&session, output)))
+        let mut output = post.output(&session, reply, "Argument submitted");
+        let warning = files.warning();
+        output.looked_up = files.found;
+        let answer = post.answer(&session, output);
+        Ok(Shown::Answer(match warning {
+            Some(warning) => answer.warn(warning),
+            None => answer,
+        }))
     }
 }
 
@@ -232,12 +303,27 @@ impl RequestCommand {
             role: "proposer",
             target: Some(&self.target_id),
             debate: Some(&self.debate_id),
+            dry_run: self.dry_run,
         };
         let content = draft.read()?;
         let derived =
             derived_id(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content);
         let post = draft.post(&self.debate_id, Some(&content), derived);
         let session = post.session()?;
+        if self.dry_run {
+            let play = match wanted {
+                Wanted::Ruling => "appeal",
+                Wanted::Completion => "resolution",
+            };
+            let body = CheckMove {
+                kind: play.to_owned(),
+                role: None,
+                target_id: Some(self.target_id.clone()),
+                content: content.clone(),
+                close: None,
+            };
+            return post.rehearse(&session, body, FileCheck::default());
+        }
         let body = SubmitRequest {
             target_id: self.target_id.clone(),
             content: content.clone(),
@@ -258,7 +344,10 @@ impl Ruling {
     pub(super) fn run(self) -> Result<Shown, CliError> {
         let line = CommandLine::new("debate ruling")
             .flag("--debate-id", &self.debate_id)
-            .flag_if("--target-id", self.target_id.as_deref());
+            .flag_if("--target-id", self.target_id.as_deref())
+            .flag_if("--uphold", joined(&self.uphold).as_deref())
+            .flag_if("--dismiss", joined(&self.dismiss).as_deref())
+            .flag_if("--defer", joined(&self.defer).as_deref());
         let draft = Draft {
             line: if self.close { line.word("--close") } else { line },
             text: &self.text,
@@ -267,14 +356,26 @@ impl Ruling {
             role: "arbitrator",
             target: self.target_id.as_deref(),
             debate: Some(&self.debate_id),
+            dry_run: self.dry_run,
         };
-        let content = draft.read()?;
+        let typed = draft.read()?;
+        let content = self.with_headings(&typed)?;
         // Without a target the same words may mean the next dispute.
         let derived = self.target_id.as_deref().and_then(|target| {
             derived_id(&self.debate_id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
         });
-        let post = draft.post(&self.debate_id, Some(&content), derived);
+        let post = draft.post(&self.debate_id, Some(&typed), derived);
         let session = post.session()?;
+        if self.dry_run {
+            let body = CheckMove {
+                kind: "ruling".to_owned(),
+                role: None,
+                target_id: self.target_id.clone(),
+                content: content.clone(),
+                close: Some(self.close),
+            };
+            return post.rehearse(&session, body, FileCheck::default());
+        }
         let body = SubmitRuling {
             content: content.clone(),
             close: Some(self.close),
@@ -283,9 +384,53 @@ impl Ruling {
             author: post.author(&session),
         };
         let reply = post.send(&session, &client::rule(&self.debate_id, body))?;
+        let keeps_points = reply.data.debate.points.is_some();
         let output = post.output(&session, reply, "Ruling submitted");
-        Ok(Shown::Answer(post.answer(&session, output).with("closed", self.close)))
+        let answer = post.answer(&session, output).with("closed", self.close);
+        let names_points = self.headings().next().is_some();
+        Ok(Shown::Answer(match names_points && !keeps_points {
+            true => answer.warn("this debate keeps no points: the headings are plain text"),
+            false => answer,
+        }))
     }
+
+    /// A heading for each point that a flag names.
+    fn headings(&self) -> impl Iterator<Item = String> {
+        let about = |points: &[PointId], word: Word| -> Vec<String> {
+            points.iter().map(|point| format!("### {point} [{word}]")).collect()
+        };
+        about(&self.uphold, Word::Upheld)
+            .into_iter()
+            .chain(about(&self.dismiss, Word::Dismissed))
+            .chain(about(&self.defer, Word::Deferred))
+    }
+
+    /// The content below each heading, as its reason.
+    fn with_headings(&self, content: &str) -> Result<String, CliError> {
+        let headings: Vec<String> = self.headings().collect();
+        if headings.is_empty() {
+            return Ok(content.to_owned());
+        }
+        // Its own statements would be made once for each heading.
+        let own = statements(content, Role::Arbitrator, 0);
+        let first = own.statements.first().map(|own| own.line);
+        if let Some(line) = first.or(own.flaws.first().map(|flaw| flaw.line)) {
+            let message = format!("line {line} of the content is a heading about points");
+            return Err(CliError::input(message).suggest(
+                "Write all headings in the content, or leave them to --uphold, --dismiss and --defer",
+            ));
+        }
+        let reason = content.trim_end();
+        let parts: Vec<String> =
+            headings.iter().map(|heading| format!("{heading}\n\n{reason}\n")).collect();
+        Ok(parts.join("\n"))
+    }
+}
+
+/// Points as a flag takes them.
+fn joined(points: &[PointId]) -> Option<String> {
+    let names: Vec<String> = points.iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| names.join(","))
 }
 
 impl Intervention {
@@ -298,6 +443,7 @@ impl Intervention {
             role: "arbitrator",
             target: None,
             debate: Some(&self.debate_id),
+            dry_run: false,
         };
         let content = draft.read_optional()?;
         let post = draft.post(&self.debate_id, content.as_deref(), None);

@@ -1,0 +1,291 @@
+//! Pages about points: the ledger, the points, what an argument says about them, and flaws.
+
+use std::fmt::Write as _;
+
+use aw_core::{Course, Held, PointState, QuoteCheck, Severity, State, Word as StatementWord};
+
+use super::super::debate::{CheckOutput, LookedUp, PointOutput, PointsOutput};
+use super::{Paper, QUOTED, cell, shown, state_in_words, word};
+use crate::api::types::{
+    Debate, Flaw, HeldText, Ledger, Point, PointIdText, PointSettings, Points, Quote, Rounds,
+    StateText, Statement,
+};
+
+/// The longest title in a line.
+const TITLE: usize = 60;
+
+/// The settings of points, after a debate was opened with them.
+pub(super) fn settings(settings: &PointSettings) -> String {
+    let what = match settings.blocking.known() {
+        Some(Severity::Critical) => "critical ones block".to_owned(),
+        Some(Severity::Major) => "critical and major ones block".to_owned(),
+        _ => format!("they block from {} on", word(&settings.blocking)),
+    };
+    let rounds = if settings.rounds == 1 { "round" } else { "rounds" };
+    format!("Points are kept: {what}, {} {rounds}.\n", settings.rounds)
+}
+
+/// How far the rounds are.
+pub(super) fn round(ledger: &Ledger) -> String {
+    let Rounds { used, limit } = ledger.rounds;
+    format!("round {used} of {limit}")
+}
+
+/// The rounds and what blocks, in a sentence each.
+pub(super) fn summary(ledger: &Ledger) -> String {
+    let Rounds { used, limit } = ledger.rounds;
+    let blocking = match ledger.blocking.as_slice() {
+        [] => "Nothing blocks.".to_owned(),
+        points => format!("Blocking: {}.", listed(points)),
+    };
+    let agrees = if ledger.opponent_agrees { " The opponent agrees." } else { "" };
+    format!("Round {used} of {limit}. {blocking}{agrees}")
+}
+
+/// What the asking role should do, and how it writes that.
+pub(super) fn advice(ledger: &Ledger) -> String {
+    let mut text = String::new();
+    if let Some(advice) = &ledger.advice {
+        let course = match advice.course.known() {
+            Some(Course::RequestCompletion) => "request completion".to_owned(),
+            _ => word(&advice.course),
+        };
+        let _ = writeln!(text, "Advice: {course}. {}.", sentence(&advice.why));
+    }
+    if let Some(how) = &ledger.how {
+        let _ = writeln!(text, "How: {}", shown(how));
+    }
+    text
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    shown(&(first + letters.as_str()))
+}
+
+/// The live points of an answer, a line each.
+pub(super) fn live(points: &Points, state: &StateText, paper: &Paper) -> String {
+    let all = points.points.as_deref().unwrap_or_default();
+    if all.is_empty() {
+        return String::new();
+    }
+    let title = paper.bold("Points, titled in their authors' words");
+    let is_closed = state.known() == Some(State::Closed);
+    let mut text = format!("\n{title}\n\n");
+    text.push_str(&lines(all.iter().map(|point| row(point, &[], is_closed))));
+    if let Some(omitted) = points.points_omitted {
+        let _ = writeln!(text, "{omitted} more points are not shown: see aw debate points.");
+    }
+    text
+}
+
+/// All points, or the live ones.
+pub(in crate::cli) fn points(output: &PointsOutput, paper: &Paper) -> String {
+    let Some(ledger) = &output.ledger else {
+        return "This debate keeps no points.\n".to_owned();
+    };
+    let mut text = format!("{}\n", summary(ledger));
+    if output.points.is_empty() {
+        let none = if output.is_all { "There are no points." } else { "No point is left." };
+        let _ = writeln!(text, "{none}");
+        return text;
+    }
+    let _ = write!(text, "{}\n\n", paper.faint("Titles are their authors' words."));
+    let row = |one: &crate::api::types::QuotedPoint| row(&one.point, &one.quotes, output.is_closed);
+    text.push_str(&lines(output.points.iter().map(row)));
+    text
+}
+
+/// A point with its quotes and its history.
+pub(in crate::cli) fn point(output: &PointOutput, paper: &Paper) -> String {
+    let one = &output.point;
+    let mut text = lines(std::iter::once(row(&one.point, &[], output.is_closed)));
+    let _ = writeln!(text, "{}", paper.faint(QUOTED));
+    for quote in &one.quotes {
+        let _ = write!(text, "\n{}\n", sentence(&quote_in_words(quote)));
+        text.push_str(&paper.quote(quote.text.as_deref().unwrap_or_default()));
+    }
+    for turn in one.turns.iter().flatten() {
+        let state = turn
+            .state
+            .as_ref()
+            .map_or(String::new(), |state| format!(", then {}", word(state).replace('_', " ")));
+        let _ = write!(
+            text,
+            "\n{} {} said {}{state}\n{}",
+            paper.bold(&format!("{}.", turn.seq)),
+            paper.role(&turn.role),
+            word(&turn.word),
+            paper.quote(&turn.text),
+        );
+    }
+    text
+}
+
+/// The cells of a point's line.
+fn row(point: &Point, quotes: &[Quote], is_closed: bool) -> [String; 4] {
+    let mut state = word(&point.state).replace('_', " ");
+    match &point.owes {
+        Some(_) if is_closed => state = "left open".to_owned(),
+        Some(role) => {
+            let _ = write!(state, ", for the {}", word(role));
+        }
+        None => {}
+    }
+    for (is, note) in [(point.late, "late"), (point.unchanged, "its quotes still stand")] {
+        if is {
+            let _ = write!(state, ", {note}");
+        }
+    }
+    let quotes: Vec<String> = quotes.iter().map(quote_in_words).collect();
+    [
+        format!("{} {}", point.id.0, word(&point.severity)),
+        cell(&point.title, TITLE),
+        state,
+        quotes.join("; "),
+    ]
+}
+
+/// Lines whose cells stand below each other.
+fn lines<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
+    let rows: Vec<[String; N]> = rows.collect();
+    let width = |text: &str| textwrap::core::display_width(text);
+    let wide = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(wide).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, wide) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell}{}  ", " ".repeat(wide.saturating_sub(width(cell))));
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// Where a quote stands.
+fn quote_in_words(quote: &Quote) -> String {
+    match quote.check.known() {
+        Some(QuoteCheck::Found) => format!("found in {}", place(quote)),
+        Some(QuoteCheck::Outdated) => format!("from {}, changed since", place(quote)),
+        Some(QuoteCheck::Unchecked) => match &quote.source {
+            Some(source) => format!("from {}, not in the record", shown(source)),
+            None => "not in the record".to_owned(),
+        },
+        Some(QuoteCheck::Missing) | None => word(&quote.check),
+    }
+}
+
+fn place(quote: &Quote) -> String {
+    let mut place = match (&quote.document_id, quote.version, quote.seq) {
+        (Some(document), Some(version), _) => format!("{} v{version}", document.0),
+        (_, _, Some(seq)) => format!("argument {seq}"),
+        _ => "the debate".to_owned(),
+    };
+    if let (Some(first), Some(last)) = (quote.first_line, quote.last_line) {
+        let _ = write!(place, ", {}", line_numbers(first, last));
+    }
+    place
+}
+
+fn line_numbers(first: u32, last: u32) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
+}
+
+/// What an argument says about points: a line for each that it raises, then what became of the others.
+pub(super) fn statements(statements: &[Statement], points: &Points) -> String {
+    let live = points.points.as_deref().unwrap_or_default();
+    let raised = |statement: &&Statement| statement.target == "NEW";
+    let mut text = lines(statements.iter().filter(raised).map(|statement| {
+        let point = live.iter().find(|point| Some(point.id) == statement.point);
+        match point {
+            Some(point) => row(point, &statement.quotes, false),
+            // An answer lists so many live points and no more.
+            None => {
+                let id = statement.point.map_or("NEW".to_owned(), |id| id.0.to_string());
+                let quotes: Vec<String> = statement.quotes.iter().map(quote_in_words).collect();
+                let severity = word(&statement.word);
+                [format!("{id} {severity}"), String::new(), String::new(), quotes.join("; ")]
+            }
+        }
+    }));
+    let mut groups: Vec<(Option<aw_core::Role>, Vec<String>)> = Vec::new();
+    for statement in statements.iter().filter(|statement| !raised(statement)) {
+        let (Some(id), Some(state)) = (statement.point, &statement.state) else { continue };
+        let owes = state.known().and_then(PointState::owes);
+        let said = format!("{} {}", id.0, word(state).replace('_', " "));
+        match groups.iter_mut().find(|(role, _)| *role == owes) {
+            Some((_, group)) => group.push(said),
+            None => groups.push((owes, vec![said])),
+        }
+    }
+    for (owes, group) in groups {
+        let all = if group.len() > 1 { "all " } else { "" };
+        let whose = owes.map_or(String::new(), |role| format!(": {all}for the {role}"));
+        let _ = writeln!(text, "{}{whose}", group.join(", "));
+    }
+    let agrees = |statement: &Statement| statement.word == StatementWord::Agree.into();
+    if statements.iter().any(agrees) {
+        let is_free = points.ledger.as_ref().is_some_and(|ledger| ledger.blocking.is_empty());
+        let _ =
+            writeln!(text, "The opponent agrees.{}", if is_free { " Nothing blocks." } else { "" });
+    }
+    text
+}
+
+/// Why a RESOLUTION waits for the arbitrator.
+pub(super) fn held(held: &HeldText) -> String {
+    let why = match held.known() {
+        Some(Held::Policy) => "the debate's policy asks for approval".to_owned(),
+        Some(Held::NotAgreed) => "the opponent has not agreed".to_owned(),
+        Some(Held::OtherVersion) => {
+            "it cites another version than the one that the opponent agreed to".to_owned()
+        }
+        None => word(held),
+    };
+    format!("The arbitrator decides on it: {why}.\n")
+}
+
+/// The quotes that were found in files here.
+pub(super) fn looked_up(quotes: &[LookedUp]) -> String {
+    let line = |quote: &LookedUp| {
+        let lines = line_numbers(quote.first_line, quote.last_line);
+        format!("{}, {lines}: looked up here, not in the record\n", shown(&quote.path))
+    };
+    quotes.iter().map(line).collect()
+}
+
+/// What a move would do.
+pub(in crate::cli) fn checked(output: &CheckOutput, _: &Paper) -> String {
+    let checked = &output.reply.data;
+    let Debate { state, outcome, .. } = &checked.debate;
+    let round = checked.points.ledger.as_ref();
+    let round = round.map_or(String::new(), |ledger| format!(", {}", self::round(ledger)));
+    let mut text =
+        format!("The debate would be {}{round}.\n", state_in_words(state, outcome.as_ref()));
+    if checked.parked {
+        text.push_str("The argument would be parked: the arbitrator intervened.\n");
+    }
+    if let Some(why) = &checked.held {
+        text.push_str(&held(why));
+    }
+    text.push_str(&statements(&checked.statements, &checked.points));
+    text.push_str(&looked_up(&output.looked_up));
+    text
+}
+
+/// The flaws of a text, a line each.
+pub(super) fn flaws(flaws: &[Flaw]) -> String {
+    flaws.iter().map(|flaw| format!("line {}: {}\n", flaw.line, shown(&flaw.message))).collect()
+}
+
+/// Lists points in a sentence: "P1, P2 and P3".
+fn listed(points: &[PointIdText]) -> String {
+    let names: Vec<String> = points.iter().map(|id| id.0.to_string()).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}

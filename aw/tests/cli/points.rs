@@ -1,0 +1,233 @@
+//! Debates with points, as agents type them. The rules themselves are tested in the core.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::aw::{Aw, Ran};
+use crate::world::text;
+
+/// A claim with a critical point and a minor one.
+const CLAIM: &str = "### NEW [critical] A retry can charge twice\n> The worker retries the POST up to 3 times.\n\
+                     Send one key a payment.\n### NEW [minor] How long?\nSay it.\n### VERDICT [object]\n";
+
+/// A debate with points, about a motion of one line.
+struct Debate {
+    aw: Aw,
+    id: String,
+    motion: String,
+}
+
+impl Debate {
+    fn new(flags: &[&str]) -> Self {
+        let aw = Aw::new();
+        let content = "The worker retries the POST up to 3 times.";
+        let made =
+            ["debate", "create", "-t", "T", "--type", "general_debate", "--content", content];
+        let data = aw.quietly(&[&made, flags].concat()).data();
+        Debate { id: text(&data["debate_id"]), motion: text(&data["argument_id"]), aw }
+    }
+
+    fn run(&self, command: &str, rest: &[&str]) -> Ran {
+        self.aw.quietly(&[&["debate", command, "--debate-id", &self.id], rest].concat())
+    }
+
+    fn claims(&self, role: &str, target: &str, content: &str, rest: &[&str]) -> Ran {
+        let usual = ["--role", role, "--target-id", target, "--content", content];
+        self.run("submit", &[&usual, rest].concat())
+    }
+
+    fn newest(&self) -> u64 {
+        let listed = self.aw.quietly(&["debate", "list"]).data();
+        listed["debates"][0]["last_argument"]["seq"].as_u64().unwrap()
+    }
+}
+
+#[test]
+fn create_sends_the_settings_of_points() {
+    let aw = Aw::new();
+    let made = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"];
+    for (flags, points) in [
+        (&[][..], Value::Null),
+        (&["--points"], json!({"rounds": 5, "blocking": "major"})),
+        (
+            &["--points", "--rounds", "2", "--blocking", "critical"],
+            json!({"rounds": 2, "blocking": "critical"}),
+        ),
+    ] {
+        let created = aw.quietly(&[&made, flags].concat());
+        assert_eq!(created.data()["debate"]["points"], points, "{flags:?}");
+        assert!(created.ok()["metadata"]["warning"].is_null(), "{flags:?}");
+    }
+    for flags in [&["--rounds", "2"][..], &["--blocking", "critical"]] {
+        aw.quietly(&[&made, flags].concat()).refused(4, "INVALID_INPUT");
+    }
+    for flags in [&["--rounds", "21"][..], &["--blocking", "minor"]] {
+        aw.quietly(&[&made[..], &["--points"], flags].concat()).refused(4, "INVALID_INPUT");
+    }
+}
+
+#[test]
+fn writes_and_waits_carry_the_ledger() {
+    let debate = Debate::new(&["--points"]);
+    let claimed = debate.claims("opponent", &debate.motion, CLAIM, &[]);
+    let data = claimed.data();
+    assert_eq!(data["ledger"]["blocking"], json!(["P1"]));
+    assert_eq!(data["statements"][0]["quotes"][0]["check"], "found");
+    assert_eq!(data["points"][1]["title"], "How long?");
+    let waited = debate.run("wait", &["--role", "proposer"]).data();
+    assert_eq!(waited["ledger"]["yours"], json!(["P1", "P2"]));
+    assert_eq!(waited["points"], data["points"]);
+    let read = debate.run("get-context", &["--role", "proposer"]).data();
+    assert_eq!(read["ledger"], waited["ledger"]);
+    assert!(debate.run("get-context", &[]).data()["ledger"]["yours"].is_null());
+}
+
+#[test]
+fn the_next_command_follows_the_advice_of_the_ledger() {
+    let debate = Debate::new(&["--points", "--rounds", "1"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    let on = |command: &str| {
+        let debate = &debate.id;
+        format!("aw debate {command} --debate-id {debate} --target-id {claim} --file YOUR_TEXT.md")
+    };
+    let waited = debate.run("wait", &["--role", "proposer"]);
+    assert_eq!(waited.data()["ledger"]["advice"]["do"], "appeal");
+    assert_eq!(waited.next(), on("appeal"));
+    assert!(waited.ok()["metadata"]["alternatives"].is_null(), "the rest is refused");
+    // Both refusals of the ledger lead there too.
+    let words = ["--target-id", &claim, "--content", "Done."];
+    for refused in [
+        debate.run("request-completion", &words),
+        debate.claims("proposer", &claim, "### P1 [rejected] No.", &[]),
+    ] {
+        let whole = refused.refused(5, "ACTION_NOT_ALLOWED");
+        assert_eq!(refused.next(), on("appeal"));
+        assert_eq!(whole["error"]["suggestion"], on("appeal"));
+        assert_eq!(whole["content"][0]["data"]["server_error"]["advice"]["do"], "appeal");
+    }
+}
+
+#[test]
+fn a_dry_run_judges_a_move_and_writes_nothing() {
+    let debate = Debate::new(&["--points"]);
+    let dry = ["--dry-run"];
+    let flawed = debate.claims("opponent", &debate.motion, "### NEW [major] No quote\nWhy.", &dry);
+    let whole = flawed.refused(4, "INVALID_INPUT");
+    assert_eq!(whole["content"][0]["data"]["server_error"]["flaws"][0]["code"], "quote_needed");
+    assert!(flawed.next().ends_with("--file YOUR_TEXT.md --dry-run"), "{}", flawed.next());
+    debate.claims("proposer", &debate.motion, "Now?", &dry).refused(5, "ACTION_NOT_ALLOWED");
+    let judged = debate.claims("opponent", &debate.motion, CLAIM, &dry);
+    assert_eq!(judged.data()["dry_run"], true);
+    assert_eq!(judged.data()["statements"][0]["point"], "P1");
+    assert_eq!(debate.newest(), 1, "nothing is written");
+    // What it leads to is the same command in earnest.
+    let claim = debate.aw.sh(&judged.next()).argument();
+    assert_eq!(debate.newest(), 2);
+
+    let words = ["--target-id", &claim, "--content", "Words.", "--dry-run"];
+    assert_eq!(debate.run("appeal", &words).data()["debate_state"], "AWAITING_ARBITRATOR");
+    debate.run("request-completion", &words).refused(5, "ACTION_NOT_ALLOWED");
+    let appeal = debate.run("appeal", &words[..4]).argument();
+    let ruled = debate.run("ruling", &["--close", "--content", "Enough.", "--dry-run"]);
+    assert_eq!(ruled.data()["debate_state"], "CLOSED");
+    let ruling = ["--target-id", &appeal, "--uphold", "P7", "--content", "So.", "--dry-run"];
+    debate.run("ruling", &ruling).refused(4, "INVALID_INPUT");
+    assert_eq!(debate.newest(), 3, "nothing is written");
+}
+
+#[test]
+fn points_lists_the_live_ones_or_all_or_shows_one() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    let answer = debate.claims("proposer", &claim, "### P2 [deferred] Later.", &[]).argument();
+    debate.claims("opponent", &answer, "### P2 [resolved] Fine.", &[]).ok();
+    let ids = |data: &Value| -> Vec<String> {
+        data["points"].as_array().unwrap().iter().map(|point| text(&point["id"])).collect()
+    };
+    assert_eq!(ids(&debate.run("points", &[]).data()), ["P1"]);
+    let all = debate.run("points", &["--all"]).data();
+    assert_eq!(ids(&all), ["P1", "P2"]);
+    assert_eq!(all["ledger"]["over"], 1);
+    let one = debate.run("points", &["--point", "P2"]).data();
+    assert_eq!(one["point"]["turns"].as_array().unwrap().len(), 3);
+    let missing = debate.run("points", &["--point", "P9"]);
+    missing.refused(2, "POINT_NOT_FOUND");
+    assert_eq!(ids(&debate.aw.sh(&missing.next()).data()), ["P1", "P2"]);
+    let plain = Debate::new(&[]);
+    assert_eq!(plain.run("points", &[]).data(), json!({"points": []}));
+}
+
+#[test]
+fn the_flags_of_a_ruling_become_headings_with_its_reason() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    let appeal = debate.run("appeal", &["--target-id", &claim, "--content", "?"]).argument();
+    let on = ["--target-id", &appeal, "--uphold", "P1", "--defer", "P2", "--content"];
+    let own = debate.run("ruling", &[&on[..], &["### NEW [major] Mine\nSo."]].concat());
+    own.refused(4, "INVALID_INPUT");
+    let ruled = debate.run("ruling", &[&on[..], &["One key is cheap."]].concat()).data();
+    let said: Vec<(&Value, &Value)> = ruled["statements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|statement| (&statement["point"], &statement["state"]))
+        .collect();
+    assert_eq!(said, [(&json!("P1"), &json!("upheld")), (&json!("P2"), &json!("set_aside"))]);
+    let one = debate.run("points", &["--point", "P2"]).data();
+    let turns = one["point"]["turns"].as_array().unwrap();
+    assert_eq!(turns[1]["text"], "### P2 [deferred]\n\nOne key is cheap.");
+}
+
+#[test]
+fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    let desk = debate.aw.desk();
+    fs::create_dir(desk.join("src")).unwrap();
+    fs::write(desk.join("src/pay.rs"), "// Pays.\nlet key = payment.id();\n").unwrap();
+    let answer = |quote: &str, source: &str| {
+        format!("### P1 [rejected] There is one.\n> {quote}\n— {source}\n### P2 [deferred] Later.")
+    };
+    let wrong = answer("let key = customer.id();", "src/pay.rs:2");
+    for rest in [&[][..], &["--dry-run"]] {
+        let refused = debate.claims("proposer", &claim, &wrong, rest);
+        let whole = refused.refused(4, "INVALID_INPUT");
+        assert_eq!(whole["metadata"]["flaws"][0]["code"], "quote_missing", "{whole}");
+        assert_eq!(whole["metadata"]["flaws"][0]["line"], 2);
+    }
+    assert_eq!(debate.newest(), 2, "nothing is sent");
+    let gone =
+        debate.claims("proposer", &claim, &answer("let x = 1;", "src/gone.rs"), &["--dry-run"]);
+    assert!(text(&gone.ok()["metadata"]["warning"]).contains("src/gone.rs"));
+    let right = answer("let key = payment.id();", "src/pay.rs#L2");
+    let sent = debate.claims("proposer", &claim, &right, &[]).data();
+    let found = json!([{"line": 2, "path": "src/pay.rs", "first_line": 2, "last_line": 2}]);
+    assert_eq!(sent["looked_up"], found);
+    assert_eq!(sent["statements"][0]["quotes"][0]["check"], "unchecked");
+
+    // In a debate without points the same text is plain words.
+    let plain = Debate::new(&[]);
+    fs::create_dir(plain.aw.desk().join("src")).unwrap();
+    fs::write(plain.aw.desk().join("src/pay.rs"), "").unwrap();
+    plain.claims("opponent", &plain.motion, &wrong, &[]).ok();
+}
+
+#[test]
+fn people_read_how_a_debate_ended() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
+    debate.run("ruling", &["--close", "--content", "Enough."]).ok();
+    let page = |command: &[&str]| {
+        let ran = debate.aw.quietly(&[command, &["--format", "markdown"]].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stdout
+    };
+    let on = |command: &'static str| ["debate", command, "--debate-id", debate.id.as_str()];
+    assert!(page(&["debate", "list"]).contains("closed: left open"));
+    assert!(page(&on("get-context")).contains("closed: left open"));
+    let waited = page(&[&on("wait")[..], &["--role", "opponent"]].concat());
+    assert!(waited.starts_with("The debate is closed: left open."), "{waited}");
+    assert!(page(&on("points")).contains("left open"), "a live point of a closed debate");
+}
