@@ -172,8 +172,6 @@ phrases! {
     points: "Points", "Các point";
     no_points: "No points yet.", "Chưa có point nào.";
     rounds_used: "round {n} of {all}", "vòng {n} trên {all}";
-    one_blocks: "1 blocks", "1 đang chặn";
-    many_block: "{} block", "{} đang chặn";
     one_point_blocks: "1 point blocks", "1 point chặn";
     many_points_block: "{} points block", "{} point chặn";
     nothing_blocks: "nothing blocks", "không có gì chặn";
@@ -201,6 +199,7 @@ phrases! {
     late_words: "Raised late, about text that had not changed.", "Nêu muộn, về phần văn bản không thay đổi.";
     unchanged: "text unchanged", "văn bản chưa đổi";
     unchanged_words: "The proposer accepted it, and every quoted line still stands.", "Proposer đã chấp nhận, nhưng mọi dòng được trích vẫn còn nguyên.";
+    disputed_once: "held once", "bị giữ lại một lần";
     disputed: "held {} times", "bị giữ lại {} lần";
     thread: "What was said", "Đã nói gì";
     raised_as: "raises it as {}", "nêu lên ở mức {}";
@@ -320,7 +319,7 @@ phrases! {
     approve_me: "ask me first", "hỏi tôi trước";
     approve_arbitrator: "ask the arbitrator first", "hỏi arbitrator trước";
     keep_points: "Keep points", "Ghi các point";
-    keep_points_words: "The server numbers each objection, looks up its quotes, and lets no debate end while one blocks.", "Server đánh số từng phản đối, tra các trích dẫn của nó, và không để debate kết thúc khi còn point chặn.";
+    keep_points_words: "The server numbers each objection, looks up its quotes, and refuses to complete the debate while one blocks.", "Server đánh số từng phản đối, tra các trích dẫn của nó, và không cho hoàn tất debate khi còn point chặn.";
     point_settings: "Rounds and blocking", "Số vòng và mức chặn";
     rounds_label: "Rounds before the arbitrator decides (1 to 20)", "Số vòng trước khi arbitrator quyết định (1 đến 20)";
     blocking_label: "Points that block", "Point nào chặn";
@@ -454,6 +453,15 @@ impl Phrases {
         }
     }
 
+    /// How often the opponent held a point after an answer; nothing if it never did.
+    pub(crate) fn disputes(&self, count: u32) -> Option<String> {
+        match count {
+            0 => None,
+            1 => Some(self.disputed_once.to_owned()),
+            _ => Some(put(self.disputed, count)),
+        }
+    }
+
     /// Why a RESOLUTION waits for the arbitrator.
     pub(crate) fn held(&self, held: Held) -> &'static str {
         match held {
@@ -463,20 +471,12 @@ impl Phrases {
         }
     }
 
-    /// How many points block, in a list of debates.
-    pub(crate) fn blocking_points(&self, count: usize) -> String {
-        match count {
-            1 => self.one_point_blocks.to_owned(),
-            _ => put(self.many_points_block, count),
-        }
-    }
-
     /// How many points block.
     pub(crate) fn blocking(&self, count: usize) -> String {
         match count {
             0 => self.nothing_blocks.to_owned(),
-            1 => self.one_blocks.to_owned(),
-            _ => put(self.many_block, count),
+            1 => self.one_point_blocks.to_owned(),
+            _ => put(self.many_points_block, count),
         }
     }
 

@@ -116,7 +116,7 @@ impl PointView {
             is_late: point.late,
             is_unchanged: point.unchanged,
             owes: owes.map(|role| put(t.owed_by, t.role(role))),
-            disputes: (point.disputes > 0).then(|| put(t.disputed, point.disputes)),
+            disputes: t.disputes(point.disputes),
             quotes: record.quotes.iter().map(|quote| QuoteView::of(quote, t, href)).collect(),
             turns: record
                 .turns

@@ -279,7 +279,7 @@ fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
         blocking: usize::try_from(listed.blocking)
             .ok()
             .filter(|count| *count > 0 && debate.state() != DebateState::Closed)
-            .map(|count| t.blocking_points(count)),
+            .map(|count| t.blocking(count)),
         round: put(t.round, debate.debate.standing.count.proposer),
         last_role: last.role,
         last_move,

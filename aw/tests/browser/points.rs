@@ -48,12 +48,17 @@ async fn the_panel_has_blocking_points_first_and_each_opens_into_its_thread() {
         }
         page.goto(&url(&debate)).await;
         let shown = page.text(panel()).await;
-        assert!(shown.contains("1 blocks round 2 of 5"), "{shown}");
+        assert!(shown.contains("1 point blocks round 2 of 5"), "{shown}");
         let ids = "[...document.querySelectorAll('#points .point')].map(one => one.id).join(' ')";
         assert_eq!(page.eval(ids).await, "point-P2 point-P1 point-P3", "blocking first, over last");
         let second = page.text(point("P2")).await;
-        for part in ["P2 major open", "Refunds need the old rows", "blocks", "Proposer owes a word"]
-        {
+        for part in [
+            "P2 major open",
+            "Refunds need the old rows",
+            "blocks",
+            "Proposer owes a word",
+            "held once",
+        ] {
             assert!(second.contains(part), "{part}: {second}");
         }
         assert!(page.text(point("P1")).await.contains("critical settled"));
