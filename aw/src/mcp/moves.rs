@@ -12,7 +12,7 @@ use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, statements_in_words, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{self, QUOTED, Said};
+use super::results::{self, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
 use crate::api::advice::{Advice, Fix, said_of_write};
@@ -251,7 +251,7 @@ impl Toolbox {
         let words = format!(
             "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",
             seat.debate,
-            statements_in_words(&statements),
+            points::held_in_words(held.as_ref()) + &statements_in_words(&statements),
             points::in_words(&points),
             next.words(),
         );
@@ -316,7 +316,8 @@ impl Toolbox {
             } else {
                 "What you had not seen follows: read it before you go on.\n"
             },
-            statements_in_words(statements.as_deref().unwrap_or_default()),
+            points::held_in_words(held.as_ref().and_then(Option::as_ref))
+                + &statements_in_words(statements.as_deref().unwrap_or_default()),
             points.ledger.as_ref().map(points::ledger_in_words).unwrap_or_default(),
             calls.words(),
         );
@@ -342,7 +343,7 @@ impl Toolbox {
             ledger: points.ledger,
             points: points.points,
             points_omitted: points.points_omitted,
-            missed: missed.into_iter().map(Said::from).collect(),
+            missed: missed.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
         let answer = ToolAnswer::new(&result, words).quoting_all(&result.missed);

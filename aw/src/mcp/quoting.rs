@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::refusal::ToolRefusal;
-use super::results::Said;
+use super::results::ToolArgument;
 use crate::kit::quoting::{self, harmless};
 
 /// A tool's answer.
@@ -33,7 +33,7 @@ impl ToolAnswer {
     }
 
     /// Adds arguments.
-    pub(super) fn quoting_all(mut self, all: &[Said]) -> Self {
+    pub(super) fn quoting_all(mut self, all: &[ToolArgument]) -> Self {
         self.quotes.extend(all.iter().map(said));
         self
     }
@@ -61,7 +61,7 @@ pub(super) fn result(outcome: Result<ToolAnswer, ToolRefusal>) -> CallToolResult
 }
 
 /// An argument under a heading that says whose words follow.
-fn said(said: &Said) -> String {
+fn said(said: &ToolArgument) -> String {
     let mut notes = vec![format!("id {}", said.id.0), said.created_at.to_string()];
     if let Some(author) = &said.author {
         notes.push(format!("by {:?}", harmless(author)));

@@ -10,7 +10,7 @@ use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{Context, Debates, QUOTED, Said};
+use super::results::{Context, Debates, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
 use crate::api::advice::Advice;
@@ -112,8 +112,8 @@ impl Toolbox {
             points_omitted: points.points_omitted,
             documents: read.documents,
             motion: read.motion.into(),
-            rulings: read.rulings.into_iter().map(Said::from).collect(),
-            arguments: read.arguments.into_iter().map(Said::from).collect(),
+            rulings: read.rulings.into_iter().map(ToolArgument::from).collect(),
+            arguments: read.arguments.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
         let titles: Vec<String> = std::iter::once(context.debate.title.clone())

@@ -24,7 +24,7 @@ pub(super) const QUOTED: &str = "what `content`, `summary`, `title`, `text` and 
 
 /// An argument, as agents read it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
-pub(super) struct Said {
+pub(super) struct ToolArgument {
     /// Its name.
     pub(super) id: ArgumentIdText,
     /// Its place.
@@ -53,9 +53,9 @@ pub(super) struct Said {
     pub(super) content: String,
 }
 
-impl From<Argument> for Said {
+impl From<Argument> for ToolArgument {
     fn from(argument: Argument) -> Self {
-        Said {
+        ToolArgument {
             id: argument.id,
             seq: argument.seq,
             kind: argument.kind,
@@ -125,7 +125,7 @@ pub(super) struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) points_omitted: Option<u64>,
     /// What others wrote between the target and this argument: read it.
-    pub(super) missed: Vec<Said>,
+    pub(super) missed: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }
@@ -234,7 +234,7 @@ pub(super) struct Waited {
     pub(super) points_omitted: Option<u64>,
     /// Everything the role has not seen, oldest first: read all of it. When there is nothing unseen,
     /// the newest argument of the others.
-    pub(super) arguments: Vec<Said>,
+    pub(super) arguments: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }
@@ -292,11 +292,11 @@ pub(super) struct Context {
     /// The documents it cites: read them with docs_get.
     pub(super) documents: Vec<CitedDocument>,
     /// What the debate is about.
-    pub(super) motion: Said,
+    pub(super) motion: ToolArgument,
     /// RULINGs older than `arguments`; they bind still.
-    pub(super) rulings: Vec<Said>,
+    pub(super) rulings: Vec<ToolArgument>,
     /// The newest arguments, in order.
-    pub(super) arguments: Vec<Said>,
+    pub(super) arguments: Vec<ToolArgument>,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }

@@ -13,7 +13,7 @@ use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{QUOTED, Said, Status, Waited};
+use super::results::{QUOTED, Status, ToolArgument, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
 use crate::api::advice::{Advice, awaited, patience_left};
@@ -180,7 +180,7 @@ impl Toolbox {
             ledger: news.points.ledger,
             points: news.points.points,
             points_omitted: news.points.points_omitted,
-            arguments: arguments.into_iter().map(Said::from).collect(),
+            arguments: arguments.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
             ..Waited::default()
         };
