@@ -250,7 +250,7 @@ fn arguments(title: &str, all: &[Argument], paper: &Paper) -> String {
 /// The result of a write.
 pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
     let Written { argument, debate, missed, statements, held, points, .. } = &output.written;
-    let rounds = points.ledger.as_ref().filter(|ledger| ledger.rounds.used > 0);
+    let rounds = points.ledger.as_ref().filter(|_| argument.kind == Kind::Claim.into());
     let mut text = format!(
         "{} is argument {} of debate {}{}\nThe debate is {}.\nWatch it at {}\n",
         paper.bold(&word(&argument.kind)),

@@ -251,7 +251,7 @@ impl Toolbox {
         let words = format!(
             "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",
             seat.debate,
-            statements_in_words(&statements),
+            points::held_in_words(held.as_ref()) + &statements_in_words(&statements),
             points::in_words(&points),
             next.words(),
         );
@@ -316,7 +316,8 @@ impl Toolbox {
             } else {
                 "What you had not seen follows: read it before you go on.\n"
             },
-            statements_in_words(statements.as_deref().unwrap_or_default()),
+            points::held_in_words(held.as_ref().and_then(Option::as_ref))
+                + &statements_in_words(statements.as_deref().unwrap_or_default()),
             points.ledger.as_ref().map(points::ledger_in_words).unwrap_or_default(),
             calls.words(),
         );

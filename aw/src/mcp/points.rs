@@ -2,7 +2,7 @@
 //!
 //! Titles, quotes and statements are the words of others: they stand in quoted blocks.
 
-use aw_core::PointState;
+use aw_core::{Held, PointState};
 
 use super::Toolbox;
 use super::inputs::{DebatePoints, Flag};
@@ -15,7 +15,7 @@ use super::tools::Tool;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::types::{
-    Ledger, Point, PointIdText, Points, Quote, QuotedPoint, Rounds, Statement,
+    HeldText, Ledger, Point, PointIdText, Points, Quote, QuotedPoint, Rounds, Statement,
 };
 
 impl Toolbox {
@@ -140,6 +140,20 @@ fn point_in_words(point: &Point) -> String {
         }
     }
     words
+}
+
+/// Why a RESOLUTION waits for the arbitrator.
+pub(super) fn held_in_words(held: Option<&HeldText>) -> String {
+    let why = match held.map(HeldText::known) {
+        None => return String::new(),
+        Some(Some(Held::Policy)) => "the debate's policy asks for approval",
+        Some(Some(Held::NotAgreed)) => "the opponent has not agreed",
+        Some(Some(Held::OtherVersion)) => {
+            "it cites another version than the one that the opponent agreed to"
+        }
+        Some(None) => "the server says why in `held`",
+    };
+    format!("The arbitrator decides on it: {why}.\n")
 }
 
 /// What the server read in a text: a line for each statement.

@@ -13,7 +13,7 @@ use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{QUOTED, ToolArgument, Status, Waited};
+use super::results::{QUOTED, Status, ToolArgument, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
 use crate::api::advice::{Advice, awaited, patience_left};

@@ -107,16 +107,17 @@ pub(in crate::cli) fn point(output: &PointOutput, paper: &Paper) -> String {
         text.push_str(&paper.quote(quote.text.as_deref().unwrap_or_default()));
     }
     for turn in one.turns.iter().flatten() {
-        let state = turn
-            .state
-            .as_ref()
-            .map_or(String::new(), |state| format!(", then {}", word(state).replace('_', " ")));
+        let said = match turn.word.known().and_then(StatementWord::severity) {
+            Some(severity) => format!("raised it as {severity}"),
+            None => format!("said {}", word(&turn.word)),
+        };
+        let state = turn.state.as_ref().map(word).filter(|state| *state != word(&turn.word));
+        let state = state.map_or(String::new(), |state| format!(": {}", state.replace('_', " ")));
         let _ = write!(
             text,
-            "\n{} {} said {}{state}\n{}",
+            "\n{} {} {said}{state}\n{}",
             paper.bold(&format!("{}.", turn.seq)),
             paper.role(&turn.role),
-            word(&turn.word),
             paper.quote(&turn.text),
         );
     }
