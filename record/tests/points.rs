@@ -290,3 +290,19 @@ async fn two_servers_in_a_race_for_a_turn_number_each_point_once() {
     assert_eq!(debate.states().await, [PointState::Open]);
     engine.verify(debate.id).await.unwrap();
 }
+
+#[tokio::test]
+async fn page_data_has_the_threads_of_all_points_whatever_its_window() {
+    let mut debate = Debate::opened().await;
+    debate.claims(Role::Opponent, OBJECTIONS).await;
+    debate.claims(Role::Proposer, "### P1 [rejected] No.\n### P2 [deferred] Later.").await;
+    let page = debate.engine.page_data(debate.id, None, 1).await.unwrap();
+    assert_eq!((page.arguments.len(), page.stated.len()), (1, 5));
+    let second = &page.points[1];
+    assert_eq!((second.point.id, second.quotes.len()), (PointId(2), 1));
+    let turns = second.turns.iter().map(|turn| (turn.seq.0, turn.role, turn.text.as_str()));
+    let raised = "### NEW [major] Refunds need the old rows\n> Old rows are deleted after 30 days.\n\
+        Refunds are possible for 90 days.";
+    let expected = [(2, Role::Opponent, raised), (3, Role::Proposer, "### P2 [deferred] Later.")];
+    assert!(turns.eq(expected), "{:?}", second.turns);
+}
