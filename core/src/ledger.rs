@@ -419,8 +419,9 @@ impl Ledger {
                     document.examined = Some(document.version);
                 }
             }
-            Event::Ruling { .. } => {
-                self.rulings += 1;
+            // The server's own RULING gives nobody another round.
+            Event::Ruling { automatic, .. } => {
+                self.rulings += u32::from(!automatic);
                 for point in self.points.iter_mut().filter(|point| point.state.is_alive()) {
                     point.disputes = 0;
                 }

@@ -16,7 +16,6 @@ alter table debates add column points_held text;
 
 create trigger debates_keep_their_points
 before update of points_form, points_rounds, points_blocking on debates
-when old.points_form is not null
 begin
     select raise(abort, 'the settings of a debate''s points are never changed');
 end;

@@ -12,7 +12,7 @@ alter table debates add column points_held text collate "C";
 
 create trigger debates_keep_their_points
 before update of points_form, points_rounds, points_blocking on debates
-for each row when (old.points_form is not null) execute function aw_refuse('the settings of a debate''s points are never changed');
+for each row execute function aw_refuse('the settings of a debate''s points are never changed');
 
 create table points (
     debate_key bigint not null references debates (key),
