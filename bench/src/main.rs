@@ -20,6 +20,7 @@ mod figures;
 mod fixture;
 mod growth;
 mod page;
+mod points;
 mod publish;
 mod reads;
 mod samples;
@@ -52,6 +53,8 @@ enum Subject {
     Growth,
     /// The page of a long debate
     Page,
+    /// Points: a submit with quotes, a search in a long document, the bytes of a wait
+    Points,
     /// Several servers on one PostgreSQL
     Servers,
     /// The size of the binary and its build time
@@ -136,6 +139,7 @@ async fn main() {
             Subject::Starts => starts::measure(&bench, &mut figures).await,
             Subject::Growth => growth::measure(&bench, &mut figures).await,
             Subject::Page => page::measure(&bench, &mut figures).await,
+            Subject::Points => points::measure(&bench, &mut figures).await,
             Subject::Servers => servers::measure(&bench, &mut figures).await,
             Subject::Size => size::measure(&bench, &mut figures),
         }

@@ -5,9 +5,9 @@
 mod documents;
 mod files;
 mod import_beside_older_server;
+mod ledger;
 mod legacy;
 mod old_schemas;
-mod points;
 mod postgres;
 mod reads;
 mod schema_guards;

@@ -50,7 +50,7 @@ async fn filled() -> Filled {
             world.engine.delete(debate).await.unwrap();
         }
     }
-    crate::points::write(&world).await;
+    crate::ledger::write(&world).await;
     world.engine.close().await;
     Filled { path, _folder: folder }
 }

@@ -136,6 +136,20 @@ impl FromRequestParts<App> for Segment {
     }
 }
 
+/// The ids of a debate and of a point in a path.
+pub(super) struct PointPath(pub(super) String, pub(super) String);
+
+impl FromRequestParts<App> for PointPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        match Path::<(String, String)>::from_request_parts(parts, app).await {
+            Ok(Path((debate, point))) => Ok(PointPath(debate, point)),
+            Err(_) => Err(Problem::input("id", "an id in the path is not UTF-8")),
+        }
+    }
+}
+
 /// The query of the URL.
 pub(crate) struct Params<T>(pub(crate) T);
 

@@ -1,11 +1,10 @@
 //! `/debates/{id}/points` and `/debates/{id}/check`: the ledger, and moves that are only judged.
 
 use aw_core::{Move, PointId, PointRules, Role, Severity, Verdict};
-use axum::extract::Path;
 
 use super::access::Access;
 use super::error::Problem;
-use super::input::{self, Body, Segment};
+use super::input::{self, Body, PointPath, Segment};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::to_api::quoted_points;
@@ -78,10 +77,7 @@ pub(super) async fn list(access: Access, Segment(id): Segment) -> JsonResult<Poi
         ReadErrors,
     )
 )]
-pub(super) async fn one(
-    access: Access,
-    Path((id, point)): Path<(String, String)>,
-) -> JsonResult<OnePoint> {
+pub(super) async fn one(access: Access, PointPath(id, point): PointPath) -> JsonResult<OnePoint> {
     let id = input::debate_id(&access.app, &id).await?;
     let point: PointId = point
         .parse()
