@@ -170,6 +170,7 @@ impl Stage {
             script::TITLE,
             "--type",
             "coding_plan_debate",
+            "--points",
             "--content",
             &motion,
             "--author",
