@@ -16,6 +16,8 @@ const SECTOR: usize = 512;
 /// The contents of a file, independent of its name.
 #[derive(Debug, Default)]
 struct FileContent {
+    /// A folder has a name, also while it is empty, and no bytes.
+    is_folder: bool,
     synced: Vec<u8>,
     /// Its length for the writing process.
     length: u64,
@@ -72,11 +74,11 @@ impl Disk {
         self.happened += 1;
         match event {
             DiskEvent::Make { path, empties } => match self.now.get(path).copied() {
-                None => self.make(path.clone()),
+                None => self.make(path.clone(), false),
                 Some(content) if *empties => self.change(content, ContentChange::Cut { length: 0 }),
                 Some(_) => {}
             },
-            DiskEvent::MakeFolder { path } => self.make(path.clone()),
+            DiskEvent::MakeFolder { path } => self.make(path.clone(), true),
             DiskEvent::Remove { path } => self.name(path.clone(), None),
             DiskEvent::Link { from, to } => {
                 let means = self.now.get(from).copied();
@@ -121,20 +123,15 @@ impl Disk {
                 .all(|above| names.contains_key(above))
         };
         let inside = |path: &Path| path.starts_with(folder) && whole(path);
-        // A folder is a name without bytes.
         names
             .iter()
-            .filter(|(path, _)| inside(path) && !self.is_folder(path))
+            .filter(|(path, content)| inside(path) && !self.contents[**content].is_folder)
             .map(|(path, content)| (path.clone(), self.contents[*content].after_a_cut(loss, dice)))
             .collect()
     }
 
-    fn is_folder(&self, path: &Path) -> bool {
-        self.now.keys().any(|other| other.parent() == Some(path))
-    }
-
-    fn make(&mut self, path: PathBuf) {
-        self.contents.push(FileContent::default());
+    fn make(&mut self, path: PathBuf, is_folder: bool) {
+        self.contents.push(FileContent { is_folder, ..FileContent::default() });
         self.name(path, Some(self.contents.len() - 1));
     }
 
