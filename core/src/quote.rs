@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use crate::ledger::MOST_QUOTES;
 use crate::point::{QuoteBlock, fence};
 use crate::{DocumentId, Seq, words};
 
@@ -448,11 +449,13 @@ impl Library<'_> {
             evidence,
         };
         let Some(whole) = QuoteText::of(&block.lines) else { return Some(Vec::new()) };
+        // One more than an argument may have: the rules refuse it, and a long block costs no more.
         let several = || {
-            block.lines.iter().zip(block.line..).filter_map(|(line, number)| {
+            let lines = block.lines.iter().zip(block.line..).filter_map(|(line, number)| {
                 let lines = core::slice::from_ref(line);
                 QuoteText::of(lines).map(|text| (number, lines, text))
-            })
+            });
+            lines.take(MOST_QUOTES + 1)
         };
         match self.find(&whole)? {
             Some(evidence) => Some([quote(block.line, &block.lines, evidence)].into()),

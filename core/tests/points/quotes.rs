@@ -444,3 +444,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_long_block_is_looked_up_only_until_it_has_too_many_quotes() {
+    let plan = Normal::of("The worker retries the POST up to 3 times.");
+    let place = QuotePlace::Argument { seq: Seq(1) };
+    let current = [Source { place, text: &plan }];
+    let library = Library { current: &current, earlier: Some(&[]), examined: &[] };
+    let lines = (0..500).map(|number| format!("an invented sentence, number {number}")).collect();
+    let block = QuoteBlock { line: 1, lines, source: None };
+    assert_eq!(library.check(&block).unwrap().len(), 41);
+}
