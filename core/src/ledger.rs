@@ -13,15 +13,12 @@ use crate::point::{
     PointId, PointRules, PointState, Severity, Statement, Subject, Word, choices_for_point,
     kept_title,
 };
-use crate::quote::{Evidence, Nearest, Quote, QuotePlace};
+use crate::quote::{Evidence, MOST_QUOTES, Nearest, Quote, QuotePlace};
 use crate::{DocumentId, Event, Role, Seq, words};
 
 /// The most new points of an argument, and the most minor ones among them.
 const MOST_NEW: usize = 12;
 const MOST_MINOR: usize = 5;
-
-/// The most quotes of an argument.
-pub(crate) const MOST_QUOTES: usize = 40;
 
 /// The most points of a debate.
 const MOST_POINTS: usize = 200;

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use crate::ledger::MOST_QUOTES;
 use crate::point::{QuoteBlock, fence};
 use crate::{DocumentId, Seq, words};
 
@@ -19,6 +18,9 @@ const FEWEST_CHARS: usize = 12;
 
 /// The most characters of a quote.
 const MOST_CHARS: usize = 1_000;
+
+/// The most quotes of an argument.
+pub(crate) const MOST_QUOTES: usize = 40;
 
 /// A text in normal form: its lines joined by spaces, and where each line begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
