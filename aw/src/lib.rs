@@ -5,6 +5,7 @@
 
 pub mod api;
 pub mod cli;
+pub mod code_quotes;
 pub mod data_dir;
 pub mod files;
 pub mod kit;
@@ -13,6 +14,7 @@ pub mod policy;
 pub mod process;
 pub mod programs;
 pub mod render;
+pub mod run;
 pub mod server;
 pub mod settings;
 pub mod token;

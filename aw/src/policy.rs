@@ -75,6 +75,7 @@ commands! {
     DocsRestore = "docs restore", Proposer;
     DebateRuling = "debate ruling", Arbitrator;
     DebateIntervention = "debate intervention", Arbitrator;
+    DebateRun = "debate run", Person;
     DebateOpen = "debate open", Person;
     DebateInvite = "debate invite", Person;
     DebateDelete = "debate delete", Person;

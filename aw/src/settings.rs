@@ -3,7 +3,9 @@
 mod guard;
 mod limits;
 mod older;
+mod run;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -18,6 +20,7 @@ use serde::Deserialize;
 pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
 pub use older::Ignored;
+pub use run::{AgentSettings, RunDefaults, RunSettings};
 
 use crate::data_dir::DataDir;
 
@@ -146,6 +149,9 @@ struct Config {
     author: Option<String>,
     autostart: Option<bool>,
     debate_language: Option<String>,
+    run_keep_days: Option<u64>,
+    run: Option<RunDefaults>,
+    agents: Option<BTreeMap<String, AgentSettings>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -249,7 +255,7 @@ fn place(text: &str) -> Result<Place, BadSetting> {
 }
 
 /// The settings of a client command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ClientSettings {
     /// The data folder.
     pub home: DataDir,
@@ -277,6 +283,8 @@ pub struct ClientSettings {
     pub ignored: Vec<Ignored>,
     /// The name of the language that agents debate in.
     pub debate_language: String,
+    /// The agents of runs.
+    pub runs: RunSettings,
 }
 
 impl ClientSettings {
@@ -340,6 +348,7 @@ impl ClientSettings {
             author: set("AW_AUTHOR").or(config.author).or_else(|| agent_program(environment)),
             autostart,
             debate_language: language(config.debate_language.as_deref())?,
+            runs: run::settle(config.run, config.agents, config.run_keep_days)?,
             home,
         })
     }

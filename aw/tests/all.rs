@@ -11,6 +11,7 @@ mod faults;
 mod kit;
 mod loops;
 mod mcp;
+mod run;
 mod seats;
 mod sessions;
 mod tidy;

@@ -124,6 +124,16 @@ pub enum Code {
     ConnectionError,
     /// A client could not read a file. No server sends it.
     FileNotFound,
+    /// A run knows no such agent, or its program is not there. No server sends it.
+    AgentNotFound,
+    /// There is no run to go on with. No server sends it.
+    RunNotFound,
+    /// A run waits for a decision that nobody gives, or a budget is used up. No server sends it.
+    Undecided,
+    /// An agent of a run has failed. No server sends it.
+    AgentFailed,
+    /// A run was stopped by its user. No server sends it.
+    Interrupted,
     /// A code of a newer server.
     Unknown(String),
 }
@@ -138,9 +148,15 @@ pub const INPUT: u8 = 4;
 const NOT_NOW: u8 = 5;
 /// The exit code when the caller may not do it.
 const NOT_ALLOWED: u8 = 6;
+/// The exit code of a run that ended without a decision.
+const UNDECIDED: u8 = 7;
+/// The exit code of a run whose agent failed.
+const AGENT_FAILED: u8 = 8;
+/// The exit code of a run that was stopped by its user, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 /// Every code: its word, its HTTP status (none where no server sends it), its exit code.
-const TABLE: [(Code, &str, Option<u16>, u8); 19] = [
+const TABLE: [(Code, &str, Option<u16>, u8); 24] = [
     (Code::InvalidInput, "INVALID_INPUT", Some(400), INPUT),
     (Code::ContentTooLarge, "CONTENT_TOO_LARGE", Some(413), INPUT),
     (Code::UnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", Some(415), INPUT),
@@ -160,6 +176,11 @@ const TABLE: [(Code, &str, Option<u16>, u8); 19] = [
     (Code::ServerError, "SERVER_ERROR", Some(500), SERVER),
     (Code::ConnectionError, "CONNECTION_ERROR", None, SERVER),
     (Code::FileNotFound, "FILE_NOT_FOUND", None, INPUT),
+    (Code::AgentNotFound, "AGENT_NOT_FOUND", None, NOT_FOUND),
+    (Code::RunNotFound, "RUN_NOT_FOUND", None, NOT_FOUND),
+    (Code::Undecided, "UNDECIDED", None, UNDECIDED),
+    (Code::AgentFailed, "AGENT_FAILED", None, AGENT_FAILED),
+    (Code::Interrupted, "INTERRUPTED", None, INTERRUPTED),
 ];
 
 impl Code {

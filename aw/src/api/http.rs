@@ -200,6 +200,11 @@ impl Client {
         Client { via: "mcp", ..self }
     }
 
+    /// The same for a run, which posts what agent programs write.
+    pub fn for_runner(self) -> Self {
+        Client { via: "run", ..self }
+    }
+
     /// The server's URL.
     pub fn base(&self) -> &str {
         &self.base

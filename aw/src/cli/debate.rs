@@ -5,6 +5,8 @@ mod invite;
 mod points;
 mod post;
 mod read;
+mod run;
+mod run_view;
 mod verify;
 mod wait;
 mod write;
@@ -20,7 +22,7 @@ use super::next_command::CommandLine;
 use super::output::{Answer, CliError, Format, Shown};
 use crate::api::advice::{Advice, Step};
 use crate::api::types::ArgumentIdText;
-pub(super) use code_quotes::LookedUp;
+pub(super) use crate::code_quotes::LookedUp;
 pub(super) use invite::Invitation;
 pub(super) use points::{PointOutput, PointsOutput};
 pub(super) use post::{CheckOutput, WriteOutput};
@@ -33,6 +35,9 @@ pub(super) const HELP: &str = "\
 Hold a debate: create it, answer, wait, appeal, rule
 
 Usage: aw debate <command>
+
+Whole debates
+  run                  Let two agent programs of this machine debate a plan to its end
 
 Proposer and opponent
   create               Open a debate with its MOTION (proposer)
@@ -59,6 +64,9 @@ Everybody
   delete               Hide a debate for good
   generate-id          Make a UUID for a debate or a request (needs no server)
 
+A debate by one command
+  aw debate run PLAN.md
+
 A debate, step by step (each answer has the next command in metadata.next_command)
   aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md
   aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…
@@ -72,6 +80,11 @@ aw debate <command> --help has its flags and an example.
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
 pub(super) enum DebateCommand {
+    /// Let two agent programs of this machine debate a plan to its end
+    #[command(
+        after_help = "The agents work in copies of your project and change nothing in it. The plan comes back as the debate leaves it, with a report beside it. Ctrl-C stops the run; --resume goes on.\n\nExample:\n  aw debate run PLAN.md --opponent codex --ask \"Can this lose data?\""
+    )]
+    Run(Box<run::Run>),
     /// Make a UUID for a debate or a request (needs no server)
     #[command(after_help = "Example:\n  aw debate generate-id")]
     GenerateId(Shape),
@@ -169,6 +182,7 @@ impl DebateCommand {
     pub(super) fn format(&self) -> Format {
         match self {
             DebateCommand::GenerateId(shape) | DebateCommand::Types(shape) => shape.format,
+            DebateCommand::Run(command) => command.shape.format,
             DebateCommand::Create(command) => command.shape.format,
             DebateCommand::GetContext(command) => command.shape.format,
             DebateCommand::Submit(command) => command.shape.format,
@@ -191,6 +205,7 @@ impl DebateCommand {
     pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
             DebateCommand::GenerateId(_) => Ok(Shown::Answer(read::generate_id())),
+            DebateCommand::Run(command) => command.run(),
             DebateCommand::Create(command) => command.run(),
             DebateCommand::GetContext(command) => command.run(),
             DebateCommand::Submit(command) => command.run(),

@@ -5,6 +5,7 @@
 mod diff;
 mod kit;
 mod points;
+mod run;
 mod seats;
 
 use std::cell::Cell;
@@ -31,6 +32,7 @@ use crate::api::types::{
 pub(super) use diff::diff;
 pub(super) use kit::{kit_changes, kit_files, types};
 pub(super) use points::{checked, point, points};
+pub(super) use run::{run, run_check};
 pub(super) use seats::{invitation, new_token, tokens};
 
 /// What a page is written on.
@@ -65,6 +67,16 @@ impl Paper {
 
     fn faint(&self, text: &str) -> String {
         self.paint(Style::new().dimmed(), text)
+    }
+
+    /// A title in a live view.
+    pub(super) fn heading(&self, text: &str) -> String {
+        self.bold(text)
+    }
+
+    /// A remark in a live view.
+    pub(super) fn aside(&self, text: &str) -> String {
+        self.faint(text)
     }
 
     /// Each role has its colour, and its name all the same.

@@ -30,12 +30,14 @@ mod token;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::api::error::{INPUT, SERVER};
+use crate::run;
 use output::{CliError, Format, show};
 
 const HELP: &str = "\
@@ -48,7 +50,7 @@ See it
   doctor        Check the installation and say how to fix problems
 
 Debate
-  debate        Create, answer, wait, appeal, rule, list, export        aw debate --help
+  debate        Run a whole debate, or create, answer, wait, rule       aw debate --help
   docs          Keep long texts as documents in versions                aw docs --help
   agent         Teach coding agents to debate: show, install, doctor    aw agent --help
   mcp           The same moves as tools, for agents that speak MCP      aw mcp --help
@@ -68,10 +70,11 @@ Options
 
 Every command prints one JSON object that says what to run next (metadata.next_command);
 --format markdown makes it readable. Exit codes: 0 done, 2 not found, 3 server, 4 input,
-5 not allowed now, 6 authentication.
+5 not allowed now, 6 authentication; of a run also 7 undecided, 8 an agent failed,
+9 closed with blocking points left open.
 
 First debate
-  aw debate create --title \"Keep one SQLite file?\" --type general_debate --content \"We should.\"
+  aw debate run PLAN.md
 ";
 
 /// Two coding agents debate a plan until it holds
@@ -117,6 +120,17 @@ enum Command {
     /// Print the manual page, or write all of them into a folder
     #[command(after_help = "Example:\n  aw man --output ~/.local/share/man/man1")]
     Man(manual::Man),
+    /// Lead the process group of an agent program
+    #[command(name = run::HELPER, hide = true)]
+    LeadGroup(LeadGroup),
+}
+
+/// A command that only a run starts.
+#[derive(Debug, clap::Args)]
+struct LeadGroup {
+    prompt: PathBuf,
+    #[arg(last = true)]
+    program: Vec<OsString>,
 }
 
 /// Does what was typed.
@@ -139,6 +153,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     let (format, outcome) = match typed.command {
         Command::Serve(serve) => return serve.run(),
+        Command::LeadGroup(LeadGroup { prompt, program }) => {
+            return run::helper::lead(&prompt, &program);
+        }
         Command::Mcp(mcp) => return mcp.run(),
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),

@@ -40,6 +40,8 @@ pub(super) enum Shown {
     Answer(Answer),
     /// The same where it says that something does not work, which the exit code tells too.
     Unwell(Answer),
+    /// The same with this exit code.
+    WithExit(Answer, u8),
     /// Text by nature.
     Raw(Vec<u8>),
     /// It has shown everything itself.
@@ -120,6 +122,8 @@ pub(super) struct CliError {
     pub(super) refused: Option<Box<Refused>>,
     /// The flaws that were found before anything was sent.
     own_flaws: Vec<Flaw>,
+    /// What a command has reached all the same.
+    data: Option<Box<Value>>,
     pub(super) metadata: Box<Map<String, Value>>,
 }
 
@@ -131,6 +135,7 @@ impl CliError {
             suggestion: None,
             refused: None,
             own_flaws: Vec::new(),
+            data: None,
             metadata: Box::default(),
         }
     }
@@ -162,6 +167,7 @@ impl CliError {
                 suggestion: refused.data.suggestion.clone(),
                 refused: Some(refused),
                 own_flaws: Vec::new(),
+                data: None,
                 metadata: Box::default(),
             },
             Trouble::Unreachable(Lost { why, .. }) => {
@@ -183,6 +189,12 @@ impl CliError {
     pub(super) fn with_flaws(mut self, flaws: Vec<Flaw>) -> Self {
         self = self.with("flaws", json!(flaws));
         self.own_flaws = flaws;
+        self
+    }
+
+    /// With what the command has reached all the same.
+    pub(super) fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(Box::new(data));
         self
     }
 
@@ -209,7 +221,9 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
     let (text, code) = match outcome {
         Ok(Shown::Nothing) => return ExitCode::SUCCESS,
         Ok(Shown::Raw(bytes)) => (bytes, 0),
-        Ok(Shown::Answer(ref answer) | Shown::Unwell(ref answer)) => {
+        Ok(
+            Shown::Answer(ref answer) | Shown::Unwell(ref answer) | Shown::WithExit(ref answer, _),
+        ) => {
             let text = match format {
                 Format::Json => json_of(answer),
                 Format::Markdown => {
@@ -219,7 +233,11 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
                     page
                 }
             };
-            let code = if matches!(outcome, Ok(Shown::Unwell(_))) { SERVER } else { 0 };
+            let code = match outcome {
+                Ok(Shown::Unwell(_)) => SERVER,
+                Ok(Shown::WithExit(_, code)) => code,
+                _ => 0,
+            };
             (text.into_bytes(), code)
         }
         Err(mut problem) => {
@@ -308,9 +326,10 @@ fn json_of_problem(problem: &CliError) -> String {
     }
     let CliError { code, message, suggestion, .. } = problem;
     let error = Short { code, message, suggestion: suggestion.as_deref() };
-    let data = match &problem.refused {
-        Some(refused) => json!({"server_error": refused}),
-        None => json!({}),
+    let data = match (&problem.data, &problem.refused) {
+        (Some(data), _) => json!(data),
+        (None, Some(refused)) => json!({"server_error": refused}),
+        (None, None) => json!({}),
     };
     let envelope = json!({
         "success": false,

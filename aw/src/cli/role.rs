@@ -11,7 +11,8 @@ use clap::ArgMatches;
 use super::next_command::CommandLine;
 use super::output::{CliError, Format};
 use crate::api::error::Code;
-use crate::policy::{self, Denied, Users};
+use crate::policy::{self, Command, Denied, Users};
+use crate::run;
 
 /// The variable.
 pub(super) const NAME: &str = "AW_ROLE";
@@ -35,17 +36,33 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
         command = inner;
     }
     let name = words.join(" ");
+    let format = command.try_get_one::<Format>("format").ok().flatten().copied();
+    let shown = |problem| (problem, format.unwrap_or_default());
+    in_run(&name).map_err(shown)?;
     // These talk to no debate, or hold themselves to the role.
     if matches!(words.first(), Some(&("mcp" | "serve" | "demo" | "completions" | "man"))) {
         return Ok(());
     }
-    let format = command.try_get_one::<Format>("format").ok().flatten().copied();
-    let shown = |problem| (problem, format.unwrap_or_default());
     let Some(own) = held_to().map_err(shown)? else { return Ok(()) };
     let said = |flag: &str| command.try_get_one::<String>(flag).ok().flatten();
     let named = said("role").and_then(|role| role.parse().ok());
     policy::check(own, &name, named)
         .map_err(|denied| shown(refusal(&name, own, denied, said("debate_id").map(String::as_str))))
+}
+
+/// Refuses a command that writes, for an agent program of a run: the run itself posts its answer.
+pub(super) fn in_run(name: &str) -> Result<(), CliError> {
+    let family = name.split(' ').next().unwrap_or(name);
+    let command = Command::named(name).or_else(|| Command::named(family));
+    let writes = command.is_some_and(|command| command.users() != Users::Everybody);
+    match env::var_os(run::MARK) {
+        Some(debate) if writes && !debate.is_empty() => {
+            let message = format!("aw {name} is not for an agent of a run ({})", run::MARK);
+            Err(CliError::new(Code::ActionNotAllowed, message)
+                .suggest("End with your answer: the run posts your final message"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn refusal(name: &str, own: Role, denied: Denied, debate: Option<&str>) -> CliError {

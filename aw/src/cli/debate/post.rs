@@ -10,7 +10,7 @@ use super::super::next_command::{CommandLine, YOUR_TEXT};
 use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::super::text::TextInput;
-use super::code_quotes::{FileCheck, LookedUp};
+use super::code_quotes::FileCheck;
 use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Reply, Request};
@@ -18,6 +18,7 @@ use crate::api::error::{Code, SERVER};
 use crate::api::types::{
     ActionText, ArgumentIdText, CheckMove, Checked, KindText, RequestIdText, StateText, Written,
 };
+use crate::code_quotes::LookedUp;
 
 // Who writes, under which request.
 #[derive(Debug, clap::Args)]

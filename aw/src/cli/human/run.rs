@@ -1,0 +1,93 @@
+//! The pages of `aw debate run`.
+
+use std::fmt::Write;
+
+use super::{Paper, shown};
+use crate::run::{RunCheck, RunData, SeatData};
+
+/// What came of a run.
+pub(in crate::cli) fn run(data: &RunData, paper: &Paper) -> String {
+    let mut text = String::new();
+    let ended = match data.outcome.as_str() {
+        "agreed" => "Both agents agree".to_owned(),
+        "ruled" => "Closed by ruling".to_owned(),
+        "left_open" => {
+            format!("Closed by ruling with {} left open", data.points.left_open.join(", "))
+        }
+        "completed" => "Completed at the proposer's request".to_owned(),
+        other => other.replace('_', " "),
+    };
+    let rounds = data.rounds.as_ref().map(|rounds| format!(" after {} rounds", rounds.used));
+    let rulings = match data.rulings {
+        0 => String::new(),
+        1 => ", 1 ruling".to_owned(),
+        many => format!(", {many} rulings"),
+    };
+    let raised = match data.points.raised {
+        1 => "1 point".to_owned(),
+        many => format!("{many} points"),
+    };
+    let line = format!("{ended}{}: {raised}{rulings}.", rounds.unwrap_or_default());
+    let _ = writeln!(text, "{}", paper.bold(&line));
+    for (what, file) in [("plan", &data.output), ("report", &data.report)] {
+        if let Some(file) = file {
+            let _ = writeln!(text, "{what}: {}", shown(&file.display().to_string()));
+        }
+    }
+    let _ = writeln!(text, "page: {}", shown(&data.url));
+    text.push('\n');
+    for (role, seat) in &data.seats {
+        let _ = writeln!(text, "{role}: {}", seat_line(seat));
+    }
+    let _ = writeln!(text, "time: {:.1} s", data.wall_s);
+    text.push_str(&notes(&data.notes, paper));
+    text
+}
+
+/// What a run would use.
+pub(in crate::cli) fn run_check(check: &RunCheck, paper: &Paper) -> String {
+    let mut text = String::new();
+    for (role, seat) in &check.seats {
+        let program = seat.program.as_ref().map(|path| shown(&path.display().to_string()));
+        let version = seat.version.as_deref().map(shown).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{} {} {version} {}",
+            paper.bold(&format!("{role}:")),
+            shown(&seat.agent),
+            paper.faint(&program.unwrap_or_default())
+        );
+    }
+    let copy = &check.copy;
+    let _ = writeln!(
+        text,
+        "{} {} files, {} bytes; {} left out",
+        paper.bold("copy:"),
+        copy.files,
+        copy.bytes,
+        copy.left_out
+    );
+    text.push_str(&notes(&check.notes, paper));
+    text
+}
+
+fn seat_line(seat: &SeatData) -> String {
+    let words = [Some(seat.agent.as_str()), seat.version.as_deref(), seat.model.as_deref()];
+    let name: Vec<String> = words.into_iter().flatten().map(shown).collect();
+    let mut line = name.join(" ");
+    let _ = write!(line, ", {} turns", seat.turns);
+    if seat.repairs > 0 {
+        let _ = write!(line, ", {} repairs", seat.repairs);
+    }
+    if seat.tokens > 0 {
+        let _ = write!(line, ", {} tokens", seat.tokens);
+    }
+    if let Some(cost) = seat.cost_usd {
+        let _ = write!(line, ", ${cost:.2}");
+    }
+    line
+}
+
+fn notes(notes: &[String], paper: &Paper) -> String {
+    notes.iter().map(|note| paper.words(&format!("note: {note}"))).collect()
+}

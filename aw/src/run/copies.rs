@@ -1,0 +1,31 @@
+//! The files of a run: what it copies, the copy of each seat, and the results beside the plan.
+//!
+//! Everything here may be hostile: the repository, the plan and all that an agent has left in its copy. So
+//! nothing here follows a link in a project or in a copy, writes into a file that exists, or runs git in a copy.
+//! It prints nothing, and it blocks.
+//!
+//! Begin with [`Source::of`], then [`Source::make_base`]. Each turn calls [`refresh`], [`taken_plan`] and
+//! [`changed_files`]; the end calls [`write_back`] and [`write_new`].
+
+mod beneath;
+mod error;
+pub(crate) mod git;
+mod names;
+mod results;
+mod seat;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use error::CopyError;
+pub use names::shown;
+pub use results::{Written, beside, write_back, write_new};
+pub use seat::{Extras, changed_files, refresh, taken_plan};
+pub use source::{Extent, Source};
+
+/// The largest plan, in bytes.
+pub const MAX_PLAN: u64 = 5 * 1024 * 1024;
+/// The largest number of files in a copy.
+pub const MAX_FILES: usize = 100_000;
+/// The largest number of bytes in a copy.
+pub const MAX_BYTES: u64 = 1_000_000_000;

@@ -1,0 +1,580 @@
+//! Makes a final message an argument of the debate, and writes the arguments that need no model.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use aw_core::{DebateId, Kind, RequestId, Role, Word as StatementWord, statements};
+
+use super::drive::Floor;
+use super::prompt::{self, Scene};
+use super::turn::{Posted, disk};
+use super::watch::Seen;
+use super::{Exit, Runner, Stopped, copies, folder, words};
+use crate::api::client::{self, Request, derived_id};
+use crate::api::error::Code;
+use crate::api::http::Trouble;
+use crate::api::types::{
+    Argument, DebateContext, KeptVersion, PointIdText, QuotedPoint, SubmitClaim, SubmitDocument,
+    SubmitRequest, SubmitRuling, Written,
+};
+use crate::kit::quoting::{harmless, quoted};
+use crate::kit::rules::Rules;
+use crate::kit::texts::{BuiltIn, Language};
+
+/// The longest final message, in bytes: the rest of an argument is for the line that cites the plan.
+const LONGEST: usize = 9_500;
+
+/// The move that a final message asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Claim,
+    Appeal,
+    Ruling,
+    Close,
+}
+
+impl Runner {
+    /// The prompt of a turn: everything for a new session, else what is new.
+    pub(super) fn prompt(
+        &self,
+        seat: Role,
+        floor: &Floor,
+        is_later: bool,
+    ) -> Result<String, Stopped> {
+        let plan = self.plan_in_copy();
+        let rules = self.rules(seat)?;
+        let scene = Scene {
+            seat,
+            debate_language: &self.debate_language,
+            plan: plan.as_deref(),
+            rules: &rules,
+            points: &floor.points,
+        };
+        if !is_later {
+            return Ok(scene.whole(&floor.said));
+        }
+        let knows = self.seat(seat).knows_seq;
+        let new: Vec<Argument> = floor.said.iter().filter(|one| one.seq > knows).cloned().collect();
+        let before = floor.said.iter().filter(|one| one.seq <= knows);
+        Ok(scene.later(&new, self.diff_since(before)?.as_deref()))
+    }
+
+    /// The rules of the debate's type for this seat, with their origin.
+    fn rules(&self, seat: Role) -> Result<String, Stopped> {
+        let kind = self.ask(&client::type_of(&self.state.debate_id))?;
+        let built_in = BuiltIn::named(&kind.debate_type).unwrap_or(BuiltIn::General);
+        let rules = match &kind.type_texts {
+            Some(texts) => Rules::of_creator(&kind.debate_type, seat, texts.of(seat)),
+            None => Rules::built_in(built_in, seat, Language::English),
+        };
+        Ok(rules.shown(Language::English))
+    }
+
+    /// The change of the plan since the newest version that these arguments cite.
+    fn diff_since<'a>(
+        &self,
+        known: impl Iterator<Item = &'a Argument>,
+    ) -> Result<Option<String>, Stopped> {
+        let Some(document) = self.document() else { return Ok(None) };
+        let text: String = known.map(|one| one.content.as_str()).collect::<Vec<_>>().join("\n");
+        let newest = self.newest_version(document)?;
+        let seen = aw_core::mentions(&text)
+            .into_iter()
+            .filter(|mention| mention.document.to_string() == document)
+            .filter_map(|mention| mention.version)
+            .max()
+            .unwrap_or(newest);
+        if seen >= newest {
+            return Ok(None);
+        }
+        Ok(Some(self.ask(&client::diff(document, Some(seen), Some(newest)))?.diff))
+    }
+
+    /// The plan's document, once it is made.
+    pub(super) fn document(&self) -> Option<&str> {
+        self.state.plan.as_ref()?.document_id.as_deref()
+    }
+
+    /// The path of the plan in a copy.
+    pub(super) fn plan_in_copy(&self) -> Option<String> {
+        let plan = self.state.plan.as_ref()?;
+        Some(plan.relative.to_string_lossy().into_owned())
+    }
+
+    pub(super) fn newest_version(&self, document: &str) -> Result<u64, Stopped> {
+        Ok(self.ask(&client::document(document, None, true))?.newest_version)
+    }
+
+    /// Makes the seat's copy equal to the base again, with the newest plan and all about the debate.
+    pub(super) fn fresh_copy(&mut self, seat: Role, floor: &Floor) -> Result<(), Stopped> {
+        let mut about = vec![
+            ("debate.md".to_owned(), transcript(&floor.said)),
+            ("points.md".to_owned(), self.points_file()?),
+        ];
+        if let Some(log) =
+            folder::read_if_there(&self.folder.path().join("log.txt")).map_err(disk)?
+        {
+            about.push(("log.txt".to_owned(), log));
+        }
+        let own = self.document().map(str::to_owned);
+        let mut plan = None;
+        let mut documents = floor.documents.clone();
+        if let Some(own) = &own {
+            documents.retain(|(id, _)| id != own);
+            documents.insert(0, (own.clone(), self.newest_version(own)?));
+        }
+        for (id, newest) in documents {
+            let is_plan = own.as_deref() == Some(&id);
+            let name = if is_plan { "plan".to_owned() } else { id.chars().take(8).collect() };
+            for version in 1..=newest {
+                let text = self.version(&id, version)?;
+                if is_plan && version == newest {
+                    plan = Some(text.clone());
+                }
+                about.push((format!("{name}.v{version}.md"), text));
+            }
+        }
+        let own: Vec<(&str, &[u8])> =
+            about.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+        let relative = self.state.plan.as_ref().map(|plan| plan.relative.as_path());
+        let extras = copies::Extras { plan: relative.zip(plan.as_deref()), own: &own };
+        copies::refresh(&self.folder.base(), &self.folder.copy(seat), &extras).map_err(disk)
+    }
+
+    /// A version of a document, from the run's folder if it was read before: it never changes.
+    fn version(&self, document: &str, version: u64) -> Result<String, Stopped> {
+        let file = self.folder.path().join("documents").join(format!("{document}.v{version}.md"));
+        if let Some(text) = folder::read_if_there(&file).map_err(disk)? {
+            return Ok(text);
+        }
+        let text = self.ask(&client::document(document, Some(version), true))?.content;
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).map_err(disk)?;
+        }
+        folder::replace(&file, text.as_bytes()).map_err(disk)?;
+        Ok(text)
+    }
+
+    fn points_file(&self) -> Result<String, Stopped> {
+        let list = self.ask(&client::points(&self.state.debate_id))?;
+        let mut text = "# Points\n".to_owned();
+        for QuotedPoint { point, .. } in &list.points {
+            let owes =
+                point.owes.as_ref().map(|role| format!(", for the {role}")).unwrap_or_default();
+            // Writing to a String cannot fail.
+            let _ = write!(
+                text,
+                "\n## {} {}, {}{owes}\n\n{}",
+                point.id.0,
+                point.severity,
+                point.state,
+                quoted(&point.title)
+            );
+        }
+        Ok(text)
+    }
+
+    /// The plan as the proposer has left it, if it differs from the newest version; or what is wrong
+    /// with the file.
+    pub(super) fn changed_plan(
+        &mut self,
+        seat: Role,
+    ) -> Result<Result<Option<String>, String>, Stopped> {
+        let copy = self.folder.copy(seat);
+        let plan = self.state.plan.clone();
+        let relative = plan.as_ref().map(|plan| plan.relative.clone());
+        let strays =
+            copies::changed_files(&self.folder.base(), &copy, relative.as_deref()).map_err(disk)?;
+        if strays.count > 0 {
+            let names: Vec<String> =
+                strays.first.iter().take(5).map(|path| copies::shown(path)).collect();
+            self.note(format!(
+                "the {seat} changed {} other files in its copy, which were left behind: {}",
+                strays.count,
+                names.join(", ")
+            ));
+        }
+        let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) else {
+            return Ok(Ok(None));
+        };
+        if seat != Role::Proposer {
+            return Ok(Ok(None));
+        }
+        let text = match copies::taken_plan(&copy, &plan.relative) {
+            Ok(text) => text,
+            Err(flaw) => return Ok(Err(flaw.to_string())),
+        };
+        let newest = self.newest_version(&document)?;
+        Ok(Ok((text != self.version(&document, newest)?).then_some(text)))
+    }
+
+    /// Posts the final message in this turn's folder. The same message is never posted twice.
+    pub(super) fn post(
+        &mut self,
+        seat: Role,
+        folder: &Path,
+        target: &str,
+    ) -> Result<Posted, Stopped> {
+        let text = match self.unkept.clone() {
+            Some(text) => text,
+            None => fs::read_to_string(folder.join("final.md")).map_err(disk)?,
+        };
+        let plan = folder::read_if_there(&folder.join("plan.md")).map_err(disk)?;
+        let (asked, body) = match asked_move(seat, &text) {
+            Ok(asked) => asked,
+            Err(flaw) => return Ok(Posted::Refused(vec![flaw])),
+        };
+        let mut flaws = own_flaws(seat, &text);
+        flaws.extend(self.quotes_in_base(seat, body)?);
+        if !flaws.is_empty() {
+            return Ok(Posted::Refused(flaws));
+        }
+        let mut content = body.to_owned();
+        if let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) {
+            let (before, version) = self.submit_version(&document, target, &plan)?;
+            let from = if before < version { format!("v{before} → ") } else { String::new() };
+            let _ = write!(content, "\n\ndoc_id={document} ({from}v{version})");
+        }
+        let posted = match asked {
+            Asked::Claim => self.claim(seat, target, content)?,
+            Asked::Appeal => self.request(Kind::Appeal, target, content)?,
+            Asked::Ruling | Asked::Close => {
+                let close = asked == Asked::Close;
+                match self.decides_nothing(close, body)? {
+                    Some(flaw) => Posted::Refused(vec![flaw]),
+                    None => self.ruling(target, content, close)?,
+                }
+            }
+        };
+        match self.unkept.take() {
+            // The text in hand is out; a run that cannot keep its state must not go on.
+            Some(_) => Err(disk(std::io::ErrorKind::StorageFull.into())),
+            None => Ok(posted),
+        }
+    }
+
+    /// Looks up the quotes of code in the base: an agent cannot quote a file that it has just made.
+    fn quotes_in_base(&self, seat: Role, text: &str) -> Result<Vec<String>, Stopped> {
+        let known = self.ask(&client::points(&self.state.debate_id))?;
+        if known.ledger.is_none() {
+            return Ok(Vec::new());
+        }
+        let points = u32::try_from(known.points.len()).unwrap_or(u32::MAX);
+        let checked = crate::code_quotes::check(&self.folder.base(), text, seat, points);
+        Ok(checked.flaws.iter().map(prompt::flaw).collect())
+    }
+
+    /// A RULING on an APPEAL must decide a live point or close, where there is one.
+    fn decides_nothing(&self, close: bool, text: &str) -> Result<Option<String>, Stopped> {
+        let context = self.context()?;
+        let (alive, all) = match (&context.points.ledger, close) {
+            (None, _) | (_, true) => return Ok(None),
+            (Some(ledger), false) => (ledger.alive, ledger.alive + ledger.over),
+        };
+        let pending_appeal = context
+            .arguments
+            .iter()
+            .rev()
+            .find(|one| !one.parked && one.kind.known() != Some(Kind::Claim))
+            .is_some_and(|one| one.kind.known() == Some(Kind::Appeal));
+        let points = u32::try_from(all).unwrap_or(u32::MAX);
+        let decided = statements(text, Role::Arbitrator, points).statements.iter().any(|one| {
+            matches!(
+                one.word,
+                StatementWord::Upheld | StatementWord::Dismissed | StatementWord::Deferred
+            )
+        });
+        let wrong = pending_appeal && alive > 0 && !decided;
+        Ok(wrong.then(|| {
+            "the ruling decides no point: write ### P2 [upheld], [dismissed] or [deferred] with the \
+             reason, or MOVE: close as the first line"
+                .to_owned()
+        }))
+    }
+
+    /// Submits the plan as the next version, once. Returns the version that the debate cited before,
+    /// and the new one.
+    fn submit_version(
+        &self,
+        document: &str,
+        target: &str,
+        plan: &str,
+    ) -> Result<(u64, u64), Stopped> {
+        let context = self.context()?;
+        let cited =
+            context.documents.iter().find(|cited| cited.document_id.0.to_string() == document);
+        let before = cited.map_or(1, |cited| cited.version);
+        let body = SubmitDocument {
+            summary: format!("After argument {}", super::drive::newest_of(&context).seq),
+            content: plan.to_owned(),
+            author: self.author(Role::Proposer),
+            metadata: None,
+            client_request_id: Some(self.version_request(document, target, plan)),
+        };
+        let kept: KeptVersion = self.ask(&client::add_version(document, body))?;
+        Ok((before, kept.version.version))
+    }
+
+    /// The request id of a version, derived like an argument's, so that it is submitted once.
+    fn version_request(&self, document: &str, target: &str, plan: &str) -> String {
+        let debate: Option<DebateId> = self.state.debate_id.parse().ok();
+        let content = format!("document {document}\n{plan}");
+        match debate {
+            Some(debate) => {
+                let target = target.parse().ok();
+                RequestId::derived(debate, Role::Proposer, Kind::Claim, target, &content)
+                    .to_string()
+            }
+            None => uuid::Uuid::new_v4().to_string(),
+        }
+    }
+
+    fn author(&self, seat: Role) -> Option<String> {
+        let agent = self.agents.get(seat.as_str())?;
+        Some(agent.author(self.seat(seat).model.as_deref().or(agent.model.as_deref())))
+    }
+
+    fn request_id(&self, seat: Role, kind: Kind, target: &str, content: &str) -> String {
+        derived_id(&self.state.debate_id, seat, kind, Some(target), content)
+            .map_or_else(|| uuid::Uuid::new_v4().to_string(), |id| id.to_string())
+    }
+
+    fn claim(&self, seat: Role, target: &str, content: String) -> Result<Posted, Stopped> {
+        let body = SubmitClaim {
+            role: seat.to_string(),
+            target_id: target.to_owned(),
+            client_request_id: self.request_id(seat, Kind::Claim, target, &content),
+            content,
+            author: self.author(seat),
+        };
+        self.send(&client::submit(&self.state.debate_id, body))
+    }
+
+    fn ruling(&self, target: &str, content: String, close: bool) -> Result<Posted, Stopped> {
+        let body = SubmitRuling {
+            client_request_id: Some(self.request_id(
+                Role::Arbitrator,
+                Kind::Ruling,
+                target,
+                &content,
+            )),
+            content,
+            close: Some(close),
+            target_id: Some(target.to_owned()),
+            author: self.author(Role::Arbitrator),
+        };
+        self.send(&client::rule(&self.state.debate_id, body))
+    }
+
+    fn request(&self, kind: Kind, target: &str, content: String) -> Result<Posted, Stopped> {
+        let body = SubmitRequest {
+            target_id: target.to_owned(),
+            client_request_id: self.request_id(Role::Proposer, kind, target, &content),
+            content,
+            author: self.author(Role::Proposer),
+        };
+        self.send(&match kind {
+            Kind::Resolution => client::request_completion(&self.state.debate_id, body),
+            _ => client::appeal(&self.state.debate_id, body),
+        })
+    }
+
+    /// Sends a move, and sorts the refusals that an agent can mend from the others.
+    fn send(&self, request: &Request<Written>) -> Result<Posted, Stopped> {
+        match self.try_ask(request) {
+            Ok(written) => {
+                let parked = if written.argument.parked { ", parked" } else { "" };
+                let (kind, seq) = (&written.argument.kind, written.argument.seq);
+                Ok(Posted::Kept(format!("{kind} {seq}{parked}")))
+            }
+            Err(Trouble::Refused(refused)) => {
+                let error = &refused.data;
+                match error.code {
+                    Code::InvalidInput | Code::ContentTooLarge => {
+                        let flaws = error.flaws.iter().flatten().map(prompt::flaw);
+                        let mut flaws: Vec<String> = flaws.collect();
+                        if flaws.is_empty() {
+                            flaws.push(error.message.clone());
+                        }
+                        Ok(Posted::Refused(flaws))
+                    }
+                    Code::ActionNotAllowed | Code::DebateNotFound => Ok(Posted::Overtaken),
+                    _ => Err(self.no_server(&Trouble::Refused(refused))),
+                }
+            }
+            Err(trouble) => Err(self.no_server(&trouble)),
+        }
+    }
+
+    /// Puts the dispute before the arbitrator, in the runner's own words.
+    pub(super) fn appeal(&mut self) -> Result<(), Stopped> {
+        let floor = self.news(Role::Proposer)?;
+        let advice = floor.points.ledger.as_ref().and_then(|ledger| ledger.advice.as_ref());
+        let (why, ids) = match advice {
+            Some(advice) => (advice.why.clone(), advice.points.clone()),
+            None => (String::new(), Vec::new()),
+        };
+        let points = self.points_with_history(&ids)?;
+        let posted = self.request(Kind::Appeal, &floor.target, words::appeal(&why, &points))?;
+        self.own_move(posted, "APPEAL")
+    }
+
+    /// Asks to complete the debate, in the runner's own words.
+    pub(super) fn request_completion(&mut self) -> Result<(), Stopped> {
+        let floor = self.news(Role::Proposer)?;
+        let list = self.ask(&client::points(&self.state.debate_id))?;
+        let Some(document) = self.document().map(str::to_owned) else {
+            return self.play(Role::Proposer);
+        };
+        let version = self.newest_version(&document)?;
+        let content = words::resolution(&document, version, &list.points);
+        let posted = self.request(Kind::Resolution, &floor.target, content)?;
+        self.own_move(posted, "RESOLUTION")
+    }
+
+    fn own_move(&mut self, posted: Posted, kind: &str) -> Result<(), Stopped> {
+        match posted {
+            Posted::Kept(what) => {
+                self.log(&format!("proposer: {what}"));
+                (self.watcher)(Seen::Ended { seat: Role::Proposer, what });
+                Ok(())
+            }
+            // Somebody else has moved: the debate goes on from there.
+            Posted::Overtaken => Ok(()),
+            Posted::Refused(flaws) => Err(Stopped {
+                exit: Exit::Failed,
+                kind: "flaws",
+                seat: Some(Role::Proposer),
+                detail: flaws.join("\n"),
+                message: format!("the server refused the run's own {kind}: {}", flaws.join("; ")),
+            }),
+        }
+    }
+
+    fn points_with_history(&self, ids: &[PointIdText]) -> Result<Vec<QuotedPoint>, Stopped> {
+        ids.iter()
+            .map(|id| {
+                let request = client::point(&self.state.debate_id, &id.0.to_string());
+                self.ask(&request).map(|one| one.point)
+            })
+            .collect()
+    }
+
+    /// The dispute as a person who must rule sees it, with the lines that rule.
+    pub(super) fn dispute(&self, context: &DebateContext) -> Result<String, Stopped> {
+        let debate = &self.state.debate_id;
+        let pending = self.news(Role::Arbitrator)?.target;
+        let newest = context.arguments.iter().rev().find(|one| one.id.0.to_string() == pending);
+        let newest = newest.unwrap_or(&context.motion);
+        let mut text = format!("{} by the {}:\n\n", newest.kind, newest.role);
+        text.push_str(&quoted(newest.content.trim()));
+        let blocking = context.points.ledger.as_ref().map(|ledger| {
+            ledger.blocking.iter().map(|id| id.0.to_string()).collect::<Vec<_>>().join(",")
+        });
+        let uphold = match blocking.filter(|ids| !ids.is_empty()) {
+            Some(ids) => format!(" --uphold {ids}"),
+            None => String::new(),
+        };
+        let _ = write!(
+            text,
+            "\nRule on the page: {}\nor: aw debate ruling --debate-id {debate} --target-id {pending}{uphold} --content \"…\"\n",
+            self.line.url_of(debate)
+        );
+        Ok(text)
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        if !self.state.notes.contains(&note) {
+            self.log(&note);
+            self.state.notes.push(note);
+        }
+    }
+}
+
+/// The flaws of a final message that need no server.
+pub(super) fn own_flaws(seat: Role, text: &str) -> Vec<String> {
+    let mut flaws = Vec::new();
+    match asked_move(seat, text) {
+        Err(flaw) => flaws.push(flaw),
+        Ok((_, "")) => flaws.push("the answer is empty".to_owned()),
+        Ok(_) => {}
+    }
+    if text.len() > LONGEST {
+        let (long, most) = (text.len(), LONGEST);
+        flaws.push(format!("the answer has {long} bytes, and {most} are allowed: shorten it"));
+    }
+    if text.contains('\0') {
+        flaws.push("the answer contains the character U+0000: leave it out".to_owned());
+    }
+    flaws
+}
+
+/// The move that a final message asks for in its first line, and the text without that line.
+fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
+    let usual = match seat {
+        Role::Proposer | Role::Opponent => Asked::Claim,
+        Role::Arbitrator => Asked::Ruling,
+    };
+    let text = text.trim();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let Some(asked) = first.trim().strip_prefix("MOVE:") else { return Ok((usual, text)) };
+    let asked = match (asked.trim().to_ascii_lowercase().as_str(), seat) {
+        ("claim", Role::Proposer | Role::Opponent) => Asked::Claim,
+        ("appeal", Role::Proposer) => Asked::Appeal,
+        ("close", Role::Arbitrator) => Asked::Close,
+        ("ruling", Role::Arbitrator) => Asked::Ruling,
+        (other, seat) => {
+            let allowed = match seat {
+                Role::Proposer => "MOVE: claim or MOVE: appeal",
+                Role::Opponent => "MOVE: claim",
+                Role::Arbitrator => "MOVE: close",
+            };
+            let other: String = harmless(other).chars().take(40).collect();
+            return Err(format!(
+                "line 1: there is no move {other:?}: write {allowed}, or leave it out"
+            ));
+        }
+    };
+    Ok((asked, rest.trim()))
+}
+
+/// Everything that was said, as a file.
+fn transcript(said: &[Argument]) -> String {
+    let mut text = "# Debate\n".to_owned();
+    for one in said {
+        let parked = if one.parked { ", parked" } else { "" };
+        let _ = write!(
+            text,
+            "\n## {}. {} by the {}{parked}\n\n{}",
+            one.seq,
+            one.kind,
+            one.role,
+            quoted(one.content.trim())
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_may_name_a_move_of_the_seat() {
+        let asked = |seat, text| asked_move(seat, text).map_err(|flaw| flaw.contains("line 1"));
+        for (seat, text, wanted) in [
+            (Role::Opponent, "Text.", Ok((Asked::Claim, "Text."))),
+            (Role::Opponent, "MOVE: claim\n\nText.", Ok((Asked::Claim, "Text."))),
+            (Role::Opponent, "MOVE: appeal\nText.", Err(true)),
+            (Role::Proposer, "\n MOVE: Appeal \nText.", Ok((Asked::Appeal, "Text."))),
+            (Role::Proposer, "MOVE: close\nText.", Err(true)),
+            (Role::Arbitrator, "Text.", Ok((Asked::Ruling, "Text."))),
+            (Role::Arbitrator, "MOVE: close\nText.", Ok((Asked::Close, "Text."))),
+            (Role::Arbitrator, "MOVE: claim\nText.", Err(true)),
+            (Role::Proposer, "Text.\nMOVE: appeal", Ok((Asked::Claim, "Text.\nMOVE: appeal"))),
+        ] {
+            assert_eq!(asked(seat, text), wanted, "{seat}: {text:?}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The arguments that the runner writes without a model: MOTION, APPEAL and RESOLUTION.
+
+use aw_core::Role;
+
+use crate::api::types::{PointTurn, QuotedPoint};
+use crate::kit::quoting::{harmless, quoted};
+
+/// The longest argument that the server takes, in bytes.
+const LONGEST: usize = 10_240;
+
+/// The MOTION: what to examine, and where it comes from.
+pub(super) fn motion(
+    ask: Option<&str>,
+    document: &str,
+    path: &str,
+    commit: Option<&str>,
+) -> String {
+    let ask = ask.unwrap_or("Please examine this plan before it is carried out.");
+    let at = commit.map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    format!(
+        "## Request for review\n\n{}\n\n- **Plan:** doc_id={document} (v1), from `{}`{at}",
+        ask.trim(),
+        harmless(path).replace('`', "'"),
+    )
+}
+
+/// The RESOLUTION: cites the newest version and says how each point ended.
+pub(super) fn resolution(document: &str, version: u64, points: &[QuotedPoint]) -> String {
+    let mut text = format!("## Summary\n\nSettled: doc_id={document} (v{version}).\n");
+    for QuotedPoint { point, .. } in points {
+        let title = harmless(&point.title);
+        let line = format!("\n- {} ({}), {}: {title}", point.id.0, point.severity, point.state);
+        if text.len() + line.len() > LONGEST {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
+/// The APPEAL: names each point, quotes both sides' newest words, and asks for a decision.
+pub(super) fn appeal(why: &str, points: &[QuotedPoint]) -> String {
+    const END: &str = "\n## Decision\n\nFor each point: uphold, dismiss, defer, or another way.";
+    let mut text = format!("## Dispute\n\n{}\n", harmless(why));
+    // Every point gets the same share, so that no long text hides the others.
+    let room = LONGEST.saturating_sub(text.len() + END.len());
+    let share = room / points.len().max(1) / 2;
+    for QuotedPoint { point, turns, .. } in points {
+        let heading =
+            format!("\n## {} ({}): {}\n", point.id.0, point.severity, harmless(&point.title));
+        text.push_str(&heading);
+        let share = share.saturating_sub(heading.len() / 2 + 1);
+        for role in [Role::Opponent, Role::Proposer] {
+            let newest = turns.iter().flatten().rev().find(|turn| turn.role.known() == Some(role));
+            text.push_str(&newest.map(|turn| side(role, turn, share)).unwrap_or_default());
+        }
+    }
+    text.push_str(END);
+    text
+}
+
+/// One side's newest words on a point, cut to so many bytes.
+fn side(role: Role, turn: &PointTurn, longest: usize) -> String {
+    let seq = turn.seq;
+    let heading = format!("\nThe {role}, in argument {seq}:\n\n");
+    let rest = format!("> … (the rest is in argument {seq})\n");
+    let mut text = heading;
+    // The heading of the statement has only its number and word.
+    for line in quoted(turn.text.trim()).lines() {
+        if text.len() + line.len() + 1 + rest.len() > longest {
+            text.push_str(&rest);
+            break;
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}

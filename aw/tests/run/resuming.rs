@@ -1,0 +1,110 @@
+//! A run that was stopped or killed goes on: no argument twice, none lost, no process left.
+
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use super::scene::{ACCEPTS, AGREES, FIRST_CLAIM, MENDS, Scene};
+use crate::world::Dice;
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+}
+
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The debate of the only run.
+fn debate(scene: &Scene) -> Option<String> {
+    let mut runs = fs::read_dir(scene.aw.home().join("runs")).ok()?;
+    Some(runs.next()?.ok()?.file_name().to_string_lossy().into_owned())
+}
+
+#[test]
+fn ctrl_c_ends_the_agent_and_says_how_to_go_on() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("sleep 300 & wait", FIRST_CLAIM), ("", FIRST_CLAIM), ("", AGREES)]);
+    scene.agent("proposer", &[(MENDS, ACCEPTS)]);
+    let run = scene.spawn(&[]);
+    until("the turn begins", || scene.turns_of("opponent") == 1);
+    signal(&run, Signal::SIGINT);
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["code"], "INTERRUPTED");
+    let debate = debate(&scene).unwrap();
+    assert_eq!(answer["metadata"]["next_command"], format!("aw debate run --resume {debate}"));
+    let folder = scene.aw.home().join("runs").join(&debate).display().to_string();
+    // The brackets keep the search from finding itself.
+    let folder = folder.replacen('/', "[/]", 1);
+    until("its processes are gone", || {
+        scene.aw.sh(&format!("pgrep -f '{folder}'")).stdout.is_empty()
+    });
+    let data = scene.run(&["--resume"]).data();
+    assert_eq!(data["outcome"], "agreed");
+    assert_eq!(data["debate_id"], debate.as_str());
+}
+
+#[test]
+fn only_one_runner_has_a_debate() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("sleep 300 & wait", FIRST_CLAIM)]);
+    scene.agent("proposer", &[("", ACCEPTS)]);
+    let run = scene.spawn(&[]);
+    until("the turn begins", || scene.turns_of("opponent") == 1);
+    let debate = debate(&scene).unwrap();
+    scene.run(&["--resume", &debate]).refused(5, "ACTION_NOT_ALLOWED");
+    signal(&run, Signal::SIGTERM);
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(130));
+}
+
+#[test]
+fn a_detached_run_goes_on_in_the_background() {
+    let scene = Scene::agreeing();
+    let data = scene.run(&["--detach"]).data();
+    assert_eq!(data["outcome"], "running");
+    let debate = data["debate_id"].as_str().unwrap().to_owned();
+    until("the report is written", || scene.aw.desk().join("plan.debate.md").exists());
+    assert_eq!(scene.kinds(&debate).len(), 6);
+}
+
+#[test]
+fn a_run_whose_runner_was_killed_at_any_moment_goes_on() {
+    let mut dice = Dice::new();
+    for _ in 0..6 {
+        let scene = Scene::new();
+        // The answers follow the debate, not the count: a turn may begin again.
+        scene.command("opponent", &follows(FIRST_CLAIM, AGREES, ":"));
+        scene.command("proposer", &follows(ACCEPTS, ACCEPTS, MENDS));
+        let mut run = scene.spawn(&[]);
+        thread::sleep(Duration::from_millis(dice.below(900)));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let Some(debate) = debate(&scene) else { continue };
+        if !scene.aw.home().join("runs").join(&debate).join("run.json").exists() {
+            continue;
+        }
+        let ran = scene.run(&["--resume", &debate]);
+        assert_eq!(ran.data()["outcome"], "agreed", "{}", ran.stdout);
+        let kinds = scene.kinds(&debate);
+        assert_eq!(kinds, ["MOTION", "CLAIM", "CLAIM", "CLAIM", "RESOLUTION", "RULING"]);
+        assert_eq!(ran.data()["documents"][0]["version"], 2);
+    }
+}
+
+/// An agent that answers by what was said: the first text until point P1 was answered.
+fn follows(first: &str, later: &str, line: &str) -> String {
+    format!(
+        "#!/bin/sh\ncat > /dev/null\nsleep 0.05\n{line}\nif grep -q 'accepted' .aw/debate.md; then\ncat <<'END'\n{later}END\nelse\ncat <<'END'\n{first}END\nfi\n"
+    )
+}
