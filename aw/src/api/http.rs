@@ -200,6 +200,11 @@ impl Client {
         Client { via: "mcp", ..self }
     }
 
+    /// The same for the runner, which posts the texts of the agent programs that it starts.
+    pub fn for_runner(self) -> Self {
+        Client { via: "run", ..self }
+    }
+
     /// The server's URL.
     pub fn base(&self) -> &str {
         &self.base
