@@ -116,6 +116,7 @@ phrases! {
 
     // Presence
     is_waiting: "waiting", "đang chờ";
+    works: "works: {label}, for {time}", "đang làm: {label}, đã {time}";
     is_working: "has the floor", "đang giữ lượt";
     seen: "seen {}", "thấy {}";
     no_sign: "no sign for {}", "không thấy tín hiệu {}";
