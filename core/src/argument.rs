@@ -18,15 +18,18 @@ pub enum Via {
     Cli,
     /// The tools of an MCP client.
     Mcp,
+    /// The runner, for an agent program that it started.
+    Run,
     /// The web page.
     Page,
     /// HTTP or WebSocket, from another program.
     Api,
 }
 
-words!(Via, "cli, mcp, page, api", {
+words!(Via, "cli, mcp, run, page, api", {
     Cli = "cli",
     Mcp = "mcp",
+    Run = "run",
     Page = "page",
     Api = "api",
 });

@@ -41,7 +41,7 @@ pub use quote::{
 };
 pub use refusal::Refusal;
 pub use role::{ByRole, Role};
-pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title};
+pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title, WorkLabel};
 pub use turn::{Action, Available};
 
 /// A text that is not one of the protocol's words.

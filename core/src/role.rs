@@ -40,6 +40,15 @@ impl<T> ByRole<T> {
         }
     }
 
+    /// This role's value, by reference.
+    pub fn at(&self, role: Role) -> &T {
+        match role {
+            Role::Proposer => &self.proposer,
+            Role::Opponent => &self.opponent,
+            Role::Arbitrator => &self.arbitrator,
+        }
+    }
+
     /// This role's value, mutable.
     pub fn of_mut(&mut self, role: Role) -> &mut T {
         match role {

@@ -89,6 +89,10 @@ text! {
     SeatName
 }
 text! {
+    /// What a role works on, in its own words: at most 80 characters on one line.
+    WorkLabel
+}
+text! {
     /// The type of a debate: `[a-z][a-z0-9_]{0,63}`.
     DebateType
 }
@@ -152,6 +156,17 @@ impl SeatName {
     pub fn parse(text: String) -> Result<Self, BadText> {
         one_line(&text, Author::MAX_CHARS)?;
         Ok(SeatName(text))
+    }
+}
+
+impl WorkLabel {
+    /// The most characters a label may have.
+    pub const MAX_CHARS: usize = 80;
+
+    /// Accepts a label.
+    pub fn parse(text: String) -> Result<Self, BadText> {
+        one_line(&text, Self::MAX_CHARS)?;
+        Ok(WorkLabel(text))
     }
 }
 

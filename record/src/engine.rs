@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use aw_core::{
     AUTOMATIC_RULING, Argument, ArgumentId, ByRole, Content, Debate, DebateId, DebateType,
     DocumentId, Hash, Ledger, Move, PointId, RequestId, Role, Said, Seq, Standing, Time, Via,
+    WorkLabel,
 };
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -317,12 +318,25 @@ impl Engine {
         self.departures.subscribe()
     }
 
-    /// Who waits in a debate now, and when each role was last seen there.
+    /// Sets what a role works on, which lasts for a minute; none clears it. Returns the presence.
+    pub async fn set_working(
+        &self,
+        debate: DebateId,
+        role: Role,
+        label: Option<WorkLabel>,
+    ) -> Result<ByRole<Sign>, Failure> {
+        // Presence must not remember debates that do not exist.
+        self.stretch(debate, 0, 0).await?;
+        self.presence.works(debate, role, label, self.clock.now());
+        Ok(self.presence.of(debate))
+    }
+
+    /// Who waits in a debate now, what each role works on, and when it was last seen there.
     pub fn presence(&self, debate: DebateId) -> ByRole<Sign> {
         self.presence.of(debate)
     }
 
-    /// Listens for roles that begin or stop waiting. Call this first, then [`Engine::presence`].
+    /// Listens for roles that begin or stop waiting, and for their labels. Call this first, then [`Engine::presence`].
     pub fn listen_for_presence(&self, debate: DebateId) -> Listening {
         self.presence.listen(debate)
     }

@@ -31,7 +31,7 @@ pub use bell::{Listening, Rung};
 pub use engine::{Clock, Engine, Health};
 pub use failure::{Damage, Failure, Fault};
 pub use feed::{ChangeKind, Changed, Following, TooSlow};
-pub use presence::Sign;
+pub use presence::{Sign, Working};
 pub use seat::{NewSeat, Pass, Seat, SeatRole};
 pub use shared_answers::SharedAnswers;
 pub use store::{

@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::types::{
     CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
     Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
-    Seat, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling, TokenList,
-    TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
+    PresenceSet, Seat, SetPresence, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest,
+    SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -45,6 +45,7 @@ pub struct Call {
 pub(crate) enum Method {
     Get,
     Post,
+    Put,
     Delete,
 }
 
@@ -181,6 +182,10 @@ impl<A> Request<A> {
         Self::new(Method::Post, path.into(), Some(Arc::new(body)))
     }
 
+    fn put(path: impl Into<String>, body: impl Payload) -> Self {
+        Self::new(Method::Put, path.into(), Some(Arc::new(body)))
+    }
+
     fn delete(path: String) -> Self {
         Self::new(Method::Delete, path, None)
     }
@@ -206,6 +211,8 @@ impl fmt::Display for Call {
         match (self.method, &self.body) {
             (Method::Post, Some(body)) => write!(f, "POST {} {}", self.path, body.json()),
             (Method::Post, None) => write!(f, "POST {}", self.path),
+            (Method::Put, Some(body)) => write!(f, "PUT {} {}", self.path, body.json()),
+            (Method::Put, None) => write!(f, "PUT {}", self.path),
             (Method::Get, _) => write!(f, "GET {}", self.path),
             (Method::Delete, _) => write!(f, "DELETE {}", self.path),
         }
@@ -297,6 +304,11 @@ pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
     let path = path.with_text("argument_id", after);
     let path = if hold.is_zero() { path } else { path.with("wait", hold.as_secs_f64()) };
     Request::get(path).with_operation(Operation::Poll { role: role.to_owned() })
+}
+
+/// Sets what a role works on, or clears it.
+pub fn set_presence(debate: &str, body: SetPresence) -> Request<PresenceSet> {
+    Request::put(of_debate(debate, "/presence"), body)
 }
 
 /// The whole transcript of a debate, which is not in the envelope.

@@ -200,7 +200,7 @@ impl Client {
         Client { via: "mcp", ..self }
     }
 
-    /// The same for a run, which posts what agent programs write.
+    /// The same for the runner, which posts the texts of the agent programs that it starts.
     pub fn for_runner(self) -> Self {
         Client { via: "run", ..self }
     }

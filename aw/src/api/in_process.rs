@@ -64,6 +64,7 @@ impl InProcess {
         let method = match call.method {
             Method::Get => http::Method::GET,
             Method::Post => http::Method::POST,
+            Method::Put => http::Method::PUT,
             Method::Delete => http::Method::DELETE,
         };
         let mut request = http::Request::builder()

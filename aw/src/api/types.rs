@@ -138,8 +138,8 @@ pub struct LastArgument {
     pub created_at: Stamp,
 }
 
-/// Who waits in a debate, and when each role was last seen there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+/// Who waits in a debate, what each role works on, and when it was last seen there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Presence {
     /// The proposer.
     pub proposer: Sign,
@@ -150,13 +150,44 @@ pub struct Presence {
 }
 
 /// What is known of a role since the server started.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sign {
     /// Whether a wait is held now, or there was a poll in the last five seconds.
     pub waiting: bool,
-    /// When it last waited, polled or wrote.
+    /// When it last waited, polled, wrote or set its label.
     #[schema(required = true)]
     pub last_seen_at: Option<Stamp>,
+    /// What it works on; absent when it has set no label in the last minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working: Option<Working>,
+}
+
+/// What a role works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Working {
+    /// In its own words.
+    pub label: String,
+    /// Since when it has had a label without a break.
+    pub since: Stamp,
+}
+
+/// `PUT /debates/{id}/presence`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SetPresence {
+    /// `proposer`, `opponent` or `arbitrator`.
+    #[schema(pattern = "^(proposer|opponent|arbitrator)$")]
+    pub role: String,
+    /// What the role works on, on one line. It lasts for a minute. Null or absent clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 80)]
+    pub label: Option<String>,
+}
+
+/// The presence in a debate after a change of it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct PresenceSet {
+    /// Who is there.
+    pub presence: Presence,
 }
 
 /// Whether the server can do its work. A program that only pretends to be one may say less.

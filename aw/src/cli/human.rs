@@ -224,6 +224,7 @@ fn argument(argument: &Argument, paper: &Paper) -> String {
             Word::Known(Via::Page) => "by a person, on the page".to_owned(),
             // People use it as well as programs.
             Word::Known(Via::Cli) => "on the command line".to_owned(),
+            Word::Known(Via::Run) => "by an agent that aw debate run started".to_owned(),
             via => format!("by a program, via {}", word(via)),
         });
     }

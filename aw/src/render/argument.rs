@@ -120,11 +120,14 @@ impl WrittenBy {
             _ if argument.event.automatic() => ("server", None),
             (Kind::Ruling, Via::Page) => ("person", Some(t.ruled_by_person.to_owned())),
             (Kind::Ruling, Via::Cli) => ("line", Some(t.ruled_on_line.to_owned())),
+            (Kind::Ruling, Via::Run) => ("program", Some(t.ruled_by_run.to_owned())),
             (Kind::Ruling, _) => ("program", Some(put(t.ruled_by_program, via))),
             (Kind::Intervention, Via::Page) => ("person", Some(t.stopped_by_person.to_owned())),
             (Kind::Intervention, Via::Cli) => ("line", Some(t.stopped_on_line.to_owned())),
+            (Kind::Intervention, Via::Run) => ("program", Some(t.stopped_by_run.to_owned())),
             (Kind::Intervention, _) => ("program", Some(put(t.stopped_by_program, via))),
             (_, Via::Page) => ("person", Some(t.by_person.to_owned())),
+            (_, Via::Run) => ("debater", Some(t.by_run.to_owned())),
             (_, _) => ("debater", Some(put(t.via, via))),
         };
         WrittenBy { class, words }

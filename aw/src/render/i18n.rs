@@ -116,6 +116,7 @@ phrases! {
 
     // Presence
     is_waiting: "waiting", "đang chờ";
+    works: "works: {label}, for {time}", "đang làm: {label}, đã {time}";
     is_working: "has the floor", "đang giữ lượt";
     seen: "seen {}", "thấy {}";
     no_sign: "no sign for {}", "không thấy tín hiệu {}";
@@ -151,6 +152,9 @@ phrases! {
     stopped_on_line: "stopped on the command line", "dừng bằng dòng lệnh";
     stopped_by_person: "stopped by a person, on the page", "dừng do một người, trên trang";
     stopped_by_program: "stopped by a program, via {}", "dừng do một chương trình, qua {}";
+    by_run: "by an agent that aw debate run started", "do một agent mà aw debate run đã chạy";
+    ruled_by_run: "ruled by an agent that aw debate run started", "ruling do một agent mà aw debate run đã chạy";
+    stopped_by_run: "stopped by an agent that aw debate run started", "dừng do một agent mà aw debate run đã chạy";
     via: "via {}", "qua {}";
     seat: "seat", "seat";
     copy_link: "Copy link", "Sao chép liên kết";

@@ -140,7 +140,7 @@ impl Access {
         Ok(AllDebates::new(self.app.clone()))
     }
 
-    /// Waits in a debate as this role.
+    /// Waits and works in a debate as this role.
     pub(crate) fn waiter(&self, role: Role, debate: DebateId) -> Result<RoleWait<'_>, Problem> {
         self.caller.may_use(Command::DebateWait)?;
         self.caller.may_see(debate)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aw_core::{
     ArgumentId, BadText, ByRole, Content, DebateId, DebateType, Move, ResolutionPolicy, Role,
-    Summary, Time, Title, Verdict, Via,
+    Summary, Time, Title, Verdict, Via, WorkLabel,
 };
 use aw_record::{Ask, Filter, Request, TypeTexts};
 use axum::http::StatusCode;
@@ -22,9 +22,9 @@ use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::points;
 use crate::api::types::{
-    self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, RoleText, RulesOrigin,
-    Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success,
-    TypeOfDebate, Written,
+    self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet, RoleText,
+    RulesOrigin, SetPresence, Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest,
+    SubmitRuling, Success, TypeOfDebate, Written,
 };
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
@@ -434,6 +434,31 @@ pub(super) fn wait(
 ) -> impl Future<Output = Result<Response, Problem>> {
     let request = WaitRequest::parse(&debate, &params, LONGEST_WAIT);
     async move { access.hold(request?).await }
+}
+
+/// Sets what a role works on. It lasts for a minute, and a page shows it beside the role.
+#[utoipa::path(
+    put,
+    path = "/debates/{id}/presence",
+    operation_id = "set_presence",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SetPresence,
+    responses(
+        (status = 200, body = Success<PresenceSet>),
+        WriteErrors,
+    )
+)]
+pub(super) async fn set_presence(
+    access: Access,
+    Segment(debate): Segment,
+    Body(body): Body<SetPresence>,
+) -> JsonResult<PresenceSet> {
+    let debate = input::id("debate_id", &debate)?;
+    let role = input::value("role", &body.role)?;
+    let label = body.label.map(WorkLabel::parse).transpose();
+    let label = label.map_err(|bad| Problem::text("label", bad))?;
+    let presence = access.waiter(role, debate)?.set_working(label).await?.into();
+    Ok(Json(Success::new(PresenceSet { presence })))
 }
 
 /// A parsed poll: the only part of the request that a held wait keeps.

@@ -184,6 +184,7 @@ impl FromRequestParts<App> for SentVia {
         Ok(SentVia(match name {
             Some("cli") => Via::Cli,
             Some("mcp") => Via::Mcp,
+            Some("run") => Via::Run,
             Some(_) | None => Via::Api,
         }))
     }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use aw_core::{Argument, ByRole, DebateId, Seq, Via};
-use aw_record::{Following, Rung, Selection, SharedAnswers};
+use aw_record::{Following, Rung, Selection, SharedAnswers, Sign, Working};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Deserialize;
@@ -93,13 +93,12 @@ pub(super) async fn follow(
     Ok(upgrade.open(longest, &opened, move |mut socket| async move {
         let end = match followed {
             Followed::One(debate) => {
-                let waiting = ByRole::default();
                 let mut follower = Follower {
                     access,
                     debate,
                     seen: after,
                     html,
-                    waiting,
+                    shown: ByRole::default(),
                     permit: BudgetPermit::default(),
                     socket: &mut socket,
                 };
@@ -142,8 +141,8 @@ struct Follower<'a> {
     seen: u64,
     /// The language of the HTML, if the client wants HTML.
     html: Option<Language>,
-    /// The roles that wait, as last sent.
-    waiting: ByRole<bool>,
+    /// The part of the presence that is worth an event, as last sent.
+    shown: ByRole<(bool, Option<Arc<Working>>)>,
     /// The share of the first message. A socket keeps a buffer of its longest message, so this counts until
     /// the socket closes.
     permit: BudgetPermit,
@@ -187,7 +186,7 @@ impl Follower<'_> {
         let (debate, last) = ((&first.debate).into(), first.debate.debate.standing.last);
         let points = Points::of(&first.debate.debate, None);
         let presence = self.debate.presence();
-        self.waiting = ByRole::of(|role| presence.get(role).waiting);
+        self.shown = shown(&presence);
         let presence = presence.into();
         if first.arguments.last().is_none_or(|newest| newest.seq == last) {
             self.seen = first.arguments.last().map_or(self.seen, |newest| newest.seq.0);
@@ -258,14 +257,15 @@ impl Follower<'_> {
         Ok(NewArguments { seen, is_all, messages })
     }
 
-    /// Sends the presence if the waiting roles have changed.
+    /// Sends the presence if a role has begun or stopped waiting, or its label has changed.
     async fn send_presence(&mut self) -> Result<(), SocketEnd> {
         check_access(&self.access).await?;
         let presence = self.debate.presence();
-        let waiting = ByRole::of(|role| presence.get(role).waiting);
-        if std::mem::replace(&mut self.waiting, waiting) == waiting {
+        let shown = shown(&presence);
+        if self.shown == shown {
             return Ok(());
         }
+        self.shown = shown;
         let debate_id = Text(self.debate.id());
         let event = ServerEvent::Presence { debate_id, presence: presence.into() };
         self.socket.send_event(&event).await
@@ -340,4 +340,13 @@ impl Follower<'_> {
         let deleted = ServerEvent::DebateDeleted { debate_id: Text(self.debate.id()) };
         self.socket.send_event(&deleted).await.err().unwrap_or(end)
     }
+}
+
+/// Whether each role waits, and what it works on. The time at which it was last seen changes too often
+/// for an event.
+fn shown(presence: &ByRole<Sign>) -> ByRole<(bool, Option<Arc<Working>>)> {
+    ByRole::of(|role| {
+        let sign = presence.at(role);
+        (sign.waiting, sign.working.clone())
+    })
 }

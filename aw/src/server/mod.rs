@@ -184,6 +184,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(points::check))
         .routes(routes!(debates::poll))
         .routes(routes!(debates::wait))
+        .routes(routes!(debates::set_presence))
         .routes(routes!(export::export))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))

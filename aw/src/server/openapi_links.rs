@@ -46,6 +46,7 @@ const GROUPS: [LinkGroup; 3] = [
             ("check_move", "id", Detail::BodyField("target_id")),
             ("poll", "id", Detail::Parameter("argument_id")),
             ("wait", "id", Detail::Parameter("argument_id")),
+            ("set_presence", "id", Detail::Unused),
             ("follow", "debate_id", Detail::Unused),
             ("claim", "id", Detail::BodyField("target_id")),
             ("appeal", "id", Detail::BodyField("target_id")),
@@ -112,7 +113,9 @@ fn in_body(pointer: &str) -> String {
 fn operation<'a>(description: &'a mut OpenApi, id: &str) -> Option<&'a mut Operation> {
     let items = description.paths.paths.values_mut();
     let mut all = items.flat_map(|item| {
-        [&mut item.get, &mut item.post, &mut item.delete].into_iter().filter_map(Option::as_mut)
+        [&mut item.get, &mut item.post, &mut item.put, &mut item.delete]
+            .into_iter()
+            .filter_map(Option::as_mut)
     });
     all.find(|operation| operation.operation_id.as_deref() == Some(id))
 }

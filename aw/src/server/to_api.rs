@@ -10,7 +10,7 @@ use crate::api::types::{
     DebateList, DebateListed, Document, DocumentList, DocumentListed, Flaw, KeptVersion,
     LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point, PointAdvice, PointSettings,
     PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Rounds, RulesOrigin, Seat, Sign, Stamp,
-    Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Written,
+    Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Working, Written,
 };
 use crate::kit::texts::BuiltIn;
 
@@ -106,6 +106,10 @@ impl From<ByRole<record::Sign>> for Presence {
         let sign = |sign: record::Sign| Sign {
             waiting: sign.waiting,
             last_seen_at: sign.last_seen.map(Stamp),
+            working: sign.working.map(|working| Working {
+                label: working.label.as_str().to_owned(),
+                since: Stamp(working.since),
+            }),
         };
         Presence {
             proposer: sign(presence.proposer),

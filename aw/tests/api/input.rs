@@ -557,6 +557,7 @@ async fn percent_encoded_nonsense_is_answered_in_the_envelope() {
             ("POST", format!("/debates/{part}/resolution")),
             ("POST", format!("/debates/{part}/ruling")),
             ("POST", format!("/debates/{part}/intervention")),
+            ("PUT", format!("/debates/{part}/presence")),
             ("GET", format!("/documents/{part}")),
             ("DELETE", format!("/documents/{part}")),
             ("GET", format!("/documents/{part}/versions")),

@@ -287,10 +287,16 @@ async fn the_program_and_the_author_are_recorded() {
     let debate = world.debate("Keep one SQLite file?").await;
     let mut newest = debate.motion.clone();
     let roles = ["opponent", "proposer"].iter().cycle();
-    for ((said, kept), role) in
-        [("cli", "cli"), ("mcp", "mcp"), ("api", "api"), ("spy", "api"), ("", "api")]
-            .iter()
-            .zip(roles)
+    for ((said, kept), role) in [
+        ("cli", "cli"),
+        ("mcp", "mcp"),
+        ("run", "run"),
+        ("api", "api"),
+        ("spy", "api"),
+        ("", "api"),
+    ]
+    .iter()
+    .zip(roles)
     {
         let body = json!({
             "role": role, "target_id": newest, "content": "x", "client_request_id": new_id(),

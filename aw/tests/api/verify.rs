@@ -3,10 +3,13 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use reqwest::Method;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::world::{World, new_id};
+use crate::world::driver::{claim, id, reply};
+use crate::world::page_client::see;
+use crate::world::{Answer, World, new_id};
 
 /// A connection to the record that its triggers do not stop.
 fn burglar(world: &World) -> Connection {
@@ -134,6 +137,42 @@ async fn an_export_is_checked_by_the_program_in_the_documents() {
         *changed.pointer_mut(place).unwrap() = value;
         let (whole, said) = checked(&changed);
         assert!(!whole, "{place}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_runner_posts_is_verified_and_shown_in_plain_words() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let path = |rest: &str| format!("/debates/{}{rest}", debate.id);
+    let run = async |rest: &str, body: Value| {
+        let request = world.request(Method::POST, &path(rest)).header("aw-via", "run");
+        Answer::to(request.json(&body)).await.created()
+    };
+    let claimed = run("/arguments", claim("opponent", &debate.motion, "No.")).await;
+    run("/appeal", reply(&id(&claimed), "Who is right?")).await;
+    run("/ruling", json!({"content": "Go on."})).await;
+    run("/intervention", json!({})).await;
+
+    world.get(&path("/verify")).await.ok();
+    let (whole, said) = checked(&world.get(&path("/export?format=json")).await.body);
+    assert!(whole, "{said}");
+    let page = format!("/debate/{}", debate.id);
+    for (path, language, by) in [
+        (&page, "en", "by an agent that aw debate run started"),
+        (&page, "vi", "do một agent mà aw debate run đã chạy"),
+        (&path("/export?format=html"), "en", "by an agent that aw debate run started"),
+        (&path("/export?format=markdown"), "en", "by an agent that aw debate run started"),
+    ] {
+        let shown = see(&world, path, &[("accept-language", language)]).await.body;
+        assert_eq!(shown.matches(by).count(), 4, "{path}, {language}: {shown}");
+        let [ruled, stopped] = match language {
+            "vi" => ["ruling", "dừng"],
+            _ => ["ruled", "stopped"],
+        };
+        for word in [ruled, stopped] {
+            assert_eq!(shown.matches(&format!("{word} {by}")).count(), 1, "{path}, {language}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Browser;
 use crate::loops::machine::{Going, Machine};
@@ -78,6 +78,13 @@ impl CliDebate<'_> {
     pub fn run(&self, command: &str, more: &[&str]) -> Value {
         let line = ["debate", command, "--debate-id", &self.id];
         self.server.machine.aw(&[&line[..], more].concat()).data()
+    }
+
+    /// Sets what a role works on, or clears it.
+    pub async fn works(&self, role: &str, label: Option<&str>) {
+        let url = format!("{}/debates/{}/presence", self.server.url(), self.id);
+        let body = json!({"role": role, "label": label});
+        Answer::to(reqwest::Client::new().put(url).json(&body)).await.ok();
     }
 
     /// Submits a CLAIM.

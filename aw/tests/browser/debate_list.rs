@@ -56,6 +56,26 @@ async fn debates_that_need_a_ruling_come_first_and_cause_one_notification_each()
 }
 
 #[tokio::test]
+async fn what_a_role_works_on_appears_live_on_its_page_and_in_the_list() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let debate = server.debate("Keep one SQLite file?", "Yes.");
+    let (list, page) = (browser.open(&server.url()).await, browser.open(&debate.url()).await);
+    for page in [&list, &page] {
+        page.eval("window.here = 1").await;
+    }
+    for label in ["reads the plan", "writes its answer"] {
+        debate.works("opponent", Some(label)).await;
+        list.reads(&format!("Opponent: works: {label}, for")).await;
+        page.reads(&format!("works: {label}, for")).await;
+    }
+    debate.works("opponent", None).await;
+    for page in [&list, &page] {
+        page.wait_for("no label", "!document.body.innerText.includes('works:')").await;
+        assert_eq!(page.eval("window.here").await, 1, "the page was not reloaded");
+    }
+}
+
+#[tokio::test]
 async fn new_debates_moves_and_presence_appear_live() {
     let Some((server, browser)) = CliServer::start().await else { return };
     let page = browser.open(&server.url()).await;

@@ -51,6 +51,11 @@ pub const GRID: &str = "
     GET    /debates/{id}/wait       as opponent             ???? ++ --- ++- --- ---
     GET    /debates/{id}/wait       as arbitrator           ???? ++ --- --- ++- ---
     GET    /debates/{id}/wait       that is none            ???? 00 0-- --- --- ---
+    PUT    /debates/{id}/presence   as proposer             ???? ++ ++- --- --- ---
+    PUT    /debates/{id}/presence   as opponent             ???? ++ --- ++- --- ---
+    PUT    /debates/{id}/presence   as arbitrator           ???? ++ --- --- ++- ---
+    PUT    /debates/{id}/presence   as observer             ???? !! !!! !!! !!! !!!
+    PUT    /debates/{id}/presence   that is none            ???? 00 0-- --- --- ---
 
     GET    /documents                                       ???? ++ +++ +++ +++ +++
     POST   /documents                                       ???? ++ +++ --- --- ---
@@ -111,7 +116,7 @@ async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     if row.path == "/ws" {
         request = upgrading(request);
     }
-    if method == Method::POST {
+    if method == Method::POST || method == Method::PUT {
         request = request.json(&body(scene, row));
     }
     Outcome::of(request.send().await.unwrap()).await
@@ -148,7 +153,7 @@ pub fn path(scene: &Scene<'_>, row: &Row) -> String {
     path
 }
 
-/// The body of a POST.
+/// The body of a POST or a PUT.
 pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
     let role = row.note.rsplit(' ').next().unwrap();
     match row.path.rsplit('/').next().unwrap() {
@@ -162,6 +167,8 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
             let target = (kind != "ruling").then_some(&scene.newest);
             json!({"move": kind, "role": role, "target_id": target, "content": "No."})
         }
+        "presence" if row.note == "that is none" => json!({"role": "proposer", "label": "reads"}),
+        "presence" => json!({"role": role, "label": "reads"}),
         "documents" | "versions" => json!({"summary": "Plan", "content": "Text"}),
         "tokens" if row.note.is_empty() => json!({"role": "observer"}),
         "tokens" => json!({"role": role}),

@@ -135,7 +135,8 @@ impl Hall {
         if role == Role::Opponent {
             request.seat = self.seats.then(|| SeatName::recorded("An's Codex".to_owned()));
         } else {
-            (request.via, request.author) = (Via::Cli, None);
+            let via = if role == Role::Proposer { Via::Run } else { Via::Cli };
+            (request.via, request.author) = (via, None);
         }
         self.world.engine.execute(request).await.unwrap().argument.id
     }

@@ -101,9 +101,11 @@ impl Client {
         match call.method {
             Method::Get => self.prepared(self.agent.get(url), left).call(),
             Method::Delete => self.prepared(self.agent.delete(url), left).call(),
-            Method::Post => {
+            Method::Post | Method::Put => {
                 let body = call.body.as_ref().map(|body| body.json()).unwrap_or_default();
-                let request = self.prepared(self.agent.post(url), left);
+                let is_put = call.method == Method::Put;
+                let request = if is_put { self.agent.put(url) } else { self.agent.post(url) };
+                let request = self.prepared(request, left);
                 let request = request.header("content-type", "application/json");
                 // The server refuses a body that is too long before any of it is sent.
                 let asking = body.len() > ASKED;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use aw_core::{
     Argument, ArgumentId, ByRole, DebateId, DebateType, DocumentId, Hash, PointId, Role, Seq, Time,
+    WorkLabel,
 };
 use aw_record::{
     CitedMark, CitedPage, Context, DebateHead, DebateListed, Document, DocumentVersion, Engine,
@@ -156,7 +157,7 @@ impl AllDebates {
     }
 }
 
-/// Waits in one debate as one role. Borrows, because thousands are held at once.
+/// Waits and works in one debate as one role. Borrows, because thousands are held at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoleWait<'a> {
     app: &'a App,
@@ -176,6 +177,14 @@ impl<'a> RoleWait<'a> {
         patience: Duration,
     ) -> impl Future<Output = Result<Poll, Failure>> + use<'a> {
         self.app.record.engine.wait(self.debate, self.role, after, patience)
+    }
+
+    /// Sets what the role works on, or clears it. Returns the presence.
+    pub(crate) async fn set_working(
+        self,
+        label: Option<WorkLabel>,
+    ) -> Result<ByRole<Sign>, Failure> {
+        self.app.record.engine.set_working(self.debate, self.role, label).await
     }
 
     /// Reads the debate.

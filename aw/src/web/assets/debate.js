@@ -188,9 +188,12 @@ function heard(event, data) {
   if (event === "initial_state") {
     data.arguments.forEach(arrive);
     // Presence that changed between the page and the socket has no event of its own.
-    const waiting = Object.keys(data.presence).filter((role) => data.presence[role].waiting).join(" ");
-    const shown = document.getElementById("live").dataset.waiting.trim();
-    if (data.arguments.length > 0 || waiting !== shown) refreshSoon();
+    const roles = Object.keys(data.presence);
+    const waiting = roles.filter((role) => data.presence[role].waiting).join(" ");
+    const labels = roles.filter((role) => data.presence[role].working).map((role) => `${role}: ${data.presence[role].working.label}`);
+    const shown = document.getElementById("live").dataset;
+    const same = waiting === shown.waiting.trim() && labels.join(" ").trim() === shown.working.trim();
+    if (data.arguments.length > 0 || !same) refreshSoon();
   } else if (event === "new_argument") {
     arrive(data.argument);
     refreshSoon();

@@ -4,6 +4,7 @@ use aw_core::{Role, State};
 use aw_record::DebateHead;
 
 use crate::render::i18n::{Phrases, put};
+use crate::render::markdown::plain;
 use crate::server::App;
 
 /// How long a role may be unseen before the page offers to bring it back, in milliseconds.
@@ -15,7 +16,11 @@ pub(crate) struct RolePresence {
     pub(crate) name: &'static str,
     /// `waiting`, `working`, `seen`, `quiet` or `unknown`, for the style.
     pub(crate) sign: &'static str,
+    /// The same in words, as HTML: a label is somebody else's text.
     pub(crate) words: String,
+    pub(crate) waits: bool,
+    /// What it says that it works on.
+    pub(crate) label: Option<String>,
     /// Whether it is this role's move.
     pub(crate) has_floor: bool,
     /// The line to paste to bring the agent back.
@@ -29,10 +34,16 @@ pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<
     let floor = debate.state().floor();
     let closed = debate.state() == State::Closed;
     let presence_of = |role: Role| {
-        let sign = presence.get(role);
+        let sign = presence.at(role);
         let has_floor = floor == Some(role);
         let away = sign.last_seen.map(|seen| now - seen.0);
+        let works = sign.working.as_ref().map(|working| {
+            // The label comes last: it may contain a blank.
+            let words = t.works.replace("{time}", &t.lasting(now - working.since.0));
+            words.replacen("{label}", &format!("<bdi>{}</bdi>", plain(working.label.as_str())), 1)
+        });
         let (word, words) = match (sign.waiting, away) {
+            _ if works.is_some() => ("working", works.unwrap_or_default()),
             (true, _) => ("waiting", t.is_waiting.to_owned()),
             (false, Some(away)) if has_floor && away < QUIET => {
                 ("working", t.is_working.to_owned())
@@ -50,7 +61,16 @@ pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<
             let line = t.resume_line.replace("{role}", role.as_str());
             line.replace("{id}", &debate.id.to_string())
         });
-        RolePresence { role, name: t.role(role), sign: word, words, has_floor, line }
+        RolePresence {
+            role,
+            name: t.role(role),
+            sign: word,
+            words,
+            waits: sign.waiting,
+            label: sign.working.as_ref().map(|working| working.label.as_str().to_owned()),
+            has_floor,
+            line,
+        }
     };
     [Role::Proposer, Role::Opponent, Role::Arbitrator].map(presence_of).into()
 }

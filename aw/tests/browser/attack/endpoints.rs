@@ -101,7 +101,8 @@ impl<'a> Scenes<'a> {
             is_page,
             is_document: is_page && row.path != "/needed" && !is_plain,
             path,
-            json: (is_post && !is_form && !of_pages).then(|| api::body(scene, row)),
+            json: ((is_post || row.how == "PUT") && !is_form && !of_pages)
+                .then(|| api::body(scene, row)),
             fields: is_form.then(|| {
                 let mut fields = pages::fields(row);
                 fields.push(("csrf", browser.csrf.clone()));

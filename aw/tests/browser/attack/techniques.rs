@@ -47,7 +47,7 @@ const fn slow(how: &'static str, name: &'static str, own: FromOwnPage) -> Techni
     Technique { name, own, how, cost: Cost::Slow }
 }
 
-pub const TECHNIQUES: [Technique; 44] = [
+pub const TECHNIQUES: [Technique; 46] = [
     quick("GET", "fetch", FromOwnPage::Reads),
     quick("GET", "fetch with cookies", FromOwnPage::Reads),
     quick("GET", "fetch blindly", FromOwnPage::Reads),
@@ -76,6 +76,8 @@ pub const TECHNIQUES: [Technique; 44] = [
     quick("DELETE", "fetch DELETE", FromOwnPage::Writes),
     quick("DELETE", "fetch DELETE with cookies", FromOwnPage::Writes),
     quick("DELETE", "XMLHttpRequest DELETE", FromOwnPage::Writes),
+    quick("PUT", "fetch PUT with JSON", FromOwnPage::Writes),
+    quick("PUT", "XMLHttpRequest PUT", FromOwnPage::Writes),
     quick("POST", "fetch JSON", FromOwnPage::Writes),
     quick("POST", "fetch plain text", FromOwnPage::Refused),
     quick("POST", "fetch plain text blindly", FromOwnPage::Refused),

@@ -214,7 +214,7 @@ impl PresenceStatements {
             let (Ok(server), Ok(debate)) = ids else { continue };
             let Ok(role) = row.get::<_, &str>(2).parse() else { continue };
             let last_seen = row.get::<_, Option<i64>>(4).map(aw_core::Time);
-            let sign = Sign { waiting: row.get(3), last_seen };
+            let sign = Sign { waiting: row.get(3), last_seen, working: None };
             peers.learn_sign(server, RoleSign { debate: debate.into(), role, sign });
         }
         let alive = client.query(&self.alive, &[&own]).await?;
