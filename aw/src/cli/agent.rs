@@ -40,7 +40,7 @@ aw agent <command> --help has its flags and an example.
 /// Teach coding agents to debate
 #[derive(Debug, Subcommand)]
 #[command(defer = true, override_help = HELP)]
-pub(super) enum Agent {
+pub(super) enum AgentCommand {
     /// Print the command and the rules of a role, for an agent to read
     #[command(
         after_help = "Example:\n  aw agent show opponent --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e"
@@ -64,24 +64,24 @@ pub(super) enum Agent {
     Doctor(doctor::Doctor),
 }
 
-impl Agent {
+impl AgentCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            Agent::Show(_) => Format::Json,
-            Agent::Install(command) => command.shape.format,
-            Agent::Uninstall(command) => command.shape.format,
-            Agent::List(shape) => shape.format,
-            Agent::Doctor(command) => command.shape.format,
+            AgentCommand::Show(_) => Format::Json,
+            AgentCommand::Install(command) => command.shape.format,
+            AgentCommand::Uninstall(command) => command.shape.format,
+            AgentCommand::List(shape) => shape.format,
+            AgentCommand::Doctor(command) => command.shape.format,
         }
     }
 
     pub(super) fn run(self) -> Result<Shown, CliError> {
         match self {
-            Agent::Show(command) => command.run(),
-            Agent::Install(command) => command.run(),
-            Agent::Uninstall(command) => command.run(),
-            Agent::List(_) => install::list(),
-            Agent::Doctor(command) => command.run(),
+            AgentCommand::Show(command) => command.run(),
+            AgentCommand::Install(command) => command.run(),
+            AgentCommand::Uninstall(command) => command.run(),
+            AgentCommand::List(_) => install::list(),
+            AgentCommand::Doctor(command) => command.run(),
         }
     }
 }

@@ -94,7 +94,7 @@ enum Command {
     #[command(subcommand)]
     Docs(docs::Docs),
     #[command(subcommand)]
-    Agent(agent::Agent),
+    Agent(agent::AgentCommand),
     #[command(subcommand)]
     Server(server::ServerCommand),
     #[command(subcommand)]

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::program::Program;
+use super::program::AgentProgram;
 use crate::files;
 use crate::programs;
 use crate::settings::RunSettings;
@@ -19,7 +19,7 @@ const INTRODUCTION: Duration = Duration::from_secs(10);
 const LONGEST_SETTINGS: u64 = 1024 * 1024;
 
 /// The environment of agent programs.
-pub(super) type Environment = Vec<(OsString, OsString)>;
+pub(super) type AgentEnvironment = Vec<(OsString, OsString)>;
 
 /// An agent that can take a seat.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct Agent {
     /// Its name: that of the program, or of the user's settings.
     pub name: String,
     /// The program.
-    pub(super) program: Program,
+    pub(super) program: AgentProgram,
     /// The file of the program.
     pub path: PathBuf,
     /// The arguments of a command, and those that the user adds.
@@ -65,16 +65,16 @@ impl Agent {
         };
         if let Some(own) = settings.agents.get(name) {
             let program = match &own.r#use {
-                Some(program) => Program::named(program),
-                None => Some(Program::Command),
+                Some(program) => AgentProgram::named(program),
+                None => Some(AgentProgram::Command),
             };
             let program = program.ok_or_else(|| unknown(name, settings))?;
             let mut arguments = own.command.clone().unwrap_or_default();
             let file = match program {
-                Program::Command if !arguments.is_empty() => arguments.remove(0),
+                AgentProgram::Command if !arguments.is_empty() => arguments.remove(0),
                 known => known.name().to_owned(),
             };
-            if program == Program::Command && model.is_some() {
+            if program == AgentProgram::Command && model.is_some() {
                 return Err(NoAgent {
                     message: format!("{name} is a command, which has no model"),
                     suggestion: format!("Write {name} alone, and the model into its command"),
@@ -91,14 +91,14 @@ impl Agent {
                 environment: own.env.clone(),
                 model: model.or_else(|| own.model.clone()),
                 family: own.family.clone().unwrap_or_else(|| match program {
-                    Program::Command => name.to_owned(),
+                    AgentProgram::Command => name.to_owned(),
                     known => known.family().to_owned(),
                 }),
                 version: None,
                 mcp_servers: Vec::new(),
             });
         }
-        let program = Program::named(name).ok_or_else(|| unknown(name, settings))?;
+        let program = AgentProgram::named(name).ok_or_else(|| unknown(name, settings))?;
         let path =
             located(program.name()).ok_or_else(|| not_installed(name, program.name(), program))?;
         Ok(Agent {
@@ -123,7 +123,7 @@ impl Agent {
     ) -> Result<(Self, Self), NoAgent> {
         let asked = |name: Option<&str>| name.map(|name| Agent::find(name, settings)).transpose();
         let (proposer, opponent) = (asked(proposer)?, asked(opponent)?);
-        let found: Vec<Agent> = Program::KNOWN
+        let found: Vec<Agent> = AgentProgram::KNOWN
             .into_iter()
             .filter_map(|program| Agent::find(program.name(), settings).ok())
             .collect();
@@ -137,7 +137,7 @@ impl Agent {
             },
             suggestion: format!(
                 "Install {}, or name an agent of your own: [agents.NAME] in config.toml",
-                Program::KNOWN
+                AgentProgram::KNOWN
                     .into_iter()
                     .filter(|known| found.iter().all(|agent| agent.program != *known))
                     .map(|known| format!("{} ({})", known.name(), known.how_to_install()))
@@ -163,8 +163,8 @@ impl Agent {
     }
 
     /// Asks the program for its version and for its MCP servers. A command has neither.
-    pub(super) fn introduce(&mut self, environment: &Environment) -> Result<(), NoAgent> {
-        if self.program == Program::Command {
+    pub(super) fn introduce(&mut self, environment: &AgentEnvironment) -> Result<(), NoAgent> {
+        if self.program == AgentProgram::Command {
             return Ok(());
         }
         let mut environment = environment.clone();
@@ -195,7 +195,7 @@ impl Agent {
     }
 
     /// The user's settings of the program, where its command line wants them.
-    pub(super) fn settings(&self, environment: &Environment) -> Option<String> {
+    pub(super) fn settings(&self, environment: &AgentEnvironment) -> Option<String> {
         let variable = |name: &str| {
             let found = environment.iter().rev().find(|(known, _)| known == name);
             found.map(|(_, value)| value.clone())
@@ -219,7 +219,7 @@ impl Agent {
 }
 
 fn unknown(name: &str, settings: &RunSettings) -> NoAgent {
-    let known = Program::KNOWN.into_iter().map(|known| known.name().to_owned());
+    let known = AgentProgram::KNOWN.into_iter().map(|known| known.name().to_owned());
     let known: Vec<String> = known.chain(settings.agents.keys().cloned()).collect();
     NoAgent {
         message: format!("there is no agent {name:?}"),
@@ -230,9 +230,9 @@ fn unknown(name: &str, settings: &RunSettings) -> NoAgent {
     }
 }
 
-fn not_installed(name: &str, file: &str, program: Program) -> NoAgent {
+fn not_installed(name: &str, file: &str, program: AgentProgram) -> NoAgent {
     let (message, suggestion) = match program {
-        Program::Command => (
+        AgentProgram::Command => (
             format!("the command of {name} was not found: {file}"),
             "Name a program of an absolute folder of PATH, or its whole path".to_owned(),
         ),
@@ -255,7 +255,7 @@ fn located(file: &str) -> Option<PathBuf> {
 }
 
 /// What a program prints for these arguments, if it ends in time.
-fn said(program: &Path, arguments: &[&str], environment: &Environment) -> Option<String> {
+fn said(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> Option<String> {
     let mut child = std::process::Command::new(program)
         .args(arguments)
         .env_clear()

@@ -4,7 +4,7 @@
 //! nothing here follows a link in a project or in a copy, writes into a file that exists, or runs git in a copy.
 //! It prints nothing, and it blocks.
 //!
-//! Begin with [`Source::of`], then [`Source::make_base`]. Each turn calls [`refresh`], [`taken_plan`] and
+//! Begin with [`CopySource::of`], then [`CopySource::make_base`]. Each turn calls [`refresh`], [`taken_plan`] and
 //! [`changed_files`]; the end calls [`write_back`] and [`write_new`].
 
 mod beneath;
@@ -21,7 +21,7 @@ pub use error::CopyError;
 pub use names::shown;
 pub use results::{Written, beside, write_back, write_new};
 pub use seat::{Extras, changed_files, refresh, taken_plan};
-pub use source::{Extent, Source};
+pub use source::{CopyExtent, CopySource};
 
 /// The largest plan, in bytes.
 pub const MAX_PLAN: u64 = 5 * 1024 * 1024;

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use aw_core::{Course, Role, State};
 
 use super::server::{self, Line};
-use super::watch::{Seen, Standing};
-use super::{Exit, Runner, Stopped};
+use super::watch::{RunStanding, Seen};
+use super::{Exit, RunStopped, Runner};
 use crate::api::client::{self, Request, Waiter};
 use crate::api::error::Code;
 use crate::api::http::Trouble;
-use crate::api::types::{Argument, DebateContext, Points, Poll};
+use crate::api::types::{Argument, DebateContext, Points, Poll, SetPresence};
 
 /// The most arguments that are read at once.
 const ALL_ARGUMENTS: u64 = 1_000;
@@ -47,7 +47,7 @@ pub(super) struct Floor {
 
 impl Runner {
     /// Plays the debate to its end.
-    pub(super) fn drive(&mut self) -> Result<(), Stopped> {
+    pub(super) fn drive(&mut self) -> Result<(), RunStopped> {
         loop {
             if self.stop.asked() > 0 {
                 return Err(self.interrupted());
@@ -83,13 +83,13 @@ impl Runner {
     }
 
     /// The debate with everything that was said.
-    pub(super) fn context(&self) -> Result<DebateContext, Stopped> {
+    pub(super) fn context(&self) -> Result<DebateContext, RunStopped> {
         let request = client::context(&self.state.debate_id, ALL_ARGUMENTS);
         self.ask(&request)
     }
 
     /// The debate as this seat sees it on its move.
-    pub(super) fn news(&self, seat: Role) -> Result<Floor, Stopped> {
+    pub(super) fn news(&self, seat: Role) -> Result<Floor, RunStopped> {
         let context = self.context()?;
         let waiter = Waiter { debate: &self.state.debate_id, role: seat.as_str(), after: None };
         let poll = self.ask(&client::wait(waiter, Duration::ZERO))?;
@@ -113,14 +113,14 @@ impl Runner {
     }
 
     /// What the proposer should do, by the server's advice.
-    fn course(&self) -> Result<Course, Stopped> {
+    fn course(&self) -> Result<Course, RunStopped> {
         let floor = self.news(Role::Proposer)?;
         let advice = floor.points.ledger.and_then(|ledger| ledger.advice);
         Ok(advice.and_then(|advice| advice.course.known()).unwrap_or(Course::Respond))
     }
 
     /// The place of the newest argument.
-    pub(super) fn newest_seq(&self) -> Result<u64, Stopped> {
+    pub(super) fn newest_seq(&self) -> Result<u64, RunStopped> {
         Ok(newest_of(&self.context()?).seq)
     }
 
@@ -130,7 +130,7 @@ impl Runner {
     }
 
     /// The same, asked of the server.
-    pub(super) fn is_over(&self) -> Result<bool, Stopped> {
+    pub(super) fn is_over(&self) -> Result<bool, RunStopped> {
         Ok(self.debate_is_over() && self.context()?.debate.state.known() == Some(State::Closed))
     }
 
@@ -138,7 +138,7 @@ impl Runner {
     pub(super) fn ask<A: serde::de::DeserializeOwned>(
         &self,
         request: &Request<A>,
-    ) -> Result<A, Stopped> {
+    ) -> Result<A, RunStopped> {
         self.try_ask(request).map_err(|trouble| self.no_server(&trouble))
     }
 
@@ -151,7 +151,7 @@ impl Runner {
     }
 
     /// The end of a run without a server, or without its consent.
-    pub(super) fn no_server(&self, trouble: &Trouble) -> Stopped {
+    pub(super) fn no_server(&self, trouble: &Trouble) -> RunStopped {
         let (exit, detail) = match trouble {
             Trouble::Refused(refused) if refused.data.code == Code::AuthFailed => {
                 (Exit::Refused, refused.data.message.clone())
@@ -163,11 +163,11 @@ impl Runner {
             Trouble::Stranger(why) | Trouble::Unreadable(why) => (Exit::Server, why.clone()),
         };
         let message = format!("the server did not take the run's request: {detail}");
-        Stopped { exit, kind: "server", seat: None, detail, message }
+        RunStopped { exit, kind: "server", seat: None, detail, message }
     }
 
     /// Whether a further turn may begin.
-    pub(super) fn within_budget(&mut self) -> Result<(), Stopped> {
+    pub(super) fn within_budget(&mut self) -> Result<(), RunStopped> {
         self.keep()?;
         let (used, limit) = (Duration::from_millis(self.state.used_ms), self.state.max_time_s);
         let over_time = used > Duration::from_secs(limit);
@@ -180,7 +180,7 @@ impl Runner {
             }
             (false, true) => format!("--max-tokens is used up: {} tokens", self.tokens()),
         };
-        Err(Stopped {
+        Err(RunStopped {
             exit: Exit::Undecided,
             kind: "budget",
             seat: None,
@@ -190,7 +190,7 @@ impl Runner {
     }
 
     /// Waits until somebody else has moved.
-    fn hold(&mut self, newest: &str) -> Result<(), Stopped> {
+    fn hold(&mut self, newest: &str) -> Result<(), RunStopped> {
         let began = Instant::now();
         let answer = self.held(newest, None);
         self.awaited += began.elapsed();
@@ -198,8 +198,8 @@ impl Runner {
     }
 
     /// Waits for a person's RULING.
-    fn await_person(&mut self, context: &DebateContext, newest: &str) -> Result<(), Stopped> {
-        let undecided = |detail: &str| Stopped {
+    fn await_person(&mut self, context: &DebateContext, newest: &str) -> Result<(), RunStopped> {
+        let undecided = |detail: &str| RunStopped {
             exit: Exit::Undecided,
             kind: "arbitrator",
             seat: Some(Role::Arbitrator),
@@ -221,7 +221,7 @@ impl Runner {
     }
 
     /// Holds waits until there is a new argument. False: the patience is over.
-    fn held(&self, newest: &str, patience: Option<Duration>) -> Result<bool, Stopped> {
+    fn held(&self, newest: &str, patience: Option<Duration>) -> Result<bool, RunStopped> {
         let began = Instant::now();
         let role = [Role::Proposer, Role::Opponent, Role::Arbitrator]
             .into_iter()
@@ -256,7 +256,7 @@ impl Runner {
     }
 
     /// Lets some time pass, unless the user stops the run.
-    pub(super) fn pause(&self, time: Duration) -> Result<(), Stopped> {
+    pub(super) fn pause(&self, time: Duration) -> Result<(), RunStopped> {
         let began = Instant::now();
         while began.elapsed() < time {
             if self.stop.asked() > 0 {
@@ -269,7 +269,7 @@ impl Runner {
 
     fn show_standing(&self, context: &DebateContext) {
         let ledger = context.points.ledger.as_ref();
-        (self.watcher)(Seen::Standing(Standing {
+        (self.watcher)(Seen::Standing(RunStanding {
             rounds: ledger.map(|ledger| (ledger.rounds.used, ledger.rounds.limit)),
             blocking: ledger
                 .map(|ledger| ledger.blocking.iter().map(|id| id.0.to_string()).collect())
@@ -287,7 +287,7 @@ pub(super) fn newest_of(context: &DebateContext) -> &Argument {
 fn held_once(
     line: &dyn Line,
     request: &Request<Poll>,
-    stop: &super::watch::Stop,
+    stop: &super::watch::StopRequest,
 ) -> Result<Poll, Trouble> {
     match line.data(request.call(), HOLD).and_then(|data| data.read::<Poll>()) {
         Ok(reply) => Ok(reply.data),
@@ -313,12 +313,13 @@ pub(super) fn watch_debate(
     let mut signed: Option<Instant> = None;
     loop {
         if signed.is_none_or(|at| at.elapsed() > SIGN) {
-            // PRESENCE-ON
-            let _ = (seat, label);
+            let sign = SetPresence { role: seat.to_string(), label: Some(label.to_owned()) };
+            let _ = line.data(client::set_presence(debate, sign).call(), Duration::ZERO);
             signed = Some(Instant::now());
         }
         if let Err(RecvTimeoutError::Disconnected) = stopped.recv_timeout(GLANCE) {
-            // PRESENCE-OFF
+            let sign = SetPresence { role: seat.to_string(), label: None };
+            let _ = line.data(client::set_presence(debate, sign).call(), Duration::ZERO);
             return;
         }
         let context = line

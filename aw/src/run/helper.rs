@@ -31,7 +31,7 @@ const LEFTOVERS: Duration = Duration::from_millis(200);
 
 /// What the helper says to the runner, one line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Notice {
+pub(super) enum HelperNotice {
     /// The program runs, with this process id.
     Started(u32),
     /// The program could not be started.
@@ -45,13 +45,13 @@ pub(super) enum Notice {
     },
 }
 
-impl Notice {
+impl HelperNotice {
     fn line(&self) -> String {
         match self {
-            Notice::Started(pid) => format!("started {pid}\n"),
-            Notice::Failed(why) => format!("failed {}\n", why.replace('\n', " ")),
-            Notice::Exited { code: Some(code), .. } => format!("exited {code}\n"),
-            Notice::Exited { signal, .. } => format!("signalled {}\n", signal.unwrap_or(0)),
+            HelperNotice::Started(pid) => format!("started {pid}\n"),
+            HelperNotice::Failed(why) => format!("failed {}\n", why.replace('\n', " ")),
+            HelperNotice::Exited { code: Some(code), .. } => format!("exited {code}\n"),
+            HelperNotice::Exited { signal, .. } => format!("signalled {}\n", signal.unwrap_or(0)),
         }
     }
 
@@ -59,10 +59,10 @@ impl Notice {
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.trim_end().split_once(' ')?;
         Some(match word {
-            "started" => Notice::Started(rest.parse().ok()?),
-            "failed" => Notice::Failed(rest.to_owned()),
-            "exited" => Notice::Exited { code: Some(rest.parse().ok()?), signal: None },
-            "signalled" => Notice::Exited { code: None, signal: Some(rest.parse().ok()?) },
+            "started" => HelperNotice::Started(rest.parse().ok()?),
+            "failed" => HelperNotice::Failed(rest.to_owned()),
+            "exited" => HelperNotice::Exited { code: Some(rest.parse().ok()?), signal: None },
+            "signalled" => HelperNotice::Exited { code: None, signal: Some(rest.parse().ok()?) },
             _ => return None,
         })
     }
@@ -102,7 +102,7 @@ fn run(prompt: &Path, program: &[OsString]) -> io::Result<()> {
     let mut child = match started {
         Ok(child) => child,
         Err(error) => {
-            let _ = runner.write_all(Notice::Failed(error.to_string()).line().as_bytes());
+            let _ = runner.write_all(HelperNotice::Failed(error.to_string()).line().as_bytes());
             return Ok(());
         }
     };
@@ -110,7 +110,7 @@ fn run(prompt: &Path, program: &[OsString]) -> io::Result<()> {
     let nowhere = File::options().write(true).open("/dev/null")?;
     dup2_stdout(&nowhere)?;
     dup2_stderr(&nowhere)?;
-    let _ = runner.write_all(Notice::Started(child.id()).line().as_bytes());
+    let _ = runner.write_all(HelperNotice::Started(child.id()).line().as_bytes());
 
     let (woken, waking) = mpsc::channel();
     let closed = woken.clone();
@@ -131,7 +131,7 @@ fn watch(waking: &Receiver<Woken>, runner: &mut UnixStream) {
     let mut grace = GRACE;
     while let Ok(Woken::Exited(status)) = waking.recv() {
         grace = LEFTOVERS;
-        let notice = Notice::Exited { code: status.code(), signal: status.signal() };
+        let notice = HelperNotice::Exited { code: status.code(), signal: status.signal() };
         let _ = runner.write_all(notice.line().as_bytes());
     }
     let group = getpgrp();
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn each_line_of_the_helper_is_read_as_it_was_written() {
         for notice in [
-            Notice::Started(7),
-            Notice::Failed("no such file".to_owned()),
-            Notice::Exited { code: Some(3), signal: None },
-            Notice::Exited { code: None, signal: Some(9) },
+            HelperNotice::Started(7),
+            HelperNotice::Failed("no such file".to_owned()),
+            HelperNotice::Exited { code: Some(3), signal: None },
+            HelperNotice::Exited { code: None, signal: Some(9) },
         ] {
-            assert_eq!(Notice::parse(&notice.line()), Some(notice));
+            assert_eq!(HelperNotice::parse(&notice.line()), Some(notice));
         }
-        assert_eq!(Notice::parse("exited soon"), None);
+        assert_eq!(HelperNotice::parse("exited soon"), None);
     }
 }

@@ -37,13 +37,13 @@ use std::time::{Duration, Instant};
 use aw_core::Role;
 
 use crate::settings::RunSettings;
-use agents::{Agent, Environment};
+use agents::{Agent, AgentEnvironment};
 use folder::{RunFolder, RunState, SeatState};
 pub use outcome::{RunCheck, RunData, SeatData};
 use server::Line;
-pub use start::{Asked, Budget, NotStarted, Seats, check, runs_of, stop};
+pub use start::{Asked, NotStarted, RunLimits, Seats, check, runs_of, stop};
 use tree::Tree;
-use watch::{Stop, Watcher};
+use watch::{StopRequest, Watcher};
 
 /// The hidden command that makes the binary a helper.
 pub const HELPER: &str = "lead-group";
@@ -52,7 +52,7 @@ pub const HELPER: &str = "lead-group";
 pub const MARK: &str = "AW_RUN";
 
 /// What a run needs from its surroundings.
-pub struct Surroundings {
+pub struct RunSurroundings {
     /// The way to the server.
     pub line: Arc<dyn Line>,
     /// The folder of all runs.
@@ -66,7 +66,7 @@ pub struct Surroundings {
     /// Shows what happens.
     pub watcher: Watcher,
     /// Says whether the user wants it to stop.
-    pub stop: Stop,
+    pub stop: StopRequest,
 }
 
 /// A run that goes on.
@@ -75,11 +75,11 @@ pub struct Runner {
     folder: RunFolder,
     state: RunState,
     agents: BTreeMap<&'static str, Agent>,
-    environment: Environment,
+    environment: AgentEnvironment,
     debate_language: String,
     patience: Option<Duration>,
     watcher: Watcher,
-    stop: Stop,
+    stop: StopRequest,
     /// Whether the debate was found closed or deleted while a program worked.
     over: Arc<AtomicBool>,
     tree: Option<Tree>,
@@ -95,7 +95,7 @@ pub struct Runner {
 
 /// Why a run has stopped before its debate was closed.
 #[derive(Debug)]
-pub struct Stopped {
+pub struct RunStopped {
     /// The kind of end.
     pub exit: Exit,
     /// The kind of failure.
@@ -136,8 +136,8 @@ impl Runner {
         self.state.seats.contains_key(seat.as_str())
     }
 
-    fn agent(&self, seat: Role) -> Result<&Agent, Stopped> {
-        self.agents.get(seat.as_str()).ok_or_else(|| Stopped {
+    fn agent(&self, seat: Role) -> Result<&Agent, RunStopped> {
+        self.agents.get(seat.as_str()).ok_or_else(|| RunStopped {
             exit: Exit::Failed,
             kind: "crash",
             seat: Some(seat),
@@ -152,7 +152,7 @@ impl Runner {
     }
 
     /// Keeps the state of the run, with the time that it has used.
-    fn keep(&mut self) -> Result<(), Stopped> {
+    fn keep(&mut self) -> Result<(), RunStopped> {
         self.state.wall_ms = self.earlier_wall + millis(self.began.elapsed());
         self.state.used_ms =
             self.earlier_used + millis(self.began.elapsed().saturating_sub(self.awaited));
@@ -163,8 +163,8 @@ impl Runner {
         self.state.seats.values().map(|seat| seat.tokens).sum()
     }
 
-    fn interrupted(&self) -> Stopped {
-        Stopped {
+    fn interrupted(&self) -> RunStopped {
+        RunStopped {
             exit: Exit::Interrupted,
             kind: "interrupted",
             seat: None,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use aw_core::{Kind, State};
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, Runner, Stopped, copies, folder, server};
+use super::{Exit, RunStopped, Runner, copies, folder, server};
 use crate::api::client::{self, ExportFormat};
 use crate::api::types::DebateContext;
 
@@ -135,7 +135,7 @@ pub struct CopyData {
 
 impl Runner {
     /// Plays the debate to its end, writes the files, and says what came of it.
-    pub fn run(mut self) -> (RunData, Option<Stopped>) {
+    pub fn run(mut self) -> (RunData, Option<RunStopped>) {
         let ended = self.recover().and_then(|()| self.drive()).and_then(|()| self.finish());
         let stopped = ended.err();
         if let Some(stopped) = &stopped {
@@ -155,7 +155,7 @@ impl Runner {
     }
 
     /// Writes the files of a closed debate that are not there yet.
-    fn finish(&mut self) -> Result<(), Stopped> {
+    fn finish(&mut self) -> Result<(), RunStopped> {
         if self.state.finished {
             return Ok(());
         }
@@ -205,7 +205,7 @@ impl Runner {
         Ok(())
     }
 
-    fn data(&self, stopped: Option<&Stopped>) -> RunData {
+    fn data(&self, stopped: Option<&RunStopped>) -> RunData {
         let context = match stopped.map(|stopped| stopped.exit) {
             // It has just failed; asking again would take minutes.
             Some(Exit::Server | Exit::Refused) => None,

@@ -10,7 +10,7 @@ use super::drive::Floor;
 use super::prompt::{self, Scene};
 use super::turn::{Posted, disk};
 use super::watch::Seen;
-use super::{Exit, Runner, Stopped, copies, folder, words};
+use super::{Exit, RunStopped, Runner, copies, folder, words};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::error::Code;
 use crate::api::http::Trouble;
@@ -41,7 +41,7 @@ impl Runner {
         seat: Role,
         floor: &Floor,
         is_later: bool,
-    ) -> Result<String, Stopped> {
+    ) -> Result<String, RunStopped> {
         let plan = self.plan_in_copy();
         let rules = self.rules(seat)?;
         let scene = Scene {
@@ -61,7 +61,7 @@ impl Runner {
     }
 
     /// The rules of the debate's type for this seat, with their origin.
-    fn rules(&self, seat: Role) -> Result<String, Stopped> {
+    fn rules(&self, seat: Role) -> Result<String, RunStopped> {
         let kind = self.ask(&client::type_of(&self.state.debate_id))?;
         let built_in = BuiltIn::named(&kind.debate_type).unwrap_or(BuiltIn::General);
         let rules = match &kind.type_texts {
@@ -75,7 +75,7 @@ impl Runner {
     fn diff_since<'a>(
         &self,
         known: impl Iterator<Item = &'a Argument>,
-    ) -> Result<Option<String>, Stopped> {
+    ) -> Result<Option<String>, RunStopped> {
         let Some(document) = self.document() else { return Ok(None) };
         let text: String = known.map(|one| one.content.as_str()).collect::<Vec<_>>().join("\n");
         let newest = self.newest_version(document)?;
@@ -102,12 +102,12 @@ impl Runner {
         Some(plan.relative.to_string_lossy().into_owned())
     }
 
-    pub(super) fn newest_version(&self, document: &str) -> Result<u64, Stopped> {
+    pub(super) fn newest_version(&self, document: &str) -> Result<u64, RunStopped> {
         Ok(self.ask(&client::document(document, None, true))?.newest_version)
     }
 
     /// Makes the seat's copy equal to the base again, with the newest plan and all about the debate.
-    pub(super) fn fresh_copy(&mut self, seat: Role, floor: &Floor) -> Result<(), Stopped> {
+    pub(super) fn fresh_copy(&mut self, seat: Role, floor: &Floor) -> Result<(), RunStopped> {
         let mut about = vec![
             ("debate.md".to_owned(), transcript(&floor.said)),
             ("points.md".to_owned(), self.points_file()?),
@@ -143,7 +143,7 @@ impl Runner {
     }
 
     /// A version of a document, from the run's folder if it was read before: it never changes.
-    fn version(&self, document: &str, version: u64) -> Result<String, Stopped> {
+    fn version(&self, document: &str, version: u64) -> Result<String, RunStopped> {
         let file = self.folder.path().join("documents").join(format!("{document}.v{version}.md"));
         if let Some(text) = folder::read_if_there(&file).map_err(disk)? {
             return Ok(text);
@@ -156,7 +156,7 @@ impl Runner {
         Ok(text)
     }
 
-    fn points_file(&self) -> Result<String, Stopped> {
+    fn points_file(&self) -> Result<String, RunStopped> {
         let list = self.ask(&client::points(&self.state.debate_id))?;
         let mut text = "# Points\n".to_owned();
         for QuotedPoint { point, .. } in &list.points {
@@ -180,7 +180,7 @@ impl Runner {
     pub(super) fn changed_plan(
         &mut self,
         seat: Role,
-    ) -> Result<Result<Option<String>, String>, Stopped> {
+    ) -> Result<Result<Option<String>, String>, RunStopped> {
         let copy = self.folder.copy(seat);
         let plan = self.state.plan.clone();
         let relative = plan.as_ref().map(|plan| plan.relative.clone());
@@ -215,7 +215,7 @@ impl Runner {
         seat: Role,
         folder: &Path,
         target: &str,
-    ) -> Result<Posted, Stopped> {
+    ) -> Result<Posted, RunStopped> {
         let text = match self.unkept.clone() {
             Some(text) => text,
             None => fs::read_to_string(folder.join("final.md")).map_err(disk)?,
@@ -255,7 +255,7 @@ impl Runner {
     }
 
     /// Looks up the quotes of code in the base: an agent cannot quote a file that it has just made.
-    fn quotes_in_base(&self, seat: Role, text: &str) -> Result<Vec<String>, Stopped> {
+    fn quotes_in_base(&self, seat: Role, text: &str) -> Result<Vec<String>, RunStopped> {
         let known = self.ask(&client::points(&self.state.debate_id))?;
         if known.ledger.is_none() {
             return Ok(Vec::new());
@@ -266,7 +266,7 @@ impl Runner {
     }
 
     /// A RULING on an APPEAL must decide a live point or close, where there is one.
-    fn decides_nothing(&self, close: bool, text: &str) -> Result<Option<String>, Stopped> {
+    fn decides_nothing(&self, close: bool, text: &str) -> Result<Option<String>, RunStopped> {
         let context = self.context()?;
         let (alive, all) = match (&context.points.ledger, close) {
             (None, _) | (_, true) => return Ok(None),
@@ -300,7 +300,7 @@ impl Runner {
         document: &str,
         target: &str,
         plan: &str,
-    ) -> Result<(u64, u64), Stopped> {
+    ) -> Result<(u64, u64), RunStopped> {
         let context = self.context()?;
         let cited =
             context.documents.iter().find(|cited| cited.document_id.0.to_string() == document);
@@ -340,7 +340,7 @@ impl Runner {
             .map_or_else(|| uuid::Uuid::new_v4().to_string(), |id| id.to_string())
     }
 
-    fn claim(&self, seat: Role, target: &str, content: String) -> Result<Posted, Stopped> {
+    fn claim(&self, seat: Role, target: &str, content: String) -> Result<Posted, RunStopped> {
         let body = SubmitClaim {
             role: seat.to_string(),
             target_id: target.to_owned(),
@@ -351,7 +351,7 @@ impl Runner {
         self.send(&client::submit(&self.state.debate_id, body))
     }
 
-    fn ruling(&self, target: &str, content: String, close: bool) -> Result<Posted, Stopped> {
+    fn ruling(&self, target: &str, content: String, close: bool) -> Result<Posted, RunStopped> {
         let body = SubmitRuling {
             client_request_id: Some(self.request_id(
                 Role::Arbitrator,
@@ -367,7 +367,7 @@ impl Runner {
         self.send(&client::rule(&self.state.debate_id, body))
     }
 
-    fn request(&self, kind: Kind, target: &str, content: String) -> Result<Posted, Stopped> {
+    fn request(&self, kind: Kind, target: &str, content: String) -> Result<Posted, RunStopped> {
         let body = SubmitRequest {
             target_id: target.to_owned(),
             client_request_id: self.request_id(Role::Proposer, kind, target, &content),
@@ -381,7 +381,7 @@ impl Runner {
     }
 
     /// Sends a move, and sorts the refusals that an agent can mend from the others.
-    fn send(&self, request: &Request<Written>) -> Result<Posted, Stopped> {
+    fn send(&self, request: &Request<Written>) -> Result<Posted, RunStopped> {
         match self.try_ask(request) {
             Ok(written) => {
                 let parked = if written.argument.parked { ", parked" } else { "" };
@@ -408,7 +408,7 @@ impl Runner {
     }
 
     /// Puts the dispute before the arbitrator, in the runner's own words.
-    pub(super) fn appeal(&mut self) -> Result<(), Stopped> {
+    pub(super) fn appeal(&mut self) -> Result<(), RunStopped> {
         let floor = self.news(Role::Proposer)?;
         let advice = floor.points.ledger.as_ref().and_then(|ledger| ledger.advice.as_ref());
         let (why, ids) = match advice {
@@ -421,7 +421,7 @@ impl Runner {
     }
 
     /// Asks to complete the debate, in the runner's own words.
-    pub(super) fn request_completion(&mut self) -> Result<(), Stopped> {
+    pub(super) fn request_completion(&mut self) -> Result<(), RunStopped> {
         let floor = self.news(Role::Proposer)?;
         let list = self.ask(&client::points(&self.state.debate_id))?;
         let Some(document) = self.document().map(str::to_owned) else {
@@ -433,7 +433,7 @@ impl Runner {
         self.own_move(posted, "RESOLUTION")
     }
 
-    fn own_move(&mut self, posted: Posted, kind: &str) -> Result<(), Stopped> {
+    fn own_move(&mut self, posted: Posted, kind: &str) -> Result<(), RunStopped> {
         match posted {
             Posted::Kept(what) => {
                 self.log(&format!("proposer: {what}"));
@@ -442,7 +442,7 @@ impl Runner {
             }
             // Somebody else has moved: the debate goes on from there.
             Posted::Overtaken => Ok(()),
-            Posted::Refused(flaws) => Err(Stopped {
+            Posted::Refused(flaws) => Err(RunStopped {
                 exit: Exit::Failed,
                 kind: "flaws",
                 seat: Some(Role::Proposer),
@@ -452,7 +452,7 @@ impl Runner {
         }
     }
 
-    fn points_with_history(&self, ids: &[PointIdText]) -> Result<Vec<QuotedPoint>, Stopped> {
+    fn points_with_history(&self, ids: &[PointIdText]) -> Result<Vec<QuotedPoint>, RunStopped> {
         ids.iter()
             .map(|id| {
                 let request = client::point(&self.state.debate_id, &id.0.to_string());
@@ -462,7 +462,7 @@ impl Runner {
     }
 
     /// The dispute as a person who must rule sees it, with the lines that rule.
-    pub(super) fn dispute(&self, context: &DebateContext) -> Result<String, Stopped> {
+    pub(super) fn dispute(&self, context: &DebateContext) -> Result<String, RunStopped> {
         let debate = &self.state.debate_id;
         let pending = self.news(Role::Arbitrator)?.target;
         let newest = context.arguments.iter().rev().find(|one| one.id.0.to_string() == pending);

@@ -1,6 +1,6 @@
 //! The agent programs: their command lines and their outputs.
 //!
-//! This module is pure: it starts nothing, reads no file and no clock. [`Program::line`] says how to start a turn,
+//! This module is pure: it starts nothing, reads no file and no clock. [`AgentProgram::line`] says how to start a turn,
 //! a [`Reader`] finds the final message and the failures in the program's output. All output is untrusted: a line may be garbage or belong to a
 //! newer version, so the readers ignore every event that they do not know.
 //!
@@ -9,8 +9,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-pub use failure::{Failure, FailureKind};
-pub use reader::{End, Ended, Reader, Sign, Tokens};
+pub use failure::{FailureKind, ProgramFailure};
+pub use reader::{End, Ended, ProgramSign, Reader, Tokens};
 
 mod claude;
 mod codex;
@@ -22,7 +22,7 @@ mod reader;
 
 /// A program that can take a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Program {
+pub enum AgentProgram {
     /// Claude Code.
     Claude,
     /// Codex.
@@ -37,7 +37,7 @@ pub enum Program {
 
 /// The session of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Session<'a> {
+pub enum ProgramSession<'a> {
     /// A session that begins with this turn. Claude Code and Gemini CLI take this UUID as its id and refuse one that
     /// exists; Codex and opencode choose an id of their own ([`Ended::session`]).
     New(&'a str),
@@ -49,7 +49,7 @@ pub enum Session<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
     /// The session.
-    pub session: Session<'a>,
+    pub session: ProgramSession<'a>,
     /// The model, in the program's own words. opencode wants `provider/model`.
     pub model: Option<&'a str>,
     /// The file that the agent may edit, as a path in the copy; `None`: the agent only reads.
@@ -58,17 +58,17 @@ pub struct Turn<'a> {
     pub copy: &'a Path,
     /// A folder outside of the copy for the files of this turn, as an absolute path. It must be empty.
     pub folder: &'a Path,
-    /// The content of [`Program::settings_file`], if the file is there.
+    /// The content of [`AgentProgram::settings_file`], if the file is there.
     pub settings: Option<&'a str>,
     /// The user's `args` for this agent.
     pub extra: &'a [String],
-    /// The MCP servers to switch off, from [`Program::mcp_servers_from`].
+    /// The MCP servers to switch off, from [`AgentProgram::mcp_servers_from`].
     pub mcp_servers: &'a [String],
 }
 
 /// How to start a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommandLine {
+pub struct StartLine {
     /// The arguments after the program's name. The prompt is not among them: it goes to stdin.
     pub arguments: Vec<OsString>,
     /// Variables to set besides [`SET`].
@@ -79,7 +79,7 @@ pub struct CommandLine {
     pub final_file: Option<PathBuf>,
 }
 
-impl CommandLine {
+impl StartLine {
     fn add<S: Into<OsString> + Clone>(&mut self, arguments: impl AsRef<[S]>) {
         self.arguments.extend(arguments.as_ref().iter().cloned().map(Into::into));
     }
@@ -126,46 +126,46 @@ pub fn is_taken_away(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-impl Program {
+impl AgentProgram {
     /// The programs that the runner knows, the preferred one first.
-    pub const KNOWN: [Program; 4] =
-        [Program::Claude, Program::Codex, Program::Gemini, Program::Opencode];
+    pub const KNOWN: [AgentProgram; 4] =
+        [AgentProgram::Claude, AgentProgram::Codex, AgentProgram::Gemini, AgentProgram::Opencode];
 
     /// The program of this name, such as `claude`.
-    pub fn named(name: &str) -> Option<Program> {
-        Program::KNOWN.into_iter().find(|program| program.name() == name)
+    pub fn named(name: &str) -> Option<AgentProgram> {
+        AgentProgram::KNOWN.into_iter().find(|program| program.name() == name)
     }
 
     /// The name of the executable.
     pub fn name(self) -> &'static str {
         match self {
-            Program::Claude => "claude",
-            Program::Codex => "codex",
-            Program::Gemini => "gemini",
-            Program::Opencode => "opencode",
-            Program::Command => "command",
+            AgentProgram::Claude => "claude",
+            AgentProgram::Codex => "codex",
+            AgentProgram::Gemini => "gemini",
+            AgentProgram::Opencode => "opencode",
+            AgentProgram::Command => "command",
         }
     }
 
     /// The family: two programs of one family are likely to overlook the same things.
     pub fn family(self) -> &'static str {
         match self {
-            Program::Claude => "anthropic",
-            Program::Codex => "openai",
-            Program::Gemini => "google",
-            Program::Opencode => "opencode",
-            Program::Command => "command",
+            AgentProgram::Claude => "anthropic",
+            AgentProgram::Codex => "openai",
+            AgentProgram::Gemini => "google",
+            AgentProgram::Opencode => "opencode",
+            AgentProgram::Command => "command",
         }
     }
 
     /// The version that these lines were tested with. Fewer than three numbers stand for all that begin so.
     pub fn tested_version(self) -> Option<&'static str> {
         match self {
-            Program::Claude => Some("2.1.325"),
-            Program::Codex => Some("0.166"),
-            Program::Gemini => Some("0.61"),
-            Program::Opencode => Some("1.18"),
-            Program::Command => None,
+            AgentProgram::Claude => Some("2.1.325"),
+            AgentProgram::Codex => Some("0.166"),
+            AgentProgram::Gemini => Some("0.61"),
+            AgentProgram::Opencode => Some("1.18"),
+            AgentProgram::Command => None,
         }
     }
 
@@ -180,22 +180,22 @@ impl Program {
     /// How its user logs in.
     pub fn how_to_log_in(self) -> &'static str {
         match self {
-            Program::Claude => "run `claude` and type /login, or set ANTHROPIC_API_KEY",
-            Program::Codex => "run `codex login`",
-            Program::Gemini => "run `gemini` and choose a login, or set GEMINI_API_KEY",
-            Program::Opencode => "run `opencode auth login`",
-            Program::Command => "see the documentation of the command",
+            AgentProgram::Claude => "run `claude` and type /login, or set ANTHROPIC_API_KEY",
+            AgentProgram::Codex => "run `codex login`",
+            AgentProgram::Gemini => "run `gemini` and choose a login, or set GEMINI_API_KEY",
+            AgentProgram::Opencode => "run `opencode auth login`",
+            AgentProgram::Command => "see the documentation of the command",
         }
     }
 
     /// How to install it.
     pub fn how_to_install(self) -> &'static str {
         match self {
-            Program::Claude => "npm install -g @anthropic-ai/claude-code",
-            Program::Codex => "npm install -g @openai/codex",
-            Program::Gemini => "npm install -g @google/gemini-cli",
-            Program::Opencode => "npm install -g opencode-ai",
-            Program::Command => "see [agents] in config.toml",
+            AgentProgram::Claude => "npm install -g @anthropic-ai/claude-code",
+            AgentProgram::Codex => "npm install -g @openai/codex",
+            AgentProgram::Gemini => "npm install -g @google/gemini-cli",
+            AgentProgram::Opencode => "npm install -g opencode-ai",
+            AgentProgram::Command => "see [agents] in config.toml",
         }
     }
 
@@ -215,12 +215,15 @@ impl Program {
     /// The user's settings that a turn needs a part of ([`Turn::settings`]). `variable` looks up the environment.
     pub fn settings_file(self, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         match self {
-            Program::Claude => {
+            AgentProgram::Claude => {
                 let own = variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
                 let folder = own.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".claude")));
                 Some(folder?.join("settings.json"))
             }
-            Program::Codex | Program::Gemini | Program::Opencode | Program::Command => None,
+            AgentProgram::Codex
+            | AgentProgram::Gemini
+            | AgentProgram::Opencode
+            | AgentProgram::Command => None,
         }
     }
 
@@ -229,34 +232,34 @@ impl Program {
     /// Run it in the copy, once before the first turn, with the environment of a turn.
     pub fn mcp_list(self) -> Option<&'static [&'static str]> {
         match self {
-            Program::Codex => Some(&["mcp", "list", "--json"]),
-            Program::Opencode => Some(&["debug", "config"]),
-            Program::Claude | Program::Gemini | Program::Command => None,
+            AgentProgram::Codex => Some(&["mcp", "list", "--json"]),
+            AgentProgram::Opencode => Some(&["debug", "config"]),
+            AgentProgram::Claude | AgentProgram::Gemini | AgentProgram::Command => None,
         }
     }
 
-    /// The names in the output of [`Program::mcp_list`]; `None` when the output has another form.
+    /// The names in the output of [`AgentProgram::mcp_list`]; `None` when the output has another form.
     pub fn mcp_servers_from(self, output: &str) -> Option<Vec<String>> {
         match self {
-            Program::Codex => codex::mcp_servers_from(output),
-            Program::Opencode => opencode::mcp_servers_from(output),
-            Program::Claude | Program::Gemini | Program::Command => Some(Vec::new()),
+            AgentProgram::Codex => codex::mcp_servers_from(output),
+            AgentProgram::Opencode => opencode::mcp_servers_from(output),
+            AgentProgram::Claude | AgentProgram::Gemini | AgentProgram::Command => Some(Vec::new()),
         }
     }
 
     /// Whether a later turn can go on with an earlier one.
     pub fn has_sessions(self) -> bool {
-        self != Program::Command
+        self != AgentProgram::Command
     }
 
     /// The command line of a turn.
-    pub fn line(self, turn: &Turn) -> CommandLine {
+    pub fn line(self, turn: &Turn) -> StartLine {
         match self {
-            Program::Claude => claude::line(turn),
-            Program::Codex => codex::line(turn),
-            Program::Gemini => gemini::line(turn),
-            Program::Opencode => opencode::line(turn),
-            Program::Command => command::line(turn),
+            AgentProgram::Claude => claude::line(turn),
+            AgentProgram::Codex => codex::line(turn),
+            AgentProgram::Gemini => gemini::line(turn),
+            AgentProgram::Opencode => opencode::line(turn),
+            AgentProgram::Command => command::line(turn),
         }
     }
 }

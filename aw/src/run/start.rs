@@ -14,16 +14,16 @@ use nix::unistd::Pid;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::agents::{Agent, Environment, NoAgent};
-use super::copies::{self, CopyError, Source};
+use super::agents::{Agent, AgentEnvironment, NoAgent};
+use super::copies::{self, CopyError, CopySource};
 use super::folder::{self, NotTaken, PlanState, ProcessMark, RunFolder, RunState, SeatState};
 use super::helper::GRACE;
 use super::outcome::{CopyData, RunCheck, SeatData};
-use super::program::Program;
+use super::program::AgentProgram;
 use super::tree::{Tree, Watched};
 use super::turn::{self, Posted, disk};
 use super::watch::Seen;
-use super::{Exit, Runner, Stopped, Surroundings, words};
+use super::{Exit, RunStopped, RunSurroundings, Runner, words};
 use crate::api::client::{self, derived_id};
 use crate::api::error::Code;
 use crate::api::types::{AskedPoints, AskedSettings, CreateDebate, SubmitDocument, TypeTexts};
@@ -42,7 +42,7 @@ pub struct Seats {
 
 /// The limits of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Budget {
+pub struct RunLimits {
     /// The time in which no person is awaited.
     pub max_time: Option<Duration>,
     /// The time of one turn.
@@ -75,7 +75,7 @@ pub struct Asked {
     /// The globs of files.
     pub files: Vec<String>,
     /// The limits.
-    pub budget: Budget,
+    pub budget: RunLimits,
     /// The file for the newest version.
     pub output: Option<PathBuf>,
     /// Whether files are written.
@@ -139,11 +139,15 @@ impl From<std::io::Error> for NotStarted {
 
 impl Runner {
     /// Begins a run: makes its folder, its base and its state. Nothing is sent yet.
-    pub fn begin(around: Surroundings, asked: Asked) -> Result<Self, NotStarted> {
+    pub fn begin(around: RunSurroundings, asked: Asked) -> Result<Self, NotStarted> {
         let environment = turn::environment();
         let agents = chosen(&asked, &around.settings, &environment)?;
-        let source =
-            Source::of(asked.plan.as_deref(), &asked.current, &asked.files, asked.home.as_deref())?;
+        let source = CopySource::of(
+            asked.plan.as_deref(),
+            &asked.current,
+            &asked.files,
+            asked.home.as_deref(),
+        )?;
         let debate_id = asked.debate.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         folder::forget_older(&around.runs, around.settings.keep);
         let folder = RunFolder::take(&around.runs, &debate_id, true)
@@ -153,7 +157,7 @@ impl Runner {
         if let Some(text) = &text {
             folder::replace(&folder.original(), text.as_bytes())?;
         }
-        let is_repository = source.extent == copies::Extent::Repository;
+        let is_repository = source.extent == copies::CopyExtent::Repository;
         if let Some(log) = is_repository.then(|| copies::git::log(&source.root)).flatten() {
             folder::replace(&folder.path().join("log.txt"), &log)?;
         }
@@ -165,7 +169,7 @@ impl Runner {
                 reasons.map(|(why, count)| format!("{why} ({count})")).collect();
             notes.push(format!("left out of the agents' copies: {}", reasons.join(", ")));
         }
-        if let copies::Extent::PlanAlone(why) = &source.extent {
+        if let copies::CopyExtent::PlanAlone(why) = &source.extent {
             notes.push(format!("the agents see the plan alone: {why}"));
         }
         let seats = agents.iter().map(|(role, agent)| (role.to_string(), seat_of(agent))).collect();
@@ -231,9 +235,9 @@ impl Runner {
 
     /// Goes on with a run that has stopped, with larger limits if they are given.
     pub fn resume(
-        around: Surroundings,
+        around: RunSurroundings,
         debate: &str,
-        budget: Budget,
+        budget: RunLimits,
         asked: &Seats,
     ) -> Result<Self, NotStarted> {
         let folder =
@@ -275,11 +279,11 @@ impl Runner {
     }
 
     fn of(
-        around: Surroundings,
+        around: RunSurroundings,
         folder: RunFolder,
         state: RunState,
         agents: BTreeMap<&'static str, Agent>,
-        environment: Environment,
+        environment: AgentEnvironment,
     ) -> Self {
         Runner {
             line: around.line,
@@ -323,13 +327,13 @@ impl Runner {
             return Ok(());
         }
         let plan = self.state.plan.as_ref().map(|plan| plan.file.as_path());
-        let source = Source::of(plan, &self.state.project, &self.state.files, None)?;
+        let source = CopySource::of(plan, &self.state.project, &self.state.files, None)?;
         source.make_base(&self.folder.base())?;
         Ok(())
     }
 
     /// Keeps the plan as a document and opens the debate, each once.
-    fn open(&mut self) -> Result<(), Stopped> {
+    fn open(&mut self) -> Result<(), RunStopped> {
         if let Some(plan) = self.state.plan.clone()
             && !self.state.opened
         {
@@ -365,7 +369,7 @@ impl Runner {
         Ok(())
     }
 
-    fn make_document(&mut self, plan: &PlanState) -> Result<String, Stopped> {
+    fn make_document(&mut self, plan: &PlanState) -> Result<String, RunStopped> {
         let content = fs::read_to_string(self.folder.original()).map_err(disk)?;
         let mut metadata = Map::new();
         metadata
@@ -390,7 +394,7 @@ impl Runner {
     }
 
     /// Posts the text of a turn that was cut off, if it was finished; otherwise the turn begins again.
-    pub(super) fn recover(&mut self) -> Result<(), Stopped> {
+    pub(super) fn recover(&mut self) -> Result<(), RunStopped> {
         let Some(current) = self.state.current.clone() else { return Ok(()) };
         let Ok(seat) = current.seat.parse::<Role>() else { return Ok(()) };
         let folder = self.folder.turn(current.number, &current.seat).map_err(disk)?;
@@ -414,12 +418,12 @@ impl Runner {
     }
 
     /// Notes the state of the user's project before a turn.
-    pub(super) fn look_at_tree(&mut self) -> Result<(), Stopped> {
+    pub(super) fn look_at_tree(&mut self) -> Result<(), RunStopped> {
         self.tree = Some(self.looked_at_tree()?);
         Ok(())
     }
 
-    fn looked_at_tree(&self) -> Result<Tree, Stopped> {
+    fn looked_at_tree(&self) -> Result<Tree, RunStopped> {
         let plan = self.state.plan.as_ref();
         let except: Vec<&Path> =
             plan.iter().flat_map(|plan| [plan.file.as_path(), plan.target.as_path()]).collect();
@@ -433,7 +437,7 @@ impl Runner {
 
     /// Sees whether the user's project has changed during a turn. After the turn of a command nothing is
     /// posted then: it can do all that its user can.
-    pub(super) fn check_tree(&mut self, seat: Role, agent: &Agent) -> Result<(), Stopped> {
+    pub(super) fn check_tree(&mut self, seat: Role, agent: &Agent) -> Result<(), RunStopped> {
         let Some(before) = self.tree.take() else { return Ok(()) };
         let after = self.looked_at_tree()?;
         let changes = after.changes_since(&before);
@@ -441,11 +445,11 @@ impl Runner {
             return Ok(());
         }
         let names = changes.join(", ");
-        if agent.program != Program::Command {
+        if agent.program != AgentProgram::Command {
             self.note(format!("your project changed during the {seat}'s turn: {names}"));
             return Ok(());
         }
-        Err(Stopped {
+        Err(RunStopped {
             exit: Exit::Failed,
             kind: "tree",
             seat: Some(seat),
@@ -462,7 +466,7 @@ impl Runner {
         number: u32,
         seat: Role,
         target: &str,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), RunStopped> {
         self.state.current = Some(folder::CurrentTurn {
             number,
             seat: seat.to_string(),
@@ -507,7 +511,7 @@ pub fn check(settings: &RunSettings, asked: &Asked) -> Result<RunCheck, NotStart
     let environment = turn::environment();
     let agents = chosen(asked, settings, &environment)?;
     let source =
-        Source::of(asked.plan.as_deref(), &asked.current, &asked.files, asked.home.as_deref())?;
+        CopySource::of(asked.plan.as_deref(), &asked.current, &asked.files, asked.home.as_deref())?;
     let seats = agents.iter().map(|(role, agent)| {
         let seat = seat_of(agent);
         let data = SeatData {
@@ -539,7 +543,7 @@ pub fn check(settings: &RunSettings, asked: &Asked) -> Result<RunCheck, NotStart
 fn chosen(
     asked: &Asked,
     settings: &RunSettings,
-    environment: &Environment,
+    environment: &AgentEnvironment,
 ) -> Result<BTreeMap<&'static str, Agent>, NotStarted> {
     let Seats { proposer, opponent, arbitrator } = &asked.seats;
     let mut agents = BTreeMap::new();
@@ -591,11 +595,11 @@ fn notes_on(agents: &BTreeMap<&'static str, Agent>) -> Vec<String> {
             notes.push(format!("the {role}'s {} is {version}; {tried} was tried", agent.name));
         }
         match agent.program {
-            Program::Codex => notes.push(format!(
+            AgentProgram::Codex => notes.push(format!(
                 "the {role}'s {} can read every file that you can: a hostile plan could make it quote one",
                 agent.name
             )),
-            Program::Command => notes.push(format!(
+            AgentProgram::Command => notes.push(format!(
                 "the {role}'s {} is a command: it can do all that you can",
                 agent.name
             )),

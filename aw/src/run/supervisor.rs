@@ -16,7 +16,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::helper::Notice;
+use super::helper::HelperNotice;
 use crate::programs;
 
 /// The bytes of each stream that go to its file.
@@ -26,7 +26,7 @@ const KEPT: u64 = 64 * 1024 * 1024;
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
 /// What a program needs to run.
-pub(super) struct Setup<'a> {
+pub(super) struct ProgramSetup<'a> {
     /// The program and its arguments.
     pub(super) program: Vec<OsString>,
     /// Its whole environment.
@@ -42,9 +42,9 @@ pub(super) struct Setup<'a> {
 
 /// Something that a running program does.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum ProgramEvent {
     /// The helper says this.
-    Helper(Notice),
+    Helper(HelperNotice),
     /// The helper is gone and has not said how the program ended.
     HelperDied,
     /// A line of stdout.
@@ -58,15 +58,15 @@ pub(super) enum Event {
 }
 
 /// A program that runs below its helper.
-pub(super) struct Running {
+pub(super) struct RunningProgram {
     helper: Child,
     socket: UnixStream,
-    events: Receiver<Event>,
+    events: Receiver<ProgramEvent>,
 }
 
-impl Running {
-    /// Starts the helper, which waits for [`Running::go`].
-    pub(super) fn prepare(setup: &Setup<'_>) -> io::Result<Self> {
+impl RunningProgram {
+    /// Starts the helper, which waits for [`RunningProgram::go`].
+    pub(super) fn prepare(setup: &ProgramSetup<'_>) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(programs::own()?);
         command
@@ -90,14 +90,14 @@ impl Running {
         if let Some(pipe) = helper.stdout.take() {
             let (sender, ended) = (sender.clone(), ended.clone());
             thread::spawn(move || {
-                pump(pipe, stdout, &sender, Event::Line);
+                pump(pipe, stdout, &sender, ProgramEvent::Line);
                 drop(ended);
             });
         }
         if let Some(pipe) = helper.stderr.take() {
             let sender = sender.clone();
             thread::spawn(move || {
-                pump(pipe, stderr, &sender, Event::ErrorLine);
+                pump(pipe, stderr, &sender, ProgramEvent::ErrorLine);
                 drop(ended);
             });
         }
@@ -105,11 +105,11 @@ impl Running {
         thread::spawn(move || {
             // Nothing is sent: it fails when both pumps are done.
             let _ = both_ended.recv();
-            let _ = output.send(Event::OutputEnded);
+            let _ = output.send(ProgramEvent::OutputEnded);
         });
         let notice = ours.try_clone()?;
         thread::spawn(move || listen(notice, &sender));
-        Ok(Running { helper, socket: ours, events })
+        Ok(RunningProgram { helper, socket: ours, events })
     }
 
     /// The process group, which is the helper's process.
@@ -123,11 +123,11 @@ impl Running {
     }
 
     /// The next event within this time.
-    pub(super) fn event(&self, within: Duration) -> Option<Event> {
+    pub(super) fn event(&self, within: Duration) -> Option<ProgramEvent> {
         match self.events.recv_timeout(within) {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::HelperDied),
+            Err(RecvTimeoutError::Disconnected) => Some(ProgramEvent::HelperDied),
         }
     }
 
@@ -152,17 +152,17 @@ impl Running {
 }
 
 /// Passes on what the helper says.
-fn listen(socket: UnixStream, events: &Sender<Event>) {
+fn listen(socket: UnixStream, events: &Sender<ProgramEvent>) {
     let mut ended = false;
     for line in BufReader::new(socket).lines() {
-        let Some(notice) = line.ok().and_then(|line| Notice::parse(&line)) else { break };
-        ended |= matches!(notice, Notice::Exited { .. } | Notice::Failed(_));
-        if events.send(Event::Helper(notice)).is_err() {
+        let Some(notice) = line.ok().and_then(|line| HelperNotice::parse(&line)) else { break };
+        ended |= matches!(notice, HelperNotice::Exited { .. } | HelperNotice::Failed(_));
+        if events.send(ProgramEvent::Helper(notice)).is_err() {
             return;
         }
     }
     if !ended {
-        let _ = events.send(Event::HelperDied);
+        let _ = events.send(ProgramEvent::HelperDied);
     }
 }
 
@@ -170,8 +170,8 @@ fn listen(socket: UnixStream, events: &Sender<Event>) {
 fn pump(
     mut pipe: impl Read,
     mut file: File,
-    events: &Sender<Event>,
-    as_event: fn(Vec<u8>) -> Event,
+    events: &Sender<ProgramEvent>,
+    as_event: fn(Vec<u8>) -> ProgramEvent,
 ) {
     let mut left = KEPT;
     let mut line = Some(Vec::new());
@@ -189,7 +189,7 @@ fn pump(
             left -= kept as u64;
             if let Err(error) = file.write_all(&chunk[..kept]) {
                 left = 0;
-                let _ = events.send(Event::NotWritten(error.to_string()));
+                let _ = events.send(ProgramEvent::NotWritten(error.to_string()));
             }
         }
         let mut pieces = chunk.split(|byte| *byte == b'\n');

@@ -13,16 +13,17 @@ use nix::sys::signal::Signal;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::agents::{Agent, Environment};
+use super::agents::{Agent, AgentEnvironment};
 use super::folder::{self, ProcessMark};
-use super::helper::{GRACE, Notice};
+use super::helper::{GRACE, HelperNotice};
 use super::post::own_flaws;
 use super::program::{
-    self, End, Ended, Failure, FailureKind, Program, Reader, Session, Sign, Tokens, Turn,
+    self, AgentProgram, End, Ended, FailureKind, ProgramFailure, ProgramSession, ProgramSign,
+    Reader, Tokens, Turn,
 };
-use super::supervisor::{Event, Running, Setup};
+use super::supervisor::{ProgramEvent, ProgramSetup, RunningProgram};
 use super::watch::Seen;
-use super::{Exit, Runner, Stopped};
+use super::{Exit, RunStopped, Runner};
 
 /// How long a program may go on after its final event.
 const AFTER_FINAL: Duration = Duration::from_secs(15);
@@ -76,7 +77,7 @@ struct OutcomeFile<'a> {
 
 impl Runner {
     /// Plays a turn of a seat that has the floor, until its argument is in the record.
-    pub(super) fn play(&mut self, seat: Role) -> Result<(), Stopped> {
+    pub(super) fn play(&mut self, seat: Role) -> Result<(), RunStopped> {
         self.within_budget()?;
         let news = self.news(seat)?;
         let target = news.target.clone();
@@ -198,7 +199,7 @@ impl Runner {
         session: Option<&str>,
         folder: &Path,
         prompt: &str,
-    ) -> Result<Attempt, Stopped> {
+    ) -> Result<Attempt, RunStopped> {
         let prompt_file = folder.join("prompt.md");
         folder::replace(&prompt_file, prompt.as_bytes()).map_err(disk)?;
         let fresh = Uuid::new_v4().to_string();
@@ -210,8 +211,8 @@ impl Runner {
         let settings = agent.settings(&self.environment);
         let turn = Turn {
             session: match session {
-                Some(session) => Session::Later(session),
-                None => Session::New(&fresh),
+                Some(session) => ProgramSession::Later(session),
+                None => ProgramSession::New(&fresh),
             },
             model: agent.model.as_deref(),
             plan: plan.as_deref().filter(|_| seat == Role::Proposer),
@@ -234,7 +235,7 @@ impl Runner {
         environment.extend(own);
         environment.push(("AW_RUN".into(), self.state.debate_id.clone().into()));
         let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
-        let setup = Setup {
+        let setup = ProgramSetup {
             program,
             environment,
             folder: &copy,
@@ -243,7 +244,7 @@ impl Runner {
             stderr: &stderr,
         };
         self.seat_mut(seat).starts += 1;
-        let running = Running::prepare(&setup).map_err(disk)?;
+        let running = RunningProgram::prepare(&setup).map_err(disk)?;
         let group = ProcessMark::of(running.group());
         if let Some(current) = &mut self.state.current {
             (current.group, current.program) = (group, None);
@@ -256,7 +257,7 @@ impl Runner {
         let end = end?;
         let stderr = tail_of_file(&stderr);
         let whole = match agent.program {
-            Program::Command => bytes_of_file(&stdout),
+            AgentProgram::Command => bytes_of_file(&stdout),
             _ => Vec::new(),
         };
         let final_file =
@@ -287,9 +288,9 @@ impl Runner {
     fn follow(
         &mut self,
         seat: Role,
-        mut running: Running,
+        mut running: RunningProgram,
         reader: &mut Reader,
-    ) -> Result<ProgramEnd, Stopped> {
+    ) -> Result<ProgramEnd, RunStopped> {
         let began = Instant::now();
         let limit = Duration::from_secs(self.state.max_turn_s);
         let mut end = ProgramEnd::default();
@@ -302,17 +303,17 @@ impl Runner {
         loop {
             match running.event(LOOK) {
                 None => {}
-                Some(Event::Helper(Notice::Started(pid))) => {
+                Some(ProgramEvent::Helper(HelperNotice::Started(pid))) => {
                     if let Some(current) = &mut self.state.current {
                         current.program = ProcessMark::of(pid);
                     }
                     self.keep()?;
                 }
-                Some(Event::Helper(Notice::Failed(why))) => {
+                Some(ProgramEvent::Helper(HelperNotice::Failed(why))) => {
                     end.failure = Some(crash(format!("the program did not start: {why}")));
                     break;
                 }
-                Some(Event::Helper(Notice::Exited { code, signal })) => {
+                Some(ProgramEvent::Helper(HelperNotice::Exited { code, signal })) => {
                     end.code = code;
                     if let Some(signal) = signal
                         && end.failure.is_none()
@@ -322,35 +323,35 @@ impl Runner {
                     }
                     exited_at = Some(Instant::now());
                 }
-                Some(Event::HelperDied) => {
+                Some(ProgramEvent::HelperDied) => {
                     running.kill();
                     end.failure.get_or_insert_with(|| crash("its helper was killed".to_owned()));
                     return Ok(end);
                 }
-                Some(Event::Line(line)) => match reader.line(&line) {
+                Some(ProgramEvent::Line(line)) => match reader.line(&line) {
                     None => {}
                     Some(sign) => signs.push(sign),
                 },
-                Some(Event::ErrorLine(line)) => signs.extend(reader.stderr_line(&line)),
-                Some(Event::OutputEnded) => output_ended = true,
-                Some(Event::NotWritten(why)) => {
+                Some(ProgramEvent::ErrorLine(line)) => signs.extend(reader.stderr_line(&line)),
+                Some(ProgramEvent::OutputEnded) => output_ended = true,
+                Some(ProgramEvent::NotWritten(why)) => {
                     end.failure
                         .get_or_insert_with(|| crash(format!("its output was not kept: {why}")));
                 }
             }
             for sign in signs.drain(..) {
                 match sign {
-                    Sign::Final => final_at = final_at.or(Some(Instant::now())),
-                    Sign::Doing(what) => {
+                    ProgramSign::Final => final_at = final_at.or(Some(Instant::now())),
+                    ProgramSign::Doing(what) => {
                         // It was not the end after all.
                         final_at = None;
                         (self.watcher)(Seen::Doing { seat, what });
                     }
-                    Sign::Retrying(what) => {
+                    ProgramSign::Retrying(what) => {
                         self.log(&format!("{seat}: {what}"));
                         (self.watcher)(Seen::Trouble(format!("{seat}: {what}")));
                     }
-                    Sign::Failing(failure) => {
+                    ProgramSign::Failing(failure) => {
                         end.failure.get_or_insert(failure);
                         ending.get_or_insert_with(|| Ending::with(&running, Signal::SIGTERM));
                     }
@@ -395,7 +396,7 @@ impl Runner {
         seat: Role,
         folder: &Path,
         text: &str,
-    ) -> Result<Result<(), Vec<String>>, Stopped> {
+    ) -> Result<Result<(), Vec<String>>, RunStopped> {
         let mut flaws = Vec::new();
         let plan = match self.changed_plan(seat)? {
             Ok(plan) => plan,
@@ -431,7 +432,7 @@ impl Runner {
         what: &str,
         ended: &Ended,
         began: Instant,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), RunStopped> {
         let file = OutcomeFile {
             posted: true,
             what,
@@ -461,7 +462,7 @@ impl Runner {
         }
     }
 
-    fn trouble(&self, seat: Role, agent: &Agent, failure: &Failure) {
+    fn trouble(&self, seat: Role, agent: &Agent, failure: &ProgramFailure) {
         let words =
             format!("{seat} ({}): {}: {}", agent.name, failure.kind.as_str(), failure.detail);
         self.log(&words);
@@ -469,8 +470,8 @@ impl Runner {
     }
 
     /// The end of a run whose user must do something about a program.
-    fn failed(&self, seat: Role, agent: &Agent, failure: &Failure) -> Stopped {
-        let Failure { kind, detail, resets_at } = failure;
+    fn failed(&self, seat: Role, agent: &Agent, failure: &ProgramFailure) -> RunStopped {
+        let ProgramFailure { kind, detail, resets_at } = failure;
         let advice = match kind {
             FailureKind::Auth => {
                 format!("{} is not logged in: {}", agent.name, agent.program.how_to_log_in())
@@ -480,7 +481,7 @@ impl Runner {
                 None => format!("{} has used up its quota", agent.name),
             },
         };
-        Stopped {
+        RunStopped {
             exit: Exit::Failed,
             kind: kind.as_str(),
             seat: Some(seat),
@@ -489,7 +490,7 @@ impl Runner {
         }
     }
 
-    fn gave_up(&self, seat: Role, folder: &Path, last: &str) -> Stopped {
+    fn gave_up(&self, seat: Role, folder: &Path, last: &str) -> RunStopped {
         let kind = last.split(':').next().unwrap_or_default();
         let kind =
             [FailureKind::Timeout, FailureKind::Empty, FailureKind::Overload, FailureKind::Crash]
@@ -497,7 +498,7 @@ impl Runner {
                 .map(FailureKind::as_str)
                 .find(|known| *known == kind)
                 .unwrap_or("flaws");
-        Stopped {
+        RunStopped {
             exit: Exit::Failed,
             kind,
             seat: Some(seat),
@@ -542,7 +543,7 @@ struct ProgramEnd {
     code: Option<i32>,
     /// Whether it was ended for taking too long.
     timed_out: bool,
-    failure: Option<Failure>,
+    failure: Option<ProgramFailure>,
 }
 
 /// A program that was asked to end.
@@ -551,19 +552,19 @@ struct Ending {
 }
 
 impl Ending {
-    fn with(running: &Running, signal: Signal) -> Self {
+    fn with(running: &RunningProgram, signal: Signal) -> Self {
         running.signal(signal);
         Ending { since: Instant::now() }
     }
 }
 
-fn crash(detail: String) -> Failure {
-    Failure::new(FailureKind::Crash, &detail)
+fn crash(detail: String) -> ProgramFailure {
+    ProgramFailure::new(FailureKind::Crash, &detail)
 }
 
 /// A file of the run cannot be written or read.
-pub(super) fn disk(error: io::Error) -> Stopped {
-    Stopped {
+pub(super) fn disk(error: io::Error) -> RunStopped {
+    RunStopped {
         exit: Exit::Server,
         kind: "disk",
         seat: None,
@@ -610,7 +611,7 @@ fn tail(text: &str) -> String {
 }
 
 /// The environment of agent programs: the user's, without what marks a seat or a surrounding agent.
-pub(super) fn environment() -> Environment {
+pub(super) fn environment() -> AgentEnvironment {
     let taken = |name: &OsString| name.to_str().is_some_and(program::is_taken_away);
     let mut all: Vec<_> = std::env::vars_os()
         .filter(|(name, _)| !taken(name) && name != "PATH")

@@ -16,7 +16,7 @@ pub enum Seen {
         url: String,
     },
     /// Where the debate stands.
-    Standing(Standing),
+    Standing(RunStanding),
     /// A seat's program has begun a turn.
     Began {
         /// The seat.
@@ -46,7 +46,7 @@ pub enum Seen {
 
 /// Where the debate stands.
 #[derive(Debug, Clone, Default)]
-pub struct Standing {
+pub struct RunStanding {
     /// The opponent's rounds, used and allowed.
     pub rounds: Option<(u32, u32)>,
     /// The points that block.
@@ -60,9 +60,9 @@ pub type Watcher = Arc<dyn Fn(Seen) + Send + Sync>;
 
 /// Counts how often the user has asked the run to stop.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicU32>);
+pub struct StopRequest(Arc<AtomicU32>);
 
-impl Stop {
+impl StopRequest {
     /// Asks the run to stop.
     pub fn ask(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -29,9 +29,9 @@ use crate::kit::project_of;
 use crate::kit::texts::Language;
 use crate::programs;
 use crate::run::server::Line;
-use crate::run::watch::Stop;
+use crate::run::watch::StopRequest;
 use crate::run::{
-    self, Asked, Budget, Exit, NotStarted, RunData, Runner, Seats, Stopped, Surroundings,
+    self, Asked, Exit, NotStarted, RunData, RunLimits, RunStopped, RunSurroundings, Runner, Seats,
 };
 use crate::settings::ClientSettings;
 
@@ -157,9 +157,9 @@ impl Run {
         let budget = self.budget();
         let line = RunLine::open(&settings, self.shape.verbose)?;
         let view = View::new(self.background);
-        let stop = Stop::default();
+        let stop = StopRequest::default();
         watch_signals(&stop, &view);
-        let around = Surroundings {
+        let around = RunSurroundings {
             line: Arc::new(line),
             runs: runs.clone(),
             settings: settings.runs.clone(),
@@ -209,8 +209,8 @@ impl Run {
         }
     }
 
-    fn budget(&self) -> Budget {
-        Budget {
+    fn budget(&self) -> RunLimits {
+        RunLimits {
             max_time: self.max_time.map(|span| span.0),
             max_turn: self.max_turn.map(|span| span.0),
             max_tokens: self.max_tokens,
@@ -292,7 +292,7 @@ fn not_started(no: NotStarted) -> CliError {
 }
 
 /// The answer of a run that has ended.
-fn answered(data: RunData, stopped: Option<Stopped>) -> Result<Shown, CliError> {
+fn answered(data: RunData, stopped: Option<RunStopped>) -> Result<Shown, CliError> {
     let resume = data.resume_command.clone();
     if let Some(stopped) = stopped {
         let code = match stopped.exit {
@@ -342,7 +342,7 @@ fn detach(runner: Runner) -> Result<Shown, CliError> {
 }
 
 /// Asks the run to stop at Ctrl-C and its like.
-fn watch_signals(stop: &Stop, view: &View) {
+fn watch_signals(stop: &StopRequest, view: &View) {
     let (stop, view) = (stop.clone(), view.clone());
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
     thread::spawn(move || {

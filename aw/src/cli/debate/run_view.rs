@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use aw_core::Role;
 
 use super::super::human::{Paper, shown};
-use crate::run::watch::{Seen, Standing, Watcher};
+use crate::run::watch::{RunStanding, Seen, Watcher};
 
 /// The time between two drawings.
 const TICK: Duration = Duration::from_millis(500);
@@ -25,7 +25,7 @@ struct Drawing {
     began: Instant,
     title: String,
     url: String,
-    standing: Standing,
+    standing: RunStanding,
     /// Each seat's agent, its doing, and since when it works.
     seats: BTreeMap<&'static str, SeatView>,
     /// The line of a turn that has ended, until the debate's new standing is known.
@@ -52,7 +52,7 @@ impl View {
             began: Instant::now(),
             title: String::new(),
             url: String::new(),
-            standing: Standing::default(),
+            standing: RunStanding::default(),
             seats: BTreeMap::new(),
             ended: None,
             lines_drawn: 0,
@@ -222,7 +222,7 @@ impl Drawing {
     }
 
     fn standing_line(&self) -> String {
-        let Standing { rounds, blocking, tokens } = &self.standing;
+        let RunStanding { rounds, blocking, tokens } = &self.standing;
         let mut parts = Vec::new();
         if let Some((used, limit)) = rounds {
             parts.push(format!("round {used} of {limit}"));

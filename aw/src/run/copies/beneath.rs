@@ -17,19 +17,19 @@ use nix::unistd::{UnlinkatFlags, unlinkat};
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     File,
     Folder,
     Link,
     Special,
 }
 
-pub(crate) fn kind(stat: &FileStat) -> Kind {
+pub(crate) fn kind(stat: &FileStat) -> FileKind {
     match SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT {
-        SFlag::S_IFREG => Kind::File,
-        SFlag::S_IFDIR => Kind::Folder,
-        SFlag::S_IFLNK => Kind::Link,
-        _ => Kind::Special,
+        SFlag::S_IFREG => FileKind::File,
+        SFlag::S_IFDIR => FileKind::Folder,
+        SFlag::S_IFLNK => FileKind::Link,
+        _ => FileKind::Special,
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn open_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Ow
 /// Opens a folder in a folder, and gives its owner all rights first if it lacks them.
 pub(crate) fn open_own_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     if let Some(found) = stat(folder, name)?
-        && kind(&found) == Kind::Folder
+        && kind(&found) == FileKind::Folder
         && Mode::from_bits_truncate(found.st_mode) & Mode::S_IRWXU != Mode::S_IRWXU
     {
         allow_all(folder, name)?;
@@ -117,7 +117,7 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match unlinkat(folder, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => return Ok(()),
         Err(error) => match stat(folder, name)? {
-            Some(found) if kind(&found) == Kind::Folder => {}
+            Some(found) if kind(&found) == FileKind::Folder => {}
             Some(_) => return Err(error.into()),
             None => return Ok(()),
         },
@@ -138,7 +138,9 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
             }
             match stat(opened.as_fd(), inner)? {
                 // Moving a folder writes to its entry `..`, so it must be writable.
-                Some(found) if kind(&found) == Kind::Folder => allow_all(opened.as_fd(), inner)?,
+                Some(found) if kind(&found) == FileKind::Folder => {
+                    allow_all(opened.as_fd(), inner)?
+                }
                 Some(_) => return Err(io::ErrorKind::PermissionDenied.into()),
                 None => continue,
             }
@@ -176,21 +178,21 @@ pub(crate) fn above(path: &Path) -> io::Result<(OwnedFd, OsString)> {
 /// Opens folders below a root one after the other, and keeps those of the last path open: sorted paths open
 /// each folder once.
 #[derive(Debug)]
-pub(crate) struct Walk {
+pub(crate) struct FolderWalk {
     root: OwnedFd,
     open: Vec<(OsString, OwnedFd)>,
     make: bool,
 }
 
-impl Walk {
+impl FolderWalk {
     /// Opens folders that exist.
     pub(crate) fn reading(root: OwnedFd) -> Self {
-        Walk { root, open: Vec::new(), make: false }
+        FolderWalk { root, open: Vec::new(), make: false }
     }
 
     /// Makes folders that do not exist.
     pub(crate) fn making(root: OwnedFd) -> Self {
-        Walk { root, open: Vec::new(), make: true }
+        FolderWalk { root, open: Vec::new(), make: true }
     }
 
     /// Opens the folder at this path, which must only go down.

@@ -17,7 +17,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::symlinkat;
 
 use super::MAX_PLAN;
-use super::beneath::{self, Kind, Walk};
+use super::beneath::{self, FileKind, FolderWalk};
 use super::error::PlanFlaw;
 use super::names::OWN;
 use super::source::Copier;
@@ -75,7 +75,7 @@ fn mend(base: &Path, above: BorrowedFd<'_>, name: &OsStr, extras: &Extras<'_>) -
 /// Opens a folder of the copy with mode 0700, in place of whatever has its name.
 fn mend_folder(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     match beneath::stat(above, name)? {
-        Some(stat) if beneath::kind(&stat) == Kind::Folder => {
+        Some(stat) if beneath::kind(&stat) == FileKind::Folder => {
             if !is_private(&stat) {
                 beneath::allow_all(above, name)?;
             }
@@ -109,7 +109,7 @@ fn put_extras(copy: OwnedFd, extras: &Extras<'_>) -> io::Result<()> {
     for name in [OWN, ".git"] {
         beneath::remove(copy.as_fd(), OsStr::new(name))?;
     }
-    let mut walk = Walk::making(copy);
+    let mut walk = FolderWalk::making(copy);
     if let Some((path, text)) = extras.plan {
         let (parent, name) = beneath::split(path);
         let folder = walk.folder(parent)?;
@@ -133,7 +133,7 @@ fn put_extras(copy: OwnedFd, extras: &Extras<'_>) -> io::Result<()> {
 
 /// Files of a copy that differ from `base`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedFiles {
     /// The first paths. A new folder stands for all in it.
     pub first: Vec<PathBuf>,
     /// Number of all paths.
@@ -145,9 +145,9 @@ const MAX_NOTED: usize = 50;
 
 /// Finds files, links and folders that the agent changed, made or removed. The plan, `.aw` and `.git` do not
 /// count.
-pub fn changed_files(base: &Path, copy: &Path, plan: Option<&Path>) -> io::Result<Changed> {
+pub fn changed_files(base: &Path, copy: &Path, plan: Option<&Path>) -> io::Result<ChangedFiles> {
     let mut pass =
-        Pass { plan, purpose: Purpose::Note(Changed::default()), buffers: Buffers::new() };
+        Pass { plan, purpose: Purpose::Note(ChangedFiles::default()), buffers: Buffers::new() };
     let (above, name) = beneath::above(copy)?;
     match beneath::open_folder(above.as_fd(), &name) {
         Ok(folder) => pass.walk(base, folder.as_fd(), Path::new(""))?,
@@ -156,7 +156,7 @@ pub fn changed_files(base: &Path, copy: &Path, plan: Option<&Path>) -> io::Resul
     }
     match pass.purpose {
         Purpose::Note(changed) => Ok(changed),
-        Purpose::Mend(_) => Ok(Changed::default()),
+        Purpose::Mend(_) => Ok(ChangedFiles::default()),
     }
 }
 
@@ -171,7 +171,7 @@ enum Purpose {
     /// Make the copy equal to `base`.
     Mend(Copier),
     /// Note what differs.
-    Note(Changed),
+    Note(ChangedFiles),
 }
 
 impl Pass<'_> {
@@ -348,9 +348,9 @@ pub fn taken_plan(copy: &Path, plan: &Path) -> Result<String, PlanFlaw> {
     match beneath::stat(folder.as_fd(), &name) {
         Ok(None) => return Err(PlanFlaw::Missing),
         Ok(Some(stat)) => match beneath::kind(&stat) {
-            Kind::File => {}
-            Kind::Link => return Err(PlanFlaw::Link),
-            Kind::Folder | Kind::Special => return Err(PlanFlaw::NotAFile),
+            FileKind::File => {}
+            FileKind::Link => return Err(PlanFlaw::Link),
+            FileKind::Folder | FileKind::Special => return Err(PlanFlaw::NotAFile),
         },
         Err(error) => return Err(unreadable(error)),
     }

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::fcntl::readlinkat;
 use nix::unistd::symlinkat;
 
-use super::beneath::{self, Kind, Walk};
+use super::beneath::{self, FileKind, FolderWalk};
 use super::error::{CopyError, FolderSize};
 use super::git::{self, GitError};
 use super::names::{self, LeftOut};
@@ -23,7 +23,7 @@ use crate::files;
 
 /// What a run copies.
 #[derive(Debug)]
-pub struct Source {
+pub struct CopySource {
     /// The folder that the paths below are relative to: the work tree, or the plan's folder. All links resolved.
     pub root: PathBuf,
     /// The plan; none when a run drives seats of a debate that others opened.
@@ -35,7 +35,7 @@ pub struct Source {
     /// What git lists and stays out.
     pub left_out: LeftOut,
     /// Where the files come from.
-    pub extent: Extent,
+    pub extent: CopyExtent,
 }
 
 /// The plan of a run.
@@ -53,7 +53,7 @@ pub struct PlanFile {
 
 /// Where the files of a source come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Extent {
+pub enum CopyExtent {
     /// Git lists them.
     Repository,
     /// The plan, and files beside it that `--files` names.
@@ -90,7 +90,7 @@ struct Candidate {
     tracked: bool,
 }
 
-impl Source {
+impl CopySource {
     /// Finds the files to copy for a plan, or without one for the current folder. `plan` and `current` are
     /// absolute.
     pub fn of(
@@ -98,7 +98,7 @@ impl Source {
         current: &Path,
         globs: &[String],
         home: Option<&Path>,
-    ) -> Result<Source, CopyError> {
+    ) -> Result<CopySource, CopyError> {
         let globs = if globs.is_empty() { None } else { Some(Globs::parse(globs)?) };
         let plan = plan.map(Found::read).transpose()?;
         let place = Place::of(plan.as_ref(), current, home);
@@ -112,14 +112,14 @@ impl Source {
                 let matching = listed.into_iter().filter(|candidate| {
                     globs.as_ref().is_none_or(|globs| globs.set.is_match(&candidate.path))
                 });
-                (matching.collect(), Extent::Repository)
+                (matching.collect(), CopyExtent::Repository)
             }
             Err(why) => {
                 let found = match &globs {
                     Some(globs) => globs.walk(&root, &mut left_out)?,
                     None => Vec::new(),
                 };
-                (found, Extent::PlanAlone(why))
+                (found, CopyExtent::PlanAlone(why))
             }
         };
         if place.too_long {
@@ -144,7 +144,7 @@ impl Source {
             return Err(too_large(&sizes.collect::<Vec<_>>()));
         }
         let files = kept.into_iter().map(|(path, _)| path).collect();
-        Ok(Source { root, plan, files, bytes, left_out, extent })
+        Ok(CopySource { root, plan, files, bytes, left_out, extent })
     }
 
     /// Copies the source into `base`, if that does not exist yet. Returns what stayed out in addition to
@@ -163,8 +163,8 @@ impl Source {
         beneath::remove(above.as_fd(), &part).map_err(failed)?;
         beneath::make_folder(above.as_fd(), &part).map_err(failed)?;
         let part_folder = beneath::open_folder(above.as_fd(), &part).map_err(failed)?;
-        let mut from = Walk::reading(open_root(&self.root)?);
-        let mut to = Walk::making(part_folder);
+        let mut from = FolderWalk::reading(open_root(&self.root)?);
+        let mut to = FolderWalk::making(part_folder);
         let mut copier = Copier::default();
         // The plan comes first, so that no other file can take its name on a disk that ignores case.
         let own = self.plan.as_ref().map(|plan| &plan.path);
@@ -295,7 +295,7 @@ fn keep(
     candidates: impl Iterator<Item = Candidate>,
     left_out: &mut LeftOut,
 ) -> Result<Vec<(PathBuf, u64)>, CopyError> {
-    let mut walk = Walk::reading(open_root(root)?);
+    let mut walk = FolderWalk::reading(open_root(root)?);
     let mut nested = Nested::default();
     let mut kept = Vec::new();
     for Candidate { path, tracked } in candidates {
@@ -318,8 +318,8 @@ fn keep(
             }
         };
         let size = match beneath::kind(&stat) {
-            Kind::File => u64::try_from(stat.st_size).unwrap_or(0),
-            Kind::Link => {
+            FileKind::File => u64::try_from(stat.st_size).unwrap_or(0),
+            FileKind::Link => {
                 let inside = readlinkat(folder, name)
                     .is_ok_and(|target| names::stays_inside(&path, Path::new(&target)));
                 if !inside {
@@ -328,11 +328,11 @@ fn keep(
                 }
                 0
             }
-            Kind::Folder => {
+            FileKind::Folder => {
                 left_out.add(names::NESTED);
                 continue;
             }
-            Kind::Special => {
+            FileKind::Special => {
                 left_out.add(names::SPECIAL);
                 continue;
             }
@@ -498,13 +498,13 @@ impl Globs {
         let mut found = Vec::new();
         let mut waiting = self.starts.clone();
         let mut seen = 0;
-        let mut walk = Walk::reading(open_root(root)?);
+        let mut walk = FolderWalk::reading(open_root(root)?);
         while let Some(folder) = waiting.pop() {
             // A start can be a file.
             let (parent, name) = beneath::split(&folder);
             let start = walk.folder(parent).and_then(|parent| beneath::stat(parent, name));
             if let Ok(Some(stat)) = &start
-                && beneath::kind(stat) != Kind::Folder
+                && beneath::kind(stat) != FileKind::Folder
             {
                 if self.set.is_match(&folder) {
                     found.push(Candidate { path: folder, tracked: false });
@@ -532,13 +532,13 @@ impl Globs {
                 let path = folder.join(&name);
                 let Ok(Some(stat)) = beneath::stat(opened, &name) else { continue };
                 match beneath::kind(&stat) {
-                    Kind::Folder if names::left_out(&path).is_some() => {
+                    FileKind::Folder if names::left_out(&path).is_some() => {
                         if self.set.is_match(&path) {
                             left_out.add(names::left_out(&path).unwrap_or(names::SPECIAL));
                         }
                     }
-                    Kind::Folder => waiting.push(path),
-                    Kind::File | Kind::Link | Kind::Special => {
+                    FileKind::Folder => waiting.push(path),
+                    FileKind::File | FileKind::Link | FileKind::Special => {
                         if self.set.is_match(&path) {
                             found.push(Candidate { path, tracked: false });
                         }
@@ -565,8 +565,8 @@ impl Copier {
     /// Copies one path. Returns why it stays out, if it does. An error is one of the target's disk.
     fn copy(
         &mut self,
-        from: &mut Walk,
-        to: &mut Walk,
+        from: &mut FolderWalk,
+        to: &mut FolderWalk,
         path: &Path,
     ) -> io::Result<Option<&'static str>> {
         let (parent, name) = beneath::split(path);

@@ -18,7 +18,7 @@ use super::*;
 use crate::run::tree::{Tree, Watched};
 
 /// The plan of a source.
-fn plan_of(source: &Source) -> &PlanFile {
+fn plan_of(source: &CopySource) -> &PlanFile {
     source.plan.as_ref().unwrap()
 }
 
@@ -76,17 +76,22 @@ impl World {
         self.git(&["commit", "-q", "-m", "a commit"]);
     }
 
-    fn source(&self) -> Source {
+    fn source(&self) -> CopySource {
         self.source_with(&[]).unwrap()
     }
 
-    fn source_with(&self, globs: &[&str]) -> Result<Source, CopyError> {
+    fn source_with(&self, globs: &[&str]) -> Result<CopySource, CopyError> {
         let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
-        Source::of(Some(&self.at("PLAN.md")), &self.path("run"), &globs, Some(&self.path("home")))
+        CopySource::of(
+            Some(&self.at("PLAN.md")),
+            &self.path("run"),
+            &globs,
+            Some(&self.path("home")),
+        )
     }
 
     /// Makes base and the seat's copy.
-    fn seated(&self) -> Source {
+    fn seated(&self) -> CopySource {
         let source = self.source();
         source.make_base(&self.base()).unwrap();
         self.refresh();
@@ -124,7 +129,7 @@ impl World {
     }
 
     /// Copies and compares all that a run does.
-    fn whole_run(&self) -> Source {
+    fn whole_run(&self) -> CopySource {
         let source = self.seated();
         let before = self.look();
         assert_eq!(self.look().changes_since(&before), [""; 0]);
@@ -162,7 +167,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-fn list(source: &Source) -> Vec<String> {
+fn list(source: &CopySource) -> Vec<String> {
     source.files.iter().map(|path| shown(path)).collect()
 }
 
@@ -192,7 +197,7 @@ fn a_source_has_tracked_and_new_files_and_no_ignored_ones() {
     world.write("target/out", "x");
     world.write("new.txt", "new");
     let source = world.source();
-    assert_eq!(source.extent, Extent::Repository);
+    assert_eq!(source.extent, CopyExtent::Repository);
     assert_eq!(source.root, world.path("project"));
     assert_eq!(plan_of(&source).path, Path::new("PLAN.md"));
     assert_eq!(list(&source), [".gitignore", "PLAN.md", "README.md", "new.txt", "src/main.rs"]);
@@ -343,12 +348,13 @@ fn tracked_files_of_submodules_come_in() {
     assert_eq!(tree_of(&world.base()), files);
     // A plan in a submodule: the submodule is the work tree.
     put(&world.at("sub/PLAN.md"), "plan");
-    let source = Source::of(Some(&world.at("sub/PLAN.md")), &world.path("run"), &[], None).unwrap();
+    let source =
+        CopySource::of(Some(&world.at("sub/PLAN.md")), &world.path("run"), &[], None).unwrap();
     assert_eq!(list(&source), ["PLAN.md", "lib.rs", "untracked"]);
     // A submodule whose repository is broken does not stop the run.
     fs::remove_dir_all(world.at(".git/modules")).unwrap();
     let source = world.source();
-    assert_eq!(source.extent, Extent::Repository);
+    assert_eq!(source.extent, CopyExtent::Repository);
     assert!(list(&source).contains(&"src/main.rs".to_owned()), "{source:?}");
 }
 
@@ -400,7 +406,8 @@ fn sparse_checkouts_and_worktrees_are_listed_as_they_are() {
     assert_eq!(list(&world.whole_run()), ["PLAN.md", "README.md", "src/main.rs"]);
     let tree = world.path("tree");
     world.git(&["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "w"]);
-    let source = Source::of(Some(&tree.join("PLAN.md")), &world.path("run"), &[], None).unwrap();
+    let source =
+        CopySource::of(Some(&tree.join("PLAN.md")), &world.path("run"), &[], None).unwrap();
     assert_eq!(source.root, tree);
 }
 
@@ -409,7 +416,7 @@ fn without_a_repository_the_plan_is_alone() {
     let world = World::bare();
     world.write("notes.txt", "x");
     let source = world.source();
-    assert_eq!(source.extent, Extent::PlanAlone(WhyAlone::NoRepository));
+    assert_eq!(source.extent, CopyExtent::PlanAlone(WhyAlone::NoRepository));
     assert_eq!(list(&source), ["PLAN.md"]);
     assert_eq!(source.root, world.path("project"));
 }
@@ -420,8 +427,9 @@ fn a_repository_at_the_home_folder_or_above_is_not_copied() {
     for home in ["project", "project/src"] {
         let home = world.path(home);
         let source =
-            Source::of(Some(&world.at("PLAN.md")), &world.path("run"), &[], Some(&home)).unwrap();
-        assert_eq!(source.extent, Extent::PlanAlone(WhyAlone::Home));
+            CopySource::of(Some(&world.at("PLAN.md")), &world.path("run"), &[], Some(&home))
+                .unwrap();
+        assert_eq!(source.extent, CopyExtent::PlanAlone(WhyAlone::Home));
         assert_eq!(list(&source), ["PLAN.md"]);
     }
 }
@@ -431,7 +439,7 @@ fn a_plan_outside_a_repository_comes_to_the_current_ones_root_under_a_free_name(
     let world = World::new();
     let plan = world.path("elsewhere/PLAN.md");
     put(&plan, "other plan");
-    let source = Source::of(Some(&plan), &world.at("src"), &[], None).unwrap();
+    let source = CopySource::of(Some(&plan), &world.at("src"), &[], None).unwrap();
     assert_eq!(source.root, world.path("project"));
     assert_eq!(plan_of(&source).path, Path::new("PLAN-2.md"));
     source.make_base(&world.base()).unwrap();
@@ -445,11 +453,11 @@ fn a_plan_in_a_folder_that_stays_out_comes_to_the_root() {
     world.write(".claude/plans/idea.md", "idea");
     world.write(".gitignore", ".claude\n");
     let source =
-        Source::of(Some(&world.at(".claude/plans/idea.md")), &world.path("run"), &[], None)
+        CopySource::of(Some(&world.at(".claude/plans/idea.md")), &world.path("run"), &[], None)
             .unwrap();
     assert_eq!(plan_of(&source).path, Path::new("idea.md"));
     world.write(".env", "plan?");
-    let source = Source::of(Some(&world.at(".env")), &world.path("run"), &[], None).unwrap();
+    let source = CopySource::of(Some(&world.at(".env")), &world.path("run"), &[], None).unwrap();
     assert_eq!(plan_of(&source).path, Path::new("PLAN-2.md"));
 }
 
@@ -471,7 +479,7 @@ fn a_linked_plan_is_a_file_in_the_copy() {
 #[test]
 fn each_bad_plan_has_its_own_error() {
     let world = World::new();
-    let of = |plan: &Path| Source::of(Some(plan), &world.path("run"), &[], None).unwrap_err();
+    let of = |plan: &Path| CopySource::of(Some(plan), &world.path("run"), &[], None).unwrap_err();
     assert!(matches!(of(&world.at("none.md")), CopyError::PlanMissing(_)));
     assert!(matches!(of(&world.at("PLAN.md/x")), CopyError::PlanMissing(_)));
     assert!(matches!(of(&world.at("src")), CopyError::PlanIsFolder(_)));
@@ -585,7 +593,7 @@ fn a_hostile_config_starts_no_program() {
     // The times differ from those of the index, so that `git status` would run the filter.
     world.write("a.bin", "Content");
     let source = world.whole_run();
-    assert_eq!(source.extent, Extent::Repository);
+    assert_eq!(source.extent, CopyExtent::Repository);
     assert_eq!(fs::read_to_string(world.base().join("a.bin")).unwrap(), "Content");
     world.assert_trap_untouched();
     // The trap works: git does start it without our precautions.
@@ -646,7 +654,9 @@ fn a_work_tree_that_lies_elsewhere_is_refused() {
     let elsewhere = world.path("private");
     world.git(&["config", "core.worktree", elsewhere.to_str().unwrap()]);
     let source = world.source();
-    assert!(matches!(&source.extent, Extent::PlanAlone(WhyAlone::Refused(why)) if !why.is_empty()));
+    assert!(
+        matches!(&source.extent, CopyExtent::PlanAlone(WhyAlone::Refused(why)) if !why.is_empty())
+    );
     assert_eq!(list(&source), ["PLAN.md"]);
     // A folder above the project.
     let above = world.path("");
@@ -664,13 +674,15 @@ fn a_folder_that_looks_like_a_bare_repository_is_only_a_folder() {
     world.write("evil/objects/x", "");
     world.write("evil/refs/x", "");
     world.write("evil/PLAN.md", "plan");
-    let source = Source::of(Some(&world.at("evil/PLAN.md")), &world.at("evil"), &[], None).unwrap();
+    let source =
+        CopySource::of(Some(&world.at("evil/PLAN.md")), &world.at("evil"), &[], None).unwrap();
     assert_eq!(source.root, world.path("project"));
     assert_eq!(plan_of(&source).path, Path::new("evil/PLAN.md"));
     // The same without the repository around it.
     fs::remove_dir_all(world.at(".git")).unwrap();
-    let source = Source::of(Some(&world.at("evil/PLAN.md")), &world.at("evil"), &[], None).unwrap();
-    assert_eq!(source.extent, Extent::PlanAlone(WhyAlone::NoRepository));
+    let source =
+        CopySource::of(Some(&world.at("evil/PLAN.md")), &world.at("evil"), &[], None).unwrap();
+    assert_eq!(source.extent, CopyExtent::PlanAlone(WhyAlone::NoRepository));
     world.assert_trap_untouched();
 }
 
@@ -680,11 +692,11 @@ fn a_broken_repository_leaves_the_plan_alone_with_gits_message() {
     fs::write(world.at(".git/index"), "broken").unwrap();
     let source = world.source();
     assert!(
-        matches!(&source.extent, Extent::PlanAlone(WhyAlone::Refused(why)) if why.contains("index"))
+        matches!(&source.extent, CopyExtent::PlanAlone(WhyAlone::Refused(why)) if why.contains("index"))
     );
     fs::remove_dir_all(world.at(".git")).unwrap();
     fs::create_dir(world.at(".git")).unwrap();
-    assert!(matches!(world.source().extent, Extent::PlanAlone(WhyAlone::Refused(_))));
+    assert!(matches!(world.source().extent, CopyExtent::PlanAlone(WhyAlone::Refused(_))));
 }
 
 #[test]
@@ -699,7 +711,7 @@ fn a_repository_of_another_user_is_refused_as_git_does() {
     }
     let why = world.source().extent;
     assert!(
-        matches!(&why, Extent::PlanAlone(WhyAlone::Refused(why)) if why.contains("ownership")),
+        matches!(&why, CopyExtent::PlanAlone(WhyAlone::Refused(why)) if why.contains("ownership")),
         "{why:?}"
     );
 }
@@ -754,7 +766,7 @@ fn without_git_the_plan_is_alone() {
 fn part_without_git() {
     let world = World::bare();
     fs::create_dir(world.at(".git")).unwrap();
-    assert_eq!(world.source().extent, Extent::PlanAlone(WhyAlone::NoGit));
+    assert_eq!(world.source().extent, CopyExtent::PlanAlone(WhyAlone::NoGit));
 }
 
 #[test]

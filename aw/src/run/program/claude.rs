@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::reader::{Seen, number, session_of, text_of};
-use super::{CommandLine, FailureKind, Session, Sign, Tokens, Turn, is_taken_away};
+use super::{FailureKind, ProgramSession, ProgramSign, StartLine, Tokens, Turn, is_taken_away};
 
 /// The command line of a turn.
-pub(super) fn line(turn: &Turn) -> CommandLine {
-    let mut line = CommandLine::default();
+pub(super) fn line(turn: &Turn) -> StartLine {
+    let mut line = StartLine::default();
     // No settings of a project, no MCP server, and no question: what is not allowed is refused.
     line.add(["-p", "--safe-mode", "--setting-sources", "", "--strict-mcp-config"]);
     line.add(["--permission-mode", "dontAsk"]);
@@ -26,8 +26,8 @@ pub(super) fn line(turn: &Turn) -> CommandLine {
     }
     line.add(["--output-format", "stream-json", "--verbose"]);
     match turn.session {
-        Session::New(id) => line.add(["--session-id", id]),
-        Session::Later(id) => line.add(["--resume", id]),
+        ProgramSession::New(id) => line.add(["--session-id", id]),
+        ProgramSession::Later(id) => line.add(["--resume", id]),
     }
     if let Some(model) = turn.model {
         line.add(["--model", model]);
@@ -72,7 +72,7 @@ fn pattern(path: &str) -> String {
 }
 
 /// Reads an event.
-pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
+pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<ProgramSign> {
     match event["type"].as_str()? {
         "system" => match event["subtype"].as_str()? {
             "init" => {
@@ -141,7 +141,7 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
                 seen.failure = None;
                 words.clone_into(&mut seen.text);
             }
-            Some(Sign::Final)
+            Some(ProgramSign::Final)
         }
         _ => None,
     }
@@ -176,11 +176,11 @@ fn error_of(event: &Value) -> String {
     subtype.into_iter().chain(errors).collect::<Vec<_>>().join(": ")
 }
 
-fn doing(seen: &Seen, part: &Value) -> Option<Sign> {
+fn doing(seen: &Seen, part: &Value) -> Option<ProgramSign> {
     let input = &part["input"];
     match part["type"].as_str()? {
-        "text" => Some(Sign::Doing("writes".to_owned())),
-        "thinking" => Some(Sign::Doing("thinks".to_owned())),
+        "text" => Some(ProgramSign::Doing("writes".to_owned())),
+        "thinking" => Some(ProgramSign::Doing("thinks".to_owned())),
         "tool_use" => Some(match part["name"].as_str()? {
             "Read" => seen.doing("reads", &input["file_path"]),
             "Edit" | "Write" => seen.doing("edits", &input["file_path"]),

@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::reader::{End, Seen, number, session_of, text_of};
-use super::{CommandLine, FailureKind, Session, Sign, Tokens, Turn};
+use super::{FailureKind, ProgramSession, ProgramSign, StartLine, Tokens, Turn};
 
 /// The agent writes in the copy only, and has no network.
 const WORKSPACE: &str = "sandbox_workspace_write={exclude_slash_tmp=true,exclude_tmpdir_env_var=true,\
                          network_access=false,writable_roots=[]}";
 
 /// The command line of a turn.
-pub(super) fn line(turn: &Turn) -> CommandLine {
-    let mut line = CommandLine::default();
+pub(super) fn line(turn: &Turn) -> StartLine {
+    let mut line = StartLine::default();
     line.add(["exec"]);
-    if let Session::Later(thread) = turn.session {
+    if let ProgramSession::Later(thread) = turn.session {
         line.add(["resume", thread]);
     }
     let last = turn.folder.join("last-message.md");
@@ -49,7 +49,7 @@ pub(super) fn mcp_servers_from(output: &str) -> Option<Vec<String>> {
 }
 
 /// Reads an event.
-pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
+pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<ProgramSign> {
     match event["type"].as_str()? {
         "thread.started" => {
             seen.session = session_of(&event["thread_id"]);
@@ -79,13 +79,13 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
             seen.tokens = Some(tokens);
             seen.is_final = true;
             seen.failure = None;
-            Some(Sign::Final)
+            Some(ProgramSign::Final)
         }
         "turn.failed" => {
             let words = event["error"]["message"].as_str().unwrap_or("the turn failed");
             seen.fail(FailureKind::of_words(words).unwrap_or(FailureKind::Crash), words);
             seen.is_final = true;
-            Some(Sign::Final)
+            Some(ProgramSign::Final)
         }
         "error" => {
             let words = event["message"].as_str().unwrap_or_default();
@@ -124,10 +124,10 @@ pub(super) fn text(seen: &Seen, end: &End) -> String {
     file.map_or_else(|| seen.text.clone(), Cow::into_owned)
 }
 
-fn doing(seen: &Seen, kind: &str, item: &Value) -> Option<Sign> {
+fn doing(seen: &Seen, kind: &str, item: &Value) -> Option<ProgramSign> {
     Some(match kind {
-        "agent_message" => Sign::Doing("writes".to_owned()),
-        "reasoning" => Sign::Doing("thinks".to_owned()),
+        "agent_message" => ProgramSign::Doing("writes".to_owned()),
+        "reasoning" => ProgramSign::Doing("thinks".to_owned()),
         "command_execution" => {
             let command = item["command"].as_str().unwrap_or_default();
             // The command stands behind its shell: /bin/bash -lc 'cat src/a.rs'.

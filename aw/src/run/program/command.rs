@@ -1,11 +1,11 @@
 //! A command of the user's `config.toml`: the prompt on stdin, the answer on stdout, exit code 0.
 
 use super::reader::End;
-use super::{CommandLine, Turn};
+use super::{StartLine, Turn};
 
 /// The command line of a turn. A command has no sessions and no model, only its own arguments.
-pub(super) fn line(turn: &Turn) -> CommandLine {
-    let mut line = CommandLine::default();
+pub(super) fn line(turn: &Turn) -> StartLine {
+    let mut line = StartLine::default();
     line.add(turn.extra);
     line
 }

@@ -23,7 +23,7 @@ pub enum FailureKind {
 
 /// A failure of one start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ProgramFailure {
     /// The kind.
     pub kind: FailureKind,
     /// The program's own words, on one line without control characters, cut to 400 characters.
@@ -152,7 +152,7 @@ const OVERLOAD: &[&str] = &[
     "connection error",
 ];
 
-impl Failure {
+impl ProgramFailure {
     /// A failure with these words of the program.
     pub fn new(kind: FailureKind, detail: &str) -> Self {
         let resets_at = match kind {
@@ -164,11 +164,11 @@ impl Failure {
             | FailureKind::Empty
             | FailureKind::Flaws => None,
         };
-        Failure { kind, detail: one_line(detail, 400), resets_at }
+        ProgramFailure { kind, detail: one_line(detail, 400), resets_at }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ProgramFailure {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}: {}", self.kind.as_str(), self.detail)
     }

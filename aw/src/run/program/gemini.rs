@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::reader::{Seen, number, session_of, text_of};
-use super::{CommandLine, FailureKind, Session, Sign, Tokens, Turn};
+use super::{FailureKind, ProgramSession, ProgramSign, StartLine, Tokens, Turn};
 
 /// Denies every tool but those that read.
 ///
@@ -23,8 +23,8 @@ priority = 950
 "#;
 
 /// The command line of a turn.
-pub(super) fn line(turn: &Turn) -> CommandLine {
-    let mut line = CommandLine::default();
+pub(super) fn line(turn: &Turn) -> StartLine {
+    let mut line = StartLine::default();
     let policy = turn.folder.join("policy.toml");
     line.add(["--skip-trust", "--policy"]);
     line.arguments.push(policy.clone().into_os_string());
@@ -33,8 +33,8 @@ pub(super) fn line(turn: &Turn) -> CommandLine {
     line.add(["--allowed-mcp-server-names", "none", "-e", "none"]);
     line.add(["--approval-mode", "default", "-o", "stream-json"]);
     match turn.session {
-        Session::New(id) => line.add(["--session-id", id]),
-        Session::Later(id) => line.add(["--resume", id]),
+        ProgramSession::New(id) => line.add(["--session-id", id]),
+        ProgramSession::Later(id) => line.add(["--resume", id]),
     }
     if let Some(model) = turn.model {
         line.add(["-m", model]);
@@ -73,7 +73,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Reads an event.
-pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
+pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<ProgramSign> {
     match event["type"].as_str()? {
         "init" => {
             seen.session = session_of(&event["session_id"]);
@@ -83,7 +83,7 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
         "message" if event["role"] == "assistant" => {
             seen.answered();
             seen.text.push_str(event["content"].as_str().unwrap_or_default());
-            Some(Sign::Doing("writes".to_owned()))
+            Some(ProgramSign::Doing("writes".to_owned()))
         }
         "tool_use" => {
             seen.answered();
@@ -125,14 +125,14 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
                 let kind = FailureKind::of_words(words).unwrap_or(FailureKind::Crash);
                 seen.fail(kind, &plain(words));
             }
-            Some(Sign::Final)
+            Some(ProgramSign::Final)
         }
         _ => None,
     }
 }
 
 /// Reads a line of stderr: "Attempt 1 failed with status 503. Retrying with backoff...".
-pub(super) fn log(seen: &mut Seen, line: &str) -> Option<Sign> {
+pub(super) fn log(seen: &mut Seen, line: &str) -> Option<ProgramSign> {
     let line = line.strip_prefix("Attempt ").filter(|line| line.contains(" failed"))?;
     if seen.is_final {
         return None;

@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use super::reader::{Seen, number, session_of};
-use super::{CommandLine, FailureKind, Session, Sign, Tokens, Turn};
+use super::{FailureKind, ProgramSession, ProgramSign, StartLine, Tokens, Turn};
 
 /// The agent that every turn runs as. Its rules come after those of the user's `opencode.json`, and the last rule that
 /// matches decides. Rules for all agents would come before: a user's `"bash": "allow"` would stay.
 const AGENT: &str = "aw-debate";
 
 /// The command line of a turn.
-pub(super) fn line(turn: &Turn) -> CommandLine {
-    let mut line = CommandLine::default();
+pub(super) fn line(turn: &Turn) -> StartLine {
+    let mut line = StartLine::default();
     // Only the log says that it tries again ([`log`]).
     line.add(["run", "--format", "json", "--print-logs", "--log-level", "ERROR"]);
     line.add(["--agent", AGENT]);
     match turn.session {
         // With a title it asks no model for one.
-        Session::New(_) => line.add(["--title", "debate"]),
-        Session::Later(id) => line.add(["-s", id]),
+        ProgramSession::New(_) => line.add(["--title", "debate"]),
+        ProgramSession::Later(id) => line.add(["-s", id]),
     }
     if let Some(model) = turn.model {
         line.add(["-m", model]);
@@ -50,7 +50,7 @@ pub(super) fn mcp_servers_from(output: &str) -> Option<Vec<String>> {
 }
 
 /// Reads an event.
-pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
+pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<ProgramSign> {
     if let Some(session) = session_of(&event["sessionID"]) {
         seen.session = Some(session);
     }
@@ -62,7 +62,7 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
             // shortened its context, a step follows one that looked like the last.
             seen.text.clear();
             seen.is_final = false;
-            Some(Sign::Doing("thinks".to_owned()))
+            Some(ProgramSign::Doing("thinks".to_owned()))
         }
         "text" => {
             seen.answered();
@@ -70,7 +70,7 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
                 seen.text.push_str("\n\n");
             }
             seen.text.push_str(part["text"].as_str().unwrap_or_default());
-            Some(Sign::Doing("writes".to_owned()))
+            Some(ProgramSign::Doing("writes".to_owned()))
         }
         "tool_use" => {
             seen.answered();
@@ -100,7 +100,7 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
             }
             seen.is_final = true;
             seen.failure = None;
-            Some(Sign::Final)
+            Some(ProgramSign::Final)
         }
         // The turn is done: this may be about a title.
         "error" if seen.is_final => None,
@@ -115,14 +115,14 @@ pub(super) fn event(seen: &mut Seen, event: &Value) -> Option<Sign> {
             let failure = seen.fail(kind, words);
             // After other errors it may go on, for example with a shorter context. If not, it exits.
             let is_hopeless = matches!(kind, FailureKind::Auth | FailureKind::Quota);
-            is_hopeless.then_some(Sign::Failing(failure))
+            is_hopeless.then_some(ProgramSign::Failing(failure))
         }
         _ => None,
     }
 }
 
 /// Reads a line of stderr: `… message="stream error" … error.error="AI_APICallError: Too Many Requests"`.
-pub(super) fn log(seen: &mut Seen, line: &str) -> Option<Sign> {
+pub(super) fn log(seen: &mut Seen, line: &str) -> Option<ProgramSign> {
     // A title is asked of a small model, and the turn goes on without one.
     let is_error = line.contains("message=\"stream error\"") && !line.contains("small=true");
     // The exact error has come on stdout when it is one that the program does not repeat.

@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::failure::one_line;
-use super::{Failure, FailureKind, Program, claude, codex, command, gemini, opencode};
+use super::{AgentProgram, FailureKind, ProgramFailure, claude, codex, command, gemini, opencode};
 
 /// Reads the lines of a program while it runs, and sums them up at its end.
 #[derive(Debug)]
 pub struct Reader {
-    program: Program,
+    program: AgentProgram,
     seen: Seen,
-    /// Whether a [`Sign::Failing`] was returned. Later lines come from a program that the runner ends.
+    /// Whether a [`ProgramSign::Failing`] was returned. Later lines come from a program that the runner ends.
     is_failing: bool,
 }
 
 /// News of a running program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sign {
-    /// The final event has come: the program should exit now. A later [`Sign::Doing`] takes this back.
+pub enum ProgramSign {
+    /// The final event has come: the program should exit now. A later [`ProgramSign::Doing`] takes this back.
     Final,
     /// The agent's activity, for a live view: `reads src/a.rs`.
     Doing(String),
     /// The program tries again after this error.
     Retrying(String),
     /// The program would go on trying for a long time. The runner ends it.
-    Failing(Failure),
+    Failing(ProgramFailure),
 }
 
 /// How a program ended.
@@ -43,7 +43,7 @@ pub struct End<'a> {
     pub stderr: &'a [u8],
     /// The sum of [`Ended::tokens`] over the earlier starts in this session.
     pub earlier: Tokens,
-    /// The content of [`super::CommandLine::final_file`], if the file is there.
+    /// The content of [`super::StartLine::final_file`], if the file is there.
     pub final_file: Option<&'a [u8]>,
 }
 
@@ -61,7 +61,7 @@ pub struct Ended {
     /// The cost of this start in US dollars, if the program knows it.
     pub cost_usd: Option<f64>,
     /// Why there is no text.
-    pub failure: Option<Failure>,
+    pub failure: Option<ProgramFailure>,
 }
 
 /// Tokens that a program reported.
@@ -99,7 +99,7 @@ pub(super) struct Seen {
     pub(super) model: Option<String>,
     pub(super) tokens: Option<Tokens>,
     pub(super) cost_usd: Option<f64>,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<ProgramFailure>,
     /// Whether the final event has come.
     pub(super) is_final: bool,
     /// The failed requests since the last answer of the model.
@@ -108,18 +108,18 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Notes a failed request that the program will repeat. After `limit` of them the runner need not wait any longer.
-    pub(super) fn retry(&mut self, kind: FailureKind, words: &str, limit: u32) -> Sign {
+    pub(super) fn retry(&mut self, kind: FailureKind, words: &str, limit: u32) -> ProgramSign {
         self.retries = self.retries.saturating_add(1);
         let failure = self.fail(kind, words);
         if self.retries >= limit {
-            return Sign::Failing(failure);
+            return ProgramSign::Failing(failure);
         }
-        Sign::Retrying(failure.to_string())
+        ProgramSign::Retrying(failure.to_string())
     }
 
     /// Notes a failure.
-    pub(super) fn fail(&mut self, kind: FailureKind, words: &str) -> Failure {
-        let failure = Failure::new(kind, words);
+    pub(super) fn fail(&mut self, kind: FailureKind, words: &str) -> ProgramFailure {
+        let failure = ProgramFailure::new(kind, words);
         self.failure = Some(failure.clone());
         failure
     }
@@ -131,52 +131,52 @@ impl Seen {
     }
 
     /// "reads src/a.rs": a verb and a path in the copy.
-    pub(super) fn doing(&self, verb: &str, path: &Value) -> Sign {
+    pub(super) fn doing(&self, verb: &str, path: &Value) -> ProgramSign {
         let path = path.as_str().unwrap_or_default();
         let short = Path::new(path).strip_prefix(&self.copy).ok().and_then(Path::to_str);
         let words = format!("{verb} {}", short.unwrap_or(path));
-        Sign::Doing(one_line(&words, 80))
+        ProgramSign::Doing(one_line(&words, 80))
     }
 }
 
 impl Reader {
     /// A reader for a start of this program in this copy.
-    pub fn new(program: Program, copy: &Path) -> Self {
+    pub fn new(program: AgentProgram, copy: &Path) -> Self {
         let seen = Seen { copy: copy.to_owned(), ..Seen::default() };
         Reader { program, seen, is_failing: false }
     }
 
     /// Reads a line of stdout.
-    pub fn line(&mut self, line: &[u8]) -> Option<Sign> {
-        if self.is_failing || self.program == Program::Command {
+    pub fn line(&mut self, line: &[u8]) -> Option<ProgramSign> {
+        if self.is_failing || self.program == AgentProgram::Command {
             return None;
         }
         let event: Value = serde_json::from_slice(line).ok()?;
         let seen = &mut self.seen;
         let sign = match self.program {
-            Program::Claude => claude::event(seen, &event),
-            Program::Codex => codex::event(seen, &event),
-            Program::Gemini => gemini::event(seen, &event),
-            Program::Opencode => opencode::event(seen, &event),
-            Program::Command => None,
+            AgentProgram::Claude => claude::event(seen, &event),
+            AgentProgram::Codex => codex::event(seen, &event),
+            AgentProgram::Gemini => gemini::event(seen, &event),
+            AgentProgram::Opencode => opencode::event(seen, &event),
+            AgentProgram::Command => None,
         };
-        self.is_failing = matches!(sign, Some(Sign::Failing(_)));
+        self.is_failing = matches!(sign, Some(ProgramSign::Failing(_)));
         sign
     }
 
     /// Reads a line of stderr. Gemini CLI and opencode report their retries only there.
-    pub fn stderr_line(&mut self, line: &[u8]) -> Option<Sign> {
+    pub fn stderr_line(&mut self, line: &[u8]) -> Option<ProgramSign> {
         if self.is_failing {
             return None;
         }
         // The beginning of a line says enough, and a line may hold a whole source file.
         let line = String::from_utf8_lossy(&line[..line.len().min(4096)]);
         let sign = match self.program {
-            Program::Gemini => gemini::log(&mut self.seen, &line),
-            Program::Opencode => opencode::log(&mut self.seen, &line),
-            Program::Claude | Program::Codex | Program::Command => None,
+            AgentProgram::Gemini => gemini::log(&mut self.seen, &line),
+            AgentProgram::Opencode => opencode::log(&mut self.seen, &line),
+            AgentProgram::Claude | AgentProgram::Codex | AgentProgram::Command => None,
         };
-        self.is_failing = matches!(sign, Some(Sign::Failing(_)));
+        self.is_failing = matches!(sign, Some(ProgramSign::Failing(_)));
         sign
     }
 
@@ -184,17 +184,22 @@ impl Reader {
     pub fn end(self, end: &End) -> Ended {
         let Reader { program, mut seen, .. } = self;
         let text = match program {
-            Program::Claude | Program::Gemini | Program::Opencode => std::mem::take(&mut seen.text),
-            Program::Codex => codex::text(&seen, end),
-            Program::Command => {
+            AgentProgram::Claude | AgentProgram::Gemini | AgentProgram::Opencode => {
+                std::mem::take(&mut seen.text)
+            }
+            AgentProgram::Codex => codex::text(&seen, end),
+            AgentProgram::Command => {
                 seen.is_final = end.exit == Some(0);
                 command::text(end)
             }
         };
         let text = text.trim();
         let tokens = match program {
-            Program::Codex => codex::tokens(&seen, end),
-            Program::Claude | Program::Gemini | Program::Opencode | Program::Command => seen.tokens,
+            AgentProgram::Codex => codex::tokens(&seen, end),
+            AgentProgram::Claude
+            | AgentProgram::Gemini
+            | AgentProgram::Opencode
+            | AgentProgram::Command => seen.tokens,
         };
         let failure = failure(program, &mut seen, end, text);
         Ended {
@@ -209,13 +214,18 @@ impl Reader {
 }
 
 /// The failure of a start, if it is one.
-fn failure(program: Program, seen: &mut Seen, end: &End, text: &str) -> Option<Failure> {
+fn failure(
+    program: AgentProgram,
+    seen: &mut Seen,
+    end: &End,
+    text: &str,
+) -> Option<ProgramFailure> {
     let took_too_long = end.timed_out && !seen.is_final;
     if let Some(mut failure) = seen.failure.take() {
         if took_too_long {
             failure.kind = FailureKind::Timeout;
         }
-        if program == Program::Gemini && failure.kind == FailureKind::Crash {
+        if program == AgentProgram::Gemini && failure.kind == FailureKind::Crash {
             failure.kind = gemini::kind_of_exit(end.exit).unwrap_or(FailureKind::Crash);
         }
         return Some(failure);
@@ -223,19 +233,24 @@ fn failure(program: Program, seen: &mut Seen, end: &End, text: &str) -> Option<F
     if seen.is_final {
         // The exit code does not matter here: the runner may have ended a program that did not exit.
         let empty =
-            || Failure::new(FailureKind::Empty, "the program ended without a final message");
+            || ProgramFailure::new(FailureKind::Empty, "the program ended without a final message");
         return text.is_empty().then(empty);
     }
     if took_too_long {
-        return Some(Failure::new(FailureKind::Timeout, "the turn took longer than --max-turn"));
+        return Some(ProgramFailure::new(
+            FailureKind::Timeout,
+            "the turn took longer than --max-turn",
+        ));
     }
     let stderr = String::from_utf8_lossy(end.stderr);
     let kind = match program {
-        Program::Claude | Program::Codex | Program::Opencode => FailureKind::of_words(&stderr),
-        Program::Gemini => {
+        AgentProgram::Claude | AgentProgram::Codex | AgentProgram::Opencode => {
+            FailureKind::of_words(&stderr)
+        }
+        AgentProgram::Gemini => {
             gemini::kind_of_exit(end.exit).or_else(|| FailureKind::of_words(&stderr))
         }
-        Program::Command => None,
+        AgentProgram::Command => None,
     };
     let last = stderr.lines().rev().map(str::trim).find(|line| !line.is_empty());
     let how = match end.exit {
@@ -246,7 +261,7 @@ fn failure(program: Program, seen: &mut Seen, end: &End, text: &str) -> Option<F
         Some(last) => format!("{how}: {last}"),
         None => how,
     };
-    Some(Failure::new(kind.unwrap_or(FailureKind::Crash), &detail))
+    Some(ProgramFailure::new(kind.unwrap_or(FailureKind::Crash), &detail))
 }
 
 /// A text of an event, if there is one that is not empty.

@@ -8,7 +8,7 @@ use super::*;
 
 /// A recorded start.
 struct Recorded {
-    signs: Vec<Sign>,
+    signs: Vec<ProgramSign>,
     ended: Ended,
 }
 
@@ -20,22 +20,22 @@ impl Recorded {
     /// The kind of the first failure after which the runner need not wait.
     fn failing(&self) -> Option<FailureKind> {
         self.signs.iter().find_map(|sign| match sign {
-            Sign::Failing(failure) => Some(failure.kind),
-            Sign::Final | Sign::Doing(_) | Sign::Retrying(_) => None,
+            ProgramSign::Failing(failure) => Some(failure.kind),
+            ProgramSign::Final | ProgramSign::Doing(_) | ProgramSign::Retrying(_) => None,
         })
     }
 
     fn doing(&self) -> Vec<&str> {
         let doing = self.signs.iter().filter_map(|sign| match sign {
-            Sign::Doing(words) => Some(words.as_str()),
-            Sign::Final | Sign::Retrying(_) | Sign::Failing(_) => None,
+            ProgramSign::Doing(words) => Some(words.as_str()),
+            ProgramSign::Final | ProgramSign::Retrying(_) | ProgramSign::Failing(_) => None,
         });
         doing.collect()
     }
 }
 
 /// Reads a fixture: an object is a line of stdout, a text one of stderr, a number the exit code.
-fn read(program: Program, fixture: &str, earlier: Tokens) -> Recorded {
+fn read(program: AgentProgram, fixture: &str, earlier: Tokens) -> Recorded {
     let mut reader = Reader::new(program, Path::new("/copy"));
     let (mut signs, mut stderr, mut exit) = (Vec::new(), String::new(), None);
     for line in fixture.lines() {
@@ -58,7 +58,7 @@ macro_rules! recorded {
         recorded!($program, $name, Tokens::default())
     };
     ($program:ident, $name:literal, $earlier:expr) => {
-        read(Program::$program, include_str!(concat!("fixtures/", $name, ".jsonl")), $earlier)
+        read(AgentProgram::$program, include_str!(concat!("fixtures/", $name, ".jsonl")), $earlier)
     };
 }
 
@@ -75,7 +75,7 @@ fn a_turn_has_its_final_text_session_and_tokens() {
         assert_eq!(turn.ended.tokens, Some(Tokens::new(2001, 41)));
         assert_eq!(turn.ended.failure, None);
         assert!(turn.ended.session.is_some());
-        assert_eq!(turn.signs.last(), Some(&Sign::Final));
+        assert_eq!(turn.signs.last(), Some(&ProgramSign::Final));
     }
     let models = turns.each_ref().map(|turn| turn.ended.model.as_deref());
     assert_eq!(models, [Some("claude-opus-5-5"), None, Some("fake"), None]);
@@ -178,24 +178,24 @@ fn a_program_that_would_try_for_minutes_is_stopped() {
 
 #[test]
 fn the_third_401_stops_a_program_that_ignores_its_limit_of_retries() {
-    let mut reader = Reader::new(Program::Claude, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Claude, Path::new("/copy"));
     let retry = br#"{"type":"system","subtype":"api_retry","error_status":401,"error":"authentication_failed"}"#;
-    let retrying = Sign::Retrying("auth: authentication_failed (HTTP 401)".to_owned());
+    let retrying = ProgramSign::Retrying("auth: authentication_failed (HTTP 401)".to_owned());
     assert_eq!(reader.line(retry), Some(retrying.clone()));
     assert_eq!(reader.line(retry), Some(retrying));
     assert!(
-        matches!(reader.line(retry), Some(Sign::Failing(failure)) if failure.kind == FailureKind::Auth)
+        matches!(reader.line(retry), Some(ProgramSign::Failing(failure)) if failure.kind == FailureKind::Auth)
     );
 }
 
 #[test]
 fn errors_before_an_answer_are_forgotten() {
-    let mut reader = Reader::new(Program::Codex, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Codex, Path::new("/copy"));
     let retry =
         br#"{"type":"error","message":"Reconnecting... 1/5 (unexpected status 401 Unauthorized)"}"#;
     let message = br#"{"type":"item.completed","item":{"type":"agent_message","text":"Good."}}"#;
     for _ in 0..5 {
-        assert!(matches!(reader.line(retry), Some(Sign::Retrying(_))));
+        assert!(matches!(reader.line(retry), Some(ProgramSign::Retrying(_))));
         reader.line(message);
     }
     reader.line(br#"{"type":"turn.completed"}"#);
@@ -205,7 +205,7 @@ fn errors_before_an_answer_are_forgotten() {
 
 #[test]
 fn lines_after_a_failure_that_stops_the_program_change_nothing() {
-    let mut reader = Reader::new(Program::Opencode, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Opencode, Path::new("/copy"));
     reader.line(br#"{"type":"error","error":{"data":{"message":"No key","statusCode":401}}}"#);
     reader.line(br#"{"type":"text","part":{"text":"Words."}}"#);
     reader.line(br#"{"type":"step_finish","part":{"reason":"stop"}}"#);
@@ -215,14 +215,14 @@ fn lines_after_a_failure_that_stops_the_program_change_nothing() {
 
 #[test]
 fn a_step_after_the_last_one_replaces_it() {
-    let mut reader = Reader::new(Program::Opencode, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Opencode, Path::new("/copy"));
     let finish =
         br#"{"type":"step_finish","part":{"reason":"stop","tokens":{"input":7,"output":2}}}"#;
     reader.line(br#"{"type":"text","part":{"text":"A summary."}}"#);
-    assert_eq!(reader.line(finish), Some(Sign::Final));
-    assert!(matches!(reader.line(br#"{"type":"step_start"}"#), Some(Sign::Doing(_))));
+    assert_eq!(reader.line(finish), Some(ProgramSign::Final));
+    assert!(matches!(reader.line(br#"{"type":"step_start"}"#), Some(ProgramSign::Doing(_))));
     reader.line(br#"{"type":"text","part":{"text":"Words."}}"#);
-    assert_eq!(reader.line(finish), Some(Sign::Final));
+    assert_eq!(reader.line(finish), Some(ProgramSign::Final));
     let ended = reader.end(&End { exit: Some(0), ..End::default() });
     assert_eq!(ended.text.as_deref(), Some("Words."));
     assert_eq!(ended.tokens, Some(Tokens::new(14, 4)));
@@ -230,14 +230,14 @@ fn a_step_after_the_last_one_replaces_it() {
 
 #[test]
 fn an_id_that_looks_like_an_option_is_no_session() {
-    let mut reader = Reader::new(Program::Codex, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Codex, Path::new("/copy"));
     reader.line(br#"{"type":"thread.started","thread_id":"--dangerously"}"#);
     assert_eq!(reader.end(&End::default()).session, None);
 }
 
 #[test]
 fn a_subscription_says_when_its_limit_ends() {
-    let mut reader = Reader::new(Program::Claude, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Claude, Path::new("/copy"));
     reader.line(br#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1794900000,"rateLimitType":"five_hour"}}"#);
     reader.line(br#"{"type":"result","is_error":true,"api_error_status":429,"result":"You've hit your session limit"}"#);
     let failure = reader.end(&End::default()).failure.unwrap();
@@ -247,7 +247,7 @@ fn a_subscription_says_when_its_limit_ends() {
 
 #[test]
 fn an_end_without_a_final_event_is_a_crash() {
-    for program in Program::KNOWN {
+    for program in AgentProgram::KNOWN {
         let ended = |end: &End| Reader::new(program, Path::new("/copy")).end(end);
         let kind = |end: &End| ended(end).failure.unwrap().kind;
         assert_eq!(kind(&End::default()), FailureKind::Crash);
@@ -262,7 +262,7 @@ fn an_end_without_a_final_event_is_a_crash() {
 
 #[test]
 fn a_program_that_is_ended_after_its_final_event_has_done_its_turn() {
-    let mut reader = Reader::new(Program::Claude, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Claude, Path::new("/copy"));
     reader.line(br#"{"type":"result","is_error":false,"result":" Words.\n"}"#);
     let ended = reader.end(&End { exit: None, timed_out: true, ..End::default() });
     assert_eq!(ended.text.as_deref(), Some("Words."));
@@ -270,7 +270,7 @@ fn a_program_that_is_ended_after_its_final_event_has_done_its_turn() {
 
 #[test]
 fn an_end_without_text_is_empty() {
-    let mut reader = Reader::new(Program::Claude, Path::new("/copy"));
+    let mut reader = Reader::new(AgentProgram::Claude, Path::new("/copy"));
     reader.line(br#"{"type":"result","is_error":false,"result":" \n"}"#);
     let ended = reader.end(&End { exit: Some(0), ..End::default() });
     assert_eq!((ended.text, ended.failure.unwrap().kind), (None, FailureKind::Empty));
@@ -278,9 +278,9 @@ fn an_end_without_text_is_empty() {
 
 #[test]
 fn words_before_the_last_tool_are_not_the_final_message() {
-    let tools: [(Program, &[&str]); 3] = [
+    let tools: [(AgentProgram, &[&str]); 3] = [
         (
-            Program::Codex,
+            AgentProgram::Codex,
             &[
                 r#"{"type":"item.completed","item":{"type":"agent_message","text":"I look."}}"#,
                 r#"{"type":"item.started","item":{"type":"command_execution","command":"ls"}}"#,
@@ -288,7 +288,7 @@ fn words_before_the_last_tool_are_not_the_final_message() {
             ],
         ),
         (
-            Program::Gemini,
+            AgentProgram::Gemini,
             &[
                 r#"{"type":"message","role":"assistant","content":"I look.","delta":true}"#,
                 r#"{"type":"tool_use","tool_name":"glob","parameters":{"pattern":"*"}}"#,
@@ -296,7 +296,7 @@ fn words_before_the_last_tool_are_not_the_final_message() {
             ],
         ),
         (
-            Program::Opencode,
+            AgentProgram::Opencode,
             &[
                 r#"{"type":"text","part":{"text":"I look."}}"#,
                 r#"{"type":"tool_use","part":{"tool":"glob","state":{"input":{"pattern":"*"}}}}"#,
@@ -317,11 +317,11 @@ fn words_before_the_last_tool_are_not_the_final_message() {
 #[test]
 fn a_command_answers_on_stdout() {
     let end = End { exit: Some(0), stdout: b"\nAn answer.\xff\n", ..End::default() };
-    let ended = Reader::new(Program::Command, Path::new("/copy")).end(&end);
+    let ended = Reader::new(AgentProgram::Command, Path::new("/copy")).end(&end);
     assert_eq!(ended.text.as_deref(), Some("An answer.\u{fffd}"));
     // A command's words are not known: "quota" may mean anything.
     let end = End { exit: Some(2), stdout: b"half", stderr: b"quota", ..End::default() };
-    let ended = Reader::new(Program::Command, Path::new("/copy")).end(&end);
+    let ended = Reader::new(AgentProgram::Command, Path::new("/copy")).end(&end);
     assert_eq!((ended.text, ended.failure.unwrap().kind), (None, FailureKind::Crash));
 }
 
@@ -377,14 +377,14 @@ fn garbage_is_ignored() {
         all.into_iter().map(|value| value.to_string().into_bytes())
     });
     let all: Vec<Vec<u8>> = odd.chain(cut).chain(types).chain([vec![0xff, 0xfe, b'{']]).collect();
-    for program in Program::KNOWN.into_iter().chain([Program::Command]) {
+    for program in AgentProgram::KNOWN.into_iter().chain([AgentProgram::Command]) {
         let mut reader = Reader::new(program, Path::new("/copy"));
         for line in &all {
             for sign in [reader.line(line), reader.stderr_line(line)].into_iter().flatten() {
                 let words = match sign {
-                    Sign::Final => continue,
-                    Sign::Doing(words) | Sign::Retrying(words) => words,
-                    Sign::Failing(failure) => failure.detail,
+                    ProgramSign::Final => continue,
+                    ProgramSign::Doing(words) | ProgramSign::Retrying(words) => words,
+                    ProgramSign::Failing(failure) => failure.detail,
                 };
                 assert!(words.chars().count() <= 500 && !words.contains(char::is_control));
             }
@@ -431,19 +431,22 @@ fn agents_do_not_inherit_our_variables_nor_those_of_a_surrounding_agent() {
 
 #[test]
 fn versions_are_found_in_what_programs_print() {
-    let version = |program: Program, output| program.version_from(output);
-    assert_eq!(version(Program::Claude, "2.1.325 (Claude Code)\n").as_deref(), Some("2.1.325"));
-    assert_eq!(version(Program::Codex, "codex-cli 0.166.0\n").as_deref(), Some("0.166.0"));
-    assert_eq!(version(Program::Gemini, "Warning: x.y\nv0.61.0").as_deref(), Some("0.61.0"));
-    assert_eq!(version(Program::Opencode, "").as_deref(), None);
-    assert_eq!(version(Program::Opencode, "1.\u{1b}[31m").as_deref(), None);
-    assert!(Program::Codex.is_tested("0.166.3") && !Program::Codex.is_tested("0.1660"));
-    assert!(Program::Command.is_tested("7"));
+    let version = |program: AgentProgram, output| program.version_from(output);
+    assert_eq!(
+        version(AgentProgram::Claude, "2.1.325 (Claude Code)\n").as_deref(),
+        Some("2.1.325")
+    );
+    assert_eq!(version(AgentProgram::Codex, "codex-cli 0.166.0\n").as_deref(), Some("0.166.0"));
+    assert_eq!(version(AgentProgram::Gemini, "Warning: x.y\nv0.61.0").as_deref(), Some("0.61.0"));
+    assert_eq!(version(AgentProgram::Opencode, "").as_deref(), None);
+    assert_eq!(version(AgentProgram::Opencode, "1.\u{1b}[31m").as_deref(), None);
+    assert!(AgentProgram::Codex.is_tested("0.166.3") && !AgentProgram::Codex.is_tested("0.1660"));
+    assert!(AgentProgram::Command.is_tested("7"));
 }
 
 const NEW: &str = "11111111-2222-4333-8444-555555555555";
 
-fn turn<'a>(session: Session<'a>, plan: Option<&'a str>) -> Turn<'a> {
+fn turn<'a>(session: ProgramSession<'a>, plan: Option<&'a str>) -> Turn<'a> {
     Turn {
         session,
         model: None,
@@ -456,16 +459,16 @@ fn turn<'a>(session: Session<'a>, plan: Option<&'a str>) -> Turn<'a> {
     }
 }
 
-fn words(line: &CommandLine) -> String {
+fn words(line: &StartLine) -> String {
     let words: Vec<_> = line.arguments.iter().map(|word| word.to_str().unwrap()).collect();
     words.join(" ")
 }
 
 #[test]
 fn only_a_proposer_may_edit() {
-    for program in Program::KNOWN {
-        let reads = program.line(&turn(Session::New(NEW), None));
-        let edits = program.line(&turn(Session::New(NEW), Some("PLAN.md")));
+    for program in AgentProgram::KNOWN {
+        let reads = program.line(&turn(ProgramSession::New(NEW), None));
+        let edits = program.line(&turn(ProgramSession::New(NEW), Some("PLAN.md")));
         assert_ne!(reads, edits);
         let all = format!("{reads:?}");
         for word in ["Edit", "Write", "workspace-write", "write_file", "PLAN.md", "\"edit\""] {
@@ -476,26 +479,38 @@ fn only_a_proposer_may_edit() {
 
 #[test]
 fn a_later_turn_goes_on_in_its_session() {
-    let line = |program: Program, session| words(&program.line(&turn(session, None)));
-    assert!(line(Program::Claude, Session::New(NEW)).contains(&format!("--session-id {NEW}")));
-    assert!(line(Program::Claude, Session::Later(NEW)).contains(&format!("--resume {NEW}")));
-    assert!(line(Program::Gemini, Session::New(NEW)).contains(&format!("--session-id {NEW}")));
-    assert!(line(Program::Gemini, Session::Later(NEW)).contains(&format!("--resume {NEW}")));
-    assert!(line(Program::Codex, Session::New(NEW)).starts_with("exec --json"));
-    assert!(line(Program::Codex, Session::Later("T")).starts_with("exec resume T --json"));
-    assert!(!line(Program::Opencode, Session::New(NEW)).contains(NEW));
-    assert!(line(Program::Opencode, Session::Later("ses_1")).contains("-s ses_1"));
+    let line = |program: AgentProgram, session| words(&program.line(&turn(session, None)));
+    assert!(
+        line(AgentProgram::Claude, ProgramSession::New(NEW))
+            .contains(&format!("--session-id {NEW}"))
+    );
+    assert!(
+        line(AgentProgram::Claude, ProgramSession::Later(NEW)).contains(&format!("--resume {NEW}"))
+    );
+    assert!(
+        line(AgentProgram::Gemini, ProgramSession::New(NEW))
+            .contains(&format!("--session-id {NEW}"))
+    );
+    assert!(
+        line(AgentProgram::Gemini, ProgramSession::Later(NEW)).contains(&format!("--resume {NEW}"))
+    );
+    assert!(line(AgentProgram::Codex, ProgramSession::New(NEW)).starts_with("exec --json"));
+    assert!(
+        line(AgentProgram::Codex, ProgramSession::Later("T")).starts_with("exec resume T --json")
+    );
+    assert!(!line(AgentProgram::Opencode, ProgramSession::New(NEW)).contains(NEW));
+    assert!(line(AgentProgram::Opencode, ProgramSession::Later("ses_1")).contains("-s ses_1"));
 }
 
 #[test]
 fn the_users_model_arguments_and_servers_reach_the_line() {
     let (extra, servers) = (["--effort".to_owned(), "high".to_owned()], ["mine".to_owned()]);
-    for program in Program::KNOWN {
+    for program in AgentProgram::KNOWN {
         let turn = Turn {
             model: Some("opus"),
             extra: &extra,
             mcp_servers: &servers,
-            ..turn(Session::New(NEW), None)
+            ..turn(ProgramSession::New(NEW), None)
         };
         let line = program.line(&turn);
         assert!(words(&line).contains("opus --effort high"), "{program:?}");
@@ -509,8 +524,8 @@ fn only_the_login_of_the_users_claude_settings_is_passed_on() {
     let settings = r#"{"permissions": {"allow": ["Edit"]}, "hooks": {}, "model": "opus",
         "env": {"ANTHROPIC_BASE_URL": "http://x", "AW_TOKEN": "secret"}, "apiKeyHelper": "key"}"#;
     let line = |settings| {
-        let turn = Turn { settings: Some(settings), ..turn(Session::New(NEW), None) };
-        Program::Claude.line(&turn)
+        let turn = Turn { settings: Some(settings), ..turn(ProgramSession::New(NEW), None) };
+        AgentProgram::Claude.line(&turn)
     };
     let passed = r#"{"model":"opus","env":{"ANTHROPIC_BASE_URL":"http://x"},"apiKeyHelper":"key"}"#;
     let file = PathBuf::from("/turn/settings.json");
@@ -521,21 +536,22 @@ fn only_the_login_of_the_users_claude_settings_is_passed_on() {
         assert!(!words(&line(nothing)).contains("--settings "));
     }
     let variable = |name: &str| (name == "HOME").then(|| OsString::from("/home/me"));
-    let file = Program::Claude.settings_file(&variable);
+    let file = AgentProgram::Claude.settings_file(&variable);
     assert_eq!(file, Some(PathBuf::from("/home/me/.claude/settings.json")));
 }
 
 #[test]
 fn odd_names_of_plans_are_escaped() {
-    let line = |program: Program, plan| program.line(&turn(Session::New(NEW), Some(plan)));
-    let claude = words(&line(Program::Claude, "docs/my plan (v1) [x].md"));
+    let line =
+        |program: AgentProgram, plan| program.line(&turn(ProgramSession::New(NEW), Some(plan)));
+    let claude = words(&line(AgentProgram::Claude, "docs/my plan (v1) [x].md"));
     assert!(claude.contains("Edit(/docs/my plan ?v1? ?x?.md)"));
-    let policy = &line(Program::Gemini, "a \"b\\+.md").files[0].1;
+    let policy = &line(AgentProgram::Gemini, "a \"b\\+.md").files[0].1;
     assert!(
         policy.contains(r#"(?!(?:\\/copy\\/|\\.\\/|)a \\\\\"b\\\\\\\\\\+\\.md\")"#),
         "{policy}"
     );
-    let config = &line(Program::Opencode, "a \"b.md").environment;
+    let config = &line(AgentProgram::Opencode, "a \"b.md").environment;
     let config = config.iter().find(|(name, _)| *name == "OPENCODE_CONFIG_CONTENT").unwrap();
     let config: Value = serde_json::from_str(&config.1).unwrap();
     assert_eq!(config["agent"]["aw-debate"]["permission"]["edit"]["a \"b.md"], "allow");
@@ -543,11 +559,14 @@ fn odd_names_of_plans_are_escaped() {
 
 #[test]
 fn the_names_of_mcp_servers_are_read() {
-    let names = |program: Program, output| program.mcp_servers_from(output);
+    let names = |program: AgentProgram, output| program.mcp_servers_from(output);
     let some = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
-    assert_eq!(names(Program::Codex, "[]\n"), some(&[]));
-    assert_eq!(names(Program::Codex, r#"[{"name": "a"}, {"name": "b-c"}]"#), some(&["a", "b-c"]));
-    assert_eq!(names(Program::Codex, "No MCP servers"), None);
-    assert_eq!(names(Program::Opencode, r#"{"mcp": {"a": {}, "b": {}}}"#), some(&["a", "b"]));
-    assert_eq!(names(Program::Opencode, r#"{"provider": {}}"#), some(&[]));
+    assert_eq!(names(AgentProgram::Codex, "[]\n"), some(&[]));
+    assert_eq!(
+        names(AgentProgram::Codex, r#"[{"name": "a"}, {"name": "b-c"}]"#),
+        some(&["a", "b-c"])
+    );
+    assert_eq!(names(AgentProgram::Codex, "No MCP servers"), None);
+    assert_eq!(names(AgentProgram::Opencode, r#"{"mcp": {"a": {}, "b": {}}}"#), some(&["a", "b"]));
+    assert_eq!(names(AgentProgram::Opencode, r#"{"provider": {}}"#), some(&[]));
 }
