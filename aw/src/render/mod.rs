@@ -7,4 +7,5 @@ pub(crate) mod argument;
 pub(crate) mod diff;
 pub(crate) mod i18n;
 pub mod markdown;
+pub(crate) mod others_words;
 pub(crate) mod points;
