@@ -171,6 +171,28 @@ impl ExportFormat {
     }
 }
 
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// Markdown.
+    Markdown,
+    /// A decision record: MADR 4.
+    Madr,
+    /// JSON.
+    Json,
+}
+
+impl ReportFormat {
+    /// As it is written in a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReportFormat::Markdown => "markdown",
+            ReportFormat::Madr => "madr",
+            ReportFormat::Json => "json",
+        }
+    }
+}
+
 impl<A> Request<A> {
     /// Reads from this path.
     pub fn get(path: impl Into<String>) -> Self {
@@ -302,6 +324,11 @@ pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
 /// The whole transcript of a debate, which is not in the envelope.
 pub fn export(debate: &str, format: ExportFormat) -> Request<Vec<u8>> {
     Request::get(of_debate(debate, "/export").with_text("format", Some(format.as_str())))
+}
+
+/// The report of a debate, which is not in the envelope.
+pub fn result(debate: &str, format: ReportFormat) -> Request<Vec<u8>> {
+    Request::get(of_debate(debate, "/result").with_text("format", Some(format.as_str())))
 }
 
 /// Verifies a debate.

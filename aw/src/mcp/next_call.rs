@@ -80,7 +80,7 @@ impl NextCall {
         NextCall::new(Tool::DebateWait, &wait)
     }
 
-    /// The call that takes this step. No tool exports a transcript.
+    /// The call that takes this step. No tool makes a report.
     pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Option<Self> {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id, dry_run) = (String::new(), None, None, None);
@@ -141,7 +141,7 @@ impl NextCall {
                 };
                 NextCall::new(Tool::DebateRuling, &call)
             }
-            Step::Export => return None,
+            Step::Result => return None,
         };
         Some(call.with_your(&["content"]))
     }

@@ -30,6 +30,7 @@ mod points;
 mod quotas;
 mod rates;
 mod response_budget;
+mod result;
 mod seats;
 mod serve;
 mod socket;
@@ -185,6 +186,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::poll))
         .routes(routes!(debates::wait))
         .routes(routes!(export::export))
+        .routes(routes!(result::result))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))
         .routes(routes!(documents::list, documents::create))
