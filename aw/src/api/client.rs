@@ -18,8 +18,8 @@ use serde_json::Value;
 use super::types::{
     CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
     Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
-    Seat, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling, TokenList,
-    TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
+    Report, Seat, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling,
+    TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -61,6 +61,8 @@ pub(crate) enum Operation {
         role: String,
     },
     Write,
+    /// A document, whose answer is not in the envelope.
+    Document,
     Other,
 }
 
@@ -329,6 +331,13 @@ pub fn export(debate: &str, format: ExportFormat) -> Request<Vec<u8>> {
 /// The report of a debate, which is not in the envelope.
 pub fn result(debate: &str, format: ReportFormat) -> Request<Vec<u8>> {
     Request::get(of_debate(debate, "/result").with_text("format", Some(format.as_str())))
+}
+
+/// The report of a debate, typed.
+pub fn report(debate: &str) -> Request<Report> {
+    let format = ReportFormat::Json.as_str();
+    let request = Request::get(of_debate(debate, "/result").with_text("format", Some(format)));
+    request.with_operation(Operation::Document)
 }
 
 /// Verifies a debate.
