@@ -180,6 +180,26 @@ async fn a_report_is_json_with_the_end_of_each_point() {
     assert!(text(&report["trailer"]).contains(" (0 rulings, head "), "{report}");
 }
 
+#[tokio::test]
+async fn a_rejected_point_shows_why_it_ended_and_a_late_one_that_it_is_late() {
+    let world = World::start().await;
+    let made = PointDebate::disputed(&world).await;
+    made.says("proposer", "### P2 [rejected] The service keeps them for a year.").await;
+    let late = "### P2 [resolved] Right, I read its settings.\n\
+        ### NEW [major] Who deletes them?\n> Old rows are deleted after 30 days.\nSay it.\n\
+        ### VERDICT [object]";
+    made.says("opponent", late).await;
+    let report = report(&world, &made.debate.id, "markdown").await;
+    assert!(report.contains("| P2 | major | Refunds need the old rows | withdrawn |"), "{report}");
+    assert!(report.contains("| P4 | major | Who deletes them? | open, late |"), "{report}");
+    let reasons = "## Rejected or dismissed\n\nP2: the proposer rejects it in argument 5:\n\n\
+        > ### P2 [rejected] The service keeps them for a year.\n\n\
+        P2: the opponent says: resolved in argument 6:\n\n\
+        > ### P2 [resolved] Right, I read its settings.\n\n## ";
+    assert!(report.contains(reasons), "{report}");
+    assert!(report.contains("- [ ] P4 (major) Who deletes them?: open, late\n"), "{report}");
+}
+
 /// The lines of a report that are its own: no quotes, and without what differs between two debates.
 fn own_lines(report: &str, titles: &[&str]) -> Vec<String> {
     let own = report.lines().filter(|line| !line.trim_start().starts_with('>'));
