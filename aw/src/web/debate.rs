@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Outcome, Role, Seq, State as DebateState, Via};
 use aw_record::{DebateHead, PageData, ReportData};
-use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -28,7 +27,7 @@ use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::render::points::PointsView;
 use crate::render::report::ReportView;
-use crate::server::input::{Params, Segment};
+use crate::server::input::{Params, Segment, Segments};
 use crate::server::{Access, App, DRAWING, Problem, input};
 use panel::Panel;
 use presence::{RolePresence, roles};
@@ -483,10 +482,7 @@ struct Preview {
 }
 
 /// The Markdown of an argument.
-pub(super) async fn text(
-    access: Access,
-    Path((id, seq)): Path<(String, String)>,
-) -> Result<Response, Problem> {
+pub(super) async fn text(access: Access, Segments(id, seq): Segments) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
     // A larger number is after the last argument too.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);
