@@ -56,6 +56,7 @@ commands! {
     DebateWait = "debate wait", Everybody;
     DebateList = "debate list", Everybody;
     DebateTypes = "debate types", Everybody;
+    DebateResult = "debate result", Everybody;
     DebateExport = "debate export", Everybody;
     DebateVerify = "debate verify", Everybody;
     DebatePoints = "debate points", Everybody;
@@ -195,6 +196,7 @@ mod tests {
                     "debate get-context",
                     "debate wait",
                     "debate list",
+                    "debate result",
                     "debate export",
                     "docs get",
                     "docs list",

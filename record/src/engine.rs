@@ -28,8 +28,9 @@ use crate::store::{
 use crate::{
     Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
-    NewVersion, News, PageData, Pass, PointRecord, Poll, Receipt, Rehearsed, Request, Seat,
-    Selection, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
+    NewVersion, News, PageData, Pass, PointRecord, Poll, Receipt, Rehearsed, ReportData, Request,
+    Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark,
+    VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -397,6 +398,11 @@ impl Engine {
         limit: u64,
     ) -> Result<PageData, Failure> {
         self.store.page_data(debate, before, limit).await
+    }
+
+    /// What the report of a debate shows.
+    pub async fn report(&self, debate: DebateId) -> Result<ReportData, Failure> {
+        self.store.report(debate).await
     }
 
     /// The position of an argument, if the debate has it.

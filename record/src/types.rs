@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use aw_core::{
     Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Event, Held, Kind, Ledger, Move, Outcome, Point, PointId, PointRules, PointState,
-    QuoteCheck, QuotePlace, RequestId, ResolutionPolicy, Role, SeatName, Seq, State, Subject,
-    Summary, Time, Title, Via, Word,
+    DocumentId, Event, Hash, Held, Kind, Ledger, Move, Outcome, Point, PointId, PointRules,
+    PointState, QuoteCheck, QuotePlace, RequestId, ResolutionPolicy, Role, SeatName, Seq, State,
+    Subject, Summary, Time, Title, Via, Word,
 };
 use uuid::Uuid;
 
@@ -337,6 +337,45 @@ pub struct PageData {
     pub stated: Vec<Stated>,
     /// Its points with their history, by number.
     pub points: Vec<PointRecord>,
+}
+
+/// What the report of a debate shows. Everything is from the record: no clock, no presence, and nothing
+/// that differs between two servers.
+#[derive(Debug, Clone)]
+pub struct ReportData {
+    /// The debate.
+    pub debate: DebateHead,
+    /// Its MOTION.
+    pub motion: Argument,
+    /// The RULINGs that the server did not make, in order.
+    pub rulings: Vec<Argument>,
+    /// How many rounds there were.
+    pub rounds: u64,
+    /// The citations of the proposer and the arbitrator, in order.
+    pub citations: Vec<Citation>,
+    /// The authors, in the order of their first argument.
+    pub authors: Vec<Authorship>,
+    /// All statements, in order.
+    pub stated: Vec<Stated>,
+    /// The points with their history, by number.
+    pub points: Vec<PointRecord>,
+    /// When the newest argument was written.
+    pub newest_at: Time,
+    /// The hash of the newest argument.
+    pub newest_hash: Hash,
+    /// The checksum over the debate's own fields.
+    pub seal: Option<Hash>,
+}
+
+/// Who wrote arguments of a role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authorship {
+    /// The role.
+    pub role: Role,
+    /// The label that the author gave.
+    pub author: Option<Author>,
+    /// The seat, where the server required a token.
+    pub seat: Option<SeatName>,
 }
 
 /// An argument without its text.

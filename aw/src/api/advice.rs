@@ -20,8 +20,8 @@ pub enum Step {
     Rule(ArgumentIdText),
     /// Rule on this argument and close the debate.
     RuleAndClose(ArgumentIdText),
-    /// Save the transcript: the debate is closed.
-    Export,
+    /// Read the report: the debate is closed.
+    Result,
 }
 
 impl Step {
@@ -71,7 +71,7 @@ impl Advice {
             }
             // A RULING answers what is pending, which need not be the newest argument.
             Action::Rule => Advice::rule(news.pending_argument_id.unwrap_or(newest)),
-            Action::DebateClosed => Advice::export(),
+            Action::DebateClosed => Advice::result(),
             Action::WaitForOpponent
             | Action::WaitForProposer
             | Action::WaitForRuling
@@ -87,19 +87,19 @@ impl Advice {
     /// Follows from a write: to wait, unless it closed the debate.
     pub fn after_write(written: &Written) -> Self {
         match written.debate.state.known() {
-            Some(State::Closed) => Advice::export(),
+            Some(State::Closed) => Advice::result(),
             _ => Advice::wait(Some(written.next_argument_id_to_wait)),
         }
     }
 
-    /// Save the transcript.
-    fn export() -> Self {
-        Advice { next: Some(Step::Export), others: Vec::new() }
+    /// Read the report.
+    fn result() -> Self {
+        Advice { next: Some(Step::Result), others: Vec::new() }
     }
 
-    /// The same for a server that exports no transcripts.
-    pub fn without_export(mut self) -> Self {
-        self.next = self.next.filter(|step| *step != Step::Export);
+    /// The same for a server that makes no reports.
+    pub fn without_result(mut self) -> Self {
+        self.next = self.next.filter(|step| *step != Step::Result);
         self
     }
 
@@ -180,7 +180,7 @@ impl Look {
 pub enum Fix {
     /// Wait for one's turn.
     Wait,
-    /// Make this move, which the rules of points advise, or save the transcript of a closed debate.
+    /// Make this move, which the rules of points advise, or read the report of a closed debate.
     Take(Step),
     /// Read the debate: the target is wrong.
     ReadDebate,
@@ -201,7 +201,7 @@ impl Fix {
         match (&error.code, error.field.as_deref()) {
             (Code::ActionNotAllowed, _) => {
                 if error.current_state == Some(State::Closed.into()) {
-                    return Some(Fix::Take(Step::Export));
+                    return Some(Fix::Take(Step::Result));
                 }
                 let course = error.advice.as_ref().and_then(|advice| advice.course.known());
                 let newest = error.last_argument.as_ref().map(|last| last.id);

@@ -18,8 +18,9 @@ use serde_json::Value;
 use super::types::{
     CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
     Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
-    PresenceSet, Seat, SetPresence, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest,
-    SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
+    PresenceSet, Report, Seat, SetPresence, SubmitClaim, SubmitDocument, SubmitIntervention,
+    SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece,
+    VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -62,6 +63,8 @@ pub(crate) enum Operation {
         role: String,
     },
     Write,
+    /// A document, whose answer is not in the envelope.
+    Document,
     Other,
 }
 
@@ -168,6 +171,28 @@ impl ExportFormat {
             ExportFormat::Markdown => "markdown",
             ExportFormat::Html => "html",
             ExportFormat::Json => "json",
+        }
+    }
+}
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportFormat {
+    /// Markdown.
+    Markdown,
+    /// A decision record: MADR 4.
+    Madr,
+    /// JSON.
+    Json,
+}
+
+impl ReportFormat {
+    /// As it is written in a URL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReportFormat::Markdown => "markdown",
+            ReportFormat::Madr => "madr",
+            ReportFormat::Json => "json",
         }
     }
 }
@@ -314,6 +339,18 @@ pub fn set_presence(debate: &str, body: SetPresence) -> Request<PresenceSet> {
 /// The whole transcript of a debate, which is not in the envelope.
 pub fn export(debate: &str, format: ExportFormat) -> Request<Vec<u8>> {
     Request::get(of_debate(debate, "/export").with_text("format", Some(format.as_str())))
+}
+
+/// The report of a debate, which is not in the envelope.
+pub fn result(debate: &str, format: ReportFormat) -> Request<Vec<u8>> {
+    Request::get(of_debate(debate, "/result").with_text("format", Some(format.as_str())))
+}
+
+/// The report of a debate, typed.
+pub fn report(debate: &str) -> Request<Report> {
+    let format = ReportFormat::Json.as_str();
+    let request = Request::get(of_debate(debate, "/result").with_text("format", Some(format)));
+    request.with_operation(Operation::Document)
 }
 
 /// Verifies a debate.

@@ -276,7 +276,11 @@ impl Client {
         let reply = self.exchange(call, ends)?;
         let is_versioned = self.server_version().is_some();
         let status = reply.status;
-        match reply.data() {
+        let data = match call.operation {
+            Operation::Document => reply.document(),
+            _ => reply.data(),
+        };
+        match data {
             Ok(json) if is_versioned || !older_server::is_its_answer(call, &json) => {
                 Ok(Data { json, completed: None })
             }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use super::client::{Method, Payload, Reply, Request};
+use super::client::{Method, Operation, Payload, Reply, Request};
 use super::error::{Code, Error};
 use super::http::{Refused, Trouble};
 use super::types::Success;
@@ -83,9 +83,10 @@ impl InProcess {
             Err(never) => match never {},
         };
         let is_success = response.status().is_success();
+        let is_document = call.operation == Operation::Document;
         let text = self.collect(response.into_body()).await?;
         let is_short = text.len() <= SHORT;
-        let read = move || read(&text, is_success);
+        let read = move || read(&text, is_success, is_document);
         if is_short {
             return read();
         }
@@ -117,8 +118,15 @@ impl InProcess {
     }
 }
 
-fn read<A: DeserializeOwned>(text: &[u8], is_success: bool) -> Result<A, Trouble> {
+fn read<A: DeserializeOwned>(
+    text: &[u8],
+    is_success: bool,
+    is_document: bool,
+) -> Result<A, Trouble> {
     let unreadable = |error: serde_json::Error| Trouble::Unreadable(error.to_string());
+    if is_success && is_document {
+        return serde_json::from_slice(text).map_err(unreadable);
+    }
     if is_success {
         return serde_json::from_slice::<Success<A>>(text)
             .map(|success| success.data)

@@ -6,6 +6,7 @@
 mod document;
 mod live;
 mod points;
+mod report;
 mod seat;
 mod text;
 mod verify;
@@ -22,6 +23,10 @@ pub use points::{
     AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint, Point,
     PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
     Statement,
+};
+pub use report::{
+    EndedPoint, Report, ReportAuthor, ReportAuthors, ReportDocument, ReportQuotes, ReportRounds,
+    ReportRuling,
 };
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{

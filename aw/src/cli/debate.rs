@@ -7,6 +7,7 @@ mod post;
 mod read;
 mod run;
 mod run_view;
+mod taken_away;
 mod verify;
 mod wait;
 mod write;
@@ -26,8 +27,8 @@ pub(super) use crate::code_quotes::LookedUp;
 pub(super) use invite::Invitation;
 pub(super) use points::{PointOutput, PointsOutput};
 pub(super) use post::{CheckOutput, WriteOutput};
-use read::Export;
 pub(super) use read::{ContextOutput, TypesOutput};
+use taken_away::{Export, ResultCommand};
 pub(super) use verify::{Walk, in_words};
 pub(super) use wait::WaitOutput;
 
@@ -59,6 +60,7 @@ Everybody
   types                List the types of debate, yours included
   open                 Open a debate's page in the browser, signed in where that is needed
   invite               Make a token for another person's agent, and print all it needs
+  result               Report how a debate ended: Markdown, a decision record (MADR) or JSON
   export               Save the whole transcript as Markdown, HTML or JSON
   verify               Check that a debate, or the whole record, is unchanged
   delete               Hide a debate for good
@@ -147,6 +149,11 @@ pub(super) enum DebateCommand {
         after_help = "The token is for this debate and this role only. See also aw token list and revoke.\n\nExample:\n  aw debate invite --debate-id 93d8… --role opponent --name \"Codex at An's\" --format markdown"
     )]
     Invite(invite::Invite),
+    /// Report how a debate ended: Markdown, a decision record (MADR) or JSON
+    #[command(
+        after_help = "The report is made from the record alone: every server of the record prints the same bytes. Its last line is for commits.\n\nExample:\n  aw debate result --debate-id 93d8… --wait --format madr --output decision.md"
+    )]
+    Result(ResultCommand),
     /// Save the whole transcript as Markdown, HTML or JSON
     #[command(after_help = "Example:\n  aw debate export --debate-id 93d8… --output debate.md")]
     Export(Export),
@@ -196,7 +203,7 @@ impl DebateCommand {
             DebateCommand::Points(command) => command.shape.format,
             DebateCommand::Open(command) => command.shape.format,
             DebateCommand::Invite(command) => command.shape.format,
-            DebateCommand::Export(_) => Format::Json,
+            DebateCommand::Result(_) | DebateCommand::Export(_) => Format::Json,
             DebateCommand::Verify(command) => command.shape.format,
             DebateCommand::Delete(command) => command.shape.format,
         }
@@ -219,6 +226,7 @@ impl DebateCommand {
             DebateCommand::Types(_) => read::types(),
             DebateCommand::Open(command) => command.run(),
             DebateCommand::Invite(command) => command.run(),
+            DebateCommand::Result(command) => command.run(),
             DebateCommand::Export(command) => command.run(),
             DebateCommand::Verify(command) => command.run(),
             DebateCommand::Delete(command) => command.run(),
@@ -318,7 +326,7 @@ fn step_line(step: &Step, debate: &str, role: &str, next_flags: NextFlags<'_>) -
         Step::Rule(target) => file(on("debate ruling"), target),
         Step::RuleAndClose(target) => file(on("debate ruling"), target).word("--close"),
         // Its --format names the document, so the format of this answer is not passed on.
-        Step::Export => on("debate export"),
+        Step::Result => on("debate result"),
     }
 }
 

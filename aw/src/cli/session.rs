@@ -109,7 +109,16 @@ impl Session {
 
     /// Sends a request whose answer is not in the envelope, and returns its body.
     pub(super) fn raw(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, CliError> {
-        let (call, ends) = (request.call(), self.found + BUDGET);
+        self.raw_until(request, self.found + BUDGET)
+    }
+
+    /// The same after a wait: the request has the time of a whole command.
+    pub(super) fn raw_of_many(&self, request: &Request<Vec<u8>>) -> Result<Vec<u8>, CliError> {
+        self.raw_until(request, Instant::now() + BUDGET)
+    }
+
+    fn raw_until(&self, request: &Request<Vec<u8>>, ends: Instant) -> Result<Vec<u8>, CliError> {
+        let call = request.call();
         let answer = self.client.raw_until(call, ends);
         self.or_found_again(answer, ends, |client, ends| client.raw_until(call, ends))
     }
@@ -183,7 +192,7 @@ impl Session {
 
     /// The part of this advice that the server can follow.
     pub(super) fn followable(&self, advice: Advice) -> Advice {
-        if self.client.is_older() { advice.without_export() } else { advice }
+        if self.client.is_older() { advice.without_result() } else { advice }
     }
 
     /// Warns when the server is of another version.

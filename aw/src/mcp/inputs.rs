@@ -231,6 +231,12 @@ inputs! {
         pub(super) point: Option<String>,
     }
 
+    /// Reads the report of a debate.
+    DebateResult {
+        /// The debate: a UUID
+        pub(super) debate_id: String,
+    }
+
     /// Lists debates.
     DebateList {
         /// Only those in this state
@@ -344,6 +350,7 @@ impl Tool {
             Tool::DebateAppeal => schema_of::<DebateAppeal>(),
             Tool::DebateRequestCompletion => schema_of::<DebateRequestCompletion>(),
             Tool::DebatePoints => schema_of::<DebatePoints>(),
+            Tool::DebateResult => schema_of::<DebateResult>(),
             Tool::DebateList => schema_of::<DebateList>(),
             Tool::DebateRuling => schema_of::<DebateRuling>(),
             Tool::DebateIntervention => schema_of::<DebateIntervention>(),

@@ -140,6 +140,7 @@ impl Toolbox {
             Tool::DebateAppeal => self.appeal(given).await,
             Tool::DebateRequestCompletion => self.request_completion(given).await,
             Tool::DebatePoints => self.points(given).await,
+            Tool::DebateResult => self.report(given).await,
             Tool::DebateList => self.debates(given).await,
             Tool::DebateRuling => self.rule(given).await,
             Tool::DebateIntervention => self.intervene(given).await,

@@ -393,10 +393,7 @@ fn refused(
     };
     match Fix::after(refusal.error(), Some(role), id.is_some_and(|id| id.is_made)) {
         Some(Fix::Wait) => refusal.next(&NextCall::wait(seat, target, NextWait::default())),
-        Some(Fix::Take(step)) => match NextCall::of(step, seat, NextWait::default()) {
-            Some(call) => refusal.next(&call),
-            None => refusal,
-        },
+        Some(Fix::Take(step)) => refusal.next(&NextCall::of(step, seat, NextWait::default())),
         Some(Fix::ReadDebate) => refusal.next(&context()),
         Some(Fix::WrittenBefore) => refusal
             .saying("this text was written here before, with other arguments")

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::inputs::{
-    DebateAppeal, DebateRequestCompletion, DebateRuling, DebateSubmit, DebateWait, Flag, Seconds,
-    Whole,
+    DebateAppeal, DebateRequestCompletion, DebateResult, DebateRuling, DebateSubmit, DebateWait,
+    Flag, Seconds, Whole,
 };
 use super::tools::Tool;
 use crate::api::advice::{Advice, Step};
@@ -80,14 +80,14 @@ impl NextCall {
         NextCall::new(Tool::DebateWait, &wait)
     }
 
-    /// The call that takes this step. No tool exports a transcript.
-    pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Option<Self> {
+    /// The call that takes this step.
+    pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id, dry_run) = (String::new(), None, None, None);
         let call = match step {
             Step::Wait(after) => {
                 let after = after.map(|after| after.0.to_string());
-                return Some(NextCall::wait(seat, after.as_deref(), next_wait));
+                return NextCall::wait(seat, after.as_deref(), next_wait);
             }
             Step::Submit(target) => {
                 let role = Some(seat.role.as_str().to_owned());
@@ -141,9 +141,9 @@ impl NextCall {
                 };
                 NextCall::new(Tool::DebateRuling, &call)
             }
-            Step::Export => return None,
+            Step::Result => return NextCall::new(Tool::DebateResult, &DebateResult { debate_id }),
         };
-        Some(call.with_your(&["content"]))
+        call.with_your(&["content"])
     }
 
     /// The call as text.
@@ -168,10 +168,7 @@ impl NextCalls {
     pub(super) fn of(advice: Advice, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let Advice { next, others } = advice;
         let call = |step| NextCall::of(step, seat, next_wait);
-        NextCalls {
-            next: next.and_then(call),
-            others: others.into_iter().filter_map(call).collect(),
-        }
+        NextCalls { next: next.map(call), others: others.into_iter().map(call).collect() }
     }
 
     /// The calls as text, a line each.

@@ -82,7 +82,7 @@ fn with_history(mut answer: ToolAnswer, point: &QuotedPoint) -> ToolAnswer {
 }
 
 /// With the titles of points, quoted.
-fn quoting_titles(answer: ToolAnswer, points: &[&Point]) -> ToolAnswer {
+pub(super) fn quoting_titles(answer: ToolAnswer, points: &[&Point]) -> ToolAnswer {
     if points.is_empty() {
         return answer;
     }

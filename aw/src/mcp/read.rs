@@ -5,19 +5,41 @@ use std::time::Duration;
 use aw_core::Role;
 
 use super::Toolbox;
-use super::inputs::{DebateGetContext, DebateList, Flag, Whole};
+use super::inputs::{DebateGetContext, DebateList, DebateResult, Flag, Whole};
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
-use super::points::{self, with_titles};
+use super::points::{self, quoting_titles, with_titles};
 use super::quoting::ToolAnswer;
 use super::refusal::ToolRefusal;
-use super::results::{Context, Debates, QUOTED, ToolArgument};
+use super::results::{Context, Debates, QUOTED, ReportPage, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
 use crate::api::advice::Advice;
 use crate::api::client::{self, DebateFilter, Waiter};
-use crate::api::types::{DebateContext, Poll, RulesOrigin};
+use crate::api::types::{DebateContext, Point, Poll, RulesOrigin};
 
 impl Toolbox {
+    pub(super) async fn report(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
+        let input: DebateResult = given.parse()?;
+        let debate = input.debate_id.as_str();
+        let named = |refusal: ToolRefusal| refusal.with_id("debate_id", debate);
+        let report = self.transport.send(&client::report(debate)).await.map_err(named)?;
+        let mut words = format!("{}\n", report.sentence);
+        for point in &report.points {
+            let Point { id, severity, state, .. } = &point.point.point;
+            let ended = point.ended.clone().unwrap_or_else(|| state.to_string());
+            words.push_str(&format!("{} ({severity}): {ended}\n", id.0));
+        }
+        words.push_str(&report.trailer);
+        let page = ReportPage { report, quoted: QUOTED };
+        let titles: Vec<&Point> = page.report.points.iter().map(|one| &one.point.point).collect();
+        let answer = ToolAnswer::new(&page, words).quoting("The title", &page.report.title);
+        let mut answer = quoting_titles(answer, &titles);
+        for ruling in &page.report.rulings {
+            answer = answer.quoting(&format!("Argument {}, a RULING", ruling.seq), &ruling.content);
+        }
+        Ok(answer)
+    }
+
     pub(super) async fn context(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateGetContext = given.parse()?;
         let debate = input.debate_id.as_str();

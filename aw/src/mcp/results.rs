@@ -14,7 +14,7 @@ use super::next_call::NextCall;
 use crate::api::types::{
     self as api, ActionText, Argument, ArgumentIdText, AvailableActions, AvailableText,
     CitedDocument, Debate, DebateIdText, DebateListed, DocumentIdText, DocumentListed, HeldText,
-    KindText, Ledger, OutcomeText, Point, Presence, QuotedPoint, RequestIdText, RoleText,
+    KindText, Ledger, OutcomeText, Point, Presence, QuotedPoint, Report, RequestIdText, RoleText,
     RulesOrigin, Stamp, StateText, Statement,
 };
 
@@ -78,7 +78,7 @@ pub(super) struct Written {
     pub(super) message: String,
     /// What the role should do now.
     pub(super) action: ActionText,
-    /// The call to make now; none once the debate is closed.
+    /// The call to make now.
     #[schema(required = true)]
     pub(super) next: Option<NextCall>,
     /// Other calls that could be made instead.
@@ -172,6 +172,15 @@ pub(super) struct PointPage {
     pub(super) ledger: Option<Ledger>,
     /// The points, with their quotes.
     pub(super) points: Vec<QuotedPoint>,
+    /// How to read others' words.
+    pub(super) quoted: &'static str,
+}
+
+/// The report of a debate.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct ReportPage {
+    /// The report.
+    pub(super) report: Report,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }

@@ -230,6 +230,37 @@ phrases! {
     left_open: "left open", "bỏ ngỏ";
     completed: "completed at the proposer's request", "hoàn tất theo đề nghị của proposer";
 
+    // The report
+    report: "Report", "Báo cáo";
+    report_agreed: "Agreed on {date} after {after}.", "Đồng thuận ngày {date} sau {after}.";
+    report_ruled: "Closed by ruling on {date}.", "Đóng bằng ruling ngày {date}.";
+    report_left_open: "Closed by ruling on {date} with {points} left open.", "Đóng bằng ruling ngày {date}, bỏ ngỏ {points}.";
+    report_completed: "Completed on {date} at the proposer's request.", "Hoàn tất ngày {date} theo đề nghị của proposer.";
+    report_open: "Still open: waiting for the {role} since {date}.", "Chưa đóng: chờ {role} từ ngày {date}.";
+    date_form: "%-d %B %Y", "%-d/%-m/%Y";
+    one_round: "1 round", "1 vòng";
+    many_rounds: "{} rounds", "{} vòng";
+    one_ruling: "1 ruling", "1 ruling";
+    many_rulings: "{} rulings", "{} ruling";
+    and: "and", "và";
+    settled_in: "{state} in v{version}", "{state} ở v{version}";
+    how_it_ended: "How it ended", "Kết thúc";
+    point: "Point", "Point";
+    severity: "Severity", "Mức";
+    point_title: "Title", "Tiêu đề";
+    why_ended: "Rejected or dismissed", "Bị phản đối hoặc bị bác";
+    for_later: "Set aside, left open or late", "Để lại sau, bỏ ngỏ hoặc muộn";
+    nothing_for_later: "No point is set aside, left open or late.", "Không có point nào để lại sau, bỏ ngỏ hoặc muộn.";
+    no_points_raised: "No points were raised.", "Không có point nào được nêu.";
+    keeps_no_points: "The debate keeps no points.", "Debate này không giữ point.";
+    rulings: "Rulings", "Các ruling";
+    ruling_of: "Ruling of {}", "Ruling ngày {}";
+    of_the_record: "Record", "Record";
+    quote_counts: "Quotes: {found} found, {outdated} outdated, {unchecked} unchecked", "Trích dẫn: {found} tìm thấy, {outdated} đã cũ, {unchecked} chưa kiểm tra";
+    newest_hash: "Head", "Head";
+    seal: "Seal", "Seal";
+    for_commits: "For commits", "Cho commit";
+
     // Rules
     rules: "Rules of this debate", "Rules của debate này";
     back_to_debate: "Back to the debate", "Về debate";

@@ -1,4 +1,5 @@
-//! Draws debates as HTML: arguments, points, agents' Markdown and what changed between two texts.
+//! Draws debates: arguments, points, agents' Markdown and what changed between two texts as HTML, and
+//! reports as Markdown.
 //!
 //! The pages, the live socket and the export share what is here, so it uses none of them. Agents'
 //! text becomes HTML in [`markdown`] only. [`i18n`] has every phrase in English and Vietnamese.
@@ -7,4 +8,6 @@ pub(crate) mod argument;
 pub(crate) mod diff;
 pub(crate) mod i18n;
 pub mod markdown;
+pub(crate) mod others_words;
 pub(crate) mod points;
+pub(crate) mod report;

@@ -7,7 +7,7 @@ use aw_core::{Kind, State};
 use serde::{Deserialize, Serialize};
 
 use super::{Exit, RunStopped, Runner, copies, folder, server};
-use crate::api::client::{self, ExportFormat};
+use crate::api::client::{self, ReportFormat};
 use crate::api::types::DebateContext;
 
 /// The `data` of `aw debate run`.
@@ -183,7 +183,7 @@ impl Runner {
                 self.keep()?;
             }
             if self.state.report.is_none() {
-                let request = client::export(&self.state.debate_id, ExportFormat::Markdown);
+                let request = client::result(&self.state.debate_id, ReportFormat::Markdown);
                 let report = server::ask_raw(&*self.line, &request, &|| true)
                     .map_err(|trouble| self.no_server(&trouble))?;
                 let report = String::from_utf8_lossy(&report);

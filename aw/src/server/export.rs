@@ -1,6 +1,5 @@
 //! `/debates/{id}/export`: the whole transcript as Markdown, HTML or JSON.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use aw_core::{Argument, Ledger, Outcome, Seq};
@@ -24,6 +23,7 @@ use crate::api::types::{Stamp, Transcript};
 use crate::kit::texts::Language;
 use crate::policy::Command;
 use crate::render::argument;
+use crate::render::others_words::{literal, name, quoted};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -169,81 +169,12 @@ fn section(argument: &Argument) -> String {
     notes.extend(event.parked().then(|| "parked".to_owned()));
     notes.extend(event.automatic().then(|| "automatic".to_owned()));
     notes.extend((event.close() == Some(true)).then(|| "closes the debate".to_owned()));
-    // Markdown renderers end a line at a lone CR, so it must be quoted as a line.
-    let content = argument.content.as_str().replace("\r\n", "\n").replace('\r', "\n");
-    let quoted: String = content
-        .lines()
-        .map(|line| if line.is_empty() { ">\n".to_owned() } else { format!("> {line}\n") })
-        .collect();
     format!(
-        "\n## {}. {} ({})\n\n{}\n\n{quoted}",
+        "\n## {}. {} ({})\n\n{}\n\n{}",
         argument.seq,
         event.kind(),
         event.role(),
         notes.join(", "),
+        quoted(argument.content.as_str()),
     )
-}
-
-/// A name as inline code, so that it cannot imitate the transcript's own words.
-fn name(text: &str) -> String {
-    let text = visible(text);
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    // A backtick at an end would join the fence.
-    let room = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
-    format!("{fence}{room}{text}{room}{fence}")
-}
-
-/// Escapes all Markdown in a line.
-fn literal(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in visible(text).chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '~' | '|' | '#') {
-            escaped.push('\\');
-        }
-        escaped.push(c);
-    }
-    escaped
-}
-
-/// Replaces the characters that change the direction of a text by their names.
-fn visible(line: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
-    let mut named = String::with_capacity(line.len());
-    for c in line.chars() {
-        if turns(c) {
-            // Writing to a String cannot fail.
-            let _ = write!(named, "U+{:04X}", u32::from(c));
-        } else {
-            named.push(c);
-        }
-    }
-    named
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_cannot_end_its_code_fence() {
-        assert_eq!(name("An's laptop"), "`An's laptop`");
-        assert_eq!(name("a `b` c"), "``a `b` c``");
-        assert_eq!(name("`"), "`` ` ``");
-        assert_eq!(name("``x"), "``` ``x ```");
-        assert_eq!(name("a\u{202e}b"), "`aU+202Eb`");
-    }
-
-    #[test]
-    fn an_escaped_line_renders_as_it_was_written() {
-        for line in ["# <img src=x> ![a](b) `c` *d* _e_ ~f~ | &lt; \\", "Keep one SQLite file?"] {
-            let drawn = comrak::markdown_to_html(
-                &format!("# {}", literal(line)),
-                &comrak::Options::default(),
-            );
-            let text = drawn.trim().trim_start_matches("<h1>").trim_end_matches("</h1>");
-            let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-            assert_eq!(text, line);
-        }
-    }
 }

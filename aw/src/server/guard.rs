@@ -129,8 +129,9 @@ impl Guard {
             return Ok(Admission::Admitted(caller, BrowserSession(None)));
         }
         // The script of a page sends the cookie instead of a token. It only reads; pages write by forms.
-        let reads =
-            method == Method::GET && (uri.path() == "/ws" || uri.path().ends_with("/export"));
+        let path = uri.path();
+        let is_document = path.ends_with("/export") || path.ends_with("/result");
+        let reads = method == Method::GET && (path == "/ws" || is_document);
         let sessions = if page || reads { sessions_of(headers) } else { Vec::new() };
         for session in sessions {
             if let Some(holder) = record.holder(session).await?

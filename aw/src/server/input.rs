@@ -136,15 +136,15 @@ impl FromRequestParts<App> for Segment {
     }
 }
 
-/// The ids of a debate and of a point in a path.
-pub(super) struct PointPath(pub(super) String, pub(super) String);
+/// Two segments of a path.
+pub(crate) struct Segments(pub(crate) String, pub(crate) String);
 
-impl FromRequestParts<App> for PointPath {
+impl FromRequestParts<App> for Segments {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         match Path::<(String, String)>::from_request_parts(parts, app).await {
-            Ok(Path((debate, point))) => Ok(PointPath(debate, point)),
+            Ok(Path((first, second))) => Ok(Segments(first, second)),
             Err(_) => Err(Problem::input("id", "an id in the path is not UTF-8")),
         }
     }

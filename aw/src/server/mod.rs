@@ -30,6 +30,7 @@ mod points;
 mod quotas;
 mod rates;
 mod response_budget;
+mod result;
 mod seats;
 mod serve;
 mod socket;
@@ -186,6 +187,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::wait))
         .routes(routes!(debates::set_presence))
         .routes(routes!(export::export))
+        .routes(routes!(result::result))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))
         .routes(routes!(documents::list, documents::create))

@@ -40,6 +40,7 @@ const GROUPS: [LinkGroup; 3] = [
             ("delete_debate", "id", Detail::Unused),
             ("type_of_debate", "id", Detail::Unused),
             ("export_debate", "id", Detail::Unused),
+            ("report_debate", "id", Detail::Unused),
             ("verify_debate", "id", Detail::Unused),
             ("list_points", "id", Detail::Unused),
             ("get_point", "id", Detail::Unused),

@@ -4,7 +4,7 @@ use aw_core::{Move, PointId, PointRules, Role, Severity, Verdict};
 
 use super::access::Access;
 use super::error::Problem;
-use super::input::{self, Body, PointPath, Segment};
+use super::input::{self, Body, Segment, Segments};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::to_api::quoted_points;
@@ -77,7 +77,7 @@ pub(super) async fn list(access: Access, Segment(id): Segment) -> JsonResult<Poi
         ReadErrors,
     )
 )]
-pub(super) async fn one(access: Access, PointPath(id, point): PointPath) -> JsonResult<OnePoint> {
+pub(super) async fn one(access: Access, Segments(id, point): Segments) -> JsonResult<OnePoint> {
     let id = input::debate_id(&access.app, &id).await?;
     let point: PointId = point
         .parse()

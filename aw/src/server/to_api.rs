@@ -7,12 +7,15 @@ use aw_record as record;
 
 use crate::api::types::{
     Argument, AvailableActions, Checked, CitedDocument, Debate, DebateContext, DebateEvent,
-    DebateList, DebateListed, Document, DocumentList, DocumentListed, Flaw, KeptVersion,
-    LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point, PointAdvice, PointSettings,
-    PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Rounds, RulesOrigin, Seat, Sign, Stamp,
-    Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Working, Written,
+    DebateList, DebateListed, Document, DocumentList, DocumentListed, EndedPoint, Flaw,
+    KeptVersion, LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point, PointAdvice,
+    PointSettings, PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Report, ReportAuthor,
+    ReportAuthors, ReportDocument, ReportQuotes, ReportRounds, ReportRuling, Rounds, RulesOrigin,
+    Seat, Sign, Stamp, Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Working,
+    Written,
 };
 use crate::kit::texts::BuiltIn;
+use crate::render::report::DebateReport;
 
 /// The most points that an answer lists.
 const POINTS_SHOWN: usize = 50;
@@ -302,6 +305,72 @@ impl Transcript {
             documents: Vec::new(),
             type_texts: texts.map(Into::into),
             seal: seal.map(Text),
+        }
+    }
+}
+
+impl Report {
+    /// The report of a debate.
+    pub(super) fn of(data: &record::ReportData) -> Self {
+        let head = &data.debate;
+        let report = DebateReport::of(data);
+        let ledger = head.debate.ledger.as_ref();
+        let ended = |point: QuotedPoint, record: &record::PointRecord| EndedPoint {
+            point,
+            ended: report.ended(&record.point),
+        };
+        let authors = |role| report.authors(role).map(Into::into).collect();
+        let counts = report.quote_counts();
+        Report {
+            debate_id: Text(head.id),
+            title: head.title.as_str().to_owned(),
+            outcome: head.outcome.into(),
+            sentence: report.sentence(),
+            debate_state: head.state().into(),
+            rounds: ReportRounds { used: data.rounds, limit: ledger.map(aw_core::Ledger::limit) },
+            rulings: data
+                .rulings
+                .iter()
+                .map(|ruling| ReportRuling {
+                    seq: ruling.seq.0,
+                    content: ruling.content.as_str().to_owned(),
+                    close: ruling.event.close() == Some(true),
+                })
+                .collect(),
+            documents: report
+                .documents()
+                .into_iter()
+                .map(|(document, version)| ReportDocument { document_id: Text(document), version })
+                .collect(),
+            points: ledger
+                .map(|ledger| quoted_points(ledger, &data.points))
+                .unwrap_or_default()
+                .into_iter()
+                .zip(&data.points)
+                .map(|(point, record)| ended(point, record))
+                .collect(),
+            authors: ReportAuthors {
+                proposer: authors(Role::Proposer),
+                opponent: authors(Role::Opponent),
+                arbitrator: authors(Role::Arbitrator),
+            },
+            quotes: ReportQuotes {
+                found: counts.found,
+                outdated: counts.outdated,
+                unchecked: counts.unchecked,
+            },
+            head: Text(data.newest_hash),
+            seal: data.seal.map(Text),
+            trailer: report.trailer(),
+        }
+    }
+}
+
+impl From<&record::Authorship> for ReportAuthor {
+    fn from(one: &record::Authorship) -> Self {
+        ReportAuthor {
+            author: one.author.as_ref().map(|author| author.as_str().to_owned()),
+            seat: one.seat.as_ref().map(|seat| seat.as_str().to_owned()),
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::sync::LazyLock;
 
 use axum::body::Body;
-use axum::extract::Path;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
@@ -14,6 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::page_request::gzip;
 use crate::server::Problem;
+use crate::server::input::Segments;
 
 struct Asset {
     name: &'static str,
@@ -51,10 +51,7 @@ pub(crate) static FOLDER: LazyLock<String> = LazyLock::new(|| {
 static COMPRESSED: LazyLock<Vec<Vec<u8>>> =
     LazyLock::new(|| ASSETS.iter().map(|asset| gzip(asset.bytes)).collect());
 
-pub(super) async fn serve(
-    Path((folder, name)): Path<(String, String)>,
-    headers: HeaderMap,
-) -> Response {
+pub(super) async fn serve(Segments(folder, name): Segments, headers: HeaderMap) -> Response {
     let ours = FOLDER.ends_with(&format!("/{folder}"));
     let asset = ASSETS.iter().position(|asset| ours && asset.name == name);
     let Some(asset) = asset else {

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 
 use askama::Template;
 use aw_core::{ArgumentId, DebateId, Kind, Outcome, Role, Seq, State as DebateState, Via};
-use aw_record::{DebateHead, PageData};
-use axum::extract::Path;
+use aw_record::{DebateHead, PageData, ReportData};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -27,7 +26,8 @@ use crate::render::argument::{ArgumentContext, ArgumentView};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::render::points::PointsView;
-use crate::server::input::{Params, Segment};
+use crate::render::report::ReportView;
+use crate::server::input::{Params, Segment, Segments};
 use crate::server::{Access, App, DRAWING, Problem, input};
 use panel::Panel;
 use presence::{RolePresence, roles};
@@ -96,6 +96,8 @@ struct Live {
     panel: Option<Panel>,
     /// The panel of points, as HTML.
     points: Option<String>,
+    /// The report of a closed debate, as HTML.
+    report: Option<String>,
     /// Whether the reader may rule.
     rules: bool,
     can_intervene: bool,
@@ -155,13 +157,13 @@ async fn show(
 ) -> Response {
     // It waits for its turn before it reads, so that waiting pages hold no memory.
     let turn = DRAWING.take().await;
-    let data = match page_data(access, id, asked).await {
-        Ok(data) => data,
+    let (data, report) = match page_data(access, id, asked).await {
+        Ok(read) => read,
         Err(problem) => return error_page::page(request, &problem.into()),
     };
     let drawing = {
         let (app, request, asked) = (access.app.clone(), request.clone(), asked.clone());
-        move || draw(&app, &request, &data, &asked, notice, draft)
+        move || draw(&app, &request, &data, report.as_ref(), &asked, notice, draft)
     };
     match turn.run(drawing).await {
         Ok(page) => page,
@@ -173,12 +175,13 @@ fn draw(
     app: &App,
     request: &PageRequest,
     data: &PageData,
+    report: Option<&ReportData>,
     asked: &DebateQuery,
     notice: Option<Notice>,
     draft: RulingDraft,
 ) -> Response {
     let t = request.phrases;
-    let live = live(app, request, data, draft);
+    let live = live(app, request, data, report, draft);
     if request.is_script() {
         return request.page(&live);
     }
@@ -227,10 +230,21 @@ fn draw(
     request.page(&page)
 }
 
-async fn page_data(access: &Access, id: &str, asked: &DebateQuery) -> Result<PageData, Problem> {
-    let debate: DebateId = input::id("debate_id", id)?;
+/// The data of the page and, once the debate is closed, of its report.
+async fn page_data(
+    access: &Access,
+    id: &str,
+    asked: &DebateQuery,
+) -> Result<(PageData, Option<ReportData>), Problem> {
+    let id: DebateId = input::id("debate_id", id)?;
     let before = asked.before.map(|before| Seq(before.max(2)));
-    Ok(access.debate(Command::DebateGetContext, debate)?.page_data(before, WINDOW).await?)
+    let debate = access.debate(Command::DebateGetContext, id)?;
+    let data = debate.page_data(before, WINDOW).await?;
+    let report = match data.debate.state() {
+        DebateState::Closed => Some(access.debate(Command::DebateResult, id)?.report().await?),
+        _ => None,
+    };
+    Ok((data, report))
 }
 
 /// The `seq` of each argument on the page.
@@ -239,7 +253,13 @@ fn places(data: &PageData) -> HashMap<ArgumentId, Seq> {
     all.map(|argument| (argument.id, argument.seq)).collect()
 }
 
-fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -> Live {
+fn live(
+    app: &App,
+    request: &PageRequest,
+    data: &PageData,
+    report: Option<&ReportData>,
+    draft: RulingDraft,
+) -> Live {
     let t = request.phrases;
     let head = &data.debate;
     let state = head.state();
@@ -286,6 +306,7 @@ fn live(app: &App, request: &PageRequest, data: &PageData, draft: RulingDraft) -
             .collect(),
         points: PointsView::of(head, &data.points, t, &|seq| href(data, seq))
             .map(|view| view.html()),
+        report: report.map(|report| ReportView::of(report, t, &|seq| href(data, seq)).html()),
         panel: rules.then(|| Panel::of(app, t, data, &draft)).flatten(),
         rules,
         can_intervene: rules && !closed && standing.pending().is_none(),
@@ -461,10 +482,7 @@ struct Preview {
 }
 
 /// The Markdown of an argument.
-pub(super) async fn text(
-    access: Access,
-    Path((id, seq)): Path<(String, String)>,
-) -> Result<Response, Problem> {
+pub(super) async fn text(access: Access, Segments(id, seq): Segments) -> Result<Response, Problem> {
     let debate: DebateId = input::id("debate_id", &id)?;
     // A larger number is after the last argument too.
     let seq = input::value::<u64>("seq", &seq)?.min(i64::MAX as u64);

@@ -84,9 +84,9 @@ impl Script {
         let Some((number, step)) = turn else { return stuck("there was no turn", last) };
         let answer = ToolAnswer::of(&step.result);
         match &answer.next {
+            _ if answer.is_closed => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if answer.is_a_turn() => self.answer(talk, number, &answer),
             Some(next) => calls(&next.tool, next.arguments.clone()),
-            None if answer.is_closed => Reply::Say(LAST_WORDS.to_owned()),
             None => stuck("it does not say what to do next", step),
         }
     }

@@ -282,7 +282,7 @@ fn requests_of(debate: &str) -> Vec<(Method, String, Value)> {
         ("/ruling", json!({"content": "x"})),
         ("/intervention", json!({})),
     ];
-    let read = ["", "?limit=3", "/poll?role=proposer", "/wait?role=opponent", "/export"];
+    let read = ["", "?limit=3", "/poll?role=proposer", "/wait?role=opponent", "/export", "/result"];
     let path = |rest: &str| format!("/debates/{debate}{rest}");
     let mut all = vec![(Method::DELETE, path(""), Value::Null)];
     all.extend(read.map(|rest| (Method::GET, path(rest), Value::Null)));

@@ -356,6 +356,7 @@ async fn a_malformed_id_is_refused_wherever_it_stands() {
             format!("/debates/{bad}/poll?role=proposer"),
             format!("/debates/{bad}/wait?role=proposer"),
             format!("/debates/{bad}/export"),
+            format!("/debates/{bad}/result"),
             format!("/ws?debate_id={bad}"),
         ] {
             let error = world.get(&path).await.refused(400, "INVALID_INPUT");
@@ -419,6 +420,7 @@ async fn an_unknown_query_value_is_refused_with_its_field() {
         (format!("{context}?limit=-1"), "limit"),
         (format!("{context}?limit=x"), "limit"),
         (format!("{context}/export?format=pdf"), "format"),
+        (format!("{context}/result?format=html"), "format"),
         (format!("{context}/poll"), "role"),
         (format!("{context}/poll?role="), "role"),
         (format!("{context}/wait?role=judge"), "role"),
@@ -552,6 +554,7 @@ async fn percent_encoded_nonsense_is_answered_in_the_envelope() {
             ("GET", format!("/debates/{part}/poll?role=proposer")),
             ("GET", format!("/debates/{part}/wait?role=proposer")),
             ("GET", format!("/debates/{part}/export")),
+            ("GET", format!("/debates/{part}/result")),
             ("POST", format!("/debates/{part}/arguments")),
             ("POST", format!("/debates/{part}/appeal")),
             ("POST", format!("/debates/{part}/resolution")),

@@ -14,6 +14,7 @@ mod pages;
 mod presence;
 pub mod raw_http;
 mod records;
+mod result;
 mod servers;
 mod signing_in;
 pub mod token_server;

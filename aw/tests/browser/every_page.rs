@@ -119,6 +119,9 @@ pub async fn every_page(world: &World) -> Vec<PageState> {
     points.says("opponent", RESOLVED).await;
     points.completes("Settled.").await;
     show("debate-points-agreed", format!("/debate/{}", points.debate.id));
+    let points = PointDebate::appealed(world).await;
+    points.debate.rule(json!({"content": LEFT_OPEN, "close": true})).await.created();
+    show("debate-points-left-open", format!("/debate/{}", points.debate.id));
 
     let gone = world.debate("To be deleted").await;
     world.delete(&format!("/debates/{}", gone.id)).await.ok();
@@ -246,6 +249,10 @@ pub const RESOLVED: &str = "### VERDICT [agree]
 > 1. The worker retries the POST up to 3 times.
 > 2. Old rows are deleted after 30 days.
 Read all of it.";
+
+/// A RULING that dismisses a point and leaves another open.
+pub const LEFT_OPEN: &str = "### P2 [dismissed] The ledger service keeps them.\n\
+    ### NEW [major] Name the owner\nNobody is named.";
 
 const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
 

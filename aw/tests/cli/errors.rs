@@ -139,6 +139,7 @@ fn a_refusal_of_the_server_is_printed_whole() {
     aw.run(&["debate", "wait", "--debate-id", &nobody, "--role", "proposer"])
         .refused(2, "DEBATE_NOT_FOUND");
     aw.run(&["debate", "export", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
+    aw.run(&["debate", "result", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
     aw.run(&["debate", "open", "--debate-id", &nobody]).refused(2, "DEBATE_NOT_FOUND");
     aw.run(&["debate", "delete", "--debate-id", &nobody, "--confirm"])
         .refused(2, "DEBATE_NOT_FOUND");
@@ -229,6 +230,7 @@ fn a_refusal_names_the_last_good_step() {
         (format!("aw debate get-context --debate-id {nobody}"), "aw debate list".to_owned()),
         (format!("aw debate wait --debate-id {nobody} --role proposer"), "aw debate list".into()),
         (format!("aw debate export --debate-id {nobody}"), "aw debate list".into()),
+        (format!("aw debate result --debate-id {nobody}"), "aw debate list".into()),
         (format!("aw debate verify --debate-id {nobody}"), "aw debate list".into()),
         (format!("aw debate delete --debate-id {nobody} --confirm"), "aw debate list".into()),
         ("aw debate get-context --debate-id 93d8".into(), "aw debate list".into()),
@@ -425,7 +427,7 @@ fn a_closed_debate_refuses_every_move() {
     open.aw.quietly(&["debate", "intervention", on[0], on[1]]).ok();
     open.aw.quietly(&["debate", "ruling", on[0], on[1], "--close", "--content", "Enough."]).ok();
     let refused = open.submit("opponent", &open.motion, &["--content", "But"]);
-    assert_eq!(refused.next(), format!("aw debate export --debate-id {}", open.debate));
+    assert_eq!(refused.next(), format!("aw debate result --debate-id {}", open.debate));
     refused.refused(5, "ACTION_NOT_ALLOWED");
     open.aw.run(&["debate", "intervention", on[0], on[1]]).refused(5, "ACTION_NOT_ALLOWED");
     open.aw.transcript("errors_when_closed");

@@ -20,6 +20,7 @@ const COMMANDS: &[&str] = &[
     "debate types",
     "debate open",
     "debate invite",
+    "debate result",
     "debate export",
     "debate verify",
     "debate delete",

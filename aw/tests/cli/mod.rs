@@ -11,6 +11,7 @@ mod errors;
 mod help;
 mod next;
 mod points;
+mod result;
 mod roles;
 mod seeds;
 mod servers;

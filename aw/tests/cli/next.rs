@@ -198,10 +198,10 @@ fn every_line_works(flags: &[&'static str]) {
     assert_eq!(resolved.data()["debate_state"], "CLOSED");
     assert_eq!(resolved.data()["action"], "debate_closed");
 
-    // debate_closed: the transcript, and never a wait.
-    let export = format!("aw debate export --debate-id {}", agents.debate);
-    assert_eq!(resolved.next(), export);
-    assert!(agents.aw.sh(&export).stdout.contains("B, and cheap."));
+    // debate_closed: the report, and never a wait.
+    let result = format!("aw debate result --debate-id {}", agents.debate);
+    assert_eq!(resolved.next(), result);
+    assert!(agents.aw.sh(&result).stdout.contains("Completed on "));
     for ran in [
         agents.debate("wait", &["--role", "proposer"]),
         agents.debate("wait", &["--role", "opponent"]),
@@ -210,13 +210,13 @@ fn every_line_works(flags: &[&'static str]) {
     ] {
         let whole = ran.ok();
         assert_eq!(whole["content"][0]["data"]["action"], "debate_closed");
-        assert_eq!(whole["metadata"]["next_command"], *export, "{whole}");
+        assert_eq!(whole["metadata"]["next_command"], *result, "{whole}");
         assert!(whole["metadata"]["alternatives"].is_null(), "{whole}");
     }
     let late = agents
         .debate("submit", &["--role", "opponent", "--target-id", &ruling, "--content", "But"]);
     late.refused(5, "ACTION_NOT_ALLOWED");
-    assert_eq!(late.next(), export);
+    assert_eq!(late.next(), result);
 }
 
 fn alternatives(ran: &Ran) -> Vec<String> {

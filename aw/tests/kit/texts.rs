@@ -219,7 +219,7 @@ fn the_commands_of_a_role_are_those_of_the_contract() {
         };
         let [yours, others, persons] = lists[..] else { panic!("{role} {lang}: {lists:?}") };
         let has = |line: &str, command: &str| line.contains(&format!("`aw {command}`"));
-        for command in ["debate generate-id", "debate wait", "debate export", "docs diff"] {
+        for command in ["debate generate-id", "debate wait", "debate result", "docs diff"] {
             assert!(has(yours, command), "{role} {lang}: {command}");
         }
         for (command, whose) in [

@@ -68,6 +68,7 @@ fn reads_are_retried_three_times_too() {
         &["debate", "list"][..],
         &["debate", "get-context", "--debate-id", &debate],
         &["debate", "export", "--debate-id", &debate],
+        &["debate", "result", "--debate-id", &debate],
         &["docs", "list"],
     ] {
         let proxy = Fake::cutting(3, &machine.listen);

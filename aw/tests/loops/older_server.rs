@@ -237,6 +237,7 @@ fn an_older_server_refuses_unknown_requests_with_a_reason() {
         &["docs", "create", "--summary", "s", "--content", "c"][..],
         &["docs", "list"],
         &["debate", "export", "--debate-id", &debate],
+        &["debate", "result", "--debate-id", &debate],
         &["debate", "verify"],
         &["debate", "list", "--search", "plan"],
         &["debate", "wait", "--debate-id", &debate, "--role", "arbitrator"],

@@ -321,6 +321,7 @@ async fn a_seat_has_the_tools_of_its_role_and_no_more() {
     let reading = [
         "debate_get_context",
         "debate_points",
+        "debate_result",
         "debate_list",
         "docs_get",
         "docs_list",

@@ -6,10 +6,11 @@ use super::programs::Programs;
 use crate::loops::machine::{Going, Machine, Ran};
 use crate::world::text;
 
-const READING: [&str; 7] = [
+const READING: [&str; 8] = [
     "debate_get_context",
     "debate_wait",
     "debate_points",
+    "debate_result",
     "debate_list",
     "docs_get",
     "docs_list",

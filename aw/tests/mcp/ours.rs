@@ -15,7 +15,7 @@ pub const PREVIOUS: &str = "2025-11-25";
 pub const CURRENT: &str = "2026-07-28";
 
 /// Every tool.
-pub const TOOLS: [&str; 15] = [
+pub const TOOLS: [&str; 16] = [
     "debate_create",
     "debate_get_context",
     "debate_submit",
@@ -23,6 +23,7 @@ pub const TOOLS: [&str; 15] = [
     "debate_appeal",
     "debate_request_completion",
     "debate_points",
+    "debate_result",
     "debate_list",
     "debate_ruling",
     "debate_intervention",

@@ -173,7 +173,7 @@ fn server(aw: &Aw) -> Pid {
 fn nothing_is_started_until_a_tool_needs_it() {
     let aw = Aw::new();
     let mut host = Host::start(&aw, &[]);
-    assert_eq!(host.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), 13);
+    assert_eq!(host.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), 14);
     assert_eq!(host.ask("prompts/list", json!({}))["prompts"].as_array().unwrap().len(), 3);
     assert_eq!(host.ask("resources/list", json!({}))["resources"].as_array().unwrap().len(), 6);
     host.ask("resources/templates/list", json!({}));
@@ -421,7 +421,7 @@ fn a_malformed_message_does_not_end_the_session() {
     for noise in ["", "hello", "{", "[]", "7", "\u{feff}", r#"{"jsonrpc":"2.0","id":90}"#] {
         host.stdin.as_mut().unwrap().write_all(format!("{noise}\n").as_bytes()).unwrap();
     }
-    assert_eq!(host.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), 13);
+    assert_eq!(host.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), 14);
     assert_eq!(host.answer("debates/delete", json!({}))["error"]["code"], -32601);
     assert_eq!(host.answer("tools/call", json!({"name": "nothing"}))["error"]["code"], -32602);
 }

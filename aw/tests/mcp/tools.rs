@@ -8,7 +8,7 @@ use super::ours::{Client, TOOLS};
 use crate::world::{World, new_id, text};
 
 /// Who may use what, written down from the contract: proposer, opponent, arbitrator, nobody named.
-const POLICY: [(&str, [bool; 4]); 15] = [
+const POLICY: [(&str, [bool; 4]); 16] = [
     ("debate_create", [true, false, false, true]),
     ("debate_get_context", [true, true, true, true]),
     ("debate_submit", [true, true, false, true]),
@@ -16,6 +16,7 @@ const POLICY: [(&str, [bool; 4]); 15] = [
     ("debate_appeal", [true, false, false, true]),
     ("debate_request_completion", [true, false, false, true]),
     ("debate_points", [true, true, true, true]),
+    ("debate_result", [true, true, true, true]),
     ("debate_list", [true, true, true, true]),
     ("debate_ruling", [false, false, true, false]),
     ("debate_intervention", [false, false, true, false]),
@@ -33,7 +34,7 @@ fn arguments(tool: &str, debate: &str, target: &str, document: &str, role: &str)
     let said = "Words.";
     match tool {
         "debate_create" => json!({"title": "T", "type": "general_debate", "content": said}),
-        "debate_get_context" | "debate_points" => json!({"debate_id": debate}),
+        "debate_get_context" | "debate_points" | "debate_result" => json!({"debate_id": debate}),
         "debate_submit" => {
             json!({"debate_id": debate, "role": role, "target_id": target, "content": said})
         }
@@ -217,7 +218,17 @@ async fn a_whole_debate_follows_the_advised_calls() {
     for (client, call) in [(&proposer, &asked["next"]), (&opponent, &agreed["next"])] {
         let end = follow(client, call, "").await;
         assert_eq!(end["action"], "debate_closed");
-        assert!(end["next"].is_null(), "{end}");
+        let result = client.result("debate_result", end["next"]["arguments"].clone()).await;
+        let report = &result["structuredContent"]["report"];
+        assert_eq!(
+            (&end["next"]["tool"], &report["outcome"]),
+            (&"debate_result".into(), &"ruled".into())
+        );
+        let blocks = result["content"].as_array().unwrap();
+        let said: Vec<&str> = blocks.iter().map(|block| block["text"].as_str().unwrap()).collect();
+        assert!(said[0].starts_with("Closed by ruling on 1 January 2026.\n"), "{said:?}");
+        assert!(said[0].ends_with(report["trailer"].as_str().unwrap()), "{said:?}");
+        assert!(said.iter().any(|block| block.ends_with("> It holds.\n")), "{said:?}");
     }
     let record = world.get(&format!("/debates/{debate}")).await.ok();
     assert_eq!(record["motion"]["author"], "Ann");

@@ -23,6 +23,7 @@ pub const GRID: &str = "
     DELETE /debates/{id}                                    ???? ++ --- --- --- ---
     GET    /debates/{id}/type                               ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/export                             ???? ++ ++- ++- ++- ++-
+    GET    /debates/{id}/result                             ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/points                             ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/points/{point}                     ???? 00 00- 00- 00- 00-
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-

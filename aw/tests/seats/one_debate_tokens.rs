@@ -225,7 +225,9 @@ async fn unknown_and_forbidden_ids_get_the_same_error() {
     for role in ROLES {
         let token = scene.token(Who::Seat(role, Bound::Here)).await.unwrap();
         let none = new_id();
-        for path in ["/debates/{id}", "/debates/{id}/export", "/debates/{id}/type"] {
+        for path in
+            ["/debates/{id}", "/debates/{id}/export", "/debates/{id}/result", "/debates/{id}/type"]
+        {
             let refused = async |id: &str| {
                 let path = path.replace("{id}", id);
                 let error = by(&world, &token, Method::GET, &path, None).await;

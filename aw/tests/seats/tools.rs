@@ -23,6 +23,7 @@ const GRID: &str = "
     CALL debate_appeal              APPEAL                  ???? ++ ++- --- --- ---
     CALL debate_request_completion  RESOLUTION              ???? ++ ++- --- --- ---
     CALL debate_points                                      ???? ++ ++- ++- ++- ++-
+    CALL debate_result                                      ???? ++ ++- ++- ++- ++-
     CALL debate_list                                        ???? ++ +++ +++ +++ +++
     CALL debate_ruling              RULING                  ???? -- --- --- ++- ---
     CALL debate_intervention        INTERVENTION            ???? -- --- --- ++- ---
@@ -85,6 +86,7 @@ async fn a_token_is_shown_the_tools_of_its_role_and_no_others() {
     let reading = [
         "debate_get_context",
         "debate_points",
+        "debate_result",
         "debate_list",
         "docs_get",
         "docs_list",
@@ -175,7 +177,7 @@ fn arguments(scene: &Scene<'_>, row: &Row) -> Value {
             "content": "Motion",
         }),
         "debate_get_context" if role.is_empty() => json!({"debate_id": debate}),
-        "debate_points" => json!({"debate_id": debate}),
+        "debate_points" | "debate_result" => json!({"debate_id": debate}),
         "debate_get_context" => json!({"debate_id": debate, "role": role}),
         "debate_wait" => json!({"debate_id": debate, "role": role, "deadline": 0}),
         "debate_submit" => {

@@ -25,6 +25,7 @@ mod page_data;
 mod points;
 mod postgres;
 mod read;
+mod report;
 mod restore;
 mod rows;
 mod search;
@@ -64,8 +65,8 @@ pub(crate) use verify::VerifyWalk;
 use crate::{
     CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
-    NewVersion, PageData, Pass, PointRecord, Rehearsed, Seat, Selection, Stretch, Surroundings,
-    TypeTexts, Verified, VersionList,
+    NewVersion, PageData, Pass, PointRecord, Rehearsed, ReportData, Seat, Selection, Stretch,
+    Surroundings, TypeTexts, Verified, VersionList,
 };
 use points::NormalForms;
 use postgres::Postgres;
@@ -621,6 +622,11 @@ impl Store {
         limit: u64,
     ) -> Result<PageData, Failure> {
         self.read_long(move |db| about(debate, page_data::read(db, debate, before, limit))).await
+    }
+
+    /// What the report of a debate shows.
+    pub(crate) async fn report(&self, debate: DebateId) -> Result<ReportData, Failure> {
+        self.read_long(move |db| about(debate, report::read(db, debate))).await
     }
 
     pub(crate) async fn place(

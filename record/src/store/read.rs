@@ -222,7 +222,7 @@ pub(super) fn piece(
 }
 
 /// The same, within `room`, which it reduces.
-fn run(
+pub(super) fn run(
     db: &Db<'_>,
     known: &DebateRow,
     which: Selection,

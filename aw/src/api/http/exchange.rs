@@ -33,6 +33,14 @@ pub(super) struct Reply {
 }
 
 impl Reply {
+    /// The document that this answer is, or the failure.
+    pub(super) fn document(self) -> Result<Value, Trouble> {
+        if !(200..300).contains(&self.status) {
+            return self.data();
+        }
+        serde_json::from_slice(&self.body).map_err(|error| Trouble::Unreadable(error.to_string()))
+    }
+
     /// The data in the envelope, or the failure that this answer is.
     pub(super) fn data(self) -> Result<Value, Trouble> {
         let Reply { status, retry_after, body } = self;

@@ -31,7 +31,7 @@ pub(super) fn is_its_answer(call: &Call, data: &Value) -> bool {
         Operation::ListDebates { .. } => data["debates"].is_array() && lacks("total_is_exact"),
         Operation::ReadDebate => lacks("presence"),
         Operation::Write => data["argument"].is_object() && lacks("next_argument_id_to_wait"),
-        Operation::Other => false,
+        Operation::Document | Operation::Other => false,
     }
 }
 
@@ -48,7 +48,10 @@ pub(super) fn adapted(call: &Call, mut data: Value) -> Result<Value, Value> {
             data["missed"] = json!([]);
             data["replayed"] = false.into();
         }
-        Operation::Health | Operation::ListDebates { .. } | Operation::Other => {}
+        Operation::Health
+        | Operation::ListDebates { .. }
+        | Operation::Document
+        | Operation::Other => {}
     }
     Ok(data)
 }
@@ -156,7 +159,7 @@ pub(super) fn completed(call: &Call, mut data: Value) -> Value {
             complete_debate(&mut data["debate"]);
             complete_argument(&mut data["argument"]);
         }
-        Operation::Other => {}
+        Operation::Document | Operation::Other => {}
     }
     data
 }

@@ -1,6 +1,5 @@
 //! The commands that read debates, and the one that hides them.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,35 +75,6 @@ pub(in crate::cli) struct Open {
     debate_id: Option<String>,
     #[command(flatten)]
     pub(super) shape: Shape,
-}
-
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Export {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
-    /// Write it to this file instead of stdout
-    #[arg(long, short, value_name = "PATH")]
-    output: Option<PathBuf>,
-    /// markdown (every argument quoted), html (one page that needs no other file) or json (every
-    /// field)
-    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
-    format: ExportArg,
-    /// Log each step on stderr
-    #[arg(long)]
-    verbose: bool,
-}
-
-/// What a transcript becomes.
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-pub(in crate::cli) enum ExportArg {
-    /// Markdown, every argument quoted
-    #[default]
-    Markdown,
-    /// One page that needs nothing else
-    Html,
-    /// JSON, every field
-    Json,
 }
 
 #[derive(Debug, clap::Args)]
@@ -378,31 +348,6 @@ struct Opened {
     opened: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Stamp>,
-}
-
-impl Export {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
-        let session = Session::open(self.verbose).map_err(named)?;
-        let format = match self.format {
-            ExportArg::Markdown => client::ExportFormat::Markdown,
-            ExportArg::Html => client::ExportFormat::Html,
-            ExportArg::Json => client::ExportFormat::Json,
-        };
-        let transcript = session.raw(&client::export(&self.debate_id, format)).map_err(named)?;
-        let Some(output) = &self.output else { return Ok(Shown::Raw(transcript)) };
-        fs::write(output, &transcript).map_err(|error| {
-            named(CliError::input(format!("{} cannot be written: {error}", output.display())))
-                .suggest("Give another path with --output")
-        })?;
-        let data = json!({
-            "debate_id": self.debate_id,
-            "output": output.display().to_string(),
-            "format": format.as_str(),
-            "bytes": transcript.len(),
-        });
-        Ok(Shown::Answer(Answer::new(data, human::fields).message("Transcript written")))
-    }
 }
 
 impl Delete {

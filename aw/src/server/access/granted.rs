@@ -9,8 +9,9 @@ use aw_core::{
 };
 use aw_record::{
     CitedMark, CitedPage, Context, DebateHead, DebateListed, Document, DocumentVersion, Engine,
-    Failure, Following, Listening, NewSeat, PageData, PointRecord, Poll, Seat, Selection, Sign,
-    Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
+    Failure, Following, Listening, NewSeat, PageData, PointRecord, Poll, ReportData, Seat,
+    Selection, Sign, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark,
+    VersionList,
 };
 use uuid::Uuid;
 
@@ -79,6 +80,11 @@ impl OneDebate {
         limit: u64,
     ) -> Result<PageData, Failure> {
         self.engine().page_data(self.id, before, limit).await
+    }
+
+    /// What the report of the debate shows.
+    pub(crate) async fn report(&self) -> Result<ReportData, Failure> {
+        self.engine().report(self.id).await
     }
 
     /// The place of an argument, if the debate has it.
