@@ -28,6 +28,7 @@ pub(super) use invite::Invitation;
 pub(super) use points::{PointOutput, PointsOutput};
 pub(super) use post::{CheckOutput, WriteOutput};
 pub(super) use read::{ContextOutput, TypesOutput};
+pub(super) use run::RunLine;
 use taken_away::{Export, ResultCommand};
 pub(super) use verify::{Walk, in_words};
 pub(super) use wait::WaitOutput;

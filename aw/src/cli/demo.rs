@@ -1,40 +1,39 @@
 //! `aw demo`: the product in one command.
 //!
-//! Two scripted agents and an arbitrator hold a real debate on a throw-away server. Each is a loop
-//! of real `aw` processes that follows the `action` it is given, like any agent's. Only their words
-//! are written beforehand ([`script`]).
+//! A run of two scripted agents and a scripted arbitrator, with a real plan, on a throw-away server.
+//! Runner, server and agent processes are real. Only the words are written beforehand ([`script`]).
 
 mod script;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use aw_core::Action;
-use jiff::Timestamp;
+use aw_core::Role;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use uuid::Uuid;
 
-use super::human::shown;
-use crate::api::error::{Error, SERVER};
-use crate::api::types::{ActionText, Argument, ArgumentIdText, KindText};
+use super::debate::RunLine;
+use super::human::Paper;
+use crate::api::client;
+use crate::api::error::SERVER;
+use crate::api::types::{Argument, DebateContext};
+use crate::run::server::Line;
+use crate::run::watch::{Seen, StopRequest, Watcher};
+use crate::run::{Asked, Exit, RunLimits, RunSurroundings, Runner, Seats};
+use crate::settings::{AgentSettings, ClientSettings, RunSettings};
 
-/// How long an agent may be without news before the demo gives up.
-const PATIENCE: &str = "15";
-
-/// How long everybody may take to leave the stage.
+/// How long the server may take to leave the stage.
 const EXIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, clap::Args)]
@@ -42,473 +41,302 @@ pub(super) struct Demo {
     /// Do not pause for the reader
     #[arg(long)]
     fast: bool,
+    /// This is the scripted agent of a role
+    #[arg(long, hide = true)]
+    play: Option<Role>,
 }
 
 impl Demo {
     pub(super) fn run(self) -> ExitCode {
-        match self.play() {
+        let played = match self.play {
+            Some(role) => script::play(role),
+            None => self.show(),
+        };
+        match played {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                // When stderr is gone there is nobody left to tell.
+                // When stderr is gone there is no reader left.
                 let _ = writeln!(io::stderr(), "error: the demo failed: {error:#}");
                 SERVER.into()
             }
         }
     }
 
-    fn play(self) -> anyhow::Result<()> {
+    fn show(self) -> anyhow::Result<()> {
         let watched = io::stdout().is_terminal();
-        let mut ended = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
-        let stage = Stage::build(if watched && !self.fast {
-            Duration::from_millis(700)
-        } else {
-            Duration::ZERO
-        })?;
-        let (ended_by, end) = channel();
-        let interrupted = ended_by.clone();
-        let handle = ended.handle();
-        thread::spawn(move || {
-            if ended.forever().next().is_some() {
-                let _ = interrupted.send(Ok(End::Interrupted));
+        let stop = StopRequest::default();
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+        let (handle, asked) = (signals.handle(), stop.clone());
+        thread::spawn(move || signals.forever().for_each(|_| asked.ask()));
+        let stage = Stage::build()?;
+        let pause =
+            if watched && !self.fast { Duration::from_millis(1_500) } else { Duration::ZERO };
+        let played = stage.debate(&stop, pause);
+        if played.is_ok() && watched && stop.asked() == 0 {
+            say(&format!("The page stays at {} until you press Ctrl-C.", stage.url));
+            while stop.asked() == 0 {
+                thread::sleep(Duration::from_millis(50));
             }
-        });
-        let playing = stage.clone();
-        thread::spawn(move || {
-            let played = playing.debate().map(|()| End::Closed);
-            let _ = ended_by.send(played);
-        });
-        let outcome = end.recv().context("nobody plays any more")?;
-        if let Ok(End::Closed) = outcome
-            && watched
-        {
-            stage.say(&format!("\nThe server stays at {} until you press Ctrl-C.", stage.url));
-            let _ = end.recv();
         }
         handle.close();
         stage.strike();
-        outcome.map(|_| ())
+        played
     }
 }
 
-/// How the play ends.
-enum End {
-    Closed,
-    Interrupted,
-}
-
-/// A throw-away server, and everybody on it.
-#[derive(Clone)]
+/// A throw-away server and project.
 struct Stage {
-    home: PathBuf,
+    folder: PathBuf,
     url: String,
-    program: PathBuf,
-    playing: Arc<Mutex<Playing>>,
-    /// How long the reader is given for each line.
-    pause: Duration,
-    began: Instant,
-    printing: Arc<Mutex<()>>,
-    wakes: Arc<Mutex<Vec<i64>>>,
-}
-
-/// Every process of the play.
-struct Playing {
-    server: Child,
-    /// The commands at work. None of them is reaped without being taken from this list.
-    commands: Vec<u32>,
-    /// Nobody may begin anything any more.
-    over: bool,
+    server: Mutex<Child>,
 }
 
 impl Stage {
-    fn build(pause: Duration) -> anyhow::Result<Self> {
-        let home = std::env::temp_dir().join(format!("aw-demo-{}", Uuid::new_v4()));
-        let program = std::env::current_exe()?;
-        let mut server = command(&program, &home)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .stderr(Stdio::null())
-            .spawn()?;
+    fn build() -> anyhow::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("aw-demo-{}", Uuid::new_v4()));
+        fs::create_dir_all(folder.join("project"))?;
+        fs::write(folder.join("project").join("plan.md"), script::PLAN[0])?;
+        let mut server = serve(&folder.join("home"))?;
         let mut line = String::new();
         if let Some(out) = server.stdout.take() {
             BufReader::new(out).read_line(&mut line)?;
         }
-        let Some(url) = line.split_whitespace().find(|word| word.starts_with("http://")) else {
-            // It may have ended already.
-            let _ = server.kill();
-            let _ = server.wait();
-            let _ = fs::remove_dir_all(&home);
+        let url = line.split_whitespace().find(|word| word.starts_with("http://"));
+        let stage =
+            Stage { folder, url: url.unwrap_or_default().to_owned(), server: Mutex::new(server) };
+        if stage.url.is_empty() {
+            stage.strike();
             bail!("the server did not start");
-        };
-        Ok(Stage {
-            home,
-            url: url.to_owned(),
-            program,
-            playing: Arc::new(Mutex::new(Playing { server, commands: Vec::new(), over: false })),
-            pause,
-            began: Instant::now(),
-            printing: Arc::default(),
-            wakes: Arc::default(),
-        })
+        }
+        Ok(stage)
     }
 
-    fn debate(&self) -> anyhow::Result<()> {
-        self.say("Two agents debate a plan. Everything below is a real command on a throw-away server.\n");
-        let plan: Kept = self.aw(&[
-            "docs",
-            "create",
-            "--summary",
-            "Plan, first draft",
-            "--content",
-            script::PLAN[0],
-        ])?;
-        let document = plan.document_id;
-        self.act("proposer", "docs create", "plan v1", None);
-        let motion = script::MOTION.replace("{plan}", &document);
-        let opened: Wrote = self.aw(&[
-            "debate",
-            "create",
-            "--title",
-            script::TITLE,
-            "--type",
-            "coding_plan_debate",
-            "--points",
-            "--content",
-            &motion,
-            "--author",
-            "scripted proposer",
-        ])?;
-        let debate = opened.debate_id.clone();
-        self.spoken("proposer", &opened, &motion, None);
-        self.say(&format!("            watch it at {}/debate/{debate}", self.url));
-
-        // The opponent shows when it begins to write, so that the arbitrator can interrupt it.
-        let (writing, seen_writing) = channel();
-        let (interrupted, may_send) = channel();
-        let play = |role: &'static str| Actor {
-            stage: self.clone(),
-            role,
-            debate: debate.clone(),
-            document: document.clone(),
+    fn debate(&self, stop: &StopRequest, pause: Duration) -> anyhow::Result<()> {
+        let home = self.folder.join("home");
+        let environment = |name: &str| match name {
+            "AWEAVE_HOME" => Some(home.display().to_string()),
+            "DEBATE_SERVER_URL" => Some(self.url.clone()),
+            _ => None,
         };
-        let motion_id = opened.argument_id;
-        let (proposer, opponent, arbitrator) =
-            (play("proposer"), play("opponent"), play("arbitrator"));
-        let (done, played) = channel();
-        // The first that fails ends the play, so that the others do not wait in vain.
-        let (first, second, third) = (done.clone(), done.clone(), done);
-        thread::spawn(move || first.send(proposer.propose(motion_id)));
-        thread::spawn(move || second.send(opponent.oppose(&writing, &may_send)));
-        thread::spawn(move || third.send(arbitrator.arbitrate(&seen_writing, &interrupted)));
-        for _ in 0..3 {
-            played.recv().context("an actor died")??;
+        let settings = ClientSettings::settle(&environment)?;
+        let line =
+            RunLine::open(&settings, false).map_err(|problem| anyhow::anyhow!(problem.message))?;
+        let line: Arc<dyn Line> = Arc::new(line);
+        let project = self.folder.join("project");
+        let plan = project.join("plan.md");
+        say(
+            "Two agents debate a plan, and a third one rules. This is a real run on a throw-away server;\nonly the words are written beforehand.\n\nThe plan:\n",
+        );
+        say(&indented(script::PLAN[0]));
+        let reader = Reader::new(line.clone(), pause);
+        let around = RunSurroundings {
+            line,
+            runs: home.join("runs"),
+            settings: RunSettings { agents: agents()?, keep: EXIT, ..RunSettings::default() },
+            debate_language: "English".to_owned(),
+            patience: Some(EXIT),
+            watcher: reader.watcher(),
+            stop: stop.clone(),
+        };
+        let runner = Runner::begin(around, asked(&project, &plan))
+            .map_err(|no| anyhow::anyhow!(no.message))?;
+        let (data, stopped) = runner.run();
+        if let Some(stopped) = stopped {
+            if stopped.exit == Exit::Interrupted {
+                return Ok(());
+            }
+            bail!("{} {}", stopped.message, stopped.detail);
         }
-        let wakes = self.wakes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sorted = wakes.clone();
-        sorted.sort_unstable();
-        self.say(&format!(
-            "\nClosed after {:.1} s. {} waits were woken, half of them within {} ms of the commit, process start and exit included.",
-            self.began.elapsed().as_secs_f64(),
-            sorted.len(),
-            sorted.get(sorted.len() / 2).unwrap_or(&0),
+        reader.read_on(&data.debate_id);
+        let rounds = data.rounds.as_ref().map_or(0, |rounds| rounds.used);
+        say(&format!(
+            "Both agents agree after {rounds} rounds: {} points, {} ruling, {:.1} s.\n\nThe plan now:\n",
+            data.points.raised, data.rulings, data.wall_s
         ));
+        say(&indented(&fs::read_to_string(&plan)?));
+        say("Beside it a report says how each point ended: plan.debate.md\n\n\
+             Next, with a plan and two agent programs of yours (claude, codex, gemini, opencode):\n\n  aw debate run PLAN.md\n");
         Ok(())
     }
 
-    /// Runs `aw` and returns the data of its answer.
-    fn aw<T: DeserializeOwned>(&self, arguments: &[&str]) -> anyhow::Result<T> {
-        let mut command = command(&self.program, &self.home);
-        command.args(arguments).env("DEBATE_SERVER_URL", &self.url).stderr(Stdio::null());
-        let mut child = {
-            let mut playing = self.playing();
-            if playing.over {
-                bail!("the play is over");
-            }
-            let child = command.spawn()?;
-            playing.commands.push(child.id());
-            child
-        };
-        let mut out = Vec::new();
-        let read = child.stdout.take().map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut out));
-        {
-            let mut playing = self.playing();
-            child.wait()?;
-            playing.commands.retain(|pid| *pid != child.id());
-        }
-        read?;
-        let typed = arguments.join(" ");
-        let printed: Printed<T> = serde_json::from_slice(&out)
-            .with_context(|| format!("aw {typed} printed something else"))?;
-        match printed {
-            Printed::Answer { content: [Content { data }] } => Ok(data),
-            Printed::CliError { error } => bail!("aw {typed}: {} ({})", error.message, error.code),
-        }
-    }
-
-    fn say(&self, line: &str) {
-        let _turn = self.printing.lock().unwrap_or_else(PoisonError::into_inner);
-        // When stdout is gone the play goes on to its end and cleans up.
-        let _ = writeln!(io::stdout(), "{line}");
-    }
-
-    /// Shows what a role did.
-    fn act(&self, role: &str, what: &str, detail: &str, woken: Option<i64>) {
-        let woken = woken.map_or(String::new(), |ms| format!("woken in {ms} ms"));
-        let first = shown(detail)
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default()
-            .to_owned();
-        let short: String = first.trim_start_matches(['#', ' ']).chars().take(64).collect();
-        self.say(&format!("{role:<11} {woken:<15} {what:<16} {short}"));
-        thread::sleep(self.pause);
-    }
-
-    /// Shows what a role said.
-    fn spoken(&self, role: &str, written: &Wrote, text: &str, woken: Option<i64>) {
-        let parked = if written.parked { " (parked)" } else { "" };
-        let what = format!("{} {}{parked}", written.argument_seq, written.argument_type);
-        self.act(role, &what, text, woken);
-    }
-
-    /// Stops whatever still runs and removes every trace.
+    /// Stops the server and removes every trace.
     fn strike(&self) {
-        let stop = |pid: u32| {
-            // What is gone need not be stopped.
-            let _ = i32::try_from(pid).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
-        };
-        {
-            let mut playing = self.playing();
-            playing.over = true;
-            playing.commands.iter().for_each(|pid| stop(*pid));
-            stop(playing.server.id());
-        }
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        // A server that is gone need not be stopped.
+        let _ = i32::try_from(server.id()).map(|pid| kill(Pid::from_raw(pid), Signal::SIGTERM));
         let late = Instant::now() + EXIT;
-        loop {
-            let mut playing = self.playing();
-            let gone = playing.server.try_wait().is_ok_and(|status| status.is_some());
-            if gone && playing.commands.is_empty() {
-                break;
-            }
+        while !server.try_wait().is_ok_and(|status| status.is_some()) {
             if Instant::now() > late {
-                let _ = playing.server.kill();
-                let _ = playing.server.wait();
+                let _ = server.kill();
+                let _ = server.wait();
                 break;
             }
-            drop(playing);
             thread::sleep(Duration::from_millis(5));
         }
-        let _ = fs::remove_dir_all(&self.home);
-    }
-
-    fn playing(&self) -> std::sync::MutexGuard<'_, Playing> {
-        self.playing.lock().unwrap_or_else(PoisonError::into_inner)
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// `aw` on the throw-away folder, whatever is set outside. The terminal's Ctrl-C is for the demo
-/// alone, which then ends everybody in order.
-fn command(program: &Path, home: &Path) -> Command {
-    let mut command = Command::new(program);
+/// A server on a throw-away folder, whatever is set outside. The terminal's Ctrl-C is for the demo alone.
+fn serve(home: &Path) -> anyhow::Result<Child> {
+    let mut command = Command::new(std::env::current_exe()?);
     for (name, _) in std::env::vars_os() {
-        let ours = |start: &str| name.to_str().is_some_and(|name| name.starts_with(start));
-        if ours("AW_") || ours("DEBATE_") {
+        let is_ours = |start: &str| name.to_str().is_some_and(|name| name.starts_with(start));
+        if is_ours("AW_") || is_ours("DEBATE_") {
             command.env_remove(&name);
         }
     }
-    command.env("AWEAVE_HOME", home).process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
     command
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .env("AWEAVE_HOME", home)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("the server did not start")
 }
 
-/// What a command prints.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Printed<T> {
-    Answer { content: [Content<T>; 1] },
-    CliError { error: Box<Error> },
+/// The scripted agents: this program, once for each role.
+fn agents() -> anyhow::Result<BTreeMap<String, AgentSettings>> {
+    let program = std::env::current_exe()?.display().to_string();
+    let agent = |role: &Role| {
+        let words = ["demo", "--play", role.as_str()].map(str::to_owned);
+        let command = [program.clone()].into_iter().chain(words).collect();
+        (role.to_string(), AgentSettings { command: Some(command), ..AgentSettings::default() })
+    };
+    Ok(Role::ALL.iter().map(agent).collect())
 }
 
-#[derive(Deserialize)]
-struct Content<T> {
-    data: T,
+fn asked(project: &Path, plan: &Path) -> Asked {
+    let seat = |role: Role| Some(role.to_string());
+    Asked {
+        plan: Some(plan.to_owned()),
+        debate: None,
+        seats: Seats {
+            proposer: seat(Role::Proposer),
+            opponent: seat(Role::Opponent),
+            arbitrator: seat(Role::Arbitrator),
+        },
+        title: Some(script::TITLE.to_owned()),
+        debate_type: "coding_plan_debate".to_owned(),
+        type_texts: None,
+        ask: Some(script::ASK.to_owned()),
+        rounds: None,
+        blocking: None,
+        files: Vec::new(),
+        budget: RunLimits::default(),
+        output: None,
+        writes: true,
+        current: project.to_owned(),
+        project: project.to_owned(),
+        home: None,
+    }
 }
 
-/// What is read of a document that was kept.
-#[derive(Deserialize)]
-struct Kept {
-    document_id: String,
+/// Shows the debate as it goes on.
+#[derive(Clone)]
+struct Reader {
+    line: Arc<dyn Line>,
+    pause: Duration,
+    shown: Arc<Mutex<Shown>>,
 }
 
-/// What is read of a write.
-#[derive(Deserialize)]
-struct Wrote {
-    debate_id: String,
-    argument_id: ArgumentIdText,
-    argument_seq: u64,
-    argument_type: KindText,
-    parked: bool,
-    next_argument_id_to_wait: ArgumentIdText,
-}
-
-/// What is read of a wait.
-#[derive(Deserialize)]
-#[serde(tag = "status", rename_all = "snake_case")]
-enum Waited {
-    NewArgument {
-        action: ActionText,
-        argument: Box<Argument>,
-        next_argument_id_to_wait: ArgumentIdText,
-    },
-    Timeout,
-}
-
-/// An agent that plays a role.
-struct Actor {
-    stage: Stage,
-    role: &'static str,
+/// How far the debate was shown.
+#[derive(Default)]
+struct Shown {
     debate: String,
-    document: String,
+    seq: u64,
+    version: u64,
 }
 
-/// What a wait brought.
-struct Cue {
-    action: Action,
-    /// The argument to answer.
-    target: ArgumentIdText,
-    next: ArgumentIdText,
-    woken: Option<i64>,
+impl Reader {
+    fn new(line: Arc<dyn Line>, pause: Duration) -> Self {
+        let shown = Shown { version: 1, ..Shown::default() };
+        Reader { line, pause, shown: Arc::new(Mutex::new(shown)) }
+    }
+
+    fn watcher(&self) -> Watcher {
+        let reader = self.clone();
+        Arc::new(move |seen| match seen {
+            Seen::Opened { url, .. } => {
+                say(&format!("Watch it at {url}\n"));
+                let debate = url.rsplit('/').next().unwrap_or_default().to_owned();
+                reader.read_on(&debate);
+            }
+            Seen::Ended { .. } => {
+                let debate = reader.shown().debate.clone();
+                reader.read_on(&debate);
+            }
+            Seen::Trouble(words) => say(&words),
+            Seen::Standing(_) | Seen::Began { .. } | Seen::Doing { .. } | Seen::Owed(_) => {}
+        })
+    }
+
+    /// Shows the arguments that were not shown yet, and the changes of the plan.
+    fn read_on(&self, debate: &str) {
+        let context = client::context(debate, 500);
+        let context = self.line.data(context.call(), Duration::ZERO);
+        let Ok(context) = context.and_then(|data| data.read::<DebateContext>()) else { return };
+        let context = context.data;
+        let mut shown = self.shown();
+        debate.clone_into(&mut shown.debate);
+        for one in [&context.motion].into_iter().chain(&context.arguments) {
+            if one.seq <= shown.seq || one.automatic {
+                continue;
+            }
+            shown.seq = one.seq;
+            say(&argument(one));
+            thread::sleep(self.pause);
+        }
+        for cited in &context.documents {
+            if cited.version <= shown.version {
+                continue;
+            }
+            let document = cited.document_id.0.to_string();
+            let diff = client::diff(&document, Some(shown.version), Some(cited.version));
+            let diff = self.line.data(diff.call(), Duration::ZERO);
+            if let Ok(diff) = diff.and_then(|data| data.read::<crate::api::types::Diff>()) {
+                say(&changes(cited.version, &diff.data.diff));
+                thread::sleep(self.pause);
+            }
+            shown.version = cited.version;
+        }
+    }
+
+    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl Actor {
-    /// Waits until there is something to do, however often that takes.
-    fn cue(&self, mut after: Option<ArgumentIdText>) -> anyhow::Result<Cue> {
-        for _ in 0..20 {
-            let began = Timestamp::now().as_millisecond();
-            let mut command = vec![
-                "debate",
-                "wait",
-                "--debate-id",
-                &self.debate,
-                "--role",
-                self.role,
-                "--deadline",
-                PATIENCE,
-            ];
-            let id = after.map(|after| after.0.to_string());
-            if let Some(id) = &id {
-                command.extend(["--argument-id", id]);
-            }
-            let (action, argument, next) = match self.stage.aw(&command)? {
-                Waited::Timeout => continue,
-                Waited::NewArgument { action, argument, next_argument_id_to_wait } => {
-                    (action, argument, next_argument_id_to_wait)
-                }
-            };
-            let committed = argument.created_at.0.0;
-            let woken = (committed > began).then(|| Timestamp::now().as_millisecond() - committed);
-            if let Some(woken) = woken {
-                self.stage.wakes.lock().unwrap_or_else(PoisonError::into_inner).push(woken);
-            }
-            let Some(action) = action.known() else { bail!("the server wants {action}") };
-            match action {
-                Action::Wait
-                | Action::WaitForOpponent
-                | Action::WaitForProposer
-                | Action::WaitForRuling => after = Some(next),
-                Action::Respond | Action::AlignToRuling | Action::Rule | Action::DebateClosed => {
-                    return Ok(Cue { action, target: argument.id, next, woken });
-                }
-            }
-        }
-        bail!("the {} was never called", self.role)
-    }
+/// An argument in its own words, fitted to the terminal.
+fn argument(one: &Argument) -> String {
+    let paper = Paper::of_stdout();
+    let title = paper.heading(&format!("{}. {} by the {}", one.seq, one.kind, one.role));
+    let own = |line: &&str| !line.starts_with("doc_id=");
+    let text: Vec<&str> = one.content.lines().filter(own).collect();
+    format!("{title}\n{}", paper.quote(text.join("\n").trim()))
+}
 
-    fn say(&self, command: &[&str], cue: &Cue, text: &str) -> anyhow::Result<ArgumentIdText> {
-        let text = text.replace("{plan}", &self.document);
-        let target = cue.target.0.to_string();
-        let mut arguments = vec!["debate"];
-        arguments.extend(command);
-        arguments.extend(["--debate-id", &self.debate, "--target-id", &target, "--content", &text]);
-        let written: Wrote = self.stage.aw(&arguments)?;
-        self.stage.spoken(self.role, &written, &text, cue.woken);
-        Ok(written.next_argument_id_to_wait)
-    }
+/// The changed lines of the plan.
+fn changes(version: u64, diff: &str) -> String {
+    let paper = Paper::of_stdout();
+    let is_change = |line: &&str| {
+        (line.starts_with('+') && !line.starts_with("+++"))
+            || (line.starts_with('-') && !line.starts_with("---"))
+    };
+    let lines: Vec<String> =
+        diff.lines().filter(is_change).map(|line| paper.wrapped(line, "    ")).collect();
+    format!("{}\n{}\n", paper.heading(&format!("The plan, version {version}")), lines.join("\n"))
+}
 
-    fn revise(&self, version: usize, summary: &str) -> anyhow::Result<()> {
-        let text = script::PLAN[version - 1];
-        let _: Kept = self.stage.aw(&[
-            "docs",
-            "submit",
-            &self.document,
-            "--summary",
-            summary,
-            "--content",
-            text,
-        ])?;
-        self.stage.act(self.role, "docs submit", &format!("plan v{version}: {summary}"), None);
-        Ok(())
-    }
+fn indented(text: &str) -> String {
+    let paper = Paper::of_stdout();
+    let lines: Vec<String> = text.lines().map(|line| paper.wrapped(line, "    ")).collect();
+    lines.join("\n") + "\n"
+}
 
-    fn propose(&self, motion: ArgumentIdText) -> anyhow::Result<()> {
-        let claim = ["submit", "--role", "proposer"];
-        let cue = self.cue(Some(motion))?;
-        self.revise(2, "one writer, synced commits")?;
-        let mut after = self.say(&claim, &cue, script::PROPOSER[0])?;
-        let cue = self.cue(Some(after))?;
-        after = self.say(&["appeal"], &cue, script::APPEAL)?;
-        let cue = self.cue(Some(after))?;
-        self.revise(3, "as ruled: thirty days, then an archive file")?;
-        after = self.say(&claim, &cue, script::PROPOSER[1])?;
-        let cue = self.cue(Some(after))?;
-        after = self.say(&claim, &cue, script::PROPOSER[2])?;
-        let cue = self.cue(Some(after))?;
-        after = self.say(&["request-completion"], &cue, script::RESOLUTION)?;
-        self.leave(after)
-    }
-
-    fn oppose(&self, writing: &Sender<()>, may_send: &Receiver<()>) -> anyhow::Result<()> {
-        let claim = ["submit", "--role", "opponent"];
-        let cue = self.cue(None)?;
-        let mut after = self.say(&claim, &cue, script::OPPONENT[0])?;
-        let cue = self.cue(Some(after))?;
-        after = self.say(&claim, &cue, script::OPPONENT[1])?;
-        let cue = self.cue(Some(after))?;
-        // The text is in hand when the arbitrator intervenes; nothing of it is lost.
-        writing.send(())?;
-        may_send.recv()?;
-        after = self.say(&claim, &cue, script::OPPONENT[2])?;
-        let cue = self.cue(Some(after))?;
-        after = self.say(&claim, &cue, script::OPPONENT[3])?;
-        self.leave(after)
-    }
-
-    fn arbitrate(&self, writing: &Receiver<()>, interrupted: &Sender<()>) -> anyhow::Result<()> {
-        let cue = self.cue(None)?;
-        self.say(&["ruling"], &cue, script::RULINGS[0])?;
-        writing.recv()?;
-        let stop: Wrote = self.stage.aw(&[
-            "debate",
-            "intervention",
-            "--debate-id",
-            &self.debate,
-            "--content",
-            script::INTERVENTION,
-        ])?;
-        self.stage.spoken(self.role, &stop, script::INTERVENTION, None);
-        interrupted.send(())?;
-        let mut cue = self.cue(Some(stop.argument_id))?;
-        cue.target = stop.argument_id;
-        // The interrupted opponent still gets its word in, and it is parked.
-        thread::sleep(Duration::from_millis(300));
-        self.say(&["ruling"], &cue, script::RULINGS[1])?;
-        Ok(())
-    }
-
-    /// Waits until the debate is closed.
-    fn leave(&self, after: ArgumentIdText) -> anyhow::Result<()> {
-        let cue = self.cue(Some(after))?;
-        if cue.action != Action::DebateClosed {
-            bail!("the {} was to {} after {}", self.role, cue.action, cue.next.0);
-        }
-        self.stage.act(self.role, "debate_closed", "", cue.woken);
-        Ok(())
-    }
+fn say(text: &str) {
+    // When stdout is gone the play goes on to its end and cleans up.
+    let _ = writeln!(io::stdout(), "{text}");
 }

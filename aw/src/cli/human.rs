@@ -90,8 +90,15 @@ impl Paper {
         self.paint(colour.on_default().bold(), &word(role))
     }
 
+    /// A line, wrapped, with this before each of its lines.
+    pub(super) fn wrapped(&self, line: &str, indent: &str) -> String {
+        let options =
+            textwrap::Options::new(self.width).initial_indent(indent).subsequent_indent(indent);
+        textwrap::fill(&shown(line), options).trim_end().to_owned()
+    }
+
     /// The words of another party, quoted.
-    fn quote(&self, text: &str) -> String {
+    pub(super) fn quote(&self, text: &str) -> String {
         let bar = self.faint(">");
         let mut quoted = String::new();
         for line in shown(text).lines() {

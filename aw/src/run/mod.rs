@@ -32,6 +32,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use aw_core::Role;
@@ -85,6 +86,8 @@ pub struct Runner {
     tree: Option<Tree>,
     /// A final message that could not be written to disk.
     unkept: Option<String>,
+    /// Helpers that end what their programs have left behind.
+    leaving: Vec<JoinHandle<()>>,
     began: Instant,
     /// The time in which a person was awaited, since this runner began.
     awaited: Duration,

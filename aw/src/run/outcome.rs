@@ -141,6 +141,10 @@ impl Runner {
         if let Some(stopped) = &stopped {
             self.log(&format!("stopped: {}", stopped.message));
         }
+        for helper in self.leaving.drain(..) {
+            // It ends within a moment, whatever happens to it.
+            let _ = helper.join();
+        }
         self.state.runner = None;
         // What cannot be kept now is found out again by a resume.
         let _ = self.keep();

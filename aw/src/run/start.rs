@@ -300,6 +300,7 @@ impl Runner {
             over: Arc::default(),
             tree: None,
             unkept: None,
+            leaving: Vec::new(),
             began: Instant::now(),
             awaited: Duration::ZERO,
         }

@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, killpg};
@@ -139,9 +139,9 @@ impl RunningProgram {
     }
 
     /// Lets the helper end what the program has left behind. This does not wait for it.
-    pub(super) fn leave(mut self) {
+    pub(super) fn leave(mut self) -> JoinHandle<()> {
         let _ = self.socket.shutdown(Shutdown::Both);
-        thread::spawn(move || self.helper.wait());
+        thread::spawn(move || drop(self.helper.wait()))
     }
 
     /// Ends the group at once.

@@ -385,7 +385,7 @@ impl Runner {
                 return if stopped { Err(self.interrupted()) } else { Ok(end) };
             }
         }
-        running.leave();
+        self.leaving.push(running.leave());
         if stopped { Err(self.interrupted()) } else { Ok(end) }
     }
 

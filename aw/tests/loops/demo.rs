@@ -15,17 +15,14 @@ fn without_a_terminal_the_demo_ends_by_itself_and_leaves_nothing() {
     let ran = machine.aw(&["demo"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
     for scene in [
-        "(parked)",
-        "APPEAL",
-        "RULING",
-        "INTERVENTION",
+        "### NEW [critical]",
+        "APPEAL by the proposer",
+        "### P3 [upheld]",
+        "The plan, version 2",
+        "The plan, version 3",
         "RESOLUTION",
-        "plan v1",
-        "plan v2",
-        "plan v3",
-        "debate_closed",
-        "woken in ",
-        " ms of the commit",
+        "Both agents agree after 3 rounds: 3 points, 1 ruling",
+        "aw debate run PLAN.md",
     ] {
         assert!(ran.out.contains(scene), "{scene} is missing:\n{}", ran.out);
     }

@@ -354,13 +354,13 @@ fn watch_signals(stop: &StopRequest, view: &View) {
 }
 
 /// The way to the server, which is found or started again when it is lost.
-struct RunLine {
+pub(in crate::cli) struct RunLine {
     settings: ClientSettings,
     client: Mutex<Arc<Client>>,
 }
 
 impl RunLine {
-    fn open(settings: &ClientSettings, verbose: bool) -> Result<Self, CliError> {
+    pub(in crate::cli) fn open(settings: &ClientSettings, verbose: bool) -> Result<Self, CliError> {
         let settings = settings.clone();
         let Connection { client, .. } = Connection::find_answering(&settings, verbose)?;
         Ok(RunLine { client: Mutex::new(Arc::new(client.for_runner())), settings })

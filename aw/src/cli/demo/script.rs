@@ -1,6 +1,15 @@
-//! What the actors of the demo say.
+//! What the agents of the demo say.
+
+use std::fs;
+use std::io::{self, Read, Write};
+
+use anyhow::Context;
+use aw_core::Role;
 
 pub(super) const TITLE: &str = "Where does the webhook service keep its events?";
+
+pub(super) const ASK: &str =
+    "Our webhook service needs a store for its events. The plan is short; please attack it.";
 
 /// The plan in its three versions.
 pub(super) const PLAN: [&str; 3] = [
@@ -15,10 +24,7 @@ pub(super) const PLAN: [&str; 3] = [
      4. Events older than thirty days move to an archive file, one a month, which is opened on demand.\n",
 ];
 
-pub(super) const MOTION: &str = "## Request for review\n\nOur webhook service needs a store for its events. The plan is short; please attack it.\n\n\
-     - **Plan:** doc_id={plan} (v1)";
-
-pub(super) const OPPONENT: [&str; 4] = [
+const OPPONENT: [&str; 3] = [
     "### NEW [critical] Workers fight over the file\n> Workers open the file and write to it directly.\n\nSeveral writers on one SQLite \
      file wait for each other or fail with SQLITE_BUSY. Let one thread write.\n\n\
      ### NEW [major] Acknowledged events can be lost\n> `synchronous=NORMAL`, it is faster.\n\nNORMAL does not sync the log on commit: \
@@ -26,28 +32,50 @@ pub(super) const OPPONENT: [&str; 4] = [
     "### P1 [resolved] v2, point 2: one thread writes.\n### P2 [resolved] v2, point 3.\n\n\
      ### NEW [major] The file grows for ever\n> Events are kept for ever.\n\nAt 2 GB a month backups no longer fit the nightly window. \
      Delete after thirty days.\n\n### VERDICT [object]",
-    "The archive is better than what I asked for. One question: who notices when a monthly file is missing?",
-    "### P3 [resolved] v3, point 4, and the start-up check names a missing month.\n\n### VERDICT [agree]",
+    "### P3 [resolved] v3, point 4: the live file stays small, and nothing is lost.\n\n### VERDICT [agree]",
 ];
 
-pub(super) const PROPOSER: [&str; 3] = [
-    "### P1 [accepted] One writer.\n### P2 [accepted] I had taken NORMAL for safe in WAL mode; it is not.\n\n\
-     - **doc_id={plan}:** v1 → **v2**",
-    "### P3 [accepted] As ruled: thirty days, then a monthly archive file; nothing is deleted.\n\n\
-     - **doc_id={plan}:** v2 → **v3**",
-    "To the question that was parked: the service lists the archive at start-up and names a missing month.\n\n\
-     - **doc_id={plan}:** (v3)",
+/// Each turn of the proposer: its text, and the version that it makes of the plan.
+const PROPOSER: [(&str, Option<usize>); 3] = [
+    (
+        "### P1 [accepted] One writer.\n### P2 [accepted] I had taken NORMAL for safe in WAL mode; it is not.",
+        Some(1),
+    ),
+    (
+        "MOVE: appeal\nP3: how long are events kept?\n\nSupport asks for events a year back, so I would keep everything. \
+         The opponent would delete after thirty days, because backups no longer fit.\n\n\
+         1. Keep everything\n2. Thirty days, then an archive file\n3. Delete after thirty days\n4. Another way",
+        None,
+    ),
+    (
+        "### P3 [accepted] As ruled: thirty days, then a monthly archive file; nothing is deleted.",
+        Some(2),
+    ),
 ];
 
-pub(super) const APPEAL: &str = "## Context\n\nP3: how long are events kept?\n\n## Proposer\n\nSupport asks for events a year back: keep everything.\n\n\
-     ## Opponent\n\nBackups no longer fit: delete after thirty days.\n\n## Options\n\n1. **Option A:** keep everything\n\
-     2. **Option B:** thirty days, then an archive file\n3. **Option C:** delete after thirty days\n4. **Option D:** another way";
+const RULING: &str = "### P3 [upheld] Thirty days in the live file, then an archive file a month.\n\nSupport can still look a year back.";
 
-pub(super) const RULINGS: [&str; 2] = [
-    "### P3 [upheld] Option B: thirty days in the live file, then an archive file a month.\n\nSupport can still look a year back.",
-    "Go on. Answer the opponent's parked question, then finish.",
-];
-
-pub(super) const INTERVENTION: &str = "One moment: keep the next answers to one question.";
-
-pub(super) const RESOLUTION: &str = "## Summary\n\nOne writer, synced commits, thirty days live, monthly archives.\n\n| Document | Final version |\n|---|---|\n| doc_id={plan} | v3 |";
+/// Plays the next turn of a role: answers by how often the role has spoken.
+pub(super) fn play(role: Role) -> anyhow::Result<()> {
+    // A real agent reads its prompt; this one looks at the debate alone.
+    io::stdin().read_to_end(&mut Vec::new())?;
+    let debate = fs::read_to_string(".aw/debate.md").context("this is not the folder of a run")?;
+    let by = format!(" by the {role}");
+    let is_own = |line: &&str| line.starts_with("## ") && line.contains(&by);
+    let spoken = debate.lines().filter(is_own).count();
+    let text = match role {
+        Role::Opponent => OPPONENT.get(spoken),
+        Role::Arbitrator => Some(&RULING),
+        // The MOTION is the run's.
+        Role::Proposer => {
+            let turn = PROPOSER.get(spoken.saturating_sub(1));
+            if let Some((_, Some(version))) = turn {
+                fs::write("plan.md", PLAN[*version])?;
+            }
+            turn.map(|(text, _)| text)
+        }
+    };
+    let text = text.context("the script is over")?;
+    writeln!(io::stdout(), "{text}")?;
+    Ok(())
+}
