@@ -8,7 +8,8 @@ use aw_core::{
 
 use super::db::{Db, values};
 use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
-use super::points::{self, NormalForms, Text};
+use super::points;
+use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
 use super::search::SearchIndex;
 use super::{checksums, counts, damaged, in_order};
@@ -190,7 +191,7 @@ fn facts(
         content: new.argument.content.as_str(),
         cites: &cites(db, &new.argument)?,
     };
-    points::said(db, forms, known.key, &known.head.debate, text)
+    quotes::said(db, forms, known.key, &known.head.debate, text)
 }
 
 /// Judges a move without making it.

@@ -24,6 +24,7 @@ mod migrate;
 mod page_data;
 mod points;
 mod postgres;
+mod quotes;
 mod read;
 mod restore;
 mod rows;
@@ -67,8 +68,8 @@ use crate::{
     NewVersion, PageData, Pass, PointRecord, Rehearsed, Seat, Selection, Stretch, Surroundings,
     TypeTexts, Verified, VersionList,
 };
-use points::NormalForms;
 use postgres::Postgres;
+use quotes::NormalForms;
 use verify::{Budget, DebateWalk};
 use writer::{LockKey, Writer};
 
