@@ -12,7 +12,7 @@ use aw_core::{
 };
 use uuid::Uuid;
 
-use super::db::{Db, Row, values};
+use super::db::{Db, Row, Value, values};
 use super::find;
 use super::rows::{self, DebateRow};
 use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
@@ -134,34 +134,37 @@ pub(super) fn keep(
     ];
     db.run(sql, counts)?;
     let points = before.map_or(&[] as &[Point], |before| &before.points);
-    for (at, point) in after.points.iter().enumerate() {
-        if points.get(at) != Some(point) {
-            keep_point(db, key, point, after.blocks(point))?;
-        }
-    }
-    let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
-    for (at, cited) in after.documents.iter().enumerate() {
-        if documents.get(at) != Some(cited) {
-            let sql =
-                "insert into point_documents (debate_key, ordinal, document_key, version, examined)
-                 values (?1, ?2, (select key from documents where id = ?3), ?4, ?5)
-                 on conflict (debate_key, ordinal) do update set version = ?4, examined = ?5";
-            let row = values![key, at as u64, cited.document.uuid(), cited.version, cited.examined];
-            db.run(sql, row)?;
-        }
-    }
-    Ok(())
-}
-
-fn keep_point(db: &Db<'_>, key: i64, point: &Point, blocks: bool) -> Result<(), Failure> {
-    let sql = "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
-             ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (select key from documents where id = ?11),
-             ?12, ?13, ?14, ?15)
-         on conflict (debate_key, number) do update set state = excluded.state,
+    let changed =
+        after.points.iter().enumerate().filter(|(at, point)| points.get(*at) != Some(*point));
+    let rows: Vec<_> =
+        changed.map(|(_, point)| point_row(key, point, after.blocks(point))).collect();
+    db.insert(
+        "points (debate_key, number, severity, title, state, late, unchanged, disputes, ruled,
+             evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)",
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
+        "on conflict (debate_key, number) do update set state = excluded.state,
              unchanged = excluded.unchanged, disputes = excluded.disputes, ruled = excluded.ruled,
              document_key = excluded.document_key, demanded_seq = excluded.demanded_seq,
-             last_seq = excluded.last_seq, blocks = excluded.blocks";
+             last_seq = excluded.last_seq, blocks = excluded.blocks",
+        &rows,
+    )?;
+    let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
+    let cited = after.documents.iter().enumerate();
+    let changed = cited.filter(|(at, cited)| documents.get(*at) != Some(*cited));
+    let row = |(at, cited): (usize, &PlanDocument)| {
+        let PlanDocument { document, version, examined } = *cited;
+        values![key, at as u64, document.uuid(), version, examined].to_vec()
+    };
+    db.insert(
+        "point_documents (debate_key, ordinal, document_key, version, examined)",
+        "(?, ?, (select key from documents where id = ?), ?, ?)",
+        "on conflict (debate_key, ordinal) do update
+             set version = excluded.version, examined = excluded.examined",
+        &changed.map(row).collect::<Vec<_>>(),
+    )
+}
+
+fn point_row(key: i64, point: &Point, blocks: bool) -> Vec<Value<'_>> {
     let row = values![
         key,
         u64::from(point.id.0),
@@ -179,7 +182,7 @@ fn keep_point(db: &Db<'_>, key: i64, point: &Point, blocks: bool) -> Result<(), 
         point.last.0,
         blocks,
     ];
-    db.run(sql, row)
+    row.to_vec()
 }
 
 /// Writes the statements of an argument.
@@ -189,10 +192,8 @@ pub(super) fn keep_stated(
     seq: Seq,
     changes: &[Change],
 ) -> Result<(), Failure> {
+    let (mut turns, mut quotes) = (Vec::new(), Vec::new());
     for (turn, change) in changes.iter().enumerate() {
-        let sql =
-            "insert into point_turns (debate_key, seq, ordinal, line, subject, number, word, state)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let row = values![
             key,
             seq.0,
@@ -203,47 +204,50 @@ pub(super) fn keep_stated(
             change.word.as_str(),
             change.state.map(PointState::as_str),
         ];
-        db.run(sql, row)?;
+        turns.push(row.to_vec());
         for (ordinal, quote) in change.quotes.iter().enumerate() {
-            keep_quote(db, key, seq, turn, ordinal, &StatedQuote::from(quote))?;
+            let place = [seq.0, turn as u64, ordinal as u64];
+            quotes.push(quote_row(key, place, quote));
         }
     }
-    Ok(())
+    db.insert(
+        "point_turns (debate_key, seq, ordinal, line, subject, number, word, state)",
+        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        "",
+        &turns,
+    )?;
+    db.insert(
+        "point_quotes (debate_key, seq, turn, ordinal, line, text, source, result, document_key,
+             version, argument_seq, first_line, last_line)",
+        "(?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
+        "",
+        &quotes,
+    )
 }
 
-fn keep_quote(
-    db: &Db<'_>,
-    key: i64,
-    seq: Seq,
-    turn: usize,
-    ordinal: usize,
-    quote: &StatedQuote,
-) -> Result<(), Failure> {
-    let (document, version, argument) = match quote.place {
+fn quote_row(key: i64, [seq, turn, ordinal]: [u64; 3], quote: &Quote) -> Vec<Value<'_>> {
+    let place = quote.evidence.place();
+    let (document, version, argument) = match place.map(|(place, _)| place) {
         Some(QuotePlace::Document { document, version }) => (Some(document), Some(version), None),
         Some(QuotePlace::Argument { seq }) => (None, None, Some(seq)),
         None => (None, None, None),
     };
-    let sql = "insert into point_quotes (debate_key, seq, turn, ordinal, line, text, source, result,
-             document_key, version, argument_seq, first_line, last_line)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (select key from documents where id = ?9), ?10, ?11,
-             ?12, ?13)";
     let row = values![
         key,
-        seq.0,
-        turn as u64,
-        ordinal as u64,
+        seq,
+        turn,
+        ordinal,
         u64::from(quote.line),
         quote.text.as_str(),
         quote.source.as_deref(),
-        quote.check.as_str(),
+        quote.evidence.check().as_str(),
         document.map(DocumentId::uuid),
         version,
         argument.map(|seq| seq.0),
-        quote.lines.map(|(first, _)| u64::from(first)),
-        quote.lines.map(|(_, last)| u64::from(last)),
+        place.map(|(_, lines)| u64::from(lines.first)),
+        place.map(|(_, lines)| u64::from(lines.last)),
     ];
-    db.run(sql, row)
+    row.to_vec()
 }
 
 fn subject_word(subject: Subject) -> &'static str {

@@ -18,6 +18,9 @@ use crate::Failure;
 /// How many earlier versions of a document are searched for a quote.
 const EARLIER: u64 = 10;
 
+/// The most bytes of text that a short read searches.
+const SHORT: usize = 64 << 10;
+
 /// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
 const LOOKED_UP: usize = 41;
 
@@ -30,15 +33,60 @@ pub(super) fn said(
     debate: &Debate,
     argument: Text<'_>,
 ) -> Result<Said, Failure> {
+    let said = facts(db, forms, Reach::All, key, debate, argument)?;
+    Ok(said.expect("a search of all texts ends"))
+}
+
+/// The same, if a short read finds it: in documents whose normal forms are kept, which are most of
+/// those that a debate quotes. Else `None`.
+pub(super) fn said_in_short(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    key: i64,
+    debate: &Debate,
+    argument: Text<'_>,
+) -> Result<Option<Said>, Failure> {
+    match argument.content.len() > SHORT {
+        true => Ok(None),
+        false => facts(db, forms, Reach::Kept, key, debate, argument),
+    }
+}
+
+/// Which texts are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Short documents whose normal forms are kept.
+    Kept,
+    /// All.
+    All,
+}
+
+/// The facts about a text, or `None` if they need more texts than are in reach.
+fn facts(
+    db: &Db<'_>,
+    forms: &NormalForms,
+    reach: Reach,
+    key: i64,
+    debate: &Debate,
+    argument: Text<'_>,
+) -> Result<Option<Said>, Failure> {
     let Text { role, kind, content, cites } = argument;
     let mut said = Said { cites: cites.to_vec(), ..Said::default() };
     let Some(ledger) =
         debate.ledger.as_ref().filter(|_| matches!(kind, Kind::Claim | Kind::Ruling))
     else {
-        return Ok(said);
+        return Ok(Some(said));
     };
     let read = statements(content, role, ledger.count());
     said.flaws = read.flaws;
+    let needs_texts = |statement: &Statement| {
+        !statement.blocks.is_empty() || matches!(statement.word, Word::Accepted | Word::Agree)
+    };
+    if !read.statements.iter().any(needs_texts) {
+        let unquoted = |statement| (statement, Vec::new());
+        said.stated = read.statements.into_iter().map(unquoted).collect();
+        return Ok(Some(said));
+    }
     let mut newest = ledger.documents.clone();
     if role != Role::Opponent {
         for (document, version) in cites {
@@ -51,9 +99,13 @@ pub(super) fn said(
             }
         }
     }
+    if reach == Reach::Kept && !forms.are_short(&newest) {
+        return Ok(None);
+    }
     let mut shelf = Shelf {
         db,
         forms,
+        reach,
         key,
         role,
         last: debate.standing.last,
@@ -73,7 +125,7 @@ pub(super) fn said(
             if looked_up >= LOOKED_UP {
                 break;
             }
-            let found = shelf.check(block)?;
+            let Some(found) = shelf.check(block)? else { return Ok(None) };
             looked_up += found.len();
             quotes.extend(found);
         }
@@ -88,7 +140,7 @@ pub(super) fn said(
     if said.stated.iter().any(agrees) {
         said.readable = shelf.readable()?;
     }
-    Ok(said)
+    Ok(Some(said))
 }
 
 /// A text that the rules of points judge.
@@ -109,6 +161,7 @@ type Shelved = (QuotePlace, Arc<Normal>);
 struct Shelf<'a> {
     db: &'a Db<'a>,
     forms: &'a NormalForms,
+    reach: Reach,
     key: i64,
     role: Role,
     last: Seq,
@@ -170,8 +223,8 @@ impl Shelf<'_> {
     }
 
     /// Looks a block of quoted lines up: first in the documents, then in the arguments, then in the
-    /// earlier versions.
-    fn check(&mut self, block: &aw_core::QuoteBlock) -> Result<Vec<Quote>, Failure> {
+    /// earlier versions. `None` if those are out of reach.
+    fn check(&mut self, block: &aw_core::QuoteBlock) -> Result<Option<Vec<Quote>>, Failure> {
         self.read_documents()?;
         loop {
             let current: Vec<Source<'_>> = [&self.documents, &self.arguments]
@@ -186,7 +239,10 @@ impl Shelf<'_> {
             let library =
                 Library { current: &current, earlier: earlier.as_deref(), examined: &examined };
             if let Some(found) = library.check(block) {
-                return Ok(found);
+                return Ok(Some(found));
+            }
+            if self.reach == Reach::Kept {
+                return Ok(None);
             }
             if self.arguments.is_none() {
                 self.read_arguments()?;
@@ -246,6 +302,19 @@ struct KeptForms {
 impl NormalForms {
     /// The most memory that the kept forms may take.
     const MOST_BYTES: usize = 16 << 20;
+
+    /// Whether there are documents, and the forms of all that a lookup in them reads are kept and
+    /// short.
+    fn are_short(&self, documents: &[PlanDocument]) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let versions = documents.iter().flat_map(|cited| {
+            let newest = (cited.document, cited.version);
+            [Some(newest), cited.examined.map(|version| (cited.document, version))]
+        });
+        let size = |which| kept.forms.get(&which).map(|form| form.size());
+        let sizes: Option<Vec<usize>> = versions.flatten().map(size).collect();
+        !documents.is_empty() && sizes.is_some_and(|sizes| sizes.iter().sum::<usize>() <= SHORT)
+    }
 
     /// The normal form of a version. A version never changes, so neither does its form.
     fn of(&self, db: &Db<'_>, document: DocumentId, version: u64) -> Result<Arc<Normal>, Failure> {
