@@ -263,10 +263,7 @@ impl Shelf<'_> {
         let quoted: Vec<String> = self.db.all(sql, range, |row| row.get(0))?;
         self.read_documents()?;
         let documents = self.documents.as_deref().unwrap_or_default();
-        let stands = |text: &String| {
-            let text = Quote::normal(text);
-            documents.iter().any(|(_, document)| document.contains(&text))
-        };
+        let stands = |text: &String| documents.iter().any(|(_, document)| document.holds(text));
         Ok(!quoted.is_empty() && quoted.iter().all(stands))
     }
 
