@@ -561,6 +561,9 @@ pub struct Transcript {
     /// SHA-256 over its title, type, policy, date, these texts and the settings of its points.
     #[schema(required = true)]
     pub seal: Option<HashText>,
+    /// The version of the form of statements, which the seal covers; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points_form: Option<u64>,
     /// All points by number; absent in a debate without points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<QuotedPoint>>,

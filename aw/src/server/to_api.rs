@@ -1,7 +1,8 @@
 //! Converts what the engine returns into the types of the API.
 
 use aw_core::{
-    ByRole, DebateId, DocumentId, Hash, Kind, Outcome, PointId, QuotePlace, Role, State,
+    ByRole, DebateId, DocumentId, Hash, Kind, Outcome, POINTS_FORM, PointId, QuotePlace, Role,
+    State,
 };
 use aw_record as record;
 
@@ -292,6 +293,7 @@ impl Transcript {
     ) -> Self {
         let ledger = debate.debate.ledger.as_ref();
         Transcript {
+            points_form: ledger.map(|_| POINTS_FORM),
             points: ledger.map(|ledger| quoted_points(ledger, points)),
             debate: debate.into(),
             arguments: Vec::new(),

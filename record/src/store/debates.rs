@@ -2,8 +2,8 @@
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, DocumentId, Entry, Event,
-    Hash, Held, Kind, Ledger, Move, Outcome, Refusal, RequestId, Role, Said, SeatName, Seq,
-    Standing, Target, Time, Title, Via, mentions,
+    Hash, Held, Kind, Ledger, Move, Outcome, POINTS_FORM, Refusal, RequestId, Role, Said, SeatName,
+    Seq, Standing, Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
@@ -470,7 +470,7 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         standing.newest.arbitrator.map(|seq| seq.0),
         standing.interrupted.proposer.map(|seq| seq.0),
         standing.interrupted.opponent.map(|seq| seq.0),
-        rules.map(|_| points::FORM),
+        rules.map(|_| POINTS_FORM),
         rules.map(|rules| u64::from(rules.rounds)),
         rules.map(|rules| rules.blocking.as_str()),
     ];

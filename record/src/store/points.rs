@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use aw_core::{
-    Change, DocumentId, Ledger, PlanDocument, Point, PointId, PointRules, PointState, Quote,
-    QuotePlace, Seq, Subject, passages,
+    Change, DocumentId, Ledger, POINTS_FORM, PlanDocument, Point, PointId, PointRules, PointState,
+    Quote, QuotePlace, Seq, Subject, passages,
 };
 use uuid::Uuid;
 
@@ -17,13 +17,10 @@ use super::find;
 use super::rows::{self, DebateRow};
 use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
 
-/// The version of the grammar of statements.
-pub(super) const FORM: u64 = 1;
-
 /// Reads the settings of a debate's points.
 pub(super) fn rules(row: &Row<'_>, first: usize) -> Result<Option<PointRules>, Failure> {
     let Some(form) = row.get::<Option<u64>>(first)? else { return Ok(None) };
-    if form != FORM {
+    if form != POINTS_FORM {
         return Err(Damage::new(format!("its points have the unknown form {form}")).into());
     }
     let (rounds, blocking) = (number(row, first + 1)?, rows::word(row, first + 2)?);
