@@ -19,8 +19,8 @@ pub use document::{
 };
 pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
 pub use points::{
-    AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint, Point,
-    PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
+    AgreedVersion, AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint,
+    Point, PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
     Statement,
 };
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
@@ -430,6 +430,9 @@ pub struct News {
     /// How the debate ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeText>,
+    /// For the arbitrator: why the RESOLUTION that is pending waits for a RULING.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldText>,
     /// The points as they are now.
     #[serde(flatten)]
     pub points: Points,
