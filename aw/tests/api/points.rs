@@ -240,3 +240,20 @@ async fn the_ledger_names_the_versions_that_the_opponent_agrees_to() {
     let next = debate.claim("proposer", &answer, "One more thing.").await;
     assert!(next["ledger"].get("agreed_to").is_none(), "{next}");
 }
+
+#[tokio::test]
+async fn an_answer_lists_fifty_live_points_and_counts_the_rest() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "minor").await;
+    let twelve = format!("### NEW [major] One more\n> {MOTION}\nWhy.\n").repeat(12);
+    for _ in 0..5 {
+        story.until("opponent").await;
+        story.says("opponent", &twelve).await;
+    }
+    let context = story.debate.context().await;
+    assert_eq!(context["points"].as_array().unwrap().len(), 50);
+    assert_eq!((&context["points_omitted"], &context["ledger"]["alive"]), (&json!(11), &json!(61)));
+    assert_eq!(context["points"][0]["id"], "P2", "the minor one does not block");
+    let all = world.get(&format!("/debates/{}/points", story.debate.id)).await.ok();
+    assert_eq!(all["points"].as_array().unwrap().len(), 61);
+}

@@ -247,7 +247,7 @@ pub const RESOLVED: &str = "### VERDICT [agree]
 > 2. Old rows are deleted after 30 days.
 Read all of it.";
 
-const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
+pub const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
 
 /// A debate with points about a document.
 pub struct PointDebate<'a> {
