@@ -154,6 +154,20 @@ async fn choices_become_statements_of_the_ruling_with_and_without_scripts() {
 }
 
 #[tokio::test]
+async fn a_ruling_is_offered_on_the_points_that_block_first() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let made = PointDebate::opened(&world, json!({"points": true})).await;
+    let raised = "### NEW [minor] A small thing\nSay it.\n### NEW [major] Refunds need the old rows\n\
+        > Old rows are deleted after 30 days.\nRefunds are possible for 90 days.";
+    made.says("opponent", raised).await;
+    made.asks("appeal", "Please decide.").await;
+    let page = browser.open(&url(&made.debate)).await;
+    let names = "[...document.querySelectorAll('[name^=reason-P]')].map(one => one.name).join(' ')";
+    assert_eq!(page.eval(names).await, "reason-P2 reason-P1");
+}
+
+#[tokio::test]
 async fn a_choice_alone_is_a_ruling_and_all_points_left_need_words() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
