@@ -347,6 +347,12 @@ impl Debate {
         }
     }
 
+    /// Why the RESOLUTION that is pending waits for the arbitrator, in a debate with points.
+    pub fn pending_held(&self) -> Option<Held> {
+        let (seq, held) = self.ledger.as_ref()?.held?;
+        (self.standing.pending() == Some(seq)).then_some(held)
+    }
+
     fn refusal(&self, role: Role, play: Move<Target>) -> Refusal {
         let state = self.standing.state;
         match (role, play.kind()) {

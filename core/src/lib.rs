@@ -33,8 +33,8 @@ pub use ledger::{
 };
 pub use play::{Move, Target, Verdict};
 pub use point::{
-    PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements, Subject, Word,
-    passages, statements,
+    POINTS_FORM, PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements,
+    Subject, Word, passages, statements,
 };
 pub use quote::{
     Evidence, Library, Lines, Nearest, Normal, Quote, QuoteCheck, QuotePlace, Source, lines_found,

@@ -14,6 +14,9 @@ use core::str::FromStr;
 use crate::flaw::{Flaw, FlawCode, listed};
 use crate::{Role, UnknownWord, words};
 
+/// The version of this form, which a debate keeps.
+pub const POINTS_FORM: u64 = 1;
+
 /// How bad a point is; it never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {

@@ -69,9 +69,15 @@ impl Normal {
         self.text.len() + self.lines.len() * size_of::<(usize, u32)>()
     }
 
-    /// Whether it contains a quote, which is in normal form.
-    pub fn contains(&self, quote: &str) -> bool {
-        self.text.contains(quote)
+    /// Whether it contains a text, which is in normal form.
+    pub fn contains(&self, text: &str) -> bool {
+        self.text.contains(text)
+    }
+
+    /// Whether a recorded quote stands in it, by the rule for new ones: a short one as a whole line.
+    pub fn holds(&self, quoted: &str) -> bool {
+        let quote = QuoteText::of(quoted.split('\n'));
+        quote.is_some_and(|quote| self.find(&quote).is_some())
     }
 
     /// The lines in which a quote stands. A quote that is too short must be a whole line.
@@ -263,8 +269,8 @@ struct QuoteText {
 
 impl QuoteText {
     /// `None` if no line has a normal form: then nothing is quoted.
-    fn of(lines: &[String]) -> Option<Self> {
-        let normal = Normal::of_lines(lines.iter().map(|line| (0, line.as_str())));
+    fn of<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let normal = Normal::of_lines(lines.map(|line| (0, line)));
         let text = unframed(&normal.text);
         let length = text.chars().count();
         let (is_short, is_long) = (length < FEWEST_CHARS, length > MOST_CHARS);
@@ -423,7 +429,7 @@ impl Quote {
         matches!(self.evidence, Evidence::Found { place: QuotePlace::Document { .. }, .. })
     }
 
-    /// Its text in normal form, as [`Normal::contains`] takes it.
+    /// Its text in normal form.
     pub fn normal(text: &str) -> String {
         unframed(&Normal::of(text).text).to_owned()
     }
@@ -450,12 +456,15 @@ impl Library<'_> {
             source: block.source.clone(),
             evidence,
         };
-        let Some(whole) = QuoteText::of(&block.lines) else { return Some(Vec::new()) };
+        let Some(whole) = QuoteText::of(block.lines.iter().map(String::as_str)) else {
+            return Some(Vec::new());
+        };
         // One more than an argument may have: the rules refuse it, and a long block costs no more.
         let several = || {
             let lines = block.lines.iter().zip(block.line..).filter_map(|(line, number)| {
                 let lines = core::slice::from_ref(line);
-                QuoteText::of(lines).map(|text| (number, lines, text))
+                let text = QuoteText::of(core::iter::once(line.as_str()));
+                text.map(|text| (number, lines, text))
             });
             lines.take(MOST_QUOTES + 1)
         };

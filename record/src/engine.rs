@@ -720,5 +720,6 @@ fn news(role: Role, look: &WaitLook) -> Option<News> {
         role,
         outcome: look.head.outcome,
         ledger: debate.ledger.clone(),
+        held: debate.pending_held(),
     })
 }

@@ -265,6 +265,8 @@ pub struct News {
     pub outcome: Outcome,
     /// The points, in a debate that keeps points.
     pub ledger: Option<Ledger>,
+    /// Why the RESOLUTION that is pending waits for the arbitrator, in a debate that keeps points.
+    pub held: Option<Held>,
 }
 
 /// A debate as an agent reads it when it joins or returns.

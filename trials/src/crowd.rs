@@ -186,7 +186,11 @@ struct Side {
 impl Side {
     async fn propose(mut self, opened: mpsc::UnboundedSender<Talk>) {
         loop {
-            let mut talk = Talk::new(15 + self.dice.below(20), 0);
+            let length = 15 + self.dice.below(20);
+            let mut talk = match self.dice.one_in(2) {
+                true => Talk::with_points(length, 0),
+                false => Talk::new(length, 0),
+            };
             let other = talk.other_side();
             if !self.say(&mut talk).await {
                 return;

@@ -31,6 +31,8 @@ pub struct Talk {
     length: u64,
     /// The least length of an argument in bytes.
     weight: usize,
+    /// Whether it keeps points.
+    points: bool,
     said: u64,
     newest: String,
 }
@@ -38,7 +40,15 @@ pub struct Talk {
 impl Talk {
     /// A debate that ends with the proposer's first turn at or after `length`.
     pub fn new(length: u64, weight: usize) -> Self {
-        Talk { debate: new_id(), length, weight, said: 0, newest: String::new() }
+        let (debate, newest) = (new_id(), String::new());
+        Talk { debate, length, weight, points: false, said: 0, newest }
+    }
+
+    /// The same with points: the opponent raises one in each turn, the proposer rejects it, and the
+    /// opponent gives it up. In its last turn the opponent agrees.
+    pub fn with_points(length: u64, weight: usize) -> Self {
+        assert!((5..=40).contains(&length), "a debate has at most 20 rounds");
+        Talk { points: true, ..Talk::new(length, weight) }
     }
 
     /// The same debate, seen from its other side.
@@ -73,18 +83,24 @@ impl Talk {
         while content.len() < self.weight {
             content.push_str(" Much is said, and little of it matters.");
         }
-        let last = seq % 2 == 1 && seq > 1 && seq >= self.length;
+        let last = self.ends_at(seq);
+        if self.points && seq > 1 && !last {
+            content.push_str(&self.statements(seq));
+        }
         let role = if seq.is_multiple_of(2) { "opponent" } else { "proposer" };
         let (path, mut body) = match (seq, last) {
-            (1, _) => (
-                "/debates".to_owned(),
-                json!({
+            (1, _) => {
+                let mut body = json!({
                     "debate_id": debate,
                     "title": format!("Will {debate} last?"),
                     "debate_type": "general_debate",
                     "motion_content": content,
-                }),
-            ),
+                });
+                if self.points {
+                    body["points"] = json!({"rounds": 20});
+                }
+                ("/debates".to_owned(), body)
+            }
             (_, true) => (format!("/debates/{debate}/resolution"), json!({"content": content})),
             _ => {
                 let body = json!({"role": role, "content": content});
@@ -98,12 +114,66 @@ impl Talk {
         Saying { path, body, content, seq, last }
     }
 
+    /// Whether the proposer completes the debate with this argument.
+    fn ends_at(&self, seq: u64) -> bool {
+        seq % 2 == 1 && seq > 1 && seq >= self.length
+    }
+
+    /// What an argument says about points. The first CLAIM raises P1, the next P2.
+    fn statements(&self, seq: u64) -> String {
+        let round = seq / 2;
+        if seq % 2 == 1 {
+            return format!("\n### P{round} [rejected] It lasts.\n");
+        }
+        let given_up = match round {
+            1 => String::new(),
+            _ => format!("\n### P{} [resolved] Seen.", round - 1),
+        };
+        if self.ends_at(seq + 1) {
+            return format!("{given_up}\n### VERDICT [agree]\n");
+        }
+        let debate = &self.debate;
+        format!(
+            "{given_up}\n### NEW [major] Word {seq}\n> Word 1 in {debate}.\nIt may be lost.\n\
+             ### VERDICT [object]\n"
+        )
+    }
+
+    /// Checks what the server has read in an argument. It answers the retry of a request with the same.
+    #[track_caller]
+    fn check_statements(&self, saying: &Saying, data: &Value) {
+        let (round, is_opponents) = (saying.seq / 2, saying.seq.is_multiple_of(2));
+        let mut expected = Vec::new();
+        if self.points && saying.seq > 1 && !saying.last {
+            match (is_opponents, round) {
+                (false, _) => expected.push(json!([format!("P{round}"), "rejected", []])),
+                (true, 1) => {}
+                (true, _) => expected.push(json!([format!("P{}", round - 1), "withdrawn", []])),
+            }
+            if is_opponents && !self.ends_at(saying.seq + 1) {
+                expected.push(json!([format!("P{round}"), "open", [["found", 1]]]));
+            }
+            if is_opponents {
+                expected.push(json!([null, null, []]));
+            }
+        }
+        let read = |statement: &Value| {
+            let quotes = statement["quotes"].as_array().expect("quotes").iter();
+            let quotes: Vec<Value> = quotes.map(|q| json!([q["check"], q["seq"]])).collect();
+            json!([statement["point"], statement["state"], quotes])
+        };
+        let found: Vec<Value> =
+            data["statements"].as_array().into_iter().flatten().map(read).collect();
+        assert_eq!(found, expected, "{}: {data}", self.debate);
+    }
+
     /// Takes the acknowledgement of a sent argument.
     #[track_caller]
     pub fn acknowledge(&mut self, saying: &Saying, data: &Value) -> RecordedArgument {
         let argument = &data["argument"];
         assert_eq!(argument["seq"], saying.seq, "{}: {data}", self.debate);
         assert_eq!(argument["content"], saying.content.as_str());
+        self.check_statements(saying, data);
         let id = text(&argument["id"]);
         (self.said, self.newest) = (saying.seq, id.clone());
         RecordedArgument {

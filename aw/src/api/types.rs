@@ -20,8 +20,8 @@ pub use document::{
 };
 pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
 pub use points::{
-    AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint, Point,
-    PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
+    AgreedVersion, AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint,
+    Point, PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
     Statement,
 };
 pub use report::{
@@ -466,6 +466,9 @@ pub struct News {
     /// How the debate ended; absent while it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeText>,
+    /// For the arbitrator: why the RESOLUTION that is pending waits for a RULING.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldText>,
     /// The points as they are now.
     #[serde(flatten)]
     pub points: Points,
@@ -597,6 +600,9 @@ pub struct Transcript {
     /// SHA-256 over its title, type, policy, date, these texts and the settings of its points.
     #[schema(required = true)]
     pub seal: Option<HashText>,
+    /// The version of the form of statements, which the seal covers; absent in a debate without points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points_form: Option<u64>,
     /// All points by number; absent in a debate without points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<QuotedPoint>>,

@@ -15,7 +15,8 @@ use super::tools::Tool;
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::types::{
-    HeldText, Ledger, Point, PointIdText, Points, Quote, QuotedPoint, Rounds, Statement,
+    AgreedVersion, HeldText, Ledger, Point, PointIdText, Points, Quote, QuotedPoint, Rounds,
+    Statement,
 };
 
 impl Toolbox {
@@ -114,7 +115,13 @@ pub(super) fn ledger_in_words(ledger: &Ledger) -> String {
         [] => "Nothing blocks.".to_owned(),
         points => format!("Blocking: {}.", listed(points)),
     };
-    let agrees = if ledger.opponent_agrees { " The opponent agrees." } else { "" };
+    let version = |agreed: &AgreedVersion| format!("{} v{}", agreed.document_id.0, agreed.version);
+    let agreed: Vec<String> = ledger.agreed_to.iter().map(version).collect();
+    let agrees = match (ledger.opponent_agrees, agreed.as_slice()) {
+        (false, _) => String::new(),
+        (true, []) => " The opponent agrees.".to_owned(),
+        (true, versions) => format!(" The opponent agrees to {}.", versions.join(", ")),
+    };
     let mut words = format!("Round {used} of {limit}. {blocking}{agrees}\n");
     if let Some(advice) = &ledger.advice {
         words.push_str(&format!("Advice: {} ({}).\n", advice.course, advice.why));

@@ -113,6 +113,8 @@ impl Toolbox {
         if let Some(hint) = &hint {
             words.push_str(&format!("Note: {hint}\n"));
         }
+        let held = points.ledger.as_ref().and_then(|ledger| ledger.held.as_ref());
+        words.push_str(&points::held_in_words(held));
         words.push_str(&points::in_words(&points));
         if action.is_some() {
             words.push_str(&calls.words());

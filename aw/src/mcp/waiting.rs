@@ -160,7 +160,7 @@ impl Toolbox {
             news.action,
             news.debate_state,
             ended(news.outcome.as_ref()),
-            points::in_words(&news.points),
+            points::held_in_words(news.held.as_ref()) + &points::in_words(&news.points),
             calls.words(),
         );
         let waited = Waited {

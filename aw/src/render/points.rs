@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use askama::Template;
 use aw_core::{
-    DocumentId, Held, Ledger, Outcome, Point, PointId, PointState, QuoteCheck, QuotePlace, Role,
-    Seq, Severity,
+    DocumentId, Ledger, Outcome, Point, PointId, PointState, QuoteCheck, QuotePlace, Role, Seq,
+    Severity,
 };
 use aw_record::{DebateHead, PointRecord, Stated, StatedQuote};
 
@@ -57,7 +57,7 @@ impl PointsView {
             blocking: t.blocking(blocking),
             is_blocked: blocking > 0,
             agrees: ledger.agreed,
-            held: held(head).map(|held| t.held(held)),
+            held: head.debate.pending_held().map(|held| t.held(held)),
             points,
         })
     }
@@ -65,12 +65,6 @@ impl PointsView {
     pub(crate) fn html(&self) -> String {
         self.render().unwrap_or_default()
     }
-}
-
-/// Why the debate waits for a ruling on a RESOLUTION.
-pub(crate) fn held(head: &DebateHead) -> Option<Held> {
-    let (seq, held) = head.debate.ledger.as_ref()?.held?;
-    (head.debate.standing.pending() == Some(seq)).then_some(held)
 }
 
 /// A point.

@@ -61,7 +61,8 @@ pub(super) async fn list(access: Access, Segment(id): Segment) -> JsonResult<Poi
     let (head, points) = access.debate(Command::DebatePoints, id)?.points().await?;
     let ledger = head.debate.ledger.as_ref();
     Ok(Json(Success::new(PointList {
-        ledger: ledger.map(|ledger| Ledger::of(ledger, head.state(), None)),
+        ledger: ledger
+            .map(|ledger| Ledger::of(ledger, head.state(), head.debate.pending_held(), None)),
         points: ledger.map(|ledger| quoted_points(ledger, &points)).unwrap_or_default(),
     })))
 }

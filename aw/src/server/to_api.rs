@@ -1,18 +1,19 @@
 //! Converts what the engine returns into the types of the API.
 
 use aw_core::{
-    ByRole, DebateId, DocumentId, Hash, Kind, Outcome, PointId, QuotePlace, Role, State,
+    ByRole, DebateId, DocumentId, Hash, Held, Kind, Outcome, POINTS_FORM, PointId, QuotePlace,
+    Role, State,
 };
 use aw_record as record;
 
 use crate::api::types::{
-    Argument, AvailableActions, Checked, CitedDocument, Debate, DebateContext, DebateEvent,
-    DebateList, DebateListed, Document, DocumentList, DocumentListed, EndedPoint, Flaw,
-    KeptVersion, LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point, PointAdvice,
-    PointSettings, PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Report, ReportAuthor,
-    ReportAuthors, ReportDocument, ReportQuotes, ReportRounds, ReportRuling, Rounds, RulesOrigin,
-    Seat, Sign, Stamp, Statement, Text, Transcript, TypeTexts, Version, VersionList, Word, Working,
-    Written,
+    AgreedVersion, Argument, AvailableActions, Checked, CitedDocument, Debate, DebateContext,
+    DebateEvent, DebateList, DebateListed, Document, DocumentList, DocumentListed, EndedPoint,
+    Flaw, KeptVersion, LastArgument, Ledger, Nearest, News, Nothing, OutcomeText, Point,
+    PointAdvice, PointSettings, PointTurn, Points, Poll, Presence, Quote, QuotedPoint, Report,
+    ReportAuthor, ReportAuthors, ReportDocument, ReportQuotes, ReportRounds, ReportRuling, Rounds,
+    RulesOrigin, Seat, Sign, Stamp, Statement, Text, Transcript, TypeTexts, Version, VersionList,
+    Word, Working, Written,
 };
 use crate::kit::texts::BuiltIn;
 use crate::render::report::DebateReport;
@@ -247,7 +248,8 @@ impl From<&record::News> for News {
             pending_argument_id: news.pending.map(Text),
             available_actions: news.available.iter().copied().map(Word::Known).collect(),
             outcome: outcome(news.outcome),
-            points: Points::with(news.ledger.as_ref(), news.state, Some(news.role)),
+            held: news.held.filter(|_| news.role == Role::Arbitrator).map(Into::into),
+            points: Points::with(news.ledger.as_ref(), news.state, news.held, Some(news.role)),
         }
     }
 }
@@ -299,6 +301,7 @@ impl Transcript {
     ) -> Self {
         let ledger = debate.debate.ledger.as_ref();
         Transcript {
+            points_form: ledger.map(|_| POINTS_FORM),
             points: ledger.map(|ledger| quoted_points(ledger, points)),
             debate: debate.into(),
             arguments: Vec::new(),
@@ -467,17 +470,22 @@ impl From<&record::TypeTexts> for TypeTexts {
 impl Points {
     /// The points of a debate, as this role needs them.
     pub(super) fn of(debate: &aw_core::Debate, role: Option<Role>) -> Self {
-        Self::with(debate.ledger.as_ref(), debate.standing.state, role)
+        Self::with(debate.ledger.as_ref(), debate.standing.state, debate.pending_held(), role)
     }
 
-    fn with(ledger: Option<&aw_core::Ledger>, state: State, role: Option<Role>) -> Self {
+    fn with(
+        ledger: Option<&aw_core::Ledger>,
+        state: State,
+        held: Option<Held>,
+        role: Option<Role>,
+    ) -> Self {
         let Some(ledger) = ledger else { return Points::default() };
         let mut live: Vec<Point> = ledger.alive().map(|point| Point::of(ledger, point)).collect();
         live.sort_by_key(|point| !point.blocking);
         let omitted = live.len().saturating_sub(POINTS_SHOWN);
         live.truncate(POINTS_SHOWN);
         Points {
-            ledger: Some(Ledger::of(ledger, state, role)),
+            ledger: Some(Ledger::of(ledger, state, held, role)),
             points: Some(live),
             points_omitted: (omitted > 0).then_some(omitted as u64),
         }
@@ -486,7 +494,13 @@ impl Points {
 
 impl Ledger {
     /// A ledger, as this role needs it.
-    pub(super) fn of(ledger: &aw_core::Ledger, state: State, role: Option<Role>) -> Self {
+    pub(super) fn of(
+        ledger: &aw_core::Ledger,
+        state: State,
+        held: Option<Held>,
+        role: Option<Role>,
+    ) -> Self {
+        let agreed_to = ledger.documents.iter().filter(|_| ledger.agreed);
         let alive = ledger.alive().count() as u64;
         let on_move = role.filter(|role| state.floor() == Some(*role));
         Ledger {
@@ -495,6 +509,13 @@ impl Ledger {
             alive,
             over: ledger.points.len() as u64 - alive,
             opponent_agrees: ledger.agreed,
+            agreed_to: agreed_to
+                .map(|cited| AgreedVersion {
+                    document_id: Text(cited.document),
+                    version: cited.version,
+                })
+                .collect(),
+            held: held.map(Into::into),
             yours: role.map(|role| texts(&ledger.owed_by(role))),
             advice: on_move
                 .filter(|role| *role == Role::Proposer)

@@ -11,6 +11,7 @@ mod lists;
 mod long_responses;
 mod old_clients;
 mod pages;
+mod points;
 mod presence;
 pub mod raw_http;
 mod records;

@@ -189,6 +189,7 @@ async fn the_program_in_the_documents_checks_the_settings_of_points() {
         ("/debate/points/rounds", json!(4)),
         ("/debate/points/blocking", json!("major")),
         ("/debate/points", json!(null)),
+        ("/points_form", json!(2)),
     ] {
         let mut changed = export.clone();
         *changed.pointer_mut(place).unwrap() = value;

@@ -254,7 +254,7 @@ Read all of it.";
 pub const LEFT_OPEN: &str = "### P2 [dismissed] The ledger service keeps them.\n\
     ### NEW [major] Name the owner\nNobody is named.";
 
-const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
+pub const RETRIES: &str = "# Charge retries\n\n1. The worker retries the POST up to 3 times.\n2. Old rows are deleted after 30 days.\n";
 
 /// A debate with points about a document.
 pub struct PointDebate<'a> {

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Browser;
-use super::every_page::{PointDebate, RESOLVED};
+use super::every_page::{PointDebate, RESOLVED, RETRIES};
 use super::find::{Find, button, css, field, link, role};
 use crate::world::{DebateFor, World, text};
 
@@ -154,6 +154,20 @@ async fn choices_become_statements_of_the_ruling_with_and_without_scripts() {
 }
 
 #[tokio::test]
+async fn a_ruling_is_offered_on_the_points_that_block_first() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let made = PointDebate::opened(&world, json!({"points": true})).await;
+    let raised = "### NEW [minor] A small thing\nSay it.\n### NEW [major] Refunds need the old rows\n\
+        > Old rows are deleted after 30 days.\nRefunds are possible for 90 days.";
+    made.says("opponent", raised).await;
+    made.asks("appeal", "Please decide.").await;
+    let page = browser.open(&url(&made.debate)).await;
+    let names = "[...document.querySelectorAll('[name^=reason-P]')].map(one => one.name).join(' ')";
+    assert_eq!(page.eval(names).await, "reason-P2 reason-P1");
+}
+
+#[tokio::test]
 async fn a_choice_alone_is_a_ruling_and_all_points_left_need_words() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
@@ -227,6 +241,27 @@ async fn a_held_resolution_says_why() {
     let second = other.next_version("Another plan.\n").await;
     other.completes(&format!("Done: doc_id={} (v{second})", other.plan)).await;
     page.reads("it cites another version than the one that the opponent agreed to.").await;
+}
+
+#[tokio::test]
+async fn the_panel_marks_late_points_and_those_whose_quotes_still_stand() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let made = PointDebate::opened(&world, json!({"points": true})).await;
+    let raised = "### NEW [major] Refunds need the old rows\n\
+        > Old rows are deleted after 30 days.\nRefunds are possible for 90 days.";
+    made.says("opponent", raised).await;
+    let next = made.next_version(&format!("{RETRIES}\nNothing else has changed.\n")).await;
+    made.says("proposer", &format!("### P1 [accepted] See doc_id={} (v{next}).", made.plan)).await;
+    let page = browser.open(&url(&made.debate)).await;
+    assert!(page.text(point("P1")).await.contains("text unchanged"));
+    made.says("opponent", "Nothing new.").await;
+    made.says("proposer", "Nothing new.").await;
+    made.says("opponent", raised).await;
+    page.goto(&url(&made.debate)).await;
+    let late = page.text(point("P2")).await;
+    assert!(late.contains("late") && !late.contains("blocks"), "{late}");
+    assert!(!page.text(point("P1")).await.contains("late"));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use crate::world::text;
 const CLAIM: &str = "### NEW [critical] A retry can charge twice\n> The worker retries the POST up to 3 times.\n\
                      Send one key a payment.\n### NEW [minor] How long?\nSay it.\n### VERDICT [object]\n";
 
-/// A debate with points, about a motion of one line.
+/// A debate about a motion of one line.
 struct Debate {
     aw: Aw,
     id: String,
@@ -20,8 +20,10 @@ struct Debate {
 
 impl Debate {
     fn new(flags: &[&str]) -> Self {
-        let aw = Aw::new();
-        let content = "The worker retries the POST up to 3 times.";
+        Self::about(Aw::new(), "The worker retries the POST up to 3 times.", flags)
+    }
+
+    fn about(aw: Aw, content: &str, flags: &[&str]) -> Self {
         let made =
             ["debate", "create", "-t", "T", "--type", "general_debate", "--content", content];
         let data = aw.quietly(&[&made, flags].concat()).data();
@@ -211,6 +213,70 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
     fs::create_dir(plain.aw.desk().join("src")).unwrap();
     fs::write(plain.aw.desk().join("src/pay.rs"), "").unwrap();
     plain.claims("opponent", &plain.motion, &wrong, &[]).ok();
+}
+
+#[test]
+fn live_points_that_block_come_first() {
+    let debate = Debate::new(&["--points"]);
+    let claim = format!("### NEW [minor] A small thing\nSay it.\n{CLAIM}");
+    debate.claims("opponent", &debate.motion, &claim, &[]).ok();
+    let listed = debate.run("points", &[]).data();
+    let ids: Vec<String> =
+        listed["points"].as_array().unwrap().iter().map(|point| text(&point["id"])).collect();
+    assert_eq!(ids, ["P2", "P1", "P3"]);
+}
+
+#[test]
+fn the_flags_of_a_ruling_warn_in_a_debate_without_points() {
+    let debate = Debate::new(&[]);
+    let claim = debate.claims("opponent", &debate.motion, "No.", &[]).argument();
+    debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
+    let ruled = debate.run("ruling", &["--uphold", "P1", "--content", "So."]).ok();
+    assert!(text(&ruled["metadata"]["warning"]).contains("this debate keeps no points"));
+}
+
+#[test]
+fn people_read_that_a_point_is_late_or_its_quotes_still_stand() {
+    let aw = Aw::new();
+    let plan = "The worker retries the POST up to 3 times.\n";
+    aw.file("plan.md", plan);
+    let made = aw.quietly(&["docs", "create", "--file", "plan.md", "--summary", "Plan"]).data();
+    let plan_id = text(&made["document_id"]);
+    let motion = format!("See doc_id={plan_id} (v1).");
+    let debate = Debate::about(aw, &motion, &["--points"]);
+    let shown = || {
+        let ran = debate.run("points", &["--format", "markdown"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stdout
+    };
+    let raised = format!("### NEW [major] It can charge twice\n> {plan}Send a key.");
+    let mut newest = debate.claims("opponent", &debate.motion, &raised, &[]).argument();
+    debate.aw.file("plan.md", format!("{plan}Nothing else has changed.\n"));
+    let next = ["docs", "submit", &plan_id, "--file", "plan.md", "--summary", "Next"];
+    debate.aw.quietly(&next).ok();
+    let accepted = format!("### P1 [accepted] See doc_id={plan_id} (v2).");
+    newest = debate.claims("proposer", &newest, &accepted, &[]).argument();
+    assert!(shown().contains("accepted, for the opponent, its quotes still stand"), "{}", shown());
+    for role in ["opponent", "proposer"] {
+        newest = debate.claims(role, &newest, "Nothing new.", &[]).argument();
+    }
+    debate.claims("opponent", &newest, &raised, &[]).ok();
+    assert!(shown().contains("open, for the proposer, late"), "{}", shown());
+}
+
+#[test]
+fn people_read_why_a_resolution_waits_for_a_ruling() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, "Fine.", &[]).argument();
+    debate.run("request-completion", &["--target-id", &claim, "--content", "Done."]).ok();
+    let waited = debate.run("wait", &["--role", "arbitrator"]).data();
+    assert_eq!(
+        (&waited["held"], &waited["ledger"]["held"]),
+        (&json!("not_agreed"), &json!("not_agreed"))
+    );
+    let waited = debate.run("wait", &["--role", "arbitrator", "--format", "markdown"]).stdout;
+    let why = "The arbitrator decides on it: the opponent has not agreed.";
+    assert_eq!(waited.matches(why).count(), 1, "{waited}");
 }
 
 #[test]

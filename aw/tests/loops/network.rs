@@ -206,6 +206,67 @@ fn a_server_of_another_version_comes_with_a_warning() {
     }
 }
 
+/// The answers of an aw before points: it ignores unknown fields, and knows no dry run.
+fn without_points(request: &str, header: &str) -> Vec<u8> {
+    if request.contains("/check ") {
+        let message = "there is nothing here";
+        let error =
+            json!({"success": false, "error": {"code": "ROUTE_NOT_FOUND", "message": message}});
+        return envelope("404 Not Found", header, &error);
+    }
+    let time = "2026-11-16T12:00:00.000Z";
+    let debate = json!({
+        "id": new_id(), "title": "T", "debate_type": "general_debate", "state": "AWAITING_OPPONENT",
+        "resolution_policy": "auto", "created_at": time, "updated_at": time,
+    });
+    let data = json!({
+        "argument": argument(), "debate": debate, "replayed": false, "missed": [],
+        "action": "wait_for_response", "next_argument_id_to_wait": new_id(),
+    });
+    envelope("201 Created", header, &json!({"success": true, "data": data}))
+}
+
+#[test]
+fn points_on_a_server_that_keeps_none_come_with_a_warning() {
+    for version in ["0.0.1", env!("CARGO_PKG_VERSION")] {
+        let header = format!("aw-version: {version}\r\n");
+        let fake = Fake::answering(move |_, request| without_points(request, &header));
+        let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+        let answer = far.aw(&[&CREATE[..], &["--points"]].concat()).answer();
+        let warning = text(&answer["metadata"]["warning"]);
+        assert!(
+            warning.contains("keeps no points in this debate: run aw server restart"),
+            "{warning}"
+        );
+        assert!(fake.heard()[0].contains("\"points\":true"), "{:?}", fake.heard());
+        let plain = far.aw(&CREATE).answer();
+        let warning = plain["metadata"]["warning"].as_str().unwrap_or_default();
+        assert!(!warning.contains("points"), "{warning}");
+    }
+}
+
+#[test]
+fn a_dry_run_on_a_server_that_knows_none_submits_nothing_and_says_why() {
+    let header = format!("aw-version: {}\r\n", env!("CARGO_PKG_VERSION"));
+    let fake = Fake::answering(move |_, request| without_points(request, &header));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    let (debate, target) = (new_id(), new_id());
+    let on = ["--debate-id", debate.as_str(), "--target-id", target.as_str(), "--content", "x"];
+    for command in [
+        &["debate", "submit", "--role", "opponent"][..],
+        &["debate", "appeal"],
+        &["debate", "request-completion"],
+        &["debate", "ruling"],
+    ] {
+        let refused =
+            far.aw(&[command, &on, &["--dry-run"]].concat()).refused("ROUTE_NOT_FOUND", 3);
+        let suggestion = text(&refused["suggestion"]);
+        assert!(suggestion.contains("cannot judge a move without making it"), "{suggestion}");
+    }
+    let heard = fake.heard();
+    assert!(heard.iter().all(|request| request.contains("/check ")), "{heard:?}");
+}
+
 #[test]
 fn a_refusal_by_a_server_of_another_version_comes_with_the_warning_too() {
     let error = json!({"success": false, "error": {"code": "INVALID_INPUT", "message": "what?"}});

@@ -393,6 +393,18 @@ fn an_accepted_point_whose_quotes_all_stand_is_unchanged_until_its_next_turn() {
 }
 
 #[test]
+fn a_short_quote_still_stands_only_as_a_whole_line() {
+    let plan = "# Plan\n\nRetries\n\nThe worker sends the POST again.";
+    let raised = "### NEW [major] How many?\n> Retries\nSay it.";
+    let kept = "# Plan\n\nRetries\n\nThe worker sends the POST 3 times.";
+    let gone = "# Plan\n\nRetries are sent 3 times.";
+    for (next, unchanged) in [(kept, true), (gone, false)] {
+        let story = Story::of(plan).opponent(raised).revises(1, next).proposer(&accepted(2));
+        assert_eq!(story.point(1).unchanged, unchanged, "{next}");
+    }
+}
+
+#[test]
 fn a_points_severity_never_changes_and_a_ruling_makes_any_point_block() {
     let minor = Story::of(PLAN).opponent(NEW);
     assert_eq!(minor.ledger().blocking(), []);

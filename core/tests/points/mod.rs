@@ -146,9 +146,8 @@ impl Story {
             let quotes = quotes.collect();
             (statement, quotes)
         };
-        let stands = |quote: &&Quote| {
-            newest.iter().any(|(d, v)| text_of(*d, *v).contains(&Quote::normal(&quote.text)))
-        };
+        let stands =
+            |quote: &&Quote| newest.iter().any(|(d, v)| text_of(*d, *v).holds(&quote.text));
         let standing = ledger
             .alive()
             .map(|point| (point.id, self.quotes_of(point.id)))

@@ -19,6 +19,8 @@ pub(super) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     db.pragma_update(None, "wal_autocheckpoint", 10_000)?;
     db.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     db.pragma_update(None, "cache_size", -8_000)?;
+    // What a request must undo if it is refused: in a file, it costs as much as the commit.
+    db.pragma_update(None, "temp_store", "memory")?;
     Ok(db)
 }
 
@@ -77,6 +79,7 @@ mod tests {
         assert_eq!(pragma("wal_autocheckpoint"), 10_000);
         assert_eq!(pragma("journal_size_limit"), 67_108_864);
         assert_eq!(pragma("cache_size"), -8_000);
+        assert_eq!(pragma("temp_store"), 2, "2 is memory");
         assert!(reader(&path).unwrap().execute_batch("create table notes (x)").is_err());
     }
 }

@@ -37,6 +37,27 @@ impl Db<'_> {
         }
     }
 
+    /// Inserts rows, several with each statement. `row` has a `?` for each value of a row.
+    pub(super) fn insert(
+        &self,
+        into: &str,
+        row: &str,
+        conflict: &str,
+        rows: &[Vec<Value<'_>>],
+    ) -> Result<(), Failure> {
+        let mut rest = rows;
+        while !rest.is_empty() {
+            // Few different lengths, because each is a statement of its own that stays prepared.
+            let length = [16, 4, 1].into_iter().find(|length| *length <= rest.len()).unwrap_or(1);
+            let (now, later) = rest.split_at(length);
+            let sql =
+                format!("insert into {into} values {} {conflict}", vec![row; length].join(", "));
+            self.run(&sql, &now.concat())?;
+            rest = later;
+        }
+        Ok(())
+    }
+
     /// Waits until all statements are done: until then PostgreSQL may still refuse one.
     pub(super) fn settle(&self) -> Result<(), Failure> {
         match self {

@@ -2,13 +2,14 @@
 
 use aw_core::{
     Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, DocumentId, Entry, Event,
-    Hash, Held, Kind, Ledger, Move, Outcome, Refusal, RequestId, Role, Said, SeatName, Seq,
-    Standing, Target, Time, Title, Via, mentions,
+    Hash, Held, Kind, Ledger, Move, Outcome, POINTS_FORM, Refusal, RequestId, Role, Said, SeatName,
+    Seq, Standing, Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
-use super::find::{argument_at, find, hash_at, id_at, live, seq_of};
-use super::points::{self, NormalForms, Text};
+use super::find::{argument_at, find, hash_at, id_at, live, seq_of, with_points};
+use super::points;
+use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
 use super::search::SearchIndex;
 use super::{checksums, counts, damaged, in_order};
@@ -156,41 +157,61 @@ impl WriteOutcome {
     }
 }
 
+/// The facts about a text that is about to be written.
+#[derive(Debug)]
+pub(super) enum Examination {
+    /// The debate keeps no points.
+    NotNeeded,
+    /// They need a long read.
+    Long,
+    /// They are these.
+    Done(Box<Examined>),
+}
+
+/// How long an examination may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Microseconds: it runs on a serving thread.
+    Short,
+    /// As long as it takes.
+    Long,
+}
+
 /// Finds the facts about a text that is about to be written, if the debate keeps points. It finds none
 /// for a retry and for a move that the state does not allow: the rules do not read them then.
 pub(super) fn examine(
     db: &Db<'_>,
     forms: &NormalForms,
+    patience: Patience,
     new: &NewMove,
     may_move: impl Fn(&Debate) -> bool,
-) -> Result<Option<Examined>, Failure> {
-    let known = live(db, new.debate)?;
+) -> Result<Examination, Failure> {
+    let Some(known) = with_points(db, new.debate)? else { return Ok(Examination::NotNeeded) };
     let debate = &known.head.debate;
-    if debate.ledger.is_none() {
-        return Ok(None);
-    }
     let last = debate.standing.last;
+    let cites = cites(db, &new.argument)?;
     let is_retry = of_request(db, &known, new.argument.request)?.is_some();
-    let said = match may_move(debate) && !is_retry {
-        true => facts(db, forms, &known, new)?,
-        false => Said { cites: cites(db, &new.argument)?, ..Said::default() },
+    if is_retry || !may_move(debate) {
+        let said = Said { cites, ..Said::default() };
+        return Ok(Examination::Done(Box::new(Examined { last, said })));
+    }
+    let text = new.text(&cites);
+    let said = match patience {
+        Patience::Short => quotes::said_in_short(db, forms, known.key, debate, text)?,
+        Patience::Long => Some(quotes::said(db, forms, known.key, debate, text)?),
     };
-    Ok(Some(Examined { last, said }))
+    Ok(match said {
+        Some(said) => Examination::Done(Box::new(Examined { last, said })),
+        None => Examination::Long,
+    })
 }
 
-fn facts(
-    db: &Db<'_>,
-    forms: &NormalForms,
-    known: &DebateRow,
-    new: &NewMove,
-) -> Result<Said, Failure> {
-    let text = Text {
-        role: new.role,
-        kind: new.play.kind(),
-        content: new.argument.content.as_str(),
-        cites: &cites(db, &new.argument)?,
-    };
-    points::said(db, forms, known.key, &known.head.debate, text)
+impl NewMove {
+    /// Its text, which cites these versions.
+    fn text<'a>(&'a self, cites: &'a [(DocumentId, u64)]) -> Text<'a> {
+        let content = self.argument.content.as_str();
+        Text { role: self.role, kind: self.play.kind(), content, cites }
+    }
 }
 
 /// Judges a move without making it.
@@ -202,7 +223,8 @@ pub(super) fn rehearse(
 ) -> Result<Rehearsed, Failure> {
     let mut known = live(db, new.debate)?;
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
-    let said = facts(db, forms, &known, new)?;
+    let cites = cites(db, &new.argument)?;
+    let said = quotes::said(db, forms, known.key, &known.head.debate, new.text(&cites))?;
     let entries = judge(db, &known, new, play, &said, rule)?;
     let debate = &mut known.head.debate;
     let mut stated = Vec::new();
@@ -448,7 +470,7 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         standing.newest.arbitrator.map(|seq| seq.0),
         standing.interrupted.proposer.map(|seq| seq.0),
         standing.interrupted.opponent.map(|seq| seq.0),
-        rules.map(|_| points::FORM),
+        rules.map(|_| POINTS_FORM),
         rules.map(|rules| u64::from(rules.rounds)),
         rules.map(|rules| rules.blocking.as_str()),
     ];

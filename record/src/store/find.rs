@@ -11,8 +11,21 @@ use crate::{Damage, Failure};
 /// The debate with its points.
 pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
     let sql = format!("select {} from debates where id = ?1", rows::HEAD);
+    found(db, debate, &sql)
+}
+
+/// The debate with its points, if it keeps points and was not deleted.
+pub(super) fn with_points(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
+    let sql = format!(
+        "select {} from debates where id = ?1 and points_form is not null and deleted_at is null",
+        rows::HEAD
+    );
+    found(db, debate, &sql)
+}
+
+fn found(db: &Db<'_>, debate: DebateId, sql: &str) -> Result<Option<DebateRow>, Failure> {
     let known = || -> Result<Option<DebateRow>, Failure> {
-        let mut known = db.optional(&sql, values![debate.uuid()], rows::debate_row)?;
+        let mut known = db.optional(sql, values![debate.uuid()], rows::debate_row)?;
         if let Some(DebateRow { key, head, .. }) = &mut known
             && let Some(ledger) = &mut head.debate.ledger
         {
@@ -21,12 +34,6 @@ pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, F
         Ok(known)
     };
     known().map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
-}
-
-/// Whether a debate keeps points.
-pub(super) fn keeps_points(db: &Db<'_>, debate: DebateId) -> Result<bool, Failure> {
-    let sql = "select 1 from debates where id = ?1 and points_form is not null";
-    db.exists(sql, values![debate.uuid()])
 }
 
 /// The debate that had this id in the older system.

@@ -24,6 +24,7 @@ mod migrate;
 mod page_data;
 mod points;
 mod postgres;
+mod quotes;
 mod read;
 mod report;
 mod restore;
@@ -52,6 +53,7 @@ use uuid::Uuid;
 pub use backup::backup;
 use condition::Condition;
 use db::Db;
+use debates::{Examination, Patience};
 pub(crate) use debates::{Examined, NewArgument, NewDebate, NewMove, Rule, WriteOutcome};
 use legacy::Docstore;
 pub use legacy::{Rehearsal, rehearse};
@@ -68,8 +70,8 @@ use crate::{
     NewVersion, PageData, Pass, PointRecord, Rehearsed, ReportData, Seat, Selection, Stretch,
     Surroundings, TypeTexts, Verified, VersionList,
 };
-use points::NormalForms;
 use postgres::Postgres;
+use quotes::NormalForms;
 use verify::{Budget, DebateWalk};
 use writer::{LockKey, Writer};
 
@@ -443,18 +445,24 @@ impl Store {
     pub(crate) async fn examine(
         &self,
         new: &NewMove,
-        is_open: impl Fn(&Debate) -> bool + Send + 'static,
+        is_open: impl Fn(&Debate) -> bool + Copy + Send + 'static,
     ) -> Result<Option<Examined>, Failure> {
-        let debate = new.debate;
-        if !self.read(move |db| find::keeps_points(db, debate)).await? {
-            return Ok(None);
+        let examine = |patience| {
+            let (store, new) = (self.clone(), new.clone());
+            move |db: &Db<'_>| {
+                let examined = debates::examine(db, &store.inner.forms, patience, &new, is_open);
+                about(new.debate, examined)
+            }
+        };
+        let examination = match self.read(examine(Patience::Short)).await? {
+            // Documents may be long, so the search runs beside the serving threads.
+            Examination::Long => self.read_long(examine(Patience::Long)).await?,
+            done => done,
+        };
+        match examination {
+            Examination::Done(examined) => Ok(Some(*examined)),
+            Examination::NotNeeded | Examination::Long => Ok(None),
         }
-        let (store, new) = (self.clone(), new.clone());
-        // Documents may be long, so the search runs beside the serving threads.
-        self.read_long(move |db| {
-            about(new.debate, debates::examine(db, &store.inner.forms, &new, &is_open))
-        })
-        .await
     }
 
     /// Judges a move without making it.

@@ -1,37 +1,26 @@
-//! The points of a debate: reads and writes the ledger, and finds the facts that its rules use.
+//! The points of a debate: reads and writes the ledger, the statements and their quotes.
 //!
-//! Everything in the tables of points follows from texts, citations and versions. [`said`] works it
-//! out for a new argument, and verification works it out again for every recorded one.
+//! Everything in these tables follows from texts, citations and versions. `quotes.rs` finds the facts
+//! for a new argument, and verification works all of it out again for every recorded one.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
-    Change, Debate, DocumentId, Kind, Ledger, Library, Normal, PlanDocument, Point, PointId,
-    PointRules, PointState, Quote, QuotePlace, Role, Said, Seq, Source, Statement, Subject, Word,
-    passages, statements,
+    Change, DocumentId, Ledger, POINTS_FORM, PlanDocument, Point, PointId, PointRules, PointState,
+    Quote, QuotePlace, Seq, Subject, passages,
 };
 use uuid::Uuid;
 
-use super::db::{Db, Row, values};
+use super::db::{Db, Row, Value, values};
 use super::find;
 use super::rows::{self, DebateRow};
 use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
 
-/// The version of the grammar of statements.
-pub(super) const FORM: u64 = 1;
-
-/// How many earlier versions of a document are searched for a quote.
-const EARLIER: u64 = 10;
-
-/// The most quotes that are looked up: one more than an argument may have, so that the rules see it.
-const LOOKED_UP: usize = 41;
-
 /// Reads the settings of a debate's points.
 pub(super) fn rules(row: &Row<'_>, first: usize) -> Result<Option<PointRules>, Failure> {
     let Some(form) = row.get::<Option<u64>>(first)? else { return Ok(None) };
-    if form != FORM {
+    if form != POINTS_FORM {
         return Err(Damage::new(format!("its points have the unknown form {form}")).into());
     }
     let (rounds, blocking) = (number(row, first + 1)?, rows::word(row, first + 2)?);
@@ -142,34 +131,37 @@ pub(super) fn keep(
     ];
     db.run(sql, counts)?;
     let points = before.map_or(&[] as &[Point], |before| &before.points);
-    for (at, point) in after.points.iter().enumerate() {
-        if points.get(at) != Some(point) {
-            keep_point(db, key, point, after.blocks(point))?;
-        }
-    }
-    let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
-    for (at, cited) in after.documents.iter().enumerate() {
-        if documents.get(at) != Some(cited) {
-            let sql =
-                "insert into point_documents (debate_key, ordinal, document_key, version, examined)
-                 values (?1, ?2, (select key from documents where id = ?3), ?4, ?5)
-                 on conflict (debate_key, ordinal) do update set version = ?4, examined = ?5";
-            let row = values![key, at as u64, cited.document.uuid(), cited.version, cited.examined];
-            db.run(sql, row)?;
-        }
-    }
-    Ok(())
-}
-
-fn keep_point(db: &Db<'_>, key: i64, point: &Point, blocks: bool) -> Result<(), Failure> {
-    let sql = "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
-             ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, (select key from documents where id = ?11),
-             ?12, ?13, ?14, ?15)
-         on conflict (debate_key, number) do update set state = excluded.state,
+    let changed =
+        after.points.iter().enumerate().filter(|(at, point)| points.get(*at) != Some(*point));
+    let rows: Vec<_> =
+        changed.map(|(_, point)| point_row(key, point, after.blocks(point))).collect();
+    db.insert(
+        "points (debate_key, number, severity, title, state, late, unchanged, disputes, ruled,
+             evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)",
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
+        "on conflict (debate_key, number) do update set state = excluded.state,
              unchanged = excluded.unchanged, disputes = excluded.disputes, ruled = excluded.ruled,
              document_key = excluded.document_key, demanded_seq = excluded.demanded_seq,
-             last_seq = excluded.last_seq, blocks = excluded.blocks";
+             last_seq = excluded.last_seq, blocks = excluded.blocks",
+        &rows,
+    )?;
+    let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
+    let cited = after.documents.iter().enumerate();
+    let changed = cited.filter(|(at, cited)| documents.get(*at) != Some(*cited));
+    let row = |(at, cited): (usize, &PlanDocument)| {
+        let PlanDocument { document, version, examined } = *cited;
+        values![key, at as u64, document.uuid(), version, examined].to_vec()
+    };
+    db.insert(
+        "point_documents (debate_key, ordinal, document_key, version, examined)",
+        "(?, ?, (select key from documents where id = ?), ?, ?)",
+        "on conflict (debate_key, ordinal) do update
+             set version = excluded.version, examined = excluded.examined",
+        &changed.map(row).collect::<Vec<_>>(),
+    )
+}
+
+fn point_row(key: i64, point: &Point, blocks: bool) -> Vec<Value<'_>> {
     let row = values![
         key,
         u64::from(point.id.0),
@@ -187,7 +179,7 @@ fn keep_point(db: &Db<'_>, key: i64, point: &Point, blocks: bool) -> Result<(), 
         point.last.0,
         blocks,
     ];
-    db.run(sql, row)
+    row.to_vec()
 }
 
 /// Writes the statements of an argument.
@@ -197,10 +189,8 @@ pub(super) fn keep_stated(
     seq: Seq,
     changes: &[Change],
 ) -> Result<(), Failure> {
+    let (mut turns, mut quotes) = (Vec::new(), Vec::new());
     for (turn, change) in changes.iter().enumerate() {
-        let sql =
-            "insert into point_turns (debate_key, seq, ordinal, line, subject, number, word, state)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         let row = values![
             key,
             seq.0,
@@ -211,47 +201,50 @@ pub(super) fn keep_stated(
             change.word.as_str(),
             change.state.map(PointState::as_str),
         ];
-        db.run(sql, row)?;
+        turns.push(row.to_vec());
         for (ordinal, quote) in change.quotes.iter().enumerate() {
-            keep_quote(db, key, seq, turn, ordinal, &StatedQuote::from(quote))?;
+            let place = [seq.0, turn as u64, ordinal as u64];
+            quotes.push(quote_row(key, place, quote));
         }
     }
-    Ok(())
+    db.insert(
+        "point_turns (debate_key, seq, ordinal, line, subject, number, word, state)",
+        "(?, ?, ?, ?, ?, ?, ?, ?)",
+        "",
+        &turns,
+    )?;
+    db.insert(
+        "point_quotes (debate_key, seq, turn, ordinal, line, text, source, result, document_key,
+             version, argument_seq, first_line, last_line)",
+        "(?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
+        "",
+        &quotes,
+    )
 }
 
-fn keep_quote(
-    db: &Db<'_>,
-    key: i64,
-    seq: Seq,
-    turn: usize,
-    ordinal: usize,
-    quote: &StatedQuote,
-) -> Result<(), Failure> {
-    let (document, version, argument) = match quote.place {
+fn quote_row(key: i64, [seq, turn, ordinal]: [u64; 3], quote: &Quote) -> Vec<Value<'_>> {
+    let place = quote.evidence.place();
+    let (document, version, argument) = match place.map(|(place, _)| place) {
         Some(QuotePlace::Document { document, version }) => (Some(document), Some(version), None),
         Some(QuotePlace::Argument { seq }) => (None, None, Some(seq)),
         None => (None, None, None),
     };
-    let sql = "insert into point_quotes (debate_key, seq, turn, ordinal, line, text, source, result,
-             document_key, version, argument_seq, first_line, last_line)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, (select key from documents where id = ?9), ?10, ?11,
-             ?12, ?13)";
     let row = values![
         key,
-        seq.0,
-        turn as u64,
-        ordinal as u64,
+        seq,
+        turn,
+        ordinal,
         u64::from(quote.line),
         quote.text.as_str(),
         quote.source.as_deref(),
-        quote.check.as_str(),
+        quote.evidence.check().as_str(),
         document.map(DocumentId::uuid),
         version,
         argument.map(|seq| seq.0),
-        quote.lines.map(|(first, _)| u64::from(first)),
-        quote.lines.map(|(_, last)| u64::from(last)),
+        place.map(|(_, lines)| u64::from(lines.first)),
+        place.map(|(_, lines)| u64::from(lines.last)),
     ];
-    db.run(sql, row)
+    row.to_vec()
 }
 
 fn subject_word(subject: Subject) -> &'static str {
@@ -432,265 +425,6 @@ fn add_turns(
         }
     }
     Ok(())
-}
-
-/// The facts about a text that the rules of points use, as they are before the argument that follows
-/// `debate.standing.last`.
-pub(super) fn said(
-    db: &Db<'_>,
-    forms: &NormalForms,
-    key: i64,
-    debate: &Debate,
-    argument: Text<'_>,
-) -> Result<Said, Failure> {
-    let Text { role, kind, content, cites } = argument;
-    let mut said = Said { cites: cites.to_vec(), ..Said::default() };
-    let Some(ledger) =
-        debate.ledger.as_ref().filter(|_| matches!(kind, Kind::Claim | Kind::Ruling))
-    else {
-        return Ok(said);
-    };
-    let read = statements(content, role, ledger.count());
-    said.flaws = read.flaws;
-    let mut newest = ledger.documents.clone();
-    if role != Role::Opponent {
-        for (document, version) in cites {
-            match newest.iter_mut().find(|known| known.document == *document) {
-                Some(known) => known.version = known.version.max(*version),
-                None => {
-                    let (document, version) = (*document, *version);
-                    newest.push(PlanDocument { document, version, examined: None });
-                }
-            }
-        }
-    }
-    let mut shelf = Shelf {
-        db,
-        forms,
-        key,
-        role,
-        last: debate.standing.last,
-        newest,
-        documents: None,
-        arguments: None,
-        earlier: None,
-        examined: Vec::new(),
-    };
-    if role == Role::Opponent && ledger.claims >= 2 {
-        shelf.read_examined()?;
-    }
-    let mut looked_up = 0;
-    for statement in read.statements {
-        let mut quotes = Vec::new();
-        for block in &statement.blocks {
-            if looked_up >= LOOKED_UP {
-                break;
-            }
-            let found = shelf.check(block)?;
-            looked_up += found.len();
-            quotes.extend(found);
-        }
-        if let (Subject::Point(point), Word::Accepted) = (statement.subject, statement.word)
-            && shelf.all_stand(point)?
-        {
-            said.standing.push(point);
-        }
-        said.stated.push((statement, quotes));
-    }
-    let agrees = |(statement, _): &(Statement, Vec<Quote>)| statement.word == Word::Agree;
-    if said.stated.iter().any(agrees) {
-        said.readable = shelf.readable()?;
-    }
-    Ok(said)
-}
-
-/// A text that the rules of points judge.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) role: Role,
-    pub(super) kind: Kind,
-    pub(super) content: &'a str,
-    /// The versions that it cites.
-    pub(super) cites: &'a [(DocumentId, u64)],
-}
-
-/// A text in which quotes are looked up.
-type Shelved = (QuotePlace, Arc<Normal>);
-
-/// The texts in which the quotes of one argument are looked up. Each group is read when a quote needs
-/// it.
-struct Shelf<'a> {
-    db: &'a Db<'a>,
-    forms: &'a NormalForms,
-    key: i64,
-    role: Role,
-    last: Seq,
-    newest: Vec<PlanDocument>,
-    documents: Option<Vec<Shelved>>,
-    arguments: Option<Vec<Shelved>>,
-    earlier: Option<Vec<Shelved>>,
-    examined: Vec<Shelved>,
-}
-
-impl Shelf<'_> {
-    fn version(&self, document: DocumentId, version: u64) -> Result<Shelved, Failure> {
-        let form = self.forms.of(self.db, document, version)?;
-        Ok((QuotePlace::Document { document, version }, form))
-    }
-
-    fn read_documents(&mut self) -> Result<(), Failure> {
-        if self.documents.is_none() {
-            let newest = self.newest.iter();
-            let read = newest.map(|cited| self.version(cited.document, cited.version));
-            self.documents = Some(read.collect::<Result<_, _>>()?);
-        }
-        Ok(())
-    }
-
-    /// The MOTION and the arguments of the other roles, without the lines that they quote.
-    fn read_arguments(&mut self) -> Result<(), Failure> {
-        if self.arguments.is_some() {
-            return Ok(());
-        }
-        let sql = "select seq, content from arguments
-             where debate_key = ?1 and seq >= 1 and seq <= ?2 and (seq = 1 or role <> ?3) order by seq";
-        let range = values![self.key, self.last.0, self.role.as_str()];
-        let read = self.db.all(sql, range, |row| {
-            let seq = Seq(row.get(0)?);
-            Ok((QuotePlace::Argument { seq }, Arc::new(Normal::without_quotes(row.text(1)?))))
-        })?;
-        self.arguments = Some(read);
-        Ok(())
-    }
-
-    fn read_earlier(&mut self) -> Result<(), Failure> {
-        let mut read = Vec::new();
-        for cited in &self.newest {
-            for version in (1..cited.version).rev().take(EARLIER as usize) {
-                read.push(self.version(cited.document, version)?);
-            }
-        }
-        self.earlier = Some(read);
-        Ok(())
-    }
-
-    fn read_examined(&mut self) -> Result<(), Failure> {
-        let examined =
-            self.newest.iter().filter_map(|cited| Some((cited.document, cited.examined?)));
-        let read = examined.map(|(document, version)| self.version(document, version));
-        self.examined = read.collect::<Result<_, _>>()?;
-        Ok(())
-    }
-
-    /// Looks a block of quoted lines up: first in the documents, then in the arguments, then in the
-    /// earlier versions.
-    fn check(&mut self, block: &aw_core::QuoteBlock) -> Result<Vec<Quote>, Failure> {
-        self.read_documents()?;
-        loop {
-            let current: Vec<Source<'_>> = [&self.documents, &self.arguments]
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(source)
-                .collect();
-            let earlier: Option<Vec<Source<'_>>> =
-                self.earlier.as_ref().map(|earlier| earlier.iter().map(source).collect());
-            let examined: Vec<Source<'_>> = self.examined.iter().map(source).collect();
-            let library =
-                Library { current: &current, earlier: earlier.as_deref(), examined: &examined };
-            if let Some(found) = library.check(block) {
-                return Ok(found);
-            }
-            if self.arguments.is_none() {
-                self.read_arguments()?;
-            } else {
-                self.read_earlier()?;
-            }
-        }
-    }
-
-    /// Whether all quotes of a point that were found in documents stand in the newest versions.
-    fn all_stand(&mut self, point: PointId) -> Result<bool, Failure> {
-        let sql = "select q.text from point_turns as t
-             join point_quotes as q on q.debate_key = t.debate_key and q.seq = t.seq and q.turn = t.ordinal
-             join arguments as a on a.debate_key = t.debate_key and a.seq = t.seq
-             where t.debate_key = ?1 and t.number = ?2 and t.seq <= ?3 and q.result = 'found'
-               and q.document_key is not null and a.role <> 'proposer'";
-        let range = values![self.key, u64::from(point.0), self.last.0];
-        let quoted: Vec<String> = self.db.all(sql, range, |row| row.get(0))?;
-        self.read_documents()?;
-        let documents = self.documents.as_deref().unwrap_or_default();
-        let stands = |text: &String| {
-            let text = Quote::normal(text);
-            documents.iter().any(|(_, document)| document.contains(&text))
-        };
-        Ok(!quoted.is_empty() && quoted.iter().all(stands))
-    }
-
-    /// How many lines the opponent can quote: of the documents, or of the MOTION where there are none.
-    fn readable(&mut self) -> Result<u32, Failure> {
-        self.read_documents()?;
-        if self.newest.is_empty() {
-            self.read_arguments()?;
-        }
-        let texts = if self.newest.is_empty() { &self.arguments } else { &self.documents };
-        let current: Vec<Source<'_>> = texts.iter().flatten().map(source).collect();
-        Ok(Library { current: &current, ..Library::default() }.readable_lines())
-    }
-}
-
-fn source((place, text): &Shelved) -> Source<'_> {
-    Source { place: *place, text }
-}
-
-/// The normal forms of document versions, the most recently added ones.
-#[derive(Debug, Default)]
-pub(super) struct NormalForms {
-    kept: Mutex<KeptForms>,
-}
-
-#[derive(Debug, Default)]
-struct KeptForms {
-    forms: HashMap<(DocumentId, u64), Arc<Normal>>,
-    order: VecDeque<(DocumentId, u64)>,
-    bytes: usize,
-}
-
-impl NormalForms {
-    /// The most memory that the kept forms may take.
-    const MOST_BYTES: usize = 16 << 20;
-
-    /// The normal form of a version. A version never changes, so neither does its form.
-    fn of(&self, db: &Db<'_>, document: DocumentId, version: u64) -> Result<Arc<Normal>, Failure> {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(form) = kept().forms.get(&(document, version)) {
-            return Ok(form.clone());
-        }
-        let sql = "select content from document_versions as v
-             join documents on documents.key = v.document_key
-             where documents.id = ?1 and v.version = ?2";
-        let form = db
-            .one(sql, values![document.uuid(), version], |row| Ok(Normal::of(row.text(0)?)))
-            .map_err(|failure| failure.placed(|damage| damage.of_document(document)))?;
-        let form = Arc::new(form);
-        kept().keep((document, version), &form);
-        Ok(form)
-    }
-}
-
-impl KeptForms {
-    fn keep(&mut self, which: (DocumentId, u64), form: &Arc<Normal>) {
-        if self.forms.insert(which, form.clone()).is_none() {
-            self.order.push_back(which);
-            self.bytes += form.size();
-        }
-        while self.bytes > NormalForms::MOST_BYTES {
-            let Some(oldest) = self.order.pop_front() else { return };
-            if let Some(form) = self.forms.remove(&oldest) {
-                self.bytes -= form.size();
-            }
-        }
-    }
 }
 
 impl From<&Quote> for StatedQuote {

@@ -103,9 +103,13 @@ async fn live(trial: &Trial, home: &Path) -> Vec<DiskEvent> {
 /// Writes this many arguments, in one debate after the other.
 async fn talk(server: SocketAddr, words: u64, weight: usize) {
     let mut line = Line::to(server);
-    let mut said = 0;
+    let (mut said, mut number) = (0, 0);
     while said < words {
-        let mut talk = Talk::new(9, weight);
+        number += 1;
+        let mut talk = match number % 2 {
+            0 => Talk::new(9, weight),
+            _ => Talk::with_points(9, weight),
+        };
         loop {
             let saying = talk.next();
             let written = line.post(&saying.path, &saying.body).await.unwrap().data();

@@ -99,6 +99,12 @@ pub struct Ledger {
     pub over: u64,
     /// Whether the newest argument that is not parked is the opponent's agreement.
     pub opponent_agrees: bool,
+    /// The document versions that it agrees to; absent without an agreement or documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreed_to: Vec<AgreedVersion>,
+    /// Why the RESOLUTION that is pending waits for the arbitrator; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<HeldText>,
     /// The live points on which the asking role owes a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yours: Option<Vec<PointIdText>>,
@@ -108,6 +114,15 @@ pub struct Ledger {
     /// How the asking role writes its answer, on its move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
+}
+
+/// A document version that the opponent agrees to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AgreedVersion {
+    /// The document.
+    pub document_id: DocumentIdText,
+    /// The version.
+    pub version: u64,
 }
 
 /// How many rounds are used.

@@ -7,8 +7,8 @@ use aw_core::{Course, Held, PointState, QuoteCheck, Severity, State, Word as Sta
 use super::super::debate::{CheckOutput, LookedUp, PointOutput, PointsOutput};
 use super::{Paper, QUOTED, cell, shown, state_in_words, word};
 use crate::api::types::{
-    Debate, Flaw, HeldText, Ledger, Point, PointIdText, PointSettings, Points, Quote, Rounds,
-    StateText, Statement,
+    AgreedVersion, Debate, Flaw, HeldText, Ledger, Point, PointIdText, PointSettings, Points,
+    Quote, Rounds, StateText, Statement,
 };
 
 /// The longest title in a line.
@@ -38,13 +38,26 @@ pub(super) fn summary(ledger: &Ledger) -> String {
         [] => "Nothing blocks.".to_owned(),
         points => format!("Blocking: {}.", listed(points)),
     };
-    let agrees = if ledger.opponent_agrees { " The opponent agrees." } else { "" };
+    let agrees = match ledger.opponent_agrees {
+        true => format!(" {}", agreement(ledger)),
+        false => String::new(),
+    };
     format!("Round {used} of {limit}. {blocking}{agrees}")
 }
 
-/// What the asking role should do, and how it writes that.
+/// That the opponent agrees, and to which versions.
+fn agreement(ledger: &Ledger) -> String {
+    let version = |agreed: &AgreedVersion| format!("{} v{}", agreed.document_id.0, agreed.version);
+    let versions: Vec<String> = ledger.agreed_to.iter().map(version).collect();
+    match versions.is_empty() {
+        true => "The opponent agrees.".to_owned(),
+        false => format!("The opponent agrees to {}.", joined(&versions)),
+    }
+}
+
+/// Why a RULING is owed, what the asking role should do, and how it writes that.
 pub(super) fn advice(ledger: &Ledger) -> String {
-    let mut text = String::new();
+    let mut text = ledger.held.as_ref().map(held).unwrap_or_default();
     if let Some(advice) = &ledger.advice {
         let course = match advice.course.known() {
             Some(Course::RequestCompletion) => "request completion".to_owned(),
@@ -227,10 +240,9 @@ pub(super) fn statements(statements: &[Statement], points: &Points) -> String {
         let _ = writeln!(text, "{}{whose}", group.join(", "));
     }
     let agrees = |statement: &Statement| statement.word == StatementWord::Agree.into();
-    if statements.iter().any(agrees) {
-        let is_free = points.ledger.as_ref().is_some_and(|ledger| ledger.blocking.is_empty());
-        let _ =
-            writeln!(text, "The opponent agrees.{}", if is_free { " Nothing blocks." } else { "" });
+    if let Some(ledger) = points.ledger.as_ref().filter(|_| statements.iter().any(agrees)) {
+        let free = if ledger.blocking.is_empty() { " Nothing blocks." } else { "" };
+        let _ = writeln!(text, "{}{free}", agreement(ledger));
     }
     text
 }
@@ -283,7 +295,10 @@ pub(super) fn flaws(flaws: &[Flaw]) -> String {
 
 /// Lists points in a sentence: "P1, P2 and P3".
 fn listed(points: &[PointIdText]) -> String {
-    let names: Vec<String> = points.iter().map(|id| id.0.to_string()).collect();
+    joined(&points.iter().map(|id| id.0.to_string()).collect::<Vec<_>>())
+}
+
+fn joined(names: &[String]) -> String {
     match names.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),

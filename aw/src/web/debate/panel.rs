@@ -8,7 +8,7 @@ use super::super::options::{self, Choice};
 use super::ruling::{ANOTHER_WAY, PointVerdict, RulingDraft, options_of};
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown;
-use crate::render::points::{PointView, held};
+use crate::render::points::PointView;
 use crate::server::App;
 
 /// What the panel shows.
@@ -131,7 +131,7 @@ impl Panel {
         });
         Some(Panel {
             points: points.collect(),
-            held: held(&data.debate).map(|held| t.held(held)),
+            held: data.debate.debate.pending_held().map(|held| t.held(held)),
             heading: t.rule_on(kind),
             target: id,
             target_seq: pending.seq.0,

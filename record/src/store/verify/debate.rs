@@ -13,7 +13,8 @@ use super::Budget;
 use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
 use crate::store::find;
-use crate::store::points::{self, NormalForms, Text};
+use crate::store::points;
+use crate::store::quotes::{self, NormalForms, Text};
 use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, DebateRow, HEAD};
 use crate::store::search::SearchIndex;
 use crate::{Damage, Failure, Stated, Verified, chain};
@@ -222,7 +223,7 @@ impl DebateWalk {
         let is_judged = matches!(kind, Kind::Claim | Kind::Ruling) && !event.parked();
         if is_judged && !event.automatic() {
             let text = Text { role, kind, content, cites: &said.cites };
-            said = points::said(db, &self.forms, self.key, debate, text)?;
+            said = quotes::said(db, &self.forms, self.key, debate, text)?;
             entry.changes = match debate.judge(role, &said) {
                 Ok(changes) => changes,
                 Err(_) => return bad("its statements break the rules of points"),

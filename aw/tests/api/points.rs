@@ -1,0 +1,259 @@
+//! Debates with points over HTTP: the life of a point, and why a RESOLUTION is held.
+
+use serde_json::{Value, json};
+
+use crate::world::{Answer, DebateFor, World, text};
+
+/// What each word makes of a point: the next state, `=` for no change, or the flaw. Each row begins with
+/// a point that can be: one that a RULING has upheld lives as `upheld` or `accepted`, and the opponent
+/// cannot withdraw it.
+const LIFE: &str = "
+                     opponent                            proposer                           arbitrator
+    state      ruled resolved    open        withdrawn   accepted rejected    deferred      upheld     dismissed deferred
+    ---------- ----- ----------- ----------- ----------- -------- ----------- ------------- ---------- --------- ---------
+    open       no    settled     =           withdrawn   accepted rejected    deferred      upheld     dismissed set_aside
+    accepted   no    settled     open        withdrawn   =        rejected    deferred      upheld     dismissed set_aside
+    rejected   no    withdrawn   open        withdrawn   accepted =           deferred      upheld     dismissed set_aside
+    deferred   no    set_aside   open        withdrawn   accepted rejected    =             upheld     dismissed set_aside
+    settled    no    =           point_over  =           =        =           =             point_over =         =
+    withdrawn  no    =           point_over  =           =        =           =             point_over =         =
+    dismissed  no    =           point_over  =           =        =           =             point_over =         =
+    set_aside  no    =           point_over  =           =        =           =             point_over =         =
+    upheld     yes   point_ruled =           point_ruled accepted point_ruled point_ruled   =          dismissed set_aside
+    accepted   yes   settled     upheld      point_ruled =        point_ruled point_ruled   upheld     dismissed set_aside
+    settled    yes   =           point_over  =           =        =           =             point_over =         =
+    dismissed  yes   =           point_over  =           =        =           =             point_over =         =
+    set_aside  yes   =           point_over  =           =        =           =             point_over =         =
+";
+
+const WORDS: [(&str, &str); 9] = [
+    ("opponent", "resolved"),
+    ("opponent", "open"),
+    ("opponent", "withdrawn"),
+    ("proposer", "accepted"),
+    ("proposer", "rejected"),
+    ("proposer", "deferred"),
+    ("arbitrator", "upheld"),
+    ("arbitrator", "dismissed"),
+    ("arbitrator", "deferred"),
+];
+
+/// The words that bring a point from `open` into a state.
+fn way_to(state: &str, ruled: bool) -> &'static [(&'static str, &'static str)] {
+    match (state, ruled) {
+        ("open", false) => &[],
+        ("accepted", false) => &[("proposer", "accepted")],
+        ("rejected", false) => &[("proposer", "rejected")],
+        ("deferred", false) => &[("proposer", "deferred")],
+        ("settled", false) => &[("proposer", "accepted"), ("opponent", "resolved")],
+        ("withdrawn", false) => &[("opponent", "withdrawn")],
+        ("dismissed", false) => &[("arbitrator", "dismissed")],
+        ("set_aside", false) => &[("arbitrator", "deferred")],
+        ("upheld", true) => &[("arbitrator", "upheld")],
+        ("accepted", true) => &[("arbitrator", "upheld"), ("proposer", "accepted")],
+        ("settled", true) => {
+            &[("arbitrator", "upheld"), ("proposer", "accepted"), ("opponent", "resolved")]
+        }
+        ("dismissed", true) => &[("arbitrator", "upheld"), ("arbitrator", "dismissed")],
+        ("set_aside", true) => &[("arbitrator", "upheld"), ("arbitrator", "deferred")],
+        other => panic!("no way leads to {other:?}"),
+    }
+}
+
+const MOTION: &str = "The worker retries the POST up to 3 times.";
+
+/// A debate with one point, and its newest argument.
+struct Story<'a> {
+    debate: DebateFor<'a>,
+    newest: String,
+    state: String,
+}
+
+impl<'a> Story<'a> {
+    /// A debate in which the opponent has raised P1 with this severity.
+    async fn of(world: &'a World, severity: &str) -> Self {
+        let fields = json!({"points": {"rounds": 20}, "motion_content": MOTION});
+        let debate = world.debate_with("Charge retries", fields).await;
+        let newest = debate.motion.clone();
+        let mut story = Story { debate, newest, state: "AWAITING_OPPONENT".to_owned() };
+        let raised =
+            format!("### NEW [{severity}] A retry can charge twice\n> {MOTION}\nSend a key.");
+        story.says("opponent", &raised).await;
+        story
+    }
+
+    /// Sends a text as this role, which has the floor.
+    async fn sends(&self, role: &str, words: &str) -> Answer {
+        match role {
+            "arbitrator" => self.debate.rule(json!({"content": words})).await,
+            _ => self.debate.try_claim(role, &self.newest, words).await,
+        }
+    }
+
+    fn goes_on(&mut self, written: &Value) {
+        self.newest = text(&written["argument"]["id"]);
+        self.state = text(&written["debate"]["state"]);
+    }
+
+    async fn says(&mut self, role: &str, words: &str) -> Value {
+        let written = self.sends(role, words).await.created();
+        self.goes_on(&written);
+        written
+    }
+
+    /// Gives this role the floor, by words of the others that say nothing about points.
+    async fn until(&mut self, role: &str) {
+        loop {
+            match (self.state.as_str(), role) {
+                ("AWAITING_OPPONENT", "opponent")
+                | ("AWAITING_PROPOSER", "proposer")
+                | ("AWAITING_ARBITRATOR", "arbitrator") => return,
+                ("AWAITING_OPPONENT", _) => self.says("opponent", "Nothing new.").await,
+                ("AWAITING_PROPOSER", "arbitrator") => {
+                    let asked = self.debate.ask("appeal", &self.newest, "Please rule.").await;
+                    let written = asked.created();
+                    self.goes_on(&written);
+                    written
+                }
+                ("AWAITING_PROPOSER", _) => self.says("proposer", "Nothing new.").await,
+                (state, _) => panic!("{state} is not expected"),
+            };
+        }
+    }
+
+    async fn point(&self) -> Value {
+        let path = format!("/debates/{}/points/P1", self.debate.id);
+        self.debate.world.get(&path).await.ok()["point"].take()
+    }
+}
+
+#[tokio::test]
+async fn every_word_in_every_state_does_what_the_table_says() {
+    let world = World::start().await;
+    let rows = LIFE.lines().skip_while(|line| !line.contains("---")).skip(1);
+    let rows: Vec<Vec<&str>> = rows.map(|line| line.split_whitespace().collect()).collect();
+    let mut cells = 0;
+    for row in rows.iter().filter(|row| !row.is_empty()) {
+        let (state, ruled) = (row[0], row[1] == "yes");
+        for ((role, word), expected) in WORDS.iter().zip(&row[2..]) {
+            let mut story = Story::of(&world, "major").await;
+            for (role, word) in way_to(state, ruled) {
+                story.until(role).await;
+                story.says(role, &format!("### P1 [{word}] A reason")).await;
+            }
+            story.until(role).await;
+            let before = story.point().await;
+            assert_eq!(before["state"], state, "the way to {state}, ruled {ruled}");
+            let answer = story.sends(role, &format!("### P1 [{word}] A reason")).await;
+            let after = story.point().await;
+            let cell = format!("{role}'s {word}: {state}, ruled {ruled}");
+            match *expected {
+                flaw @ ("point_over" | "point_ruled") => {
+                    let error = answer.refused(400, "INVALID_INPUT");
+                    assert_eq!(error["field"], "content", "{cell}");
+                    assert_eq!(error["flaws"][0]["code"], flaw, "{cell}");
+                    assert_eq!(error["flaws"].as_array().unwrap().len(), 1, "{cell}");
+                    assert_eq!(after, before, "{cell}: nothing is recorded");
+                }
+                next => {
+                    let written = answer.created();
+                    let state = if next == "=" { state } else { next };
+                    assert_eq!(written["statements"][0]["state"], state, "{cell}");
+                    assert_eq!(after["state"], state, "{cell}");
+                    let holds = next != "=" && *word == "open";
+                    assert_eq!(after["disputes"], u64::from(holds), "{cell}");
+                    let said =
+                        if next == "=" { &before["last_seq"] } else { &written["argument"]["seq"] };
+                    assert_eq!(&after["last_seq"], said, "{cell}");
+                }
+            }
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 13 * 9);
+}
+
+#[tokio::test]
+async fn a_critical_point_is_never_deferred_and_no_role_has_the_words_of_another() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "critical").await;
+    let deferred = story.sends("proposer", "### P1 [deferred] Later").await;
+    let error = deferred.refused(400, "INVALID_INPUT");
+    assert_eq!(error["flaws"][0]["code"], "word");
+    assert_eq!(error["flaws"][0]["allowed"], json!(["accepted", "rejected"]));
+    for role in ["proposer", "opponent", "arbitrator"] {
+        story.until(role).await;
+        for (_, word) in WORDS {
+            if WORDS.contains(&(role, word)) {
+                continue;
+            }
+            let answer = story.sends(role, &format!("### P1 [{word}] A reason")).await;
+            let error = answer.refused(400, "INVALID_INPUT");
+            assert_eq!(error["flaws"][0]["code"], "role", "{role}'s {word}");
+        }
+    }
+    assert_eq!(story.point().await["state"], "open");
+}
+
+#[tokio::test]
+async fn the_ledger_and_the_arbitrators_wait_say_why_a_pending_resolution_is_held() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "minor").await;
+    let pending = story.debate.ask("resolution", &story.newest, "Done.").await.created();
+    assert_eq!(
+        (&pending["held"], &pending["ledger"]["held"]),
+        (&json!("not_agreed"), &json!("not_agreed"))
+    );
+    let waited = story.debate.wait("arbitrator", None, 0).await.ok();
+    assert_eq!(
+        (&waited["held"], &waited["ledger"]["held"]),
+        (&json!("not_agreed"), &json!("not_agreed"))
+    );
+    let waited = story.debate.wait("opponent", None, 0).await.ok();
+    assert_eq!((&waited["held"], &waited["ledger"]["held"]), (&json!(null), &json!("not_agreed")));
+    assert_eq!(story.debate.context().await["ledger"]["held"], "not_agreed");
+    let listed = world.get(&format!("/debates/{}/points", story.debate.id)).await.ok();
+    assert_eq!(listed["ledger"]["held"], "not_agreed");
+
+    // The RULING settles it, and an APPEAL is no RESOLUTION.
+    story.state = "AWAITING_ARBITRATOR".to_owned();
+    let ruled = story.says("arbitrator", "Not yet.").await;
+    assert!(ruled["ledger"].get("held").is_none(), "{ruled}");
+    story.until("arbitrator").await;
+    let waited = story.debate.wait("arbitrator", None, 0).await.ok();
+    assert!(waited.get("held").is_none() && waited["ledger"].get("held").is_none(), "{waited}");
+}
+
+#[tokio::test]
+async fn the_ledger_names_the_versions_that_the_opponent_agrees_to() {
+    let world = World::start().await;
+    let plan = json!({"summary": "Retries", "content": MOTION});
+    let plan = text(&world.post("/documents", plan).await.created()["document_id"]);
+    let motion = format!("Please examine doc_id={plan} (v1).");
+    let fields = json!({"points": true, "motion_content": motion});
+    let debate = world.debate_with("Charge retries", fields).await;
+    let agrees = format!("### VERDICT [agree]\n> {MOTION}");
+    let written = debate.claim("opponent", &debate.motion, &agrees).await;
+    let versions = json!([{"document_id": plan, "version": 1}]);
+    assert_eq!(written["ledger"]["agreed_to"], versions);
+    let answer = text(&written["argument"]["id"]);
+    let next = debate.claim("proposer", &answer, "One more thing.").await;
+    assert!(next["ledger"].get("agreed_to").is_none(), "{next}");
+}
+
+#[tokio::test]
+async fn an_answer_lists_fifty_live_points_and_counts_the_rest() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "minor").await;
+    let twelve = format!("### NEW [major] One more\n> {MOTION}\nWhy.\n").repeat(12);
+    for _ in 0..5 {
+        story.until("opponent").await;
+        story.says("opponent", &twelve).await;
+    }
+    let context = story.debate.context().await;
+    assert_eq!(context["points"].as_array().unwrap().len(), 50);
+    assert_eq!((&context["points_omitted"], &context["ledger"]["alive"]), (&json!(11), &json!(61)));
+    assert_eq!(context["points"][0]["id"], "P2", "the minor one does not block");
+    let all = world.get(&format!("/debates/{}/points", story.debate.id)).await.ok();
+    assert_eq!(all["points"].as_array().unwrap().len(), 61);
+}
