@@ -40,6 +40,11 @@ fn points() {
 }
 
 #[test]
+fn a_whole_debate_by_one_command() {
+    Session::tell("docs/sessions/run.md");
+}
+
+#[test]
 fn resuming_after_a_crash() {
     Session::tell("docs/sessions/resuming-after-a-crash.md");
 }

@@ -190,9 +190,9 @@ impl Runner {
             let names: Vec<String> =
                 strays.first.iter().take(5).map(|path| copies::shown(path)).collect();
             self.note(format!(
-                "the {seat} changed {} other files in its copy, which were left behind: {}",
-                strays.count,
-                names.join(", ")
+                "the {seat} changed other files in its copy, which were left behind: {}{}",
+                names.join(", "),
+                if strays.count > names.len() { ", …" } else { "" }
             ));
         }
         let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) else {

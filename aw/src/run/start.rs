@@ -20,13 +20,17 @@ use super::folder::{self, NotTaken, PlanState, ProcessMark, RunFolder, RunState,
 use super::helper::GRACE;
 use super::outcome::{CopyData, RunCheck, SeatData};
 use super::program::AgentProgram;
+use super::server;
 use super::tree::{Tree, Watched};
 use super::turn::{self, Posted, disk};
 use super::watch::Seen;
 use super::{Exit, RunStopped, RunSurroundings, Runner, words};
 use crate::api::client::{self, derived_id};
 use crate::api::error::Code;
-use crate::api::types::{AskedPoints, AskedSettings, CreateDebate, SubmitDocument, TypeTexts};
+use crate::api::http::Trouble;
+use crate::api::types::{
+    AskedPoints, AskedSettings, CreateDebate, Debate, SubmitDocument, TypeTexts,
+};
 use crate::settings::RunSettings;
 
 /// The agents that a user asks for.
@@ -148,7 +152,15 @@ impl Runner {
             &asked.files,
             asked.home.as_deref(),
         )?;
-        let debate_id = asked.debate.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+        // A debate of others must be there, and lends the run its title.
+        let theirs = match &asked.debate {
+            Some(debate) => Some(read_debate(&around, debate)?),
+            None => None,
+        };
+        let debate_id = match &theirs {
+            Some(debate) => debate.id.0.to_string(),
+            None => Uuid::new_v4().to_string(),
+        };
         folder::forget_older(&around.runs, around.settings.keep);
         let folder = RunFolder::take(&around.runs, &debate_id, true)
             .map_err(|no| not_taken(no, &debate_id))?;
@@ -173,9 +185,11 @@ impl Runner {
             notes.push(format!("the agents see the plan alone: {why}"));
         }
         let seats = agents.iter().map(|(role, agent)| (role.to_string(), seat_of(agent))).collect();
-        let title = asked.title.clone().unwrap_or_else(|| {
-            title_of(text.as_deref().unwrap_or_default(), asked.plan.as_deref())
-        });
+        let title = match (theirs, &asked.title) {
+            (Some(debate), _) => debate.title,
+            (None, Some(title)) => title.clone(),
+            (None, None) => title_of(text.as_deref().unwrap_or_default(), asked.plan.as_deref()),
+        };
         let arbitrator = match asked.seats.arbitrator.as_deref() {
             None => "me",
             Some(word @ ("me" | "none")) => word,
@@ -538,6 +552,22 @@ pub fn check(settings: &RunSettings, asked: &Asked) -> Result<RunCheck, NotStart
         },
         notes: notes_on(&agents),
     })
+}
+
+/// The debate of others whose seats a run drives.
+fn read_debate(around: &RunSurroundings, debate: &str) -> Result<Debate, NotStarted> {
+    match server::ask(&*around.line, &client::context(debate, 1), &|| true) {
+        Ok(context) => Ok(context.debate),
+        Err(Trouble::Refused(refused)) => {
+            let error = &refused.data;
+            let suggestion =
+                error.suggestion.clone().unwrap_or_else(|| "aw debate list".to_owned());
+            Err(NotStarted::new(error.code.clone(), error.message.clone(), suggestion))
+        }
+        Err(_) => {
+            Err(NotStarted::new(Code::ConnectionError, "the server does not answer", "aw doctor"))
+        }
+    }
 }
 
 /// The agents of the seats that the run drives, with their versions.

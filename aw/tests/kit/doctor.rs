@@ -94,7 +94,7 @@ fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
     let all = found(&home, "");
     for host in HOSTS {
         all.is(&format!("{host} program"), "ok").is(&format!("{host} kit"), "ok");
-        all.is(&format!("{host} tools"), "ok").says(&format!("{host} tools"), &["aw mcp", "13"]);
+        all.is(&format!("{host} tools"), "ok").says(&format!("{host} tools"), &["aw mcp", "14"]);
         // Cursor's sandbox cannot be tried from outside.
         let server = if host == "cursor" { "warning" } else { "ok" };
         all.is(&format!("{host} server"), server);

@@ -268,6 +268,10 @@ impl Stage {
         for (name, template) in names.iter().zip(templates) {
             aw.file(name, template.replace("DOC_ID", &document));
         }
+        // An agent program that can be found, and plays badly.
+        let codex =
+            "case \"$1\" in --version) echo 'codex 0.166.0' ;; mcp) echo '[]' ;; *) exit 1 ;; esac";
+        aw.program("codex", codex);
         Stage { aw, document }
     }
 

@@ -156,7 +156,10 @@ impl Run {
         }
         let budget = self.budget();
         let line = RunLine::open(&settings, self.shape.verbose)?;
-        let view = View::new(self.background);
+        let view = match self.detach {
+            true => View::silent(),
+            false => View::new(self.background),
+        };
         let stop = StopRequest::default();
         watch_signals(&stop, &view);
         let around = RunSurroundings {

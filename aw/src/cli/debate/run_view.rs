@@ -21,6 +21,7 @@ pub(super) struct View(Arc<Mutex<Drawing>>);
 
 struct Drawing {
     is_live: bool,
+    is_silent: bool,
     paper: Paper,
     began: Instant,
     title: String,
@@ -45,9 +46,18 @@ struct SeatView {
 impl View {
     /// A view on stderr. A runner in the background writes lines into its log.
     pub(super) fn new(is_background: bool) -> Self {
-        let is_live = io::stderr().is_terminal() && !is_background;
+        Self::of(io::stderr().is_terminal() && !is_background, false)
+    }
+
+    /// A view that shows nothing: the answer of the command says it all.
+    pub(super) fn silent() -> Self {
+        Self::of(false, true)
+    }
+
+    fn of(is_live: bool, is_silent: bool) -> Self {
         let drawing = Drawing {
             is_live,
+            is_silent,
             paper: Paper::of_stderr(),
             began: Instant::now(),
             title: String::new(),
@@ -165,6 +175,9 @@ impl Drawing {
     }
 
     fn keep_lines(&mut self, text: &str) {
+        if self.is_silent {
+            return;
+        }
         self.erase();
         let _ = writeln!(io::stderr(), "{}", shown(text).trim_end());
     }

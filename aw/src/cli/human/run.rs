@@ -17,16 +17,13 @@ pub(in crate::cli) fn run(data: &RunData, paper: &Paper) -> String {
         "completed" => "Completed at the proposer's request".to_owned(),
         other => other.replace('_', " "),
     };
-    let rounds = data.rounds.as_ref().map(|rounds| format!(" after {} rounds", rounds.used));
+    let rounds = data.rounds.as_ref();
+    let rounds = rounds.map(|rounds| format!(" after {}", count(rounds.used.into(), "round")));
     let rulings = match data.rulings {
         0 => String::new(),
-        1 => ", 1 ruling".to_owned(),
-        many => format!(", {many} rulings"),
+        rulings => format!(", {}", count(rulings, "ruling")),
     };
-    let raised = match data.points.raised {
-        1 => "1 point".to_owned(),
-        many => format!("{many} points"),
-    };
+    let raised = count(data.points.raised, "point");
     let line = format!("{ended}{}: {raised}{rulings}.", rounds.unwrap_or_default());
     let _ = writeln!(text, "{}", paper.bold(&line));
     for (what, file) in [("plan", &data.output), ("report", &data.report)] {
@@ -61,10 +58,10 @@ pub(in crate::cli) fn run_check(check: &RunCheck, paper: &Paper) -> String {
     let copy = &check.copy;
     let _ = writeln!(
         text,
-        "{} {} files, {} bytes; {} left out",
+        "{} {}, {}; {} left out",
         paper.bold("copy:"),
-        copy.files,
-        copy.bytes,
+        count(copy.files, "file"),
+        count(copy.bytes, "byte"),
         copy.left_out
     );
     text.push_str(&notes(&check.notes, paper));
@@ -75,17 +72,23 @@ fn seat_line(seat: &SeatData) -> String {
     let words = [Some(seat.agent.as_str()), seat.version.as_deref(), seat.model.as_deref()];
     let name: Vec<String> = words.into_iter().flatten().map(shown).collect();
     let mut line = name.join(" ");
-    let _ = write!(line, ", {} turns", seat.turns);
-    if seat.repairs > 0 {
-        let _ = write!(line, ", {} repairs", seat.repairs);
-    }
-    if seat.tokens > 0 {
-        let _ = write!(line, ", {} tokens", seat.tokens);
+    for (number, what) in [
+        (u64::from(seat.turns), "turn"),
+        (u64::from(seat.repairs), "repair"),
+        (seat.tokens, "token"),
+    ] {
+        if number > 0 || what == "turn" {
+            let _ = write!(line, ", {}", count(number, what));
+        }
     }
     if let Some(cost) = seat.cost_usd {
         let _ = write!(line, ", ${cost:.2}");
     }
     line
+}
+
+fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 fn notes(notes: &[String], paper: &Paper) -> String {
