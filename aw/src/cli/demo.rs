@@ -27,7 +27,8 @@ use super::debate::RunLine;
 use super::human::Paper;
 use crate::api::client;
 use crate::api::error::SERVER;
-use crate::api::types::{Argument, DebateContext};
+use crate::api::http::Data;
+use crate::api::types::{Argument, DebateContext, Diff};
 use crate::run::server::Line;
 use crate::run::watch::{Seen, StopRequest, Watcher};
 use crate::run::{Asked, Exit, RunLimits, RunSurroundings, Runner, Seats};
@@ -138,7 +139,7 @@ impl Stage {
             watcher: reader.watcher(),
             stop: stop.clone(),
         };
-        let runner = Runner::begin(around, asked(&project, &plan))
+        let runner = Runner::begin(around, &asked(&project, &plan))
             .map_err(|no| anyhow::anyhow!(no.message))?;
         let (data, stopped) = runner.run();
         if let Some(stopped) = stopped {
@@ -277,7 +278,7 @@ impl Reader {
     fn read_on(&self, debate: &str) {
         let context = client::context(debate, 500);
         let context = self.line.data(context.call(), Duration::ZERO);
-        let Ok(context) = context.and_then(|data| data.read::<DebateContext>()) else { return };
+        let Ok(context) = context.and_then(Data::read::<DebateContext>) else { return };
         let context = context.data;
         let mut shown = self.shown();
         debate.clone_into(&mut shown.debate);
@@ -296,7 +297,7 @@ impl Reader {
             let document = cited.document_id.0.to_string();
             let diff = client::diff(&document, Some(shown.version), Some(cited.version));
             let diff = self.line.data(diff.call(), Duration::ZERO);
-            if let Ok(diff) = diff.and_then(|data| data.read::<crate::api::types::Diff>()) {
+            if let Ok(diff) = diff.and_then(Data::read::<Diff>) {
                 say(&changes(cited.version, &diff.data.diff));
                 thread::sleep(self.pause);
             }

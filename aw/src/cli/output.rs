@@ -120,11 +120,18 @@ pub(super) struct CliError {
     pub(super) suggestion: Option<String>,
     /// The server's own error, where it sent one.
     pub(super) refused: Option<Box<Refused>>,
-    /// The flaws that were found before anything was sent.
-    own_flaws: Vec<Flaw>,
-    /// What a command has reached all the same.
-    data: Option<Box<Value>>,
+    /// What the command itself has found.
+    found: Box<Found>,
     pub(super) metadata: Box<Map<String, Value>>,
+}
+
+/// What a command that failed has found by itself.
+#[derive(Debug, Clone, Default)]
+struct Found {
+    /// The flaws of a text that was not sent.
+    flaws: Vec<Flaw>,
+    /// What it has reached all the same.
+    data: Option<Value>,
 }
 
 impl CliError {
@@ -134,8 +141,7 @@ impl CliError {
             message: message.into(),
             suggestion: None,
             refused: None,
-            own_flaws: Vec::new(),
-            data: None,
+            found: Box::default(),
             metadata: Box::default(),
         }
     }
@@ -166,8 +172,7 @@ impl CliError {
                 message: refused.data.message.clone(),
                 suggestion: refused.data.suggestion.clone(),
                 refused: Some(refused),
-                own_flaws: Vec::new(),
-                data: None,
+                found: Box::default(),
                 metadata: Box::default(),
             },
             Trouble::Unreachable(Lost { why, .. }) => {
@@ -188,20 +193,20 @@ impl CliError {
     /// With the flaws of a text that was not sent.
     pub(super) fn with_flaws(mut self, flaws: Vec<Flaw>) -> Self {
         self = self.with("flaws", json!(flaws));
-        self.own_flaws = flaws;
+        self.found.flaws = flaws;
         self
     }
 
     /// With what the command has reached all the same.
     pub(super) fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(Box::new(data));
+        self.found.data = Some(data);
         self
     }
 
     /// The flaws of the text.
     pub(super) fn flaws(&self) -> &[Flaw] {
         let theirs = self.refused.as_ref().and_then(|refused| refused.data.flaws.as_deref());
-        theirs.unwrap_or(&self.own_flaws)
+        theirs.unwrap_or(&self.found.flaws)
     }
 
     /// The field that the server found wrong.
@@ -326,7 +331,7 @@ fn json_of_problem(problem: &CliError) -> String {
     }
     let CliError { code, message, suggestion, .. } = problem;
     let error = Short { code, message, suggestion: suggestion.as_deref() };
-    let data = match (&problem.data, &problem.refused) {
+    let data = match (&problem.found.data, &problem.refused) {
         (Some(data), _) => json!(data),
         (None, Some(refused)) => json!({"server_error": refused}),
         (None, None) => json!({}),

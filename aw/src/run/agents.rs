@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::program::AgentProgram;
+use super::program::{AgentProgram, StartLine};
 use crate::files;
 use crate::programs;
 use crate::settings::RunSettings;
@@ -208,6 +208,25 @@ impl Agent {
     pub fn is_other_version(&self) -> Option<&'static str> {
         let tried = self.program.tested_version()?;
         self.version.as_deref().filter(|version| !self.program.is_tested(version)).map(|_| tried)
+    }
+
+    /// The program with its arguments.
+    pub(super) fn program_line(&self, line: &StartLine) -> Vec<OsString> {
+        [self.path.clone().into()].into_iter().chain(line.arguments.iter().cloned()).collect()
+    }
+
+    /// The environment of a turn in this run.
+    pub(super) fn whole_environment(
+        &self,
+        usual: &AgentEnvironment,
+        line: &StartLine,
+        run: &str,
+    ) -> AgentEnvironment {
+        let mut all = usual.clone();
+        all.extend(line.environment.iter().map(|(name, value)| ((*name).into(), value.into())));
+        all.extend(self.environment.iter().map(|(name, value)| (name.into(), value.into())));
+        all.push((super::MARK.into(), run.into()));
+        all
     }
 
     /// A label for the author of its arguments: program, version, model.

@@ -12,7 +12,7 @@ use super::watch::{RunStanding, Seen};
 use super::{Exit, RunStopped, Runner};
 use crate::api::client::{self, Request, Waiter};
 use crate::api::error::Code;
-use crate::api::http::Trouble;
+use crate::api::http::{Data, Trouble};
 use crate::api::types::{Argument, DebateContext, Points, Poll, SetPresence};
 
 /// The most arguments that are read at once.
@@ -289,7 +289,7 @@ fn held_once(
     request: &Request<Poll>,
     stop: &super::watch::StopRequest,
 ) -> Result<Poll, Trouble> {
-    match line.data(request.call(), HOLD).and_then(|data| data.read::<Poll>()) {
+    match line.data(request.call(), HOLD).and_then(Data::read::<Poll>) {
         Ok(reply) => Ok(reply.data),
         // A lost server is looked for by the usual way.
         Err(Trouble::Unreachable(_) | Trouble::Busy(..)) => {
@@ -324,7 +324,7 @@ pub(super) fn watch_debate(
         }
         let context = line
             .data(client::context(debate, 1).call(), Duration::ZERO)
-            .and_then(|data| data.read::<DebateContext>());
+            .and_then(Data::read::<DebateContext>);
         let is_over = match context {
             Ok(context) => context.data.debate.state.known() == Some(State::Closed),
             Err(trouble) => trouble.code() == Some(&Code::DebateNotFound),

@@ -12,6 +12,7 @@
 //! run or followed. Nothing is printed here: [`watch`] passes on what a person may see.
 
 pub mod agents;
+mod check;
 pub mod copies;
 mod drive;
 mod folder;
@@ -39,10 +40,11 @@ use aw_core::Role;
 
 use crate::settings::RunSettings;
 use agents::{Agent, AgentEnvironment};
+pub use check::check;
 use folder::{RunFolder, RunState, SeatState};
 pub use outcome::{RunCheck, RunData, SeatData};
 use server::Line;
-pub use start::{Asked, NotStarted, RunLimits, Seats, check, runs_of, stop};
+pub use start::{Asked, NotStarted, RunLimits, Seats, runs_of, stop};
 use tree::Tree;
 use watch::{StopRequest, Watcher};
 
@@ -159,7 +161,7 @@ impl Runner {
         self.state.wall_ms = self.earlier_wall + millis(self.began.elapsed());
         self.state.used_ms =
             self.earlier_used + millis(self.began.elapsed().saturating_sub(self.awaited));
-        self.folder.keep(&self.state).map_err(turn::disk)
+        self.folder.keep(&self.state).map_err(RunStopped::from)
     }
 
     fn tokens(&self) -> u64 {

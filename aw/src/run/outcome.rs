@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use aw_core::{Kind, State};
 use serde::{Deserialize, Serialize};
 
+use super::folder::SeatState;
 use super::{Exit, RunStopped, Runner, copies, folder, server};
 use crate::api::client::{self, ReportFormat};
 use crate::api::types::DebateContext;
@@ -88,6 +89,9 @@ pub struct SeatData {
     /// The file of the program, where it is asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub program: Option<PathBuf>,
+    /// The tiny turn, where it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub live: Option<LiveData>,
     /// Turns that were posted.
     pub turns: u32,
     /// Starts of its program.
@@ -98,6 +102,37 @@ pub struct SeatData {
     pub tokens: u64,
     /// The cost that it reported.
     pub cost_usd: Option<f64>,
+}
+
+impl SeatData {
+    pub(super) fn of(seat: &SeatState) -> Self {
+        SeatData {
+            agent: seat.agent.clone(),
+            version: seat.version.clone(),
+            model: seat.model.clone(),
+            family: seat.family.clone(),
+            program: None,
+            live: None,
+            turns: seat.turns,
+            starts: seat.starts,
+            repairs: seat.repairs,
+            tokens: seat.tokens,
+            cost_usd: seat.cost_usd,
+        }
+    }
+}
+
+/// A tiny turn that was tried.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct LiveData {
+    /// Whether the program answered.
+    pub answered: bool,
+    /// Why it did not.
+    pub detail: Option<String>,
+    /// Tokens that it reported.
+    pub tokens: u64,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 /// Why a run has stopped.
@@ -170,8 +205,7 @@ impl Runner {
             let newest = self.newest_version(&document)?;
             let text = self.ask(&client::document(&document, Some(newest), true))?.content;
             if self.state.output.is_none() {
-                let original =
-                    folder::read_if_there(&self.folder.original()).map_err(super::turn::disk)?;
+                let original = folder::read_if_there(&self.folder.original())?;
                 let (original, debate) = (original.unwrap_or_default(), &self.state.debate_id);
                 let written = match &plan.output {
                     Some(output) => copies::write_new(output, &text, debate),
@@ -276,21 +310,7 @@ impl Runner {
     }
 
     pub(super) fn seats_data(&self) -> BTreeMap<String, SeatData> {
-        let seat = |(role, seat): (&String, &folder::SeatState)| {
-            let data = SeatData {
-                agent: seat.agent.clone(),
-                version: seat.version.clone(),
-                model: seat.model.clone(),
-                family: seat.family.clone(),
-                program: None,
-                turns: seat.turns,
-                starts: seat.starts,
-                repairs: seat.repairs,
-                tokens: seat.tokens,
-                cost_usd: seat.cost_usd,
-            };
-            (role.clone(), data)
-        };
+        let seat = |(role, seat): (&String, &SeatState)| (role.clone(), SeatData::of(seat));
         self.state.seats.iter().map(seat).collect()
     }
 }

@@ -8,7 +8,7 @@ use aw_core::{DebateId, Kind, RequestId, Role, Word as StatementWord, statements
 
 use super::drive::Floor;
 use super::prompt::{self, Scene};
-use super::turn::{Posted, disk};
+use super::turn::Posted;
 use super::watch::Seen;
 use super::{Exit, RunStopped, Runner, copies, folder, words};
 use crate::api::client::{self, Request, derived_id};
@@ -112,9 +112,7 @@ impl Runner {
             ("debate.md".to_owned(), transcript(&floor.said)),
             ("points.md".to_owned(), self.points_file()?),
         ];
-        if let Some(log) =
-            folder::read_if_there(&self.folder.path().join("log.txt")).map_err(disk)?
-        {
+        if let Some(log) = folder::read_if_there(&self.folder.path().join("log.txt"))? {
             about.push(("log.txt".to_owned(), log));
         }
         let own = self.document().map(str::to_owned);
@@ -139,20 +137,21 @@ impl Runner {
             about.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
         let relative = self.state.plan.as_ref().map(|plan| plan.relative.as_path());
         let extras = copies::Extras { plan: relative.zip(plan.as_deref()), own: &own };
-        copies::refresh(&self.folder.base(), &self.folder.copy(seat), &extras).map_err(disk)
+        copies::refresh(&self.folder.base(), &self.folder.copy(seat), &extras)
+            .map_err(RunStopped::from)
     }
 
     /// A version of a document, from the run's folder if it was read before: it never changes.
     fn version(&self, document: &str, version: u64) -> Result<String, RunStopped> {
         let file = self.folder.path().join("documents").join(format!("{document}.v{version}.md"));
-        if let Some(text) = folder::read_if_there(&file).map_err(disk)? {
+        if let Some(text) = folder::read_if_there(&file)? {
             return Ok(text);
         }
         let text = self.ask(&client::document(document, Some(version), true))?.content;
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(disk)?;
+            fs::create_dir_all(folder)?;
         }
-        folder::replace(&file, text.as_bytes()).map_err(disk)?;
+        folder::replace(&file, text.as_bytes())?;
         Ok(text)
     }
 
@@ -184,8 +183,7 @@ impl Runner {
         let copy = self.folder.copy(seat);
         let plan = self.state.plan.clone();
         let relative = plan.as_ref().map(|plan| plan.relative.clone());
-        let strays =
-            copies::changed_files(&self.folder.base(), &copy, relative.as_deref()).map_err(disk)?;
+        let strays = copies::changed_files(&self.folder.base(), &copy, relative.as_deref())?;
         if strays.count > 0 {
             let names: Vec<String> =
                 strays.first.iter().take(5).map(|path| copies::shown(path)).collect();
@@ -218,9 +216,9 @@ impl Runner {
     ) -> Result<Posted, RunStopped> {
         let text = match self.unkept.clone() {
             Some(text) => text,
-            None => fs::read_to_string(folder.join("final.md")).map_err(disk)?,
+            None => fs::read_to_string(folder.join("final.md"))?,
         };
-        let plan = folder::read_if_there(&folder.join("plan.md")).map_err(disk)?;
+        let plan = folder::read_if_there(&folder.join("plan.md"))?;
         let (asked, body) = match asked_move(seat, &text) {
             Ok(asked) => asked,
             Err(flaw) => return Ok(Posted::Refused(vec![flaw])),
@@ -249,7 +247,7 @@ impl Runner {
         };
         match self.unkept.take() {
             // The text in hand is out; a run that cannot keep its state must not go on.
-            Some(_) => Err(disk(std::io::ErrorKind::StorageFull.into())),
+            Some(_) => Err(std::io::Error::from(std::io::ErrorKind::StorageFull).into()),
             None => Ok(posted),
         }
     }

@@ -18,11 +18,10 @@ use super::agents::{Agent, AgentEnvironment, NoAgent};
 use super::copies::{self, CopyError, CopySource};
 use super::folder::{self, NotTaken, PlanState, ProcessMark, RunFolder, RunState, SeatState};
 use super::helper::GRACE;
-use super::outcome::{CopyData, RunCheck, SeatData};
 use super::program::AgentProgram;
 use super::server;
 use super::tree::{Tree, Watched};
-use super::turn::{self, Posted, disk};
+use super::turn::{self, Posted};
 use super::watch::Seen;
 use super::{Exit, RunStopped, RunSurroundings, Runner, words};
 use crate::api::client::{self, derived_id};
@@ -143,9 +142,9 @@ impl From<std::io::Error> for NotStarted {
 
 impl Runner {
     /// Begins a run: makes its folder, its base and its state. Nothing is sent yet.
-    pub fn begin(around: RunSurroundings, asked: Asked) -> Result<Self, NotStarted> {
+    pub fn begin(around: RunSurroundings, asked: &Asked) -> Result<Self, NotStarted> {
         let environment = turn::environment();
-        let agents = chosen(&asked, &around.settings, &environment)?;
+        let agents = chosen(asked, &around.settings, &environment)?;
         let source = CopySource::of(
             asked.plan.as_deref(),
             &asked.current,
@@ -385,7 +384,7 @@ impl Runner {
     }
 
     fn make_document(&mut self, plan: &PlanState) -> Result<String, RunStopped> {
-        let content = fs::read_to_string(self.folder.original()).map_err(disk)?;
+        let content = fs::read_to_string(self.folder.original())?;
         let mut metadata = Map::new();
         metadata
             .insert("path".to_owned(), Value::from(plan.relative.to_string_lossy().into_owned()));
@@ -412,7 +411,7 @@ impl Runner {
     pub(super) fn recover(&mut self) -> Result<(), RunStopped> {
         let Some(current) = self.state.current.clone() else { return Ok(()) };
         let Ok(seat) = current.seat.parse::<Role>() else { return Ok(()) };
-        let folder = self.folder.turn(current.number, &current.seat).map_err(disk)?;
+        let folder = self.folder.turn(current.number, &current.seat)?;
         let is_kept = folder.join("final.md").is_file() && !folder.join("outcome.json").exists();
         if is_kept && self.drives(seat) {
             match self.post(seat, &folder, &current.target)? {
@@ -447,7 +446,7 @@ impl Runner {
             false => Watched::Files(&[]),
         };
         Tree::look(&self.state.root, watched, &except)
-            .map_err(|why| disk(std::io::Error::other(why)))
+            .map_err(|why| RunStopped::from(std::io::Error::other(why)))
     }
 
     /// Sees whether the user's project has changed during a turn. After the turn of a command nothing is
@@ -521,39 +520,6 @@ pub fn stop(runs: &Path, debate: &str) -> Result<bool, NotStarted> {
     Ok(true)
 }
 
-/// Checks the programs and files that a run would use.
-pub fn check(settings: &RunSettings, asked: &Asked) -> Result<RunCheck, NotStarted> {
-    let environment = turn::environment();
-    let agents = chosen(asked, settings, &environment)?;
-    let source =
-        CopySource::of(asked.plan.as_deref(), &asked.current, &asked.files, asked.home.as_deref())?;
-    let seats = agents.iter().map(|(role, agent)| {
-        let seat = seat_of(agent);
-        let data = SeatData {
-            agent: seat.agent,
-            version: seat.version,
-            model: seat.model,
-            family: seat.family,
-            program: Some(agent.path.clone()),
-            turns: 0,
-            starts: 0,
-            repairs: 0,
-            tokens: 0,
-            cost_usd: None,
-        };
-        ((*role).to_owned(), data)
-    });
-    Ok(RunCheck {
-        seats: seats.collect(),
-        copy: CopyData {
-            files: source.files.len() as u64,
-            bytes: source.bytes,
-            left_out: source.left_out.total() as u64,
-        },
-        notes: notes_on(&agents),
-    })
-}
-
 /// The debate of others whose seats a run drives.
 fn read_debate(around: &RunSurroundings, debate: &str) -> Result<Debate, NotStarted> {
     match server::ask(&*around.line, &client::context(debate, 1), &|| true) {
@@ -571,7 +537,7 @@ fn read_debate(around: &RunSurroundings, debate: &str) -> Result<Debate, NotStar
 }
 
 /// The agents of the seats that the run drives, with their versions.
-fn chosen(
+pub(super) fn chosen(
     asked: &Asked,
     settings: &RunSettings,
     environment: &AgentEnvironment,
@@ -599,7 +565,7 @@ fn chosen(
     Ok(agents)
 }
 
-fn seat_of(agent: &Agent) -> SeatState {
+pub(super) fn seat_of(agent: &Agent) -> SeatState {
     SeatState {
         asked: agent.asked.clone(),
         agent: agent.name.clone(),
@@ -611,7 +577,7 @@ fn seat_of(agent: &Agent) -> SeatState {
 }
 
 /// Remarks on the agents that a user should know.
-fn notes_on(agents: &BTreeMap<&'static str, Agent>) -> Vec<String> {
+pub(super) fn notes_on(agents: &BTreeMap<&'static str, Agent>) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(proposer), Some(opponent)) = (agents.get("proposer"), agents.get("opponent"))
         && proposer.family == opponent.family

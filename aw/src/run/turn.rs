@@ -84,7 +84,7 @@ impl Runner {
         let number = self.state.next_turn;
         self.state.next_turn += 1;
         self.begin_turn(number, seat, &target)?;
-        let folder = self.folder.turn(number, seat.as_str()).map_err(disk)?;
+        let folder = self.folder.turn(number, seat.as_str())?;
         self.look_at_tree()?;
         let agent = self.agent(seat)?.clone();
         (self.watcher)(Seen::Began { seat, agent: agent.name.clone() });
@@ -201,13 +201,13 @@ impl Runner {
         prompt: &str,
     ) -> Result<Attempt, RunStopped> {
         let prompt_file = folder.join("prompt.md");
-        folder::replace(&prompt_file, prompt.as_bytes()).map_err(disk)?;
+        folder::replace(&prompt_file, prompt.as_bytes())?;
         let fresh = Uuid::new_v4().to_string();
         let plan = self.plan_in_copy();
         let copy = self.folder.copy(seat);
         // The program's own files of an earlier start are gone.
         let own = folder.join("program");
-        remove_folder(&own).and_then(|()| fs::create_dir(&own)).map_err(disk)?;
+        remove_folder(&own).and_then(|()| fs::create_dir(&own))?;
         let settings = agent.settings(&self.environment);
         let turn = Turn {
             session: match session {
@@ -224,16 +224,10 @@ impl Runner {
         };
         let line = agent.program.line(&turn);
         for (file, text) in &line.files {
-            folder::replace(file, text.as_bytes()).map_err(disk)?;
+            folder::replace(file, text.as_bytes())?;
         }
-        let mut program: Vec<OsString> = vec![agent.path.clone().into()];
-        program.extend(line.arguments);
-        let mut environment = self.environment.clone();
-        let added = line.environment.iter().map(|(name, value)| ((*name).into(), value.into()));
-        environment.extend(added);
-        let own = agent.environment.iter().map(|(name, value)| (name.into(), value.into()));
-        environment.extend(own);
-        environment.push(("AW_RUN".into(), self.state.debate_id.clone().into()));
+        let program = agent.program_line(&line);
+        let environment = agent.whole_environment(&self.environment, &line, &self.state.debate_id);
         let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
         let setup = ProgramSetup {
             program,
@@ -244,7 +238,7 @@ impl Runner {
             stderr: &stderr,
         };
         self.seat_mut(seat).starts += 1;
-        let running = RunningProgram::prepare(&setup).map_err(disk)?;
+        let running = RunningProgram::prepare(&setup)?;
         let group = ProcessMark::of(running.group());
         if let Some(current) = &mut self.state.current {
             (current.group, current.program) = (group, None);
@@ -299,7 +293,7 @@ impl Runner {
         let mut exited_at: Option<Instant> = None;
         let (mut output_ended, mut stopped) = (false, false);
         let mut signs = Vec::new();
-        running.go().map_err(disk)?;
+        running.go()?;
         loop {
             match running.event(LOOK) {
                 None => {}
@@ -310,7 +304,7 @@ impl Runner {
                     self.keep()?;
                 }
                 Some(ProgramEvent::Helper(HelperNotice::Failed(why))) => {
-                    end.failure = Some(crash(format!("the program did not start: {why}")));
+                    end.failure = Some(crash(&format!("the program did not start: {why}")));
                     break;
                 }
                 Some(ProgramEvent::Helper(HelperNotice::Exited { code, signal })) => {
@@ -319,13 +313,13 @@ impl Runner {
                         && end.failure.is_none()
                         && ending.is_none()
                     {
-                        end.failure = Some(crash(format!("it was ended by signal {signal}")));
+                        end.failure = Some(crash(&format!("it was ended by signal {signal}")));
                     }
                     exited_at = Some(Instant::now());
                 }
                 Some(ProgramEvent::HelperDied) => {
                     running.kill();
-                    end.failure.get_or_insert_with(|| crash("its helper was killed".to_owned()));
+                    end.failure.get_or_insert_with(|| crash("its helper was killed"));
                     return Ok(end);
                 }
                 Some(ProgramEvent::Line(line)) => match reader.line(&line) {
@@ -336,7 +330,7 @@ impl Runner {
                 Some(ProgramEvent::OutputEnded) => output_ended = true,
                 Some(ProgramEvent::NotWritten(why)) => {
                     end.failure
-                        .get_or_insert_with(|| crash(format!("its output was not kept: {why}")));
+                        .get_or_insert_with(|| crash(&format!("its output was not kept: {why}")));
                 }
             }
             for sign in signs.drain(..) {
@@ -407,7 +401,7 @@ impl Runner {
         };
         flaws.extend(own_flaws(seat, text));
         // The message of an earlier attempt goes first: it must not be posted with a newer plan.
-        remove(&folder.join("final.md")).map_err(disk)?;
+        remove(&folder.join("final.md"))?;
         let plan_file = folder.join("plan.md");
         let kept = match plan {
             Some(plan) => folder::replace(&plan_file, plan.as_bytes()),
@@ -442,8 +436,8 @@ impl Runner {
             cost_usd: ended.cost_usd,
             wall_ms: super::millis(began.elapsed()),
         };
-        let json = serde_json::to_vec_pretty(&file).map_err(|error| disk(error.into()))?;
-        folder::replace(&folder.join("outcome.json"), &json).map_err(disk)?;
+        let json = serde_json::to_vec_pretty(&file).map_err(io::Error::from)?;
+        folder::replace(&folder.join("outcome.json"), &json)?;
         self.state.current = None;
         self.keep()?;
         self.log(&format!("{seat}: {what}"));
@@ -558,22 +552,23 @@ impl Ending {
     }
 }
 
-fn crash(detail: String) -> ProgramFailure {
-    ProgramFailure::new(FailureKind::Crash, &detail)
+fn crash(detail: &str) -> ProgramFailure {
+    ProgramFailure::new(FailureKind::Crash, detail)
 }
 
-/// A file of the run cannot be written or read.
-pub(super) fn disk(error: io::Error) -> RunStopped {
-    RunStopped {
-        exit: Exit::Server,
-        kind: "disk",
-        seat: None,
-        detail: error.to_string(),
-        message: format!("a file of the run cannot be written: {error}"),
+impl From<io::Error> for RunStopped {
+    fn from(error: io::Error) -> Self {
+        RunStopped {
+            exit: Exit::Server,
+            kind: "disk",
+            seat: None,
+            detail: error.to_string(),
+            message: format!("a file of the run cannot be written: {error}"),
+        }
     }
 }
 
-fn bytes_of_file(file: impl AsRef<Path>) -> Vec<u8> {
+pub(super) fn bytes_of_file(file: impl AsRef<Path>) -> Vec<u8> {
     crate::files::read(file.as_ref(), LONGEST_ANSWER).unwrap_or_default()
 }
 

@@ -71,3 +71,16 @@ fn a_project_without_git_gives_the_agents_the_plan_alone() {
     assert_eq!(data["outcome"], "agreed");
     assert!(data["notes"].to_string().contains("the plan alone"), "{data}");
 }
+
+#[test]
+fn a_live_check_plays_one_tiny_turn_of_each_program() {
+    let scene = Scene::agreeing();
+    scene.command("opponent", "#!/bin/sh\ncat > /dev/null\necho READY\n");
+    scene.command("proposer", "#!/bin/sh\necho 'no login' >&2\nexit 1\n");
+    let ran = scene.run(&["--check", "--live"]);
+    let seats = ran.data()["seats"].clone();
+    assert_eq!(ran.code, 8, "{ran:?}");
+    assert_eq!(seats["opponent"]["live"]["answered"], true);
+    assert_eq!(seats["proposer"]["live"]["answered"], false);
+    assert!(seats["proposer"]["live"]["detail"].as_str().unwrap().contains("no login"));
+}

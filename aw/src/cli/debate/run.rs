@@ -1,7 +1,7 @@
 //! `aw debate run`: a whole debate by one command.
 
 use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use uuid::Uuid;
 
 use super::super::agent::{find_type, shelves};
 use super::super::connect::Connection;
@@ -151,8 +152,7 @@ impl Run {
         let project = project_of(&current, settings.home.path());
         if self.check {
             let asked = self.asked(&settings, current, project, None)?;
-            let check = run::check(&settings.runs, &asked).map_err(not_started)?;
-            return Ok(Shown::Answer(Answer::new(check, human::run_check)));
+            return self.checked(&settings, &asked);
         }
         let budget = self.budget();
         let line = RunLine::open(&settings, self.shape.verbose)?;
@@ -188,7 +188,7 @@ impl Run {
                     None => type_texts(&self.debate_type, &settings)?,
                 };
                 let asked = self.asked(&settings, current, project, texts)?;
-                Runner::begin(around, asked)
+                Runner::begin(around, &asked)
             }
         };
         let runner = runner.map_err(|no| {
@@ -202,6 +202,21 @@ impl Run {
         let (data, stopped) = runner.run();
         view.close();
         answered(data, stopped)
+    }
+
+    /// Shows what a run would use.
+    fn checked(&self, settings: &ClientSettings, asked: &Asked) -> Result<Shown, CliError> {
+        let folder = env::temp_dir().join(format!("aw-check-{}", Uuid::new_v4()));
+        let live = self.live.then_some(folder.as_path());
+        let check = run::check(&settings.runs, asked, live);
+        // It is there only after a tiny turn.
+        let _ = fs::remove_dir_all(&folder);
+        let check = check.map_err(not_started)?;
+        let answers = |seat: &run::SeatData| seat.live.as_ref().is_none_or(|live| live.answered);
+        let failed = Code::AgentFailed.exit();
+        let all_answer = check.seats.values().all(answers);
+        let answer = Answer::new(check, human::run_check);
+        Ok(if all_answer { Shown::Answer(answer) } else { Shown::WithExit(answer, failed) })
     }
 
     fn seats(&self) -> Seats {

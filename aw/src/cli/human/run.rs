@@ -54,6 +54,15 @@ pub(in crate::cli) fn run_check(check: &RunCheck, paper: &Paper) -> String {
             shown(&seat.agent),
             paper.faint(&program.unwrap_or_default())
         );
+        if let Some(live) = &seat.live {
+            let words = match &live.detail {
+                None => {
+                    format!("answers after {} s, {}", live.seconds, count(live.tokens, "token"))
+                }
+                Some(detail) => format!("does not answer: {detail}"),
+            };
+            let _ = writeln!(text, "  {}", shown(&words));
+        }
     }
     let copy = &check.copy;
     let _ = writeln!(

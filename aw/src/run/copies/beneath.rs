@@ -139,7 +139,7 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
             match stat(opened.as_fd(), inner)? {
                 // Moving a folder writes to its entry `..`, so it must be writable.
                 Some(found) if kind(&found) == FileKind::Folder => {
-                    allow_all(opened.as_fd(), inner)?
+                    allow_all(opened.as_fd(), inner)?;
                 }
                 Some(_) => return Err(io::ErrorKind::PermissionDenied.into()),
                 None => continue,
