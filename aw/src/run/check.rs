@@ -91,11 +91,14 @@ fn tried(agent: &Agent, environment: &AgentEnvironment, folder: &Path) -> io::Re
     running.go()?;
     let mut reader = Reader::new(agent.program, &copy);
     let (mut exit, mut timed_out) = (None, false);
-    loop {
+    let (mut has_exited, mut output_ended) = (false, false);
+    while !(has_exited && output_ended) {
         match running.event(Duration::from_millis(100)) {
-            Some(ProgramEvent::Helper(HelperNotice::Exited { code, .. })) => exit = code,
+            Some(ProgramEvent::Helper(HelperNotice::Exited { code, .. })) => {
+                (exit, has_exited) = (code, true);
+            }
             Some(ProgramEvent::Helper(HelperNotice::Failed(_)) | ProgramEvent::HelperDied) => break,
-            Some(ProgramEvent::OutputEnded) => break,
+            Some(ProgramEvent::OutputEnded) => output_ended = true,
             Some(ProgramEvent::Line(line)) => drop(reader.line(&line)),
             Some(ProgramEvent::ErrorLine(line)) => drop(reader.stderr_line(&line)),
             Some(ProgramEvent::Helper(HelperNotice::Started(_)) | ProgramEvent::NotWritten(_))
