@@ -80,7 +80,7 @@ fn a_live_check_plays_one_tiny_turn_of_each_program() {
     let ran = scene.run(&["--check", "--live"]);
     let seats = ran.data()["seats"].clone();
     assert_eq!(ran.code, 8, "{ran:?}");
-    assert_eq!(seats["opponent"]["live"]["answered"], true);
+    assert_eq!(seats["opponent"]["live"]["answered"], true, "{seats}");
     assert_eq!(seats["proposer"]["live"]["answered"], false);
     assert!(seats["proposer"]["live"]["detail"].as_str().unwrap().contains("no login"));
 }
