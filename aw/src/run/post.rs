@@ -175,11 +175,12 @@ impl Runner {
         Ok(text)
     }
 
-    /// The plan as the proposer has left it, if it differs from the newest version; or what is wrong
-    /// with the file.
+    /// The plan as the proposer has left it, if it differs from the version that the debate cites; or
+    /// what is wrong with the file. A newer version may be there: that of a text that was refused.
     pub(super) fn changed_plan(
         &mut self,
         seat: Role,
+        target: &str,
     ) -> Result<Result<Option<String>, String>, RunStopped> {
         let copy = self.folder.copy(seat);
         let plan = self.state.plan.clone();
@@ -205,8 +206,8 @@ impl Runner {
             Ok(text) => text,
             Err(flaw) => return Ok(Err(flaw.to_string())),
         };
-        let newest = self.newest_version(&document)?;
-        Ok(Ok((text != self.version(&document, newest)?).then_some(text)))
+        let (cited, _) = self.cited_before(&document, target)?;
+        Ok(Ok((text != self.version(&document, cited)?).then_some(text)))
     }
 
     /// Posts the final message in this turn's folder. The same message is never posted twice.
@@ -301,12 +302,13 @@ impl Runner {
         target: &str,
         plan: &str,
     ) -> Result<(u64, u64), RunStopped> {
-        let context = self.context()?;
-        let cited =
-            context.documents.iter().find(|cited| cited.document_id.0.to_string() == document);
-        let before = cited.map_or(1, |cited| cited.version);
+        let (before, seq) = self.cited_before(document, target)?;
+        let newest = self.newest_version(document)?;
+        if newest > before && self.version(document, newest)? == plan {
+            return Ok((before, newest));
+        }
         let body = SubmitDocument {
-            summary: format!("After argument {}", super::drive::newest_of(&context).seq),
+            summary: format!("After argument {seq}"),
             content: plan.to_owned(),
             author: self.author(Role::Proposer),
             metadata: None,
@@ -314,6 +316,22 @@ impl Runner {
         };
         let kept: KeptVersion = self.ask(&client::add_version(document, body))?;
         Ok((before, kept.version.version))
+    }
+
+    /// The newest version of a document that the debate had cited when this argument came, and the
+    /// argument's place. Later arguments do not count: a retry must find the same.
+    fn cited_before(&self, document: &str, target: &str) -> Result<(u64, u64), RunStopped> {
+        let context = self.context()?;
+        let all = || std::iter::once(&context.motion).chain(&context.arguments);
+        let target = all().find(|one| one.id.0.to_string() == target);
+        let seq = target.unwrap_or(super::drive::newest_of(&context)).seq;
+        let cited = all()
+            .filter(|one| one.seq <= seq)
+            .flat_map(|one| aw_core::mentions(&one.content))
+            .filter(|mention| mention.document.to_string() == document)
+            .filter_map(|mention| mention.version)
+            .max();
+        Ok((cited.unwrap_or(1), seq))
     }
 
     /// The request id of a version, derived like an argument's, so that it is submitted once.

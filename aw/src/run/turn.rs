@@ -146,7 +146,7 @@ impl Runner {
                 continue;
             }
             let text = ended.text.clone().unwrap_or_default();
-            let flaws = match self.keep_answer(seat, &folder, &text)? {
+            let flaws = match self.keep_answer(seat, &folder, &target, &text)? {
                 Ok(()) => {
                     self.check_tree(seat, &agent)?;
                     match self.post(seat, &folder, &target)? {
@@ -395,10 +395,11 @@ impl Runner {
         &mut self,
         seat: Role,
         folder: &Path,
+        target: &str,
         text: &str,
     ) -> Result<Result<(), Vec<String>>, RunStopped> {
         let mut flaws = Vec::new();
-        let plan = match self.changed_plan(seat)? {
+        let plan = match self.changed_plan(seat, target)? {
             Ok(plan) => plan,
             Err(flaw) => {
                 flaws.push(flaw);
