@@ -83,8 +83,8 @@ pub struct Runner {
     /// Whether the debate was found closed or deleted while a program worked.
     over: Arc<AtomicBool>,
     tree: Option<Tree>,
-    /// A final message that could not be written to disk.
-    unkept: Option<String>,
+    /// An answer that could not be written to disk.
+    unkept: Option<turn::AgentAnswer>,
     began: Instant,
     /// The time in which a person was awaited, since this runner began.
     awaited: Duration,

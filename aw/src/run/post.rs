@@ -8,7 +8,7 @@ use aw_core::{DebateId, Kind, RequestId, Role, Word as StatementWord, statements
 
 use super::drive::Floor;
 use super::prompt::{self, Scene};
-use super::turn::{Posted, disk};
+use super::turn::{AgentAnswer, Posted, disk};
 use super::watch::Seen;
 use super::{Exit, RunStopped, Runner, copies, folder, words};
 use crate::api::client::{self, Request, derived_id};
@@ -150,9 +150,10 @@ impl Runner {
         }
         let text = self.ask(&client::document(document, Some(version), true))?.content;
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(disk)?;
+            // Without room the version is asked for again.
+            let _ =
+                fs::create_dir_all(folder).and_then(|()| folder::replace(&file, text.as_bytes()));
         }
-        folder::replace(&file, text.as_bytes()).map_err(disk)?;
         Ok(text)
     }
 
@@ -217,42 +218,75 @@ impl Runner {
         folder: &Path,
         target: &str,
     ) -> Result<Posted, RunStopped> {
-        let text = match self.unkept.clone() {
-            Some(text) => text,
-            None => fs::read_to_string(folder.join("final.md")).map_err(disk)?,
-        };
-        let plan = folder::read_if_there(&folder.join("plan.md")).map_err(disk)?;
-        let (asked, body) = match asked_move(seat, &text) {
+        match self.unkept.take() {
+            Some(answer) => {
+                self.post_answer(seat, &answer, target)?;
+                // The text in hand is out; a run that cannot keep its state must not go on.
+                Err(disk(std::io::ErrorKind::StorageFull.into()))
+            }
+            None => {
+                let text = fs::read_to_string(folder.join("final.md")).map_err(disk)?;
+                let plan = folder::read_if_there(&folder.join("plan.md")).map_err(disk)?;
+                self.post_answer(seat, &AgentAnswer { text, plan }, target)
+            }
+        }
+    }
+
+    fn post_answer(
+        &self,
+        seat: Role,
+        answer: &AgentAnswer,
+        target: &str,
+    ) -> Result<Posted, RunStopped> {
+        let AgentAnswer { text, plan } = answer;
+        let (asked, body) = match asked_move(seat, text) {
             Ok(asked) => asked,
             Err(flaw) => return Ok(Posted::Refused(vec![flaw])),
         };
-        let mut flaws = own_flaws(seat, &text);
+        if let Some(found) = self.already_said(seat, target, body)? {
+            return Ok(found);
+        }
+        let mut flaws = own_flaws(seat, text);
         flaws.extend(self.quotes_in_base(seat, body)?);
         if !flaws.is_empty() {
             return Ok(Posted::Refused(flaws));
         }
         let mut content = body.to_owned();
         if let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) {
-            let (before, version) = self.submit_version(&document, target, &plan)?;
+            let (before, version) = self.submit_version(&document, target, plan)?;
             let from = if before < version { format!("v{before} → ") } else { String::new() };
             let _ = write!(content, "\n\ndoc_id={document} ({from}v{version})");
         }
-        let posted = match asked {
-            Asked::Claim => self.claim(seat, target, content)?,
-            Asked::Appeal => self.request(Kind::Appeal, target, content)?,
+        match asked {
+            Asked::Claim => self.claim(seat, target, content),
+            Asked::Appeal => self.request(Kind::Appeal, target, content),
             Asked::Ruling | Asked::Close => {
                 let close = asked == Asked::Close;
                 match self.decides_nothing(close, body)? {
-                    Some(flaw) => Posted::Refused(vec![flaw]),
-                    None => self.ruling(target, content, close)?,
+                    Some(flaw) => Ok(Posted::Refused(vec![flaw])),
+                    None => self.ruling(target, content, close),
                 }
             }
-        };
-        match self.unkept.take() {
-            // The text in hand is out; a run that cannot keep its state must not go on.
-            Some(_) => Err(disk(std::io::ErrorKind::StorageFull.into())),
-            None => Ok(posted),
         }
+    }
+
+    /// Whether the seat has answered this argument already: with this text, before the runner was
+    /// killed, or with another one. A version of the plan must not come after that.
+    fn already_said(
+        &self,
+        seat: Role,
+        target: &str,
+        body: &str,
+    ) -> Result<Option<Posted>, RunStopped> {
+        let context = self.context()?;
+        let answer = context.arguments.iter().find(|one| {
+            one.role.known() == Some(seat)
+                && one.parent_id.as_ref().is_some_and(|parent| parent.0.to_string() == target)
+        });
+        Ok(answer.map(|one| match one.content.starts_with(body) {
+            true => Posted::Kept(format!("{} {}", one.kind, one.seq)),
+            false => Posted::Overtaken,
+        }))
     }
 
     /// Looks up the quotes of code in the base: an agent cannot quote a file that it has just made.
