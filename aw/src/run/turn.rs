@@ -319,7 +319,11 @@ impl Runner {
         let mut exited_at: Option<Instant> = None;
         let (mut output_ended, mut stopped) = (false, false);
         let mut signs = Vec::new();
-        running.go().map_err(disk)?;
+        if running.go().is_err() {
+            running.kill();
+            end.failure = Some(crash("its helper was killed".to_owned()));
+            return Ok(end);
+        }
         loop {
             match running.event(LOOK) {
                 None => {}
