@@ -438,8 +438,11 @@ impl Runner {
             true => Watched::Repository,
             false => Watched::Files(&[]),
         };
-        Tree::look(&self.state.root, watched, &except)
-            .map_err(|why| disk(std::io::Error::other(why)))
+        Tree::look(&self.state.root, watched, &except).map_err(|why| match self.stop.asked() {
+            0 => disk(std::io::Error::other(why)),
+            // Ctrl-C may reach git before it leads a group of its own.
+            _ => self.interrupted(),
+        })
     }
 
     /// Sees whether the user's project has changed during a turn. After the turn of a command nothing is
