@@ -46,11 +46,11 @@ pub(crate) async fn disk(trial: &Trial, rounds: u64) -> String {
 }
 
 /// A file system of a few megabytes, unmounted on drop.
-struct SmallDisk(TempDir);
+pub(crate) struct SmallDisk(TempDir);
 
 impl SmallDisk {
     /// Mounts it, which only root may do.
-    fn mount() -> Result<Self, String> {
+    pub(crate) fn mount() -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=24m,mode=0700", "tmpfs"])
@@ -65,12 +65,12 @@ impl SmallDisk {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Fills the disk to the last byte.
-    fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let mut file = File::create(self.path("big")).unwrap();
         for size in [64 * 1024, 4096, 1] {
             let piece = vec![b'x'; size];
@@ -78,7 +78,7 @@ impl SmallDisk {
         }
     }
 
-    fn free(&self) {
+    pub(crate) fn free(&self) {
         fs::remove_file(self.path("big")).unwrap();
     }
 }

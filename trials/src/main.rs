@@ -22,6 +22,7 @@ mod life;
 mod power;
 mod readers;
 mod retries;
+mod runs;
 mod servers;
 mod wakes;
 
@@ -53,6 +54,8 @@ enum TrialKind {
     Backups,
     /// Three servers on one PostgreSQL die and come back: no debate is disturbed
     Servers,
+    /// A run whose runner, helper, agent or server is killed, or whose disk is full, goes on to its end
+    Runs,
     /// Mixed load for hours: memory, file handles and the log do not grow
     Life,
 }
@@ -142,6 +145,7 @@ async fn main() {
             TrialKind::Backups => backups::run(&trial).await,
             TrialKind::Hostile => hostile::run(&trial).await,
             TrialKind::Servers => servers::run(&trial).await,
+            TrialKind::Runs => runs::run(&trial).await,
             TrialKind::Life => life::run(&trial).await,
         };
         figures.push(format!("{name}: {figure} ({:.0} s)", began.elapsed().as_secs_f64()));

@@ -164,7 +164,7 @@ fn last_words(log: &Path) -> String {
 }
 
 /// A free address on this machine with a port below 30000.
-fn free_address() -> SocketAddr {
+pub fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id().wrapping_mul(131);
     for _ in 0..10_000 {

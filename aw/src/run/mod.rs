@@ -86,8 +86,8 @@ pub struct Runner {
     /// Whether the debate was found closed or deleted while a program worked.
     over: Arc<AtomicBool>,
     tree: Option<Tree>,
-    /// A final message that could not be written to disk.
-    unkept: Option<String>,
+    /// An answer that could not be written to disk.
+    unkept: Option<turn::AgentAnswer>,
     /// Helpers that end what their programs have left behind.
     leaving: Vec<JoinHandle<()>>,
     began: Instant,

@@ -8,7 +8,7 @@ use aw_core::{DebateId, Kind, RequestId, Role, Word as StatementWord, statements
 
 use super::drive::Floor;
 use super::prompt::{self, Scene};
-use super::turn::Posted;
+use super::turn::{AgentAnswer, Posted};
 use super::watch::Seen;
 use super::{Exit, RunStopped, Runner, copies, folder, words};
 use crate::api::client::{self, Request, derived_id};
@@ -149,9 +149,10 @@ impl Runner {
         }
         let text = self.ask(&client::document(document, Some(version), true))?.content;
         if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder)?;
+            // Without room the version is asked for again.
+            let _ =
+                fs::create_dir_all(folder).and_then(|()| folder::replace(&file, text.as_bytes()));
         }
-        folder::replace(&file, text.as_bytes())?;
         Ok(text)
     }
 
@@ -174,11 +175,12 @@ impl Runner {
         Ok(text)
     }
 
-    /// The plan as the proposer has left it, if it differs from the newest version; or what is wrong
-    /// with the file.
+    /// The plan as the proposer has left it, if it differs from the version that the debate cites; or
+    /// what is wrong with the file. A newer version may be there: that of a text that was refused.
     pub(super) fn changed_plan(
         &mut self,
         seat: Role,
+        target: &str,
     ) -> Result<Result<Option<String>, String>, RunStopped> {
         let copy = self.folder.copy(seat);
         let plan = self.state.plan.clone();
@@ -203,8 +205,8 @@ impl Runner {
             Ok(text) => text,
             Err(flaw) => return Ok(Err(flaw.to_string())),
         };
-        let newest = self.newest_version(&document)?;
-        Ok(Ok((text != self.version(&document, newest)?).then_some(text)))
+        let (cited, _) = self.cited_before(&document, target)?;
+        Ok(Ok((text != self.version(&document, cited)?).then_some(text)))
     }
 
     /// Posts the final message in this turn's folder. The same message is never posted twice.
@@ -214,42 +216,75 @@ impl Runner {
         folder: &Path,
         target: &str,
     ) -> Result<Posted, RunStopped> {
-        let text = match self.unkept.clone() {
-            Some(text) => text,
-            None => fs::read_to_string(folder.join("final.md"))?,
-        };
-        let plan = folder::read_if_there(&folder.join("plan.md"))?;
-        let (asked, body) = match asked_move(seat, &text) {
+        match self.unkept.take() {
+            Some(answer) => {
+                self.post_answer(seat, &answer, target)?;
+                // The text in hand is out; a run that cannot keep its state must not go on.
+                Err(std::io::Error::from(std::io::ErrorKind::StorageFull).into())
+            }
+            None => {
+                let text = fs::read_to_string(folder.join("final.md"))?;
+                let plan = folder::read_if_there(&folder.join("plan.md"))?;
+                self.post_answer(seat, &AgentAnswer { text, plan }, target)
+            }
+        }
+    }
+
+    fn post_answer(
+        &self,
+        seat: Role,
+        answer: &AgentAnswer,
+        target: &str,
+    ) -> Result<Posted, RunStopped> {
+        let AgentAnswer { text, plan } = answer;
+        let (asked, body) = match asked_move(seat, text) {
             Ok(asked) => asked,
             Err(flaw) => return Ok(Posted::Refused(vec![flaw])),
         };
-        let mut flaws = own_flaws(seat, &text);
+        if let Some(found) = self.already_said(seat, target, body)? {
+            return Ok(found);
+        }
+        let mut flaws = own_flaws(seat, text);
         flaws.extend(self.quotes_in_base(seat, body)?);
         if !flaws.is_empty() {
             return Ok(Posted::Refused(flaws));
         }
         let mut content = body.to_owned();
         if let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) {
-            let (before, version) = self.submit_version(&document, target, &plan)?;
+            let (before, version) = self.submit_version(&document, target, plan)?;
             let from = if before < version { format!("v{before} → ") } else { String::new() };
             let _ = write!(content, "\n\ndoc_id={document} ({from}v{version})");
         }
-        let posted = match asked {
-            Asked::Claim => self.claim(seat, target, content)?,
-            Asked::Appeal => self.request(Kind::Appeal, target, content)?,
+        match asked {
+            Asked::Claim => self.claim(seat, target, content),
+            Asked::Appeal => self.request(Kind::Appeal, target, content),
             Asked::Ruling | Asked::Close => {
                 let close = asked == Asked::Close;
                 match self.decides_nothing(close, body)? {
-                    Some(flaw) => Posted::Refused(vec![flaw]),
-                    None => self.ruling(target, content, close)?,
+                    Some(flaw) => Ok(Posted::Refused(vec![flaw])),
+                    None => self.ruling(target, content, close),
                 }
             }
-        };
-        match self.unkept.take() {
-            // The text in hand is out; a run that cannot keep its state must not go on.
-            Some(_) => Err(std::io::Error::from(std::io::ErrorKind::StorageFull).into()),
-            None => Ok(posted),
         }
+    }
+
+    /// Whether the seat has answered this argument already: with this text, before the runner was
+    /// killed, or with another one. A version of the plan must not come after that.
+    fn already_said(
+        &self,
+        seat: Role,
+        target: &str,
+        body: &str,
+    ) -> Result<Option<Posted>, RunStopped> {
+        let context = self.context()?;
+        let answer = context.arguments.iter().find(|one| {
+            one.role.known() == Some(seat)
+                && one.parent_id.as_ref().is_some_and(|parent| parent.0.to_string() == target)
+        });
+        Ok(answer.map(|one| match one.content.starts_with(body) {
+            true => Posted::Kept(format!("{} {}", one.kind, one.seq)),
+            false => Posted::Overtaken,
+        }))
     }
 
     /// Looks up the quotes of code in the base: an agent cannot quote a file that it has just made.
@@ -299,12 +334,13 @@ impl Runner {
         target: &str,
         plan: &str,
     ) -> Result<(u64, u64), RunStopped> {
-        let context = self.context()?;
-        let cited =
-            context.documents.iter().find(|cited| cited.document_id.0.to_string() == document);
-        let before = cited.map_or(1, |cited| cited.version);
+        let (before, seq) = self.cited_before(document, target)?;
+        let newest = self.newest_version(document)?;
+        if newest > before && self.version(document, newest)? == plan {
+            return Ok((before, newest));
+        }
         let body = SubmitDocument {
-            summary: format!("After argument {}", super::drive::newest_of(&context).seq),
+            summary: format!("After argument {seq}"),
             content: plan.to_owned(),
             author: self.author(Role::Proposer),
             metadata: None,
@@ -312,6 +348,22 @@ impl Runner {
         };
         let kept: KeptVersion = self.ask(&client::add_version(document, body))?;
         Ok((before, kept.version.version))
+    }
+
+    /// The newest version of a document that the debate had cited when this argument came, and the
+    /// argument's place. Later arguments do not count: a retry must find the same.
+    fn cited_before(&self, document: &str, target: &str) -> Result<(u64, u64), RunStopped> {
+        let context = self.context()?;
+        let all = || std::iter::once(&context.motion).chain(&context.arguments);
+        let target = all().find(|one| one.id.0.to_string() == target);
+        let seq = target.unwrap_or(super::drive::newest_of(&context)).seq;
+        let cited = all()
+            .filter(|one| one.seq <= seq)
+            .flat_map(|one| aw_core::mentions(&one.content))
+            .filter(|mention| mention.document.to_string() == document)
+            .filter_map(|mention| mention.version)
+            .max();
+        Ok((cited.unwrap_or(1), seq))
     }
 
     /// The request id of a version, derived like an argument's, so that it is submitted once.

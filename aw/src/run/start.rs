@@ -21,7 +21,7 @@ use super::helper::GRACE;
 use super::program::AgentProgram;
 use super::server;
 use super::tree::{Tree, Watched};
-use super::turn::{self, Posted};
+use super::turn::{self, FLAWS, Posted, TurnOutcome};
 use super::watch::Seen;
 use super::{Exit, RunStopped, RunSurroundings, Runner, words};
 use crate::api::client::{self, derived_id};
@@ -412,18 +412,25 @@ impl Runner {
         let Some(current) = self.state.current.clone() else { return Ok(()) };
         let Ok(seat) = current.seat.parse::<Role>() else { return Ok(()) };
         let folder = self.folder.turn(current.number, &current.seat)?;
-        let is_kept = folder.join("final.md").is_file() && !folder.join("outcome.json").exists();
-        if is_kept && self.drives(seat) {
-            match self.post(seat, &folder, &current.target)? {
-                Posted::Kept(what) => {
-                    self.seat_mut(seat).turns += 1;
-                    self.log(&format!("{seat}: {what}, kept from before"));
-                    (self.watcher)(Seen::Ended { seat, what });
-                }
-                Posted::Overtaken | Posted::Refused(_) => {}
+        let drives = self.drives(seat);
+        if let Some(outcome) = TurnOutcome::read(&folder)? {
+            // The runner died before it could note the end of the turn in its state.
+            if drives && outcome.posted {
+                self.seat_mut(seat).turns += 1;
             }
+        } else if drives
+            && folder.join("final.md").is_file()
+            && !folder.join(FLAWS).is_file()
+            && let Posted::Kept(what) = self.post(seat, &folder, &current.target)?
+        {
+            self.log(&format!("{seat}: {what}, kept from before"));
+            let outcome =
+                TurnOutcome { posted: true, what: what.clone(), ..TurnOutcome::default() };
+            outcome.keep(&folder)?;
+            self.seat_mut(seat).turns += 1;
+            (self.watcher)(Seen::Ended { seat, what });
         }
-        if self.drives(seat) {
+        if drives {
             // The session may have seen half a turn.
             self.seat_mut(seat).session = None;
         }
@@ -445,8 +452,11 @@ impl Runner {
             true => Watched::Repository,
             false => Watched::Files(&[]),
         };
-        Tree::look(&self.state.root, watched, &except)
-            .map_err(|why| RunStopped::from(std::io::Error::other(why)))
+        Tree::look(&self.state.root, watched, &except).map_err(|why| match self.stop.asked() {
+            0 => RunStopped::from(std::io::Error::other(why)),
+            // Ctrl-C may reach git before it leads a group of its own.
+            _ => self.interrupted(),
+        })
     }
 
     /// Sees whether the user's project has changed during a turn. After the turn of a command nothing is

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use aw_core::Role;
 use nix::sys::signal::Signal;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::agents::{Agent, AgentEnvironment};
@@ -18,8 +18,8 @@ use super::folder::{self, ProcessMark};
 use super::helper::{GRACE, HelperNotice};
 use super::post::own_flaws;
 use super::program::{
-    self, AgentProgram, End, Ended, FailureKind, ProgramFailure, ProgramSession, ProgramSign,
-    Reader, Tokens, Turn,
+    self, End, Ended, FailureKind, ProgramFailure, ProgramSession, ProgramSign, Reader, Tokens,
+    Turn,
 };
 use super::supervisor::{ProgramEvent, ProgramSetup, RunningProgram};
 use super::watch::Seen;
@@ -45,7 +45,17 @@ const OVERLOAD_PAUSES: [Duration; 2] = [Duration::from_secs(30), Duration::from_
 const REPAIRS: u32 = 2;
 
 /// The longest answer of a command, in bytes. The server takes less.
-const LONGEST_ANSWER: u64 = 1024 * 1024;
+const LONGEST_ANSWER: usize = 1024 * 1024;
+
+/// The file with the flaws of a final message that the runner has found itself.
+pub(super) const FLAWS: &str = "flaws.txt";
+
+/// What an agent has said, and the plan if it has changed it.
+#[derive(Debug, Clone)]
+pub(super) struct AgentAnswer {
+    pub(super) text: String,
+    pub(super) plan: Option<String>,
+}
 
 /// The end of a program's run.
 pub(super) struct Attempt {
@@ -64,15 +74,31 @@ pub(super) enum Posted {
 }
 
 /// `outcome.json` of a turn.
-#[derive(Serialize)]
-struct OutcomeFile<'a> {
-    posted: bool,
-    what: &'a str,
-    session: Option<&'a str>,
-    model: Option<&'a str>,
-    tokens: u64,
-    cost_usd: Option<f64>,
-    wall_ms: u64,
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct TurnOutcome {
+    /// Whether the final message is in the record.
+    pub(super) posted: bool,
+    pub(super) what: String,
+    pub(super) session: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) tokens: u64,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) wall_ms: u64,
+}
+
+impl TurnOutcome {
+    /// Writes it into the folder of its turn.
+    pub(super) fn keep(&self, folder: &Path) -> Result<(), RunStopped> {
+        let json = serde_json::to_vec_pretty(self).map_err(io::Error::from)?;
+        folder::replace(&folder.join("outcome.json"), &json).map_err(RunStopped::from)
+    }
+
+    /// Reads it, if the turn has ended.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, RunStopped> {
+        let json = folder::read_if_there(&folder.join("outcome.json"))?;
+        let read = json.map(|json| serde_json::from_str(&json)).transpose();
+        Ok(read.map_err(io::Error::from)?)
+    }
 }
 
 impl Runner {
@@ -83,6 +109,9 @@ impl Runner {
         let target = news.target.clone();
         let number = self.state.next_turn;
         self.state.next_turn += 1;
+        // A run of an earlier day on this debate may have left a turn with this number.
+        let folder = self.folder.turn(number, seat.as_str())?;
+        remove_folder(&folder)?;
         self.begin_turn(number, seat, &target)?;
         let folder = self.folder.turn(number, seat.as_str())?;
         self.look_at_tree()?;
@@ -105,13 +134,8 @@ impl Runner {
             let Attempt { ended, stderr } = attempt;
             self.note_usage(seat, &ended);
             if self.is_over()? {
-                return self.end_turn(
-                    seat,
-                    &folder,
-                    "the debate was closed meanwhile",
-                    &ended,
-                    began,
-                );
+                let what = "the debate was closed meanwhile";
+                return self.end_turn(seat, &folder, (false, what), &ended, began);
             }
             if let Some(failure) = ended.failure {
                 self.state.failed_starts += 1;
@@ -146,7 +170,7 @@ impl Runner {
                 continue;
             }
             let text = ended.text.clone().unwrap_or_default();
-            let flaws = match self.keep_answer(seat, &folder, &text)? {
+            let flaws = match self.keep_answer(seat, &folder, &target, &text)? {
                 Ok(()) => {
                     self.check_tree(seat, &agent)?;
                     match self.post(seat, &folder, &target)? {
@@ -158,11 +182,11 @@ impl Runner {
                                 state.knows_seq = known;
                             }
                             self.seat_mut(seat).turns += 1;
-                            return self.end_turn(seat, &folder, &what, &ended, began);
+                            return self.end_turn(seat, &folder, (true, &what), &ended, began);
                         }
                         Posted::Overtaken => {
                             let what = "another move came first; the text was kept";
-                            return self.end_turn(seat, &folder, what, &ended, began);
+                            return self.end_turn(seat, &folder, (false, what), &ended, began);
                         }
                         Posted::Refused(flaws) => flaws,
                     }
@@ -250,10 +274,6 @@ impl Runner {
         watched.stop();
         let end = end?;
         let stderr = tail_of_file(&stderr);
-        let whole = match agent.program {
-            AgentProgram::Command => bytes_of_file(&stdout),
-            _ => Vec::new(),
-        };
         let final_file =
             line.final_file.as_deref().filter(|file| file.is_file()).map(bytes_of_file);
         let earlier = match session {
@@ -263,7 +283,7 @@ impl Runner {
         let mut ended = reader.end(&End {
             exit: end.code,
             timed_out: end.timed_out,
-            stdout: &whole,
+            stdout: &end.said,
             stderr: stderr.as_bytes(),
             earlier,
             final_file: final_file.as_deref(),
@@ -293,7 +313,11 @@ impl Runner {
         let mut exited_at: Option<Instant> = None;
         let (mut output_ended, mut stopped) = (false, false);
         let mut signs = Vec::new();
-        running.go()?;
+        if running.go().is_err() {
+            running.kill();
+            end.failure = Some(crash("its helper was killed"));
+            return Ok(end);
+        }
         loop {
             match running.event(LOOK) {
                 None => {}
@@ -322,10 +346,14 @@ impl Runner {
                     end.failure.get_or_insert_with(|| crash("its helper was killed"));
                     return Ok(end);
                 }
-                Some(ProgramEvent::Line(line)) => match reader.line(&line) {
-                    None => {}
-                    Some(sign) => signs.push(sign),
-                },
+                Some(ProgramEvent::Line(line)) => {
+                    signs.extend(reader.line(&line));
+                    // The answer of a command is read from here: its file may lack room.
+                    if end.said.len() < LONGEST_ANSWER {
+                        end.said.extend_from_slice(&line);
+                        end.said.push(b'\n');
+                    }
+                }
                 Some(ProgramEvent::ErrorLine(line)) => signs.extend(reader.stderr_line(&line)),
                 Some(ProgramEvent::OutputEnded) => output_ended = true,
                 Some(ProgramEvent::NotWritten(why)) => {
@@ -389,10 +417,11 @@ impl Runner {
         &mut self,
         seat: Role,
         folder: &Path,
+        target: &str,
         text: &str,
     ) -> Result<Result<(), Vec<String>>, RunStopped> {
         let mut flaws = Vec::new();
-        let plan = match self.changed_plan(seat)? {
+        let plan = match self.changed_plan(seat, target)? {
             Ok(plan) => plan,
             Err(flaw) => {
                 flaws.push(flaw);
@@ -402,19 +431,20 @@ impl Runner {
         flaws.extend(own_flaws(seat, text));
         // The message of an earlier attempt goes first: it must not be posted with a newer plan.
         remove(&folder.join("final.md"))?;
-        let plan_file = folder.join("plan.md");
-        let kept = match plan {
-            Some(plan) => folder::replace(&plan_file, plan.as_bytes()),
-            None => remove(&plan_file),
-        };
-        let kept = kept.and_then(|()| folder::replace(&folder.join("final.md"), text.as_bytes()));
+        let kept = keep_file(&folder.join("plan.md"), plan.as_deref())
+            .and_then(|()| {
+                // A resume must not post a text whose plan was refused.
+                let flaws = (!flaws.is_empty()).then(|| flaws.join("\n"));
+                keep_file(&folder.join(FLAWS), flaws.as_deref())
+            })
+            .and_then(|()| folder::replace(&folder.join("final.md"), text.as_bytes()));
         if !flaws.is_empty() {
             return Ok(Err(flaws));
         }
         if let Err(error) = kept {
-            // The text in hand is posted all the same.
-            self.unkept = Some(text.to_owned());
+            // The text in hand is posted all the same, with its plan.
             self.log(&format!("final.md was not written: {error}"));
+            self.unkept = Some(AgentAnswer { text: text.to_owned(), plan });
         }
         Ok(Ok(()))
     }
@@ -423,21 +453,20 @@ impl Runner {
         &mut self,
         seat: Role,
         folder: &Path,
-        what: &str,
+        (posted, what): (bool, &str),
         ended: &Ended,
         began: Instant,
     ) -> Result<(), RunStopped> {
-        let file = OutcomeFile {
-            posted: true,
-            what,
-            session: ended.session.as_deref(),
-            model: ended.model.as_deref(),
+        let file = TurnOutcome {
+            posted,
+            what: what.to_owned(),
+            session: ended.session.clone(),
+            model: ended.model.clone(),
             tokens: ended.tokens.as_ref().map_or(0, |tokens| tokens.total),
             cost_usd: ended.cost_usd,
             wall_ms: super::millis(began.elapsed()),
         };
-        let json = serde_json::to_vec_pretty(&file).map_err(io::Error::from)?;
-        folder::replace(&folder.join("outcome.json"), &json)?;
+        file.keep(folder)?;
         self.state.current = None;
         self.keep()?;
         self.log(&format!("{seat}: {what}"));
@@ -538,6 +567,8 @@ struct ProgramEnd {
     /// Whether it was ended for taking too long.
     timed_out: bool,
     failure: Option<ProgramFailure>,
+    /// Its stdout, up to the longest answer.
+    said: Vec<u8>,
 }
 
 /// A program that was asked to end.
@@ -569,7 +600,7 @@ impl From<io::Error> for RunStopped {
 }
 
 pub(super) fn bytes_of_file(file: impl AsRef<Path>) -> Vec<u8> {
-    crate::files::read(file.as_ref(), LONGEST_ANSWER).unwrap_or_default()
+    crate::files::read(file.as_ref(), LONGEST_ANSWER as u64).unwrap_or_default()
 }
 
 fn tail_of_file(file: &PathBuf) -> String {
@@ -581,6 +612,14 @@ fn tail_of_file(file: &PathBuf) -> String {
         let _ = file.read_to_end(&mut text);
     }
     String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Writes a file, or removes it.
+fn keep_file(file: &Path, text: Option<&str>) -> io::Result<()> {
+    match text {
+        Some(text) => folder::replace(file, text.as_bytes()),
+        None => remove(file),
+    }
 }
 
 /// Removes a folder that may be missing.

@@ -102,6 +102,51 @@ fn a_run_whose_runner_was_killed_at_any_moment_goes_on() {
     }
 }
 
+#[test]
+fn a_kept_text_that_is_in_the_record_is_not_posted_again() {
+    let scene = Scene::agreeing();
+    let ran = scene.run(&[]).data();
+    let debate = ran["debate_id"].as_str().unwrap();
+    let arguments = scene.arguments(debate);
+    // As if the runner had been killed after the proposer's CLAIM was posted.
+    let folder = scene.aw.home().join("runs").join(debate);
+    let outcome = folder.join("turns/0002-proposer/outcome.json");
+    fs::remove_file(&outcome).unwrap();
+    let state = folder.join("run.json");
+    let mut json: Value = serde_json::from_slice(&fs::read(&state).unwrap()).unwrap();
+    json["finished"] = false.into();
+    json["seats"]["proposer"]["turns"] = 0.into();
+    json["current"] = serde_json::json!({
+        "number": 2, "seat": "proposer", "target": arguments[1]["id"], "group": null, "program": null,
+    });
+    fs::write(&state, json.to_string()).unwrap();
+    let data = scene.run(&["--resume", debate]).data();
+    assert_eq!(scene.arguments(debate), arguments);
+    assert_eq!(data["documents"][0]["version"], 2);
+    assert_eq!(data["seats"]["proposer"]["turns"], 1);
+    let outcome: Value = serde_json::from_slice(&fs::read(outcome).unwrap()).unwrap();
+    assert_eq!((&outcome["posted"], &outcome["what"]), (&true.into(), &"CLAIM 3".into()));
+}
+
+#[test]
+fn a_text_whose_plan_was_refused_is_not_posted_by_a_resume() {
+    let scene = Scene::new();
+    let rejects = "### P1 [rejected] The bank notices it.\n";
+    let withdraws = "### P1 [withdrawn] It does.\n### VERDICT [agree]\n";
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", withdraws)]);
+    scene.agent(
+        "proposer",
+        &[(": > plan.md", rejects), ("sleep 300 & wait", rejects), (MENDS, rejects)],
+    );
+    let run = scene.spawn(&[]);
+    until("the repair begins", || scene.turns_of("proposer") == 2);
+    signal(&run, Signal::SIGINT);
+    assert_eq!(run.wait_with_output().unwrap().status.code(), Some(130));
+    let data = scene.run(&["--resume"]).data();
+    let arguments = scene.arguments(data["debate_id"].as_str().unwrap());
+    assert!(arguments[2]["content"].as_str().unwrap().ends_with("(v1 → v2)"), "{}", arguments[2]);
+}
+
 /// An agent that answers by what was said: the first text until point P1 was answered.
 fn follows(first: &str, later: &str, line: &str) -> String {
     format!(

@@ -72,6 +72,17 @@ fn a_flawed_text_is_repaired_with_all_its_flaws() {
 }
 
 #[test]
+fn a_repaired_text_cites_the_version_of_the_refused_one() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", super::scene::AGREES)]);
+    scene.agent("proposer", &[(MENDS, "### P7 [accepted] One key a payment.\n"), ("", ACCEPTS)]);
+    let data = scene.run(&[]).data();
+    assert_eq!((&data["outcome"], &data["documents"][0]["version"]), (&json!("agreed"), &json!(2)));
+    let arguments = scene.arguments(data["debate_id"].as_str().unwrap());
+    assert!(arguments[2]["content"].as_str().unwrap().ends_with("(v1 → v2)"), "{}", arguments[2]);
+}
+
+#[test]
 fn a_quote_from_code_must_stand_in_the_project() {
     let scene = Scene::new();
     let quoting = |line: &str| {

@@ -10,6 +10,7 @@ use std::fmt::{self, Display, Formatter};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -204,6 +205,8 @@ fn command(root: &Path) -> Command {
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
+        // Ctrl-C goes to the runner, which ends in its own way; git without an answer would be a failure.
+        .process_group(0)
         .args(["--no-optional-locks", "--no-pager", "--literal-pathspecs"])
         .args(["-c", "core.fsmonitor=false"])
         .args(["-c", "core.hooksPath=/dev/null"])
