@@ -47,7 +47,7 @@ impl Step {
     /// Whether the host cut this `wait` off.
     pub fn was_cut_off(&self) -> bool {
         let said_so = [
-            "running in background with ID",
+            "was moved to the background (ID",
             "running with session ID",
             "terminated command after",
             "timed out after",
