@@ -12,6 +12,8 @@ pub struct Talk {
     /// The tools that the program offers.
     pub tools: Vec<String>,
     pub steps: Vec<Step>,
+    /// The texts that the model itself has said.
+    pub said: Vec<String>,
 }
 
 /// A tool call and its result.
