@@ -12,8 +12,8 @@ use crate::files;
 use crate::programs;
 use crate::settings::RunSettings;
 
-/// How long a program may take to say its version.
-const INTRODUCTION: Duration = Duration::from_secs(10);
+/// How long a program may take to say its version. On a busy machine opencode takes more than 10 s.
+const INTRODUCTION: Duration = Duration::from_secs(60);
 
 /// The longest file of settings that is read.
 const LONGEST_SETTINGS: u64 = 1024 * 1024;

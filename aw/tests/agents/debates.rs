@@ -138,7 +138,7 @@ async fn an_opponent_killed_in_the_middle_of_its_wait_resumes_with_the_same_word
         "arbitrator RULING close",
     ];
     assert_eq!(kinds(&record), expected);
-    goes_on_after(&table, Role::Proposer, "Command running in background with ID", false);
+    goes_on_after(&table, Role::Proposer, "was moved to the background (ID", false);
     all_is_well(&table, &record, 2);
 }
 

@@ -50,7 +50,7 @@ impl Dialect {
                             talk.steps.push(step(&item["name"], &item["arguments"]));
                         }
                         Some("function_call_output") => finish(&mut talk, &item["output"]),
-                        _ => tell(&mut talk, &item["content"]),
+                        _ => hear_message(&mut talk, &item["role"], &item["content"]),
                     }
                 }
             }
@@ -62,7 +62,7 @@ impl Dialect {
                     }
                     match message["role"].as_str() {
                         Some("tool") => finish(&mut talk, &message["content"]),
-                        _ => tell(&mut talk, &message["content"]),
+                        _ => hear_message(&mut talk, &message["role"], &message["content"]),
                     }
                 }
             }
@@ -70,7 +70,7 @@ impl Dialect {
                 tell(&mut talk, &body["system"]);
                 for message in list(&body["messages"]) {
                     if message["content"].is_string() {
-                        tell(&mut talk, &message["content"]);
+                        hear_message(&mut talk, &message["role"], &message["content"]);
                     }
                     for part in list(&message["content"]) {
                         match part["type"].as_str() {
@@ -78,21 +78,23 @@ impl Dialect {
                                 talk.steps.push(step(&part["name"], &part["input"]));
                             }
                             Some("tool_result") => finish(&mut talk, &part["content"]),
-                            _ => tell(&mut talk, &part["text"]),
+                            _ => hear_message(&mut talk, &message["role"], &part["text"]),
                         }
                     }
                 }
             }
             Dialect::Gemini => {
                 tell(&mut talk, &body["systemInstruction"]["parts"]);
-                for part in list(&body["contents"]).flat_map(|content| list(&content["parts"])) {
-                    let (call, result) = (&part["functionCall"], &part["functionResponse"]);
-                    if call.is_object() {
-                        talk.steps.push(step(&call["name"], &call["args"]));
-                    } else if result.is_object() {
-                        finish(&mut talk, &result["response"]["output"]);
-                    } else {
-                        tell(&mut talk, &part["text"]);
+                for content in list(&body["contents"]) {
+                    for part in list(&content["parts"]) {
+                        let (call, result) = (&part["functionCall"], &part["functionResponse"]);
+                        if call.is_object() {
+                            talk.steps.push(step(&call["name"], &call["args"]));
+                        } else if result.is_object() {
+                            finish(&mut talk, &result["response"]["output"]);
+                        } else {
+                            hear_message(&mut talk, &content["role"], &part["text"]);
+                        }
                     }
                 }
             }
@@ -222,6 +224,16 @@ fn finish(talk: &mut Talk, result: &Value) {
     if let Some(step) = talk.steps.last_mut() {
         step.result = text(result);
     }
+}
+
+/// Adds a message to the instructions, and to the model's own texts if it is one.
+fn hear_message(talk: &mut Talk, role: &Value, content: &Value) {
+    let words = text(content);
+    let is_own = matches!(role.as_str(), Some("assistant" | "model"));
+    if is_own && !words.is_empty() {
+        talk.said.push(words);
+    }
+    tell(talk, content);
 }
 
 fn tell(talk: &mut Talk, content: &Value) {

@@ -4,7 +4,8 @@
 //! is a fake, on loopback. Start with [`debates`] and [`over_mcp`], the tests, and [`outcome`], the checks after
 //! each. [`programs`] starts the programs, and [`table`] brings them together. [`script`] decides the model's
 //! next step from [`moves`] and the conversation in [`talk`]; [`tools`] does so for a model without a shell.
-//! [`dialect`] writes it for each model API, and [`model`] serves it.
+//! [`dialect`] writes it for each model API, and [`model`] serves it. In [`run`] the programs are those of
+//! `aw debate run`, without the kit.
 //!
 //! `scripts/agents` fetches the programs. Where they are missing these tests fail, unless they were left out.
 
@@ -15,6 +16,7 @@ mod moves;
 mod outcome;
 mod over_mcp;
 mod programs;
+mod run;
 mod script;
 mod table;
 mod talk;

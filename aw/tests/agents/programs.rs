@@ -53,7 +53,7 @@ pub fn folder() -> Result<PathBuf, String> {
 }
 
 /// The folder of the Node that runs the programs.
-fn node() -> PathBuf {
+pub fn node() -> PathBuf {
     target().join("mcp-clients/bin")
 }
 

@@ -12,6 +12,8 @@ pub struct Talk {
     /// The tools that the program offers.
     pub tools: Vec<String>,
     pub steps: Vec<Step>,
+    /// The texts that the model itself has said.
+    pub said: Vec<String>,
 }
 
 /// A tool call and its result.
@@ -47,7 +49,7 @@ impl Step {
     /// Whether the host cut this `wait` off.
     pub fn was_cut_off(&self) -> bool {
         let said_so = [
-            "running in background with ID",
+            "was moved to the background (ID",
             "running with session ID",
             "terminated command after",
             "timed out after",

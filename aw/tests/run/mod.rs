@@ -6,6 +6,6 @@ mod bad_input;
 mod failures;
 mod resuming;
 mod safety;
-mod scene;
+pub mod scene;
 mod view;
 mod whole;

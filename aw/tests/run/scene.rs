@@ -153,7 +153,8 @@ pub struct Played {
 }
 
 impl Played {
-    fn of(ran: Ran) -> Self {
+    /// The outcome of this command.
+    pub fn of(ran: Ran) -> Self {
         let envelope = serde_json::from_str(&ran.stdout).unwrap_or_default();
         Played { code: ran.code, stdout: ran.stdout, stderr: ran.stderr, envelope }
     }
