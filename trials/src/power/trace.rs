@@ -188,7 +188,7 @@ fn texts(arguments: &str) -> Vec<Vec<u8>> {
     arguments.split('"').skip(1).step_by(2).map(bytes).collect()
 }
 
-/// The file of the first descriptor: 7<this>.
+/// The file of the first descriptor: `7<this>`.
 fn described(arguments: &str) -> Vec<u8> {
     let from = arguments.find('<').map_or(0, |at| at + 1);
     let to = arguments[from..].find('>').map_or(from, |at| from + at);

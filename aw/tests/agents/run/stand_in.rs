@@ -94,7 +94,7 @@ impl StandIn {
         let stopped = stop.subscribe();
         runtime.spawn(async move {
             let listener = TcpListener::from_std(listener).unwrap();
-            server::serve(listener, router, CONNECTIONS, stopped).await
+            server::serve(listener, router, CONNECTIONS, stopped).await;
         });
         StandIn { url, inside, stop, runtime: Some(runtime) }
     }
