@@ -231,7 +231,8 @@ mod tests {
     }
 
     fn commands_in(family: &clap::Command) -> impl Iterator<Item = &clap::Command> {
-        family.get_subcommands().filter(|command| command.get_name() != "help")
+        let is_shown = |command: &&clap::Command| !command.is_hide_set();
+        family.get_subcommands().filter(|command| command.get_name() != "help").filter(is_shown)
     }
 
     #[test]

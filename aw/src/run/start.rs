@@ -465,6 +465,8 @@ impl Runner {
         let Some(before) = self.tree.take() else { return Ok(()) };
         let after = self.looked_at_tree()?;
         let changes = after.changes_since(&before);
+        // A repair is compared with the project as it is now.
+        self.tree = Some(after);
         if changes.is_empty() {
             return Ok(());
         }

@@ -44,6 +44,9 @@ const OVERLOAD_PAUSES: [Duration; 2] = [Duration::from_secs(30), Duration::from_
 /// The repairs of a text that was refused, in one session.
 const REPAIRS: u32 = 2;
 
+/// The longest label of presence, in characters.
+const LONGEST_LABEL: usize = 80;
+
 /// The longest answer of a command, in bytes. The server takes less.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
@@ -194,7 +197,10 @@ impl Runner {
                 Err(flaws) => flaws,
             };
             last = flaws.join("\n");
-            let what = format!("the text has {} flaws", flaws.len());
+            let what = match flaws.len() {
+                1 => "the text has a flaw".to_owned(),
+                many => format!("the text has {many} flaws"),
+            };
             (self.watcher)(Seen::Doing { seat, what });
             self.log(&format!("{seat}: refused: {}", flaws.join(" | ")));
             if repairs < REPAIRS && starts < STARTS {
@@ -538,7 +544,12 @@ impl Runner {
     fn watch_debate(&self, seat: Role, agent: &Agent) -> Watched {
         let (stop, stopped) = mpsc::channel::<()>();
         let (line, over) = (self.line.clone(), self.over.clone());
-        let (debate, label) = (self.state.debate_id.clone(), agent.name.clone());
+        let label = match self.seat(seat).tokens {
+            0 => agent.name.clone(),
+            tokens => format!("{}, {tokens} tokens so far", agent.name),
+        };
+        let label: String = label.chars().take(LONGEST_LABEL).collect();
+        let debate = self.state.debate_id.clone();
         let thread = thread::spawn(move || {
             super::drive::watch_debate(&*line, &over, &debate, seat, &label, &stopped);
         });

@@ -109,3 +109,15 @@ fn words_of_others_stand_quoted_line_by_line_in_prompts() {
         "{prompt}"
     );
 }
+
+#[test]
+fn a_change_of_the_project_during_a_repair_is_noticed_too() {
+    let scene = Scene::new();
+    let harms = format!("printf 'harm' > '{}/src/charge.rs'", scene.aw.desk().display());
+    let flawed = FIRST_CLAIM.replace("The worker retries", "The worker repeats");
+    scene.agent("opponent", &[("", &flawed), (&harms, FIRST_CLAIM)]);
+    scene.agent("proposer", &[(MENDS, ACCEPTS)]);
+    let ran = scene.run(&[]);
+    ran.refused(8, "AGENT_FAILED");
+    assert_eq!(ran.any_data()["stopped_by"]["kind"], "tree");
+}
