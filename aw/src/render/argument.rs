@@ -7,14 +7,12 @@ use askama::Template;
 use aw_core::{Argument, ArgumentId, DocumentId, Kind, Ledger, Outcome, Role, Seq, Via};
 use aw_record::{Citation, CitedDocument, DebateHead, PointRecord, Stated, Surroundings};
 
+use super::STYLE;
 use super::i18n::{Phrases, put};
 use super::markdown::{self, plain};
 use super::points::{PointsView, StatementNotes};
 use crate::api::types::Stamp;
 use crate::kit::texts::Language;
-
-/// The style of a transcript: the same as that of the pages.
-const STYLE: &str = include_str!("../web/assets/app.css");
 
 /// Arguments longer than this, in bytes, are folded.
 const LONG: usize = 2_200;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use similar::{Algorithm, DiffOp};
 
 use self::pairs::{Pair, pairs};
+pub(super) use self::pairs::{matches, words_of};
 pub(crate) use self::unified::unified;
 use self::windows::ops;
 

@@ -337,6 +337,14 @@ phrases! {
     coarse: "These texts are so large that unchanged words may be marked too.", "Các văn bản này quá lớn nên cả những từ không đổi cũng có thể được đánh dấu.";
     line_ends: "These two versions differ only in their line ends.", "Hai phiên bản này chỉ khác cách kết thúc dòng.";
     left_out: "{} more rows are not shown. Use aw docs diff.", "{} dòng nữa không được hiện. Dùng aw docs diff.";
+    changes: "Changes", "Thay đổi";
+    by_line: "Line by line", "Từng dòng";
+    only_spaces: "These two versions read the same.", "Hai phiên bản này đọc như nhau.";
+    new_in_version: "new in v{}", "mới ở v{}";
+    one_section_unchanged: "1 section unchanged", "1 mục không đổi";
+    sections_unchanged: "{} sections unchanged", "{} mục không đổi";
+    one_part_unchanged: "1 part unchanged", "1 phần không đổi";
+    parts_unchanged: "{} parts unchanged", "{} phần không đổi";
     raw_text: "Plain text", "Văn bản thuần";
     versions: "Versions", "Các phiên bản";
 

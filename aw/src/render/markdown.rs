@@ -7,6 +7,7 @@
 
 mod address;
 mod allowed;
+mod changes;
 mod highlight;
 mod invisible_chars;
 
@@ -21,6 +22,7 @@ use comrak::{Arena, Options, try_parse_document};
 
 use self::address::{UUID_LEN, external, ids, looks_like_address, shortened};
 use self::allowed::SANITISER;
+pub(crate) use self::changes::{RenderedChanges, changes};
 use self::highlight::Highlighter;
 pub(crate) use self::invisible_chars::plain;
 

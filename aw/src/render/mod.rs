@@ -11,3 +11,7 @@ pub mod markdown;
 pub(crate) mod others_words;
 pub(crate) mod points;
 pub(crate) mod report;
+
+/// The style of the pages, which transcripts contain too.
+pub(crate) const STYLE: &str =
+    concat!(include_str!("../web/assets/app.css"), include_str!("../web/assets/documents.css"));

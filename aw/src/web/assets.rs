@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use super::page_request::gzip;
+use crate::render::STYLE;
 use crate::server::Problem;
 use crate::server::input::Segments;
 
@@ -22,7 +23,7 @@ struct Asset {
 }
 
 const ASSETS: &[Asset] = &[
-    asset("app.css", "text/css; charset=utf-8", include_bytes!("assets/app.css")),
+    asset("app.css", "text/css; charset=utf-8", STYLE.as_bytes()),
     asset("app.js", "text/javascript; charset=utf-8", include_bytes!("assets/app.js")),
     asset("feed.js", "text/javascript; charset=utf-8", include_bytes!("assets/feed.js")),
     asset("list.js", "text/javascript; charset=utf-8", include_bytes!("assets/list.js")),

@@ -15,7 +15,7 @@ use crate::api::types::Stamp;
 use crate::policy::Command;
 use crate::render::diff::{self, Comparison, DiffRow};
 use crate::render::i18n::{Phrases, put};
-use crate::render::markdown::{self, plain};
+use crate::render::markdown::{self, RenderedChanges, plain};
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, COMPARING, DRAWING, Problem, input};
 
@@ -35,6 +35,9 @@ pub(super) struct DocumentQuery {
     /// The lines to mark, such as `14-16`.
     #[serde(default)]
     lines: String,
+    /// `lines` compares the lines of two versions side by side.
+    #[serde(default)]
+    view: String,
 }
 
 impl DocumentQuery {
@@ -94,13 +97,15 @@ enum DocumentBody {
     Plain(String),
     /// The plain text before, in and after the marked lines, and the first of them.
     Marked { before: String, marked: String, after: String, first: usize },
-    /// The rendered difference between two versions.
-    Changes(String),
+    /// The lines of two versions side by side, as HTML.
+    Lines(String),
+    /// What changed between two versions, in the rendered text.
+    Changes(RenderedChanges),
 }
 
 #[derive(Template)]
 #[template(path = "changes.html")]
-struct Changes<'a> {
+struct LinesBody<'a> {
     t: &'static Phrases,
     changes: Comparison<'a>,
     from: u64,
@@ -149,7 +154,8 @@ async fn page(
     let source = if comparing {
         drop(content);
         let (old, new) = shown.two_versions(Some(from), Some(number)).await?;
-        BodySource::Two(old.content, new.content)
+        let is_by_line = asked.view == "lines";
+        BodySource::Two { old: old.content, new: new.content, is_by_line }
     } else if let Some(lines) = asked.marked() {
         BodySource::Marked(content, lines)
     } else if asked.plain == "1" {
@@ -191,7 +197,7 @@ enum BodySource {
     Markdown(Content),
     Plain(Content),
     Marked(Content, (usize, usize)),
-    Two(Content, Content),
+    Two { old: Content, new: Content, is_by_line: bool },
 }
 
 impl BodySource {
@@ -202,9 +208,19 @@ impl BodySource {
             }
             BodySource::Plain(text) => DocumentBody::Plain(text.into_string()),
             BodySource::Marked(text, (first, last)) => marked(text.as_str(), first, last),
-            BodySource::Two(old, new) => {
-                let changes = diff::compare(old.as_str(), new.as_str(), PATIENCE);
-                DocumentBody::Changes(Changes { t, changes, from, to }.render().unwrap_or_default())
+            BodySource::Two { old, new, is_by_line } => {
+                let (old, new) = (old.as_str(), new.as_str());
+                let is_by_line = is_by_line || old == new;
+                let changes =
+                    if is_by_line { None } else { markdown::changes(old, new, to, t, PATIENCE) };
+                match changes {
+                    Some(changes) => DocumentBody::Changes(changes),
+                    None => {
+                        let changes = diff::compare(old, new, PATIENCE);
+                        let body = LinesBody { t, changes, from, to };
+                        DocumentBody::Lines(body.render().unwrap_or_default())
+                    }
+                }
             }
         }
     }

@@ -56,13 +56,23 @@ async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared()
     page.follow(link("Plain text")).await;
     page.reads("# Plan").await;
 
-    // Two versions, side by side.
+    // What changed between two versions, in the rendered text.
     page.pick(role("combobox", "From"), "v1").await;
     page.pick(role("combobox", "To"), "v3").await;
     page.follow(button("Compare")).await;
     let compared = page.url().await;
     assert!(compared.contains("from=1") && compared.contains("to=3"), "{compared}");
     page.reads("The import hardly ever stops the server.").await;
+    let new = page
+        .eval("[...document.querySelectorAll('main ins')].map(e => e.textContent.trim())")
+        .await;
+    assert_eq!(new, serde_json::json!(["hardly ever", "Measure it twice."]));
+    assert!(!page.says().await.contains("Step 15"), "the unchanged list is folded");
+    page.click(role("DisclosureTriangle", "unchanged")).await;
+    page.reads("Step 15 stays as it is").await;
+
+    // The same line by line, side by side.
+    page.follow(link("Line by line")).await;
     page.reads("lines added").await;
     let marked = page.eval("[...document.querySelectorAll('main mark')].map(m => m.textContent.trim()).filter(Boolean)").await;
     assert_eq!(marked, serde_json::json!(["hardly ever"]), "the changed words are marked");
@@ -82,7 +92,7 @@ async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared()
     page.width(1440).await;
 
     // The address has both versions.
-    let other = browser.open(&compared).await;
+    let other = browser.open(&format!("{compared}&view=lines")).await;
     other.reads("The import hardly ever stops the server.").await;
     assert_eq!(other.value(role("combobox", "From")).await, "1");
     assert_eq!(other.value(role("combobox", "To")).await, "3");

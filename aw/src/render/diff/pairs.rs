@@ -34,13 +34,7 @@ pub(super) fn pairs<'a>(
 ) -> (Vec<Pair<'a>>, bool) {
     let mut rows = Vec::with_capacity(old.len().max(new.len()));
     let is_late = Instant::now() >= deadline;
-    let matches = if old.is_empty() || new.is_empty() || is_late {
-        Vec::new()
-    } else if old.len() * new.len() <= COMBINATIONS {
-        by_likeness(old, new)
-    } else {
-        by_position(old, new)
-    };
+    let matches = matches(old, new, deadline);
     let (mut left, mut right) = (0, 0);
     let mut is_coarse = is_late && !old.is_empty() && !new.is_empty();
     for (old_at, new_at) in matches.into_iter().chain([(old.len(), new.len())]) {
@@ -54,6 +48,21 @@ pub(super) fn pairs<'a>(
         (left, right) = (old_at + 1, new_at + 1);
     }
     (rows, is_coarse)
+}
+
+/// Which old lines became which new lines, by their indexes, in order; none after the deadline.
+pub(in crate::render) fn matches(
+    old: &[&str],
+    new: &[&str],
+    deadline: Instant,
+) -> Vec<(usize, usize)> {
+    if old.is_empty() || new.is_empty() || Instant::now() >= deadline {
+        Vec::new()
+    } else if old.len() * new.len() <= COMBINATIONS {
+        by_likeness(old, new)
+    } else {
+        by_position(old, new)
+    }
 }
 
 /// The pairs, in order, whose likenesses have the largest sum.
@@ -202,7 +211,7 @@ impl<'a, 'w> PartBuilder<'a, 'w> {
 }
 
 /// Splits a line into words, spaces and single signs, each with its offset.
-fn words_of(line: &str) -> Vec<(usize, &str)> {
+pub(in crate::render) fn words_of(line: &str) -> Vec<(usize, &str)> {
     #[derive(PartialEq, Clone, Copy)]
     enum CharClass {
         Word,

@@ -10,7 +10,26 @@ use aw_core::DocumentId;
 use super::highlight;
 
 /// Removes everything that [`super::Drawing`] does not write.
-pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(sanitiser);
+
+/// Removes everything that [`super::Drawing`] and [`super::changes`] do not write.
+pub(super) static CHANGES_SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut sanitiser = sanitiser();
+    sanitiser.add_tags(["details", "ins", "summary"]);
+    for (tag, class) in [
+        ("del", "gone"),
+        ("details", "unchanged"),
+        ("div", "change"),
+        ("li", "gone"),
+        ("p", "unchanged"),
+        ("span", "tag"),
+    ] {
+        sanitiser.add_allowed_classes(tag, [class]);
+    }
+    sanitiser
+});
+
+fn sanitiser() -> Builder<'static> {
     let tags = "a blockquote br code data del div em h3 h4 h5 h6 hr input label li ol p pre span strong \
         table tbody td th thead tr ul";
     let attributes = HashMap::from([
@@ -51,7 +70,7 @@ pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .url_relative(UrlRelative::Custom(Box::new(document_page)))
         .link_rel(Some("noopener nofollow ugc"));
     sanitiser
-});
+}
 
 /// The address if it is a document page, the only page of this site that a text may link to.
 fn document_page(address: &str) -> Option<Cow<'_, str>> {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::*;
 
 #[path = "../../../tests/browser/payloads.rs"]
-mod payloads;
+pub(super) mod payloads;
 
 const DOC: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
@@ -44,6 +44,12 @@ fn tags(html: &str) -> Vec<Tag> {
 /// Asserts that every tag and attribute is allowed, and that tags are closed in order.
 #[track_caller]
 fn assert_harmless(html: &str, from: &str) {
+    assert_harmless_with(html, from, &[]);
+}
+
+/// The same, with further elements and the class that each may have.
+#[track_caller]
+pub(super) fn assert_harmless_with(html: &str, from: &str, further: &[(&str, &str)]) {
     const ELEMENTS: &str = "a blockquote br code del div em h3 h4 h5 h6 hr input label li ol p pre \
         span strong table tbody td th thead tr ul";
     let mut open: Vec<String> = Vec::new();
@@ -52,10 +58,14 @@ fn assert_harmless(html: &str, from: &str) {
             assert_eq!(open.pop().as_deref(), Some(ended), "{from}\n{html}");
             continue;
         }
-        let is_allowed = ELEMENTS.split_whitespace().any(|element| element == name);
+        let is_further = further.iter().any(|(element, _)| *element == name);
+        let is_allowed = is_further || ELEMENTS.split_whitespace().any(|element| element == name);
         assert!(is_allowed, "<{name}> from {from}\n{html}");
         for (attribute, value) in &attributes {
+            let classes = further.iter().filter(|(element, _)| *element == name);
+            let mut is_class = classes.map(|(_, class)| *class == value);
             let is_fine = match (name.as_str(), attribute.as_str()) {
+                (_, "class") if is_class.any(|is_class| is_class) => true,
                 ("a", "href") => is_allowed_address(value),
                 ("a", "rel") => value == "noopener nofollow ugc",
                 ("a", "class") => value == "doc",
