@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use aw_trials::figures::Figures;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
 use aw_trials::talk::RecordedArgument;
@@ -12,14 +13,13 @@ use aw_trials::talk::RecordedArgument;
 use crate::Trial;
 use crate::crowd::Crowd;
 
-pub async fn run(trial: &Trial) -> String {
-    let backups = trial.times(3, 50);
+pub async fn run(trial: &Trial) -> Figures {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(&trial.binary, home.path());
     let mut crowd = Crowd::gather(8, &mut trial.dice());
     crowd.at(server.address);
     let mut restored = 0;
-    for _ in 0..backups {
+    for _ in 0..trial.times() {
         crowd.goes_on(100).await;
         let before = crowd.promised();
         let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,10 @@ pub async fn run(trial: &Trial) -> String {
     crowd.leaves().await;
     assert_eq!(server.stop().code(), Some(0));
     let account = crowd.account(&record::sound(&database_in(home.path())));
-    format!("{backups} backups under load, {restored} arguments restored and verified; {account}")
+    Figures::default()
+        .count(trial.times(), "backups under load")
+        .count(restored, "arguments restored and verified")
+        .and(&account)
 }
 
 /// Runs `aw server backup` or `restore` on the record in this data folder.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::{CEILING, Line};
 use aw_trials::talk::{RecordedArgument, Saying, Talk};
 use hyper::StatusCode;
@@ -145,7 +146,7 @@ impl Crowd {
     }
 
     /// Compares the file with the acknowledged arguments.
-    pub fn account(&self, kept: &[RecordedArgument]) -> String {
+    pub fn account(&self, kept: &[RecordedArgument]) -> Figures {
         let found: HashMap<&str, &RecordedArgument> =
             kept.iter().map(|kept| (kept.id.as_str(), kept)).collect();
         let promised = self.promises.kept.lock().unwrap();
@@ -162,15 +163,14 @@ impl Crowd {
             "the record has arguments that were not acknowledged"
         );
         let count = |count: &AtomicU64| count.load(Ordering::SeqCst);
-        format!(
-            "{} acknowledged writes ({} of them by a retry, {} refusals), lost {lost}, doubled \
-             {doubled}, out of order 0; {} waits answered ({} of them cut off before), missed 0",
-            promised.len(),
-            count(&self.promises.replays),
-            count(&self.promises.refused),
-            count(&self.promises.heard),
-            count(&self.promises.resumed),
-        )
+        Figures::default()
+            .count(promised.len() as u64, "acknowledged writes")
+            .count(count(&self.promises.replays), "of them by a retry")
+            .count(count(&self.promises.refused), "refusals")
+            .count(count(&self.promises.heard), "waits answered")
+            .count(count(&self.promises.resumed), "of them cut off before")
+            .count(lost as u64, "lost")
+            .count(doubled as u64, "doubled")
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use aw_trials::figures::Figures;
 use aw_trials::line::{CEILING, Line};
 use aw_trials::record;
 use aw_trials::server::{Server, database_in, inside};
@@ -57,11 +58,11 @@ const fn fault(
     Fault { what, point, errno, chance, effect }
 }
 
-pub async fn run(trial: &Trial) -> String {
+pub async fn run(trial: &Trial) -> Figures {
     assert!(works("fiu-run", &["-x", "true"]), "faults need libfiu: apt-get install fiu-utils");
-    let rounds = trial.times(1, 40);
+    let rounds = trial.times();
     let mut dice = trial.dice();
-    let mut figures = Vec::new();
+    let mut figures = Figures::default().count(rounds, "rounds of nine kinds");
     for fault in FAULTS {
         let home = tempfile::tempdir().unwrap();
         let mut crowd = Crowd::gather(8, &mut dice);
@@ -98,21 +99,17 @@ pub async fn run(trial: &Trial) -> String {
         assert_eq!(server.process.stop().code(), Some(0), "{}", fault.what);
         let account = crowd.account(&record::sound(&database_in(home.path())));
         println!("faults: {}: {account}, {deaths} deaths", fault.what);
-        figures.push(fault.what);
+        figures = figures.and(&account).count(deaths, "deaths without memory");
     }
-    println!("faults: few file handles: {}", few_handles(trial, rounds).await);
-    figures.push("few file handles");
-    let full = full::disk(trial, rounds.min(10) + 1).await;
+    let few = few_handles(trial, rounds).await;
+    println!("faults: few file handles: {few}");
+    let full = full::disk(trial, rounds).await;
     println!("faults: full disk: {full}");
-    figures.push("full disk");
-    format!(
-        "{} ({rounds} times each): nothing acknowledged was lost, every server recovered or was started again",
-        figures.join(", ")
-    )
+    figures.and(&few).and(&full)
 }
 
 /// A server that may open 64 files, and three hundred clients that connect and send nothing.
-async fn few_handles(trial: &Trial, rounds: u64) -> String {
+async fn few_handles(trial: &Trial, rounds: u64) -> Figures {
     let home = tempfile::tempdir().unwrap();
     let server = Server::start_as(&trial.binary, home.path(), |command| {
         inside(&command, Command::new("prlimit").arg("--nofile=64:64"))

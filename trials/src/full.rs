@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use aw_trials::figures::Figures;
 use aw_trials::record;
 use aw_trials::server::Server;
 use tempfile::TempDir;
@@ -14,11 +15,11 @@ use crate::crowd::Crowd;
 use crate::faults::{healthy, no_writes};
 
 /// Runs this many rounds and returns the result.
-pub(crate) async fn disk(trial: &Trial, rounds: u64) -> String {
+pub(crate) async fn disk(trial: &Trial, rounds: u64) -> Figures {
     let disk = match SmallDisk::mount() {
         Ok(disk) => disk,
         Err(why) => {
-            return format!("left out: this machine forbids mounting a disk: {}", why.trim());
+            return Figures::left_out(&format!("this machine forbids mounting a disk: {why}"));
         }
     };
     let home = tempfile::tempdir().unwrap();

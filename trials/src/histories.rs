@@ -8,8 +8,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use aw_core::{Debate, Move, ResolutionPolicy, Role, Said, Seq, Standing, State, Target, Verdict};
+use aw_core::{
+    Debate, Ledger, Move, PointRules, ResolutionPolicy, Role, Said, Seq, Standing, State, Target,
+    Verdict,
+};
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::{Answer, Line, Lost};
 use aw_trials::talk::{new_id, text};
 use serde_json::{Value, json};
@@ -22,6 +26,9 @@ use crate::ground::Ground;
 
 /// The number of calls of each caller in one debate.
 const EACH: u64 = 12;
+
+/// The rounds of a debate with points.
+const ROUNDS: u32 = 2;
 
 /// A call.
 #[derive(Debug, Clone)]
@@ -67,7 +74,7 @@ impl SequentialSpec for OneAtATime {
             return Ret::Refused(self.debate.standing.state);
         };
         for entry in &entries {
-            self.debate.standing.apply(entry.event);
+            self.debate.apply(entry, &[]);
             self.words.push(if entry.event.automatic() { 0 } else { *word });
         }
         Ret::At(self.debate.standing.last.0 + 1 - entries.len() as u64)
@@ -88,8 +95,8 @@ struct Count {
     refused: u64,
 }
 
-pub async fn run(trial: &Trial) -> String {
-    let operations = trial.times(6_000, 1_000_000);
+pub async fn run(trial: &Trial) -> Figures {
+    let operations = trial.times();
     let ground = Ground::new(trial).await;
     let server = ground.start(trial, 0);
     let mut dice = trial.dice();
@@ -104,26 +111,27 @@ pub async fn run(trial: &Trial) -> String {
         total.unknown += count.unknown;
         total.refused += count.refused;
         debates += 1;
-        if debates % 2_000 == 0 {
-            println!("histories: {} operations", total.operations);
-        }
     }
     assert_eq!(server.stop().code(), Some(0));
     // The tester must detect a wrong history.
     assert!(is_seen(), "the tester is blind");
-    format!(
-        "{} operations in {debates} debates ({} refused, {} of unknown outcome): all linearizable",
-        total.operations, total.refused, total.unknown
-    )
+    Figures::default()
+        .count(total.operations, "linearizable operations")
+        .count(debates, "debates")
+        .count(total.refused, "refused")
+        .count(total.unknown, "of unknown outcome")
 }
 
 /// Runs six concurrent callers on a new debate, then searches for an order.
 async fn history(server: SocketAddr, mut dice: Dice) -> Count {
-    let debate = new_id();
-    let motion = json!({
+    let (debate, points) = (new_id(), dice.one_in(2));
+    let mut motion = json!({
         "debate_id": debate, "title": "In which order?", "debate_type": "general_debate",
         "motion_content": "word 1", "client_request_id": new_id(),
     });
+    if points {
+        motion["points"] = json!({"rounds": ROUNDS});
+    }
     let opened = Line::to(server).post("/debates", &motion).await.unwrap().data();
     let ids = Arc::new(Mutex::new(vec![text(&opened["argument"]["id"])]));
     let steps = Arc::new(Mutex::new(Vec::new()));
@@ -140,12 +148,12 @@ async fn history(server: SocketAddr, mut dice: Dice) -> Count {
     }
     callers.join_all().await;
     let steps = Arc::into_inner(steps).unwrap().into_inner().unwrap();
-    tokio::task::spawn_blocking(move || judge(&debate, steps)).await.unwrap()
+    tokio::task::spawn_blocking(move || judge(&debate, points, steps)).await.unwrap()
 }
 
-fn judge(debate: &str, steps: Vec<Step>) -> Count {
+fn judge(debate: &str, points: bool, steps: Vec<Step>) -> Count {
     let mut count = Count::default();
-    let mut tester = LinearizabilityTester::new(opened());
+    let mut tester = LinearizabilityTester::new(opened(points));
     let mut answered = 0;
     for step in steps {
         match step {
@@ -165,15 +173,17 @@ fn judge(debate: &str, steps: Vec<Step>) -> Count {
     count
 }
 
-fn opened() -> OneAtATime {
-    let debate =
-        Debate { policy: ResolutionPolicy::Auto, standing: Standing::opened(), ledger: None };
+/// A debate after its MOTION. With points the rounds are soon used, and a RESOLUTION is held.
+fn opened(points: bool) -> OneAtATime {
+    let rules = PointRules { rounds: ROUNDS, ..PointRules::default() };
+    let ledger = points.then(|| Ledger::opened(rules, &[]));
+    let debate = Debate { policy: ResolutionPolicy::Auto, standing: Standing::opened(), ledger };
     OneAtATime { debate, words: vec![1] }
 }
 
 /// Whether the tester detects two callers that both got the second position.
 fn is_seen() -> bool {
-    let mut tester = LinearizabilityTester::new(opened());
+    let mut tester = LinearizabilityTester::new(opened(false));
     let say = |word| Op::Say {
         word,
         role: Role::Opponent,
@@ -238,7 +248,7 @@ impl Caller {
             (Role::Arbitrator, 4) if dice.one_in(4) => {
                 Move::Ruling { target: None, verdict: Verdict::Close }
             }
-            (Role::Arbitrator, _) => Move::Ruling { target: None, verdict: Verdict::Close },
+            (Role::Arbitrator, _) => Move::Ruling { target: None, verdict: Verdict::GoOn },
             _ => Move::Claim { target },
         };
         Op::Say { word, role, play }
@@ -271,7 +281,13 @@ impl Caller {
         if let Some(target) = play.target() {
             body["target_id"] = id(target).into();
         }
-        self.line.post(&format!("{debate}/{what}"), &body).await
+        loop {
+            let answer = self.line.post(&format!("{debate}/{what}"), &body).await?;
+            // The debate has changed three times while the server examined the text. It wrote nothing.
+            if answer.code() != "SERVER_BUSY" {
+                return Ok(answer);
+            }
+        }
     }
 
     fn understand(&self, op: &Op, answer: Answer) -> Ret {

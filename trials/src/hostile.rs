@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
@@ -19,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::connect_async;
 
-use crate::{Trial, readers};
+use crate::{Trial, megabytes, milliseconds, readers};
 
 /// The limits that docs/reliability.md promises.
 pub struct Bounds {
@@ -89,14 +90,14 @@ struct AttackTarget {
     bomb: Vec<u8>,
 }
 
-pub async fn run(trial: &Trial) -> String {
+pub async fn run(trial: &Trial) -> Figures {
     let bounds = Bounds::of(trial);
     let read = readers::run(trial, &bounds).await;
-    format!("{}; {read}", besieged(trial, &bounds).await)
+    besieged(trial, &bounds).await.and(&read)
 }
 
-async fn besieged(trial: &Trial, bounds: &Bounds) -> String {
-    let siege = trial.seconds(8, 300);
+async fn besieged(trial: &Trial, bounds: &Bounds) -> Figures {
+    let siege = Duration::from_secs(trial.times());
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(&trial.binary, home.path());
     let (mut dice, mut line) = (trial.dice(), server.line());
@@ -158,21 +159,16 @@ async fn besieged(trial: &Trial, bounds: &Bounds) -> String {
     let (before, p50, p99) = (at(&quiet.0, 0.99), at(&times, 0.5), at(&times, 0.99));
     assert!(memory < bounds.memory, "memory grew to {} MB", memory >> 20);
     assert!(p99 < bounds.slow, "the p99 of a submit is {p99:?}");
-    format!(
-        "{} attacks by {} attackers in {} s; {} submits meanwhile: p50 {:.1} ms, p99 {:.1} ms \
-         ({:.1} ms before, at most {}); memory {} MB before, at most {} MB (at most {}); lost 0",
-        target.tries.load(Ordering::Relaxed),
-        ATTACKS.iter().map(|(_, many)| many).sum::<usize>(),
-        siege.as_secs(),
-        times.len(),
-        p50.as_secs_f64() * 1e3,
-        p99.as_secs_f64() * 1e3,
-        before.as_secs_f64() * 1e3,
-        bounds.slow.as_millis(),
-        memory_before >> 20,
-        memory >> 20,
-        bounds.memory >> 20,
-    )
+    Figures::default()
+        .count(target.tries.load(Ordering::Relaxed), "attacks")
+        .count(ATTACKS.iter().map(|(_, many)| *many as u64).sum(), "attackers")
+        .count(siege.as_secs(), "seconds")
+        .count(times.len() as u64, "submits meanwhile, none lost")
+        .peak(milliseconds(p50), "ms a submit, p50")
+        .peak(milliseconds(p99), &format!("ms p99 ({} allowed)", bounds.slow.as_millis()))
+        .peak(milliseconds(before), "ms p99 before")
+        .peak(megabytes(memory_before), "MB before")
+        .peak(megabytes(memory), &format!("MB ({} allowed)", bounds.memory >> 20))
 }
 
 pub async fn say(line: &mut Line, talk: &mut Talk) -> RecordedArgument {

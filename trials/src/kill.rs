@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use aw_trials::figures::Figures;
 use aw_trials::record;
 
 use crate::Trial;
 use crate::crowd::Crowd;
 use crate::ground::Ground;
 
-pub async fn run(trial: &Trial) -> String {
-    let kills = trial.times(40, 5000);
+pub async fn run(trial: &Trial) -> Figures {
     let ground = Ground::new(trial).await;
     let mut dice = trial.dice();
     let mut crowd = Crowd::gather(8, &mut dice);
-    for killed in 0..kills {
+    for _ in 0..trial.times() {
         let server = ground.start(trial, 0);
         crowd.finds_everything(&mut server.line()).await;
         crowd.at(server.address);
@@ -22,9 +22,6 @@ pub async fn run(trial: &Trial) -> String {
         tokio::time::sleep(Duration::from_micros(dice.below(3_000))).await;
         server.kill();
         crowd.away();
-        if killed % 500 == 499 {
-            println!("kill: {} kills", killed + 1);
-        }
     }
     // Finally every client sends its unacknowledged write again, and the server stops normally.
     let server = ground.start(trial, 0);
@@ -32,5 +29,6 @@ pub async fn run(trial: &Trial) -> String {
     crowd.at(server.address);
     crowd.leaves().await;
     assert_eq!(server.stop().code(), Some(0));
-    format!("{kills} kills, {}", crowd.account(&record::sound(&ground.file().await)))
+    let kills = Figures::default().count(trial.times(), "kills");
+    kills.and(&crowd.account(&record::sound(&ground.file().await)))
 }

@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test program: an unexpected error ends it")]
 
 pub mod dice;
+pub mod figures;
 pub mod line;
 pub mod record;
 pub mod server;

@@ -14,8 +14,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::connect_async;
 
-use crate::Trial;
+use crate::{Trial, megabytes};
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
@@ -52,8 +53,8 @@ impl Crowd {
     }
 }
 
-pub async fn run(trial: &Trial) -> String {
-    let life = trial.seconds(8, 2 * 60 * 60);
+pub async fn run(trial: &Trial) -> Figures {
+    let life = Duration::from_secs(trial.times());
     let home = tempfile::tempdir().unwrap();
     let server = Server::start(&trial.binary, home.path());
     let mut dice = trial.dice();
@@ -95,18 +96,15 @@ pub async fn run(trial: &Trial) -> String {
     assert!(memory[1] <= memory[0] + grown, "memory grew: {memory:?}");
     assert!(handles[1] <= handles[0] + 8, "file handles grew: {handles:?}");
     assert!(log <= LOG, "the log grew to {log} bytes");
-    format!(
-        "{} requests in {} s; memory {:.1} MB in the second quarter, {:.1} MB in the last; file \
-         handles {}, then {}; log at most {:.1} MB; {} arguments, lost 0",
-        crowd.requests.load(Ordering::Relaxed),
-        life.as_secs(),
-        megabytes(memory[0]),
-        megabytes(memory[1]),
-        handles[0],
-        handles[1],
-        megabytes(log),
-        kept.len(),
-    )
+    Figures::default()
+        .count(crowd.requests.load(Ordering::Relaxed), "requests")
+        .count(life.as_secs(), "seconds")
+        .count(kept.len() as u64, "arguments, none lost")
+        .peak(megabytes(memory[0]), "MB in the second quarter")
+        .peak(megabytes(memory[1]), "MB in the last")
+        .peak(handles[0] as f64, "file handles in the second quarter")
+        .peak(handles[1] as f64, "file handles in the last")
+        .peak(megabytes(log), "MB of log")
 }
 
 /// Checks that everything acknowledged is in the file.
@@ -213,8 +211,4 @@ fn median(values: impl Iterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     values[values.len() / 2]
-}
-
-fn megabytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
 }

@@ -20,6 +20,7 @@ mod hostile;
 mod kill;
 mod life;
 mod power;
+mod progress;
 mod readers;
 mod retries;
 mod runs;
@@ -27,11 +28,14 @@ mod servers;
 mod wakes;
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use clap::{Parser, ValueEnum};
+use progress::Progress;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The promise to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,10 +73,44 @@ impl TrialKind {
         TrialKind::Histories,
         TrialKind::Servers,
     ];
+
+    /// How often the short and the long form try, and how often one part of the long form does. Hostile
+    /// and life count seconds, and cannot be divided.
+    fn times(self) -> (u64, u64, u64) {
+        match self {
+            TrialKind::Kill => (40, 5_000, 250),
+            TrialKind::Faults => (1, 40, 1),
+            TrialKind::Power => (300, 20_000, 500),
+            TrialKind::Retries => (800, 20_000, 2_000),
+            TrialKind::Wakes => (4_000, 1_000_000, 50_000),
+            TrialKind::Histories => (6_000, 1_000_000, 50_000),
+            TrialKind::Hostile => (8, 300, 300),
+            TrialKind::Backups => (3, 50, 5),
+            TrialKind::Servers => (12, 300, 20),
+            TrialKind::Runs => (12, 200, 20),
+            TrialKind::Life => (8, 7_200, 7_200),
+        }
+    }
+
+    async fn run(self, trial: &Trial) -> Figures {
+        match self {
+            TrialKind::Kill => kill::run(trial).await,
+            TrialKind::Power => power::run(trial).await,
+            TrialKind::Faults => faults::run(trial).await,
+            TrialKind::Retries => retries::run(trial).await,
+            TrialKind::Wakes => wakes::run(trial).await,
+            TrialKind::Histories => histories::run(trial).await,
+            TrialKind::Backups => backups::run(trial).await,
+            TrialKind::Hostile => hostile::run(trial).await,
+            TrialKind::Servers => servers::run(trial).await,
+            TrialKind::Runs => runs::run(trial).await,
+            TrialKind::Life => life::run(trial).await,
+        }
+    }
 }
 
 /// The arguments of a trial.
-#[derive(Debug, Parser)]
+#[derive(Debug, Clone, Parser)]
 #[command(about = "Tests the promises of aw on a real server")]
 pub struct Trial {
     /// The promise to test; without it all of them
@@ -83,6 +121,9 @@ pub struct Trial {
     /// How often (or how long, in seconds), instead of the form's default
     #[arg(long)]
     times: Option<u64>,
+    /// Go on with trials that were stopped, from their last finished part
+    #[arg(long)]
+    resume: bool,
     /// Repeat a trial with its seed
     #[arg(long)]
     seed: Option<u64>,
@@ -101,16 +142,22 @@ pub struct Trial {
 }
 
 impl Trial {
-    fn times(&self, short: u64, long: u64) -> u64 {
-        self.times.unwrap_or(if self.long { long } else { short })
-    }
-
-    fn seconds(&self, short: u64, long: u64) -> Duration {
-        Duration::from_secs(self.times(short, long))
+    /// How often, or how many seconds.
+    fn times(&self) -> u64 {
+        self.times.expect("each part sets it")
     }
 
     fn dice(&self) -> Dice {
-        Dice::of(self.seed.expect("main sets it"))
+        Dice::of(self.seed.expect("each part sets it"))
+    }
+
+    /// The next part of a trial. Its seed follows from that of the whole and its place.
+    fn part(&self, progress: &Progress, most: u64) -> Trial {
+        let seed = Dice::of(progress.seed.wrapping_add(progress.done)).another().below(u64::MAX);
+        let times = most.min(progress.total - progress.done);
+        // One part alone has the seed that was given, so that it can be repeated.
+        let seed = if times == progress.total { progress.seed } else { seed };
+        Trial { times: Some(times), seed: Some(seed), ..self.clone() }
     }
 }
 
@@ -121,34 +168,60 @@ fn works(program: &str, arguments: &[&str]) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
 #[tokio::main]
-async fn main() {
-    let mut trial = Trial::parse();
-    trial.seed.get_or_insert_with(|| uuid::Uuid::new_v4().as_u64_pair().0);
+async fn main() -> ExitCode {
+    let trial = Trial::parse();
     let kinds = match trial.kind {
         Some(kind) => vec![kind],
         None if trial.postgres => TrialKind::IN_POSTGRES.to_vec(),
         None => TrialKind::value_variants().to_vec(),
     };
-    let mut figures = Vec::new();
+    let mut stop = signal(SignalKind::terminate()).unwrap();
+    let mut interrupt = signal(SignalKind::interrupt()).unwrap();
+    let mut lines = Vec::new();
     for kind in kinds {
-        let name = kind.to_possible_value().expect("each has a name").get_name().to_owned();
-        println!("{name}: seed {}", trial.seed.expect("main sets it"));
-        let began = Instant::now();
-        let figure = match kind {
-            TrialKind::Kill => kill::run(&trial).await,
-            TrialKind::Power => power::run(&trial).await,
-            TrialKind::Faults => faults::run(&trial).await,
-            TrialKind::Retries => retries::run(&trial).await,
-            TrialKind::Wakes => wakes::run(&trial).await,
-            TrialKind::Histories => histories::run(&trial).await,
-            TrialKind::Backups => backups::run(&trial).await,
-            TrialKind::Hostile => hostile::run(&trial).await,
-            TrialKind::Servers => servers::run(&trial).await,
-            TrialKind::Runs => runs::run(&trial).await,
-            TrialKind::Life => life::run(&trial).await,
-        };
-        figures.push(format!("{name}: {figure} ({:.0} s)", began.elapsed().as_secs_f64()));
+        let value = kind.to_possible_value().expect("each has a name");
+        let database = if trial.postgres { "-postgres" } else { "" };
+        let name = format!("{}{database}", value.get_name());
+        let (short, long, part) = kind.times();
+        let total = trial.times.unwrap_or(if trial.long { long } else { short });
+        let seed = trial.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
+        let kept = if trial.resume { Progress::kept(&name) } else { None };
+        let mut progress = kept.unwrap_or_else(|| Progress::new(&name, seed, total));
+        println!("{name}: seed {}, {} of {} done", progress.seed, progress.done, progress.total);
+        while progress.done < progress.total {
+            let part = trial.part(&progress, if trial.long { part } else { total });
+            let began = Instant::now();
+            let figures = tokio::select! {
+                figures = kind.run(&part) => figures,
+                _ = stop.recv() => return stopped(&lines, &progress),
+                _ = interrupt.recv() => return stopped(&lines, &progress),
+            };
+            progress.add(part.times(), began.elapsed().as_secs_f64(), &figures);
+            if progress.done < progress.total {
+                println!("{}", progress.line());
+            }
+        }
+        lines.push(progress.line());
     }
-    println!("{}", figures.join("\n"));
+    println!("{}", lines.join("\n"));
+    ExitCode::SUCCESS
+}
+
+/// Prints the finished parts of a trial that a signal has ended.
+fn stopped(lines: &[String], progress: &Progress) -> ExitCode {
+    for line in lines {
+        println!("{line}");
+    }
+    println!("{}", progress.line());
+    println!("stopped; the same command with --resume goes on");
+    ExitCode::from(130)
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use aw_trials::figures::Figures;
 use aw_trials::line::Line;
 use aw_trials::server::Server;
 use aw_trials::talk::{Talk, new_id, text};
@@ -23,8 +24,8 @@ use tokio_tungstenite::connect_async_with_config;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
-use crate::Trial;
 use crate::hostile::{Bounds, at, say};
+use crate::{Trial, megabytes, milliseconds};
 
 /// The length of an argument of the long debate in bytes: the most that a server accepts.
 const ARGUMENT: usize = 10_200;
@@ -106,7 +107,7 @@ impl ReadTarget {
 }
 
 /// Runs each kind of reader and returns the worst result.
-pub async fn run(trial: &Trial, bounds: &Bounds) -> String {
+pub async fn run(trial: &Trial, bounds: &Bounds) -> Figures {
     let mut worst = (Duration::ZERO, 0);
     for with_tokens in [false, true] {
         let home = tempfile::tempdir().unwrap();
@@ -130,15 +131,13 @@ pub async fn run(trial: &Trial, bounds: &Bounds) -> String {
         }
         assert_eq!(server.stop().code(), Some(0));
     }
-    format!(
-        "{} kinds of readers, without tokens and with: p99 of a submit at worst {:.1} ms (at most {}), \
-         memory at most {} MB (at most {})",
-        READERS.len(),
-        worst.0.as_secs_f64() * 1e3,
-        bounds.slow.as_millis(),
-        worst.1 >> 20,
-        bounds.memory >> 20,
-    )
+    Figures::default()
+        .count(READERS.len() as u64, "kinds of readers, without tokens and with")
+        .peak(
+            milliseconds(worst.0),
+            &format!("ms p99 of a submit beside readers ({} allowed)", bounds.slow.as_millis()),
+        )
+        .peak(megabytes(worst.1), &format!("MB beside readers ({} allowed)", bounds.memory >> 20))
 }
 
 /// Runs one kind of reader; returns the p99 of a submit and the most memory. On a busy machine a short
@@ -189,7 +188,7 @@ async fn try_once(
     (many, ask): (usize, ReaderKind),
 ) -> (Vec<Duration>, u64) {
     let lasts = trial.times.map_or(Duration::from_millis(600), Duration::from_secs);
-    let until = Instant::now() + if trial.long { trial.seconds(10, 10) } else { lasts };
+    let until = Instant::now() + if trial.long { Duration::from_secs(10) } else { lasts };
     // On their own threads, so that readers in this process do not slow them down.
     let debaters: Vec<_> = (0..2)
         .map(|_| {

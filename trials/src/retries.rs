@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::talk::{Talk, new_id, text};
@@ -28,8 +29,8 @@ struct Storm {
     documents: AtomicU64,
 }
 
-pub async fn run(trial: &Trial) -> String {
-    let writes = trial.times(800, 20_000);
+pub async fn run(trial: &Trial) -> Figures {
+    let writes = trial.times();
     let ground = Ground::new(trial).await;
     let server = ground.start(trial, 0);
     let (storm, mut dice) = (Arc::new(Storm::default()), trial.dice());
@@ -50,11 +51,10 @@ pub async fn run(trial: &Trial) -> String {
     assert_eq!(said, count(&storm.arguments), "arguments");
     assert_eq!(versions, count(&storm.documents), "documents");
     assert_eq!(said + versions, writes);
-    format!(
-        "{writes} writes, sent {} times: {} rows, doubled 0",
-        count(&storm.sent),
-        said + versions
-    )
+    Figures::default()
+        .count(writes, "writes")
+        .count(count(&storm.sent), "times sent")
+        .count(said + versions, "rows")
 }
 
 /// Writes its share: one debate after the other, and sometimes a document.

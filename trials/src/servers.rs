@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use aw_trials::figures::Figures;
 use aw_trials::record;
 use aw_trials::server::Server;
 
@@ -16,11 +17,10 @@ const SERVERS: usize = 3;
 const DEAFEN: &str = "select pg_terminate_backend(pid) from pg_stat_activity
      where pid <> pg_backend_pid() and datname = current_database() and query ilike 'listen%'";
 
-pub async fn run(trial: &Trial) -> String {
+pub async fn run(trial: &Trial) -> Figures {
     if !trial.postgres {
-        return "skipped: needs PostgreSQL (scripts/postgres scripts/trial --postgres)".to_owned();
+        return Figures::left_out("it needs scripts/postgres scripts/trial --postgres");
     }
-    let blows = trial.times(12, 300);
     let ground = Ground::new(trial).await;
     let mut dice = trial.dice();
     let mut servers: Vec<Option<Server>> =
@@ -32,7 +32,7 @@ pub async fn run(trial: &Trial) -> String {
     };
     let mut count = [0; 3];
     crowd.at_any(everybody(&servers));
-    while count.iter().sum::<u64>() < blows {
+    while count.iter().sum::<u64>() < trial.times() {
         crowd.goes_on(20 + dice.below(80)).await;
         let blow = dice.index(3);
         count[blow] += 1;
@@ -68,9 +68,9 @@ pub async fn run(trial: &Trial) -> String {
     }
     let kept = record::sound(&ground.file().await);
     let [killed, crashed, deafened] = count;
-    format!(
-        "{SERVERS} servers, {killed} of them killed, PostgreSQL killed {crashed} times, listeners cut off \
-         {deafened} times: {}",
-        crowd.account(&kept)
-    )
+    Figures::default()
+        .count(killed, "of three servers killed")
+        .count(crashed, "times PostgreSQL killed")
+        .count(deafened, "times all listeners cut off")
+        .and(&crowd.account(&kept))
 }

@@ -9,11 +9,11 @@ use std::fs;
 use std::net::SocketAddr;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 
 use aw_record::{Store, StoreOptions};
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use aw_trials::line::Line;
 use aw_trials::record;
 use aw_trials::server::{Server, database_in};
@@ -32,12 +32,12 @@ struct Image {
     moment: usize,
 }
 
-pub async fn run(trial: &Trial) -> String {
+pub async fn run(trial: &Trial) -> Figures {
     assert!(works("strace", &["-V"]), "power cuts need strace: apt-get install strace");
     if !works("strace", &["-f", "-o", "/dev/null", "true"]) {
-        return "left out: this machine forbids ptrace".to_owned();
+        return Figures::left_out("this machine forbids ptrace");
     }
-    let images = usize::try_from(trial.times(300, 20_000)).unwrap();
+    let images = usize::try_from(trial.times()).unwrap();
     let home = tempfile::tempdir().unwrap();
     let events = live(trial, home.path()).await;
     let acknowledged = events.iter().filter(|event| matches!(event, DiskEvent::Acknowledge { .. }));
@@ -63,13 +63,14 @@ pub async fn run(trial: &Trial) -> String {
     let seen = cut(&fewer, home.path(), &promised, checks, &mut dice).len();
     panic::set_hook(hook);
     assert!(seen > checks / 4, "the trial is blind: without syncs it found only {seen} losses");
-    format!(
-        "{images} disks after a power cut ({} writes and syncs seen, {syncs} of them syncs, {} \
-         acknowledged arguments): lost 0, corrupt 0; without the syncs of commits {seen} of \
-         {checks} lose something",
-        events.len() - promised.len(),
-        promised.len(),
-    )
+    Figures::default()
+        .count(images as u64, "disks after a power cut")
+        .count((events.len() - promised.len()) as u64, "writes and syncs seen")
+        .count(syncs as u64, "of them syncs")
+        .count(promised.len() as u64, "acknowledged arguments")
+        .count(broken.len() as u64, "lost or corrupt")
+        .count(checks as u64, "disks without the syncs of commits")
+        .count(seen as u64, "of them lose something")
 }
 
 /// Runs a server under strace: started, stopped, started again, killed, started again.
@@ -133,7 +134,6 @@ fn cut(
     let mut moments: Vec<usize> = (0..images).map(|_| dice.index(events.len()) + 1).collect();
     moments.sort_unstable();
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let done = AtomicUsize::new(0);
     let (images, queue) = mpsc::sync_channel::<Image>(threads);
     let queue = Mutex::new(queue);
     std::thread::scope(|scope| {
@@ -145,9 +145,6 @@ fn cut(
                         let next = queue.lock().unwrap().recv();
                         let Ok(image) = next else { return wrong };
                         wrong.extend(check(&image, home, promised).err());
-                        if done.fetch_add(1, Ordering::Relaxed) % 1000 == 999 {
-                            println!("power: {} disks", done.load(Ordering::Relaxed));
-                        }
                     }
                 })
             })

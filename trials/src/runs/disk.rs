@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 
 use super::desk::Desk;
 use super::ended;
@@ -16,11 +17,11 @@ use crate::full::SmallDisk;
 const TURNS: [Option<&str>; 4] = [Some("proposer"), Some("opponent"), Some("arbitrator"), None];
 
 /// Plays this many runs for each agent, and as many in which the disk fills at any moment.
-pub(super) fn full(binary: &Path, rounds: u64, mut dice: Dice) -> String {
+pub(super) fn full(binary: &Path, rounds: u64, mut dice: Dice) -> Figures {
     let disk = match SmallDisk::mount() {
         Ok(disk) => disk,
         Err(why) => {
-            return format!("left out: this machine forbids mounting a disk: {}", why.trim());
+            return Figures::left_out(&format!("this machine forbids mounting a disk: {why}"));
         }
     };
     let desk = Desk::new(binary);
@@ -71,5 +72,5 @@ pub(super) fn full(binary: &Path, rounds: u64, mut dice: Dice) -> String {
             runs += 1;
         }
     }
-    format!("{runs} runs, {arguments} arguments: lost 0, doubled 0")
+    Figures::default().count(runs, "runs with a full disk").count(arguments, "arguments")
 }

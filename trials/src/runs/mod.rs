@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use aw_trials::dice::Dice;
+use aw_trials::figures::Figures;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
@@ -40,19 +41,21 @@ enum Victim {
 impl Victim {
     const ALL: [Victim; 5] =
         [Victim::Runner, Victim::Helper, Victim::Agent, Victim::Server, Victim::Terminal];
+
+    /// The name of its count.
+    fn killed(self) -> &'static str {
+        match self {
+            Victim::Runner => "of the runner",
+            Victim::Helper => "of the helper",
+            Victim::Agent => "of an agent",
+            Victim::Server => "of the server",
+            Victim::Terminal => "of the terminal",
+        }
+    }
 }
 
-/// The counts of some runs.
-#[derive(Debug, Default)]
-struct Count {
-    runs: u64,
-    kills: [u64; 5],
-    arguments: u64,
-}
-
-pub async fn run(trial: &Trial) -> String {
-    let kills = trial.times(12, 200);
-    let mut dice = trial.dice();
+pub async fn run(trial: &Trial) -> Figures {
+    let (kills, mut dice) = (trial.times(), trial.dice());
     let workers: Vec<_> = (0..AT_ONCE.min(kills))
         .map(|worker| {
             let share = kills / AT_ONCE + u64::from(worker < kills % AT_ONCE);
@@ -60,37 +63,19 @@ pub async fn run(trial: &Trial) -> String {
             tokio::task::spawn_blocking(move || killed(&binary, share, dice))
         })
         .collect();
-    let mut all = Count::default();
+    let mut figures = Figures::default();
     for worker in workers {
-        let count = worker.await.unwrap();
-        all.runs += count.runs;
-        all.arguments += count.arguments;
-        for (sum, more) in all.kills.iter_mut().zip(count.kills) {
-            *sum += more;
-        }
+        figures = figures.and(&worker.await.unwrap());
     }
-    let rounds = trial.times(1, 4);
     let (binary, dice) = (trial.binary.canonicalize().unwrap(), dice.another());
-    let full = tokio::task::spawn_blocking(move || disk::full(&binary, rounds.min(4), dice));
-    let each: Vec<String> = Victim::ALL
-        .iter()
-        .zip(all.kills)
-        .map(|(victim, count)| format!("{victim:?} {count}").to_lowercase())
-        .collect();
-    format!(
-        "{} kills ({}) in {} runs, {} arguments: lost 0, doubled 0, no process left; full disk: {}",
-        all.kills.iter().sum::<u64>(),
-        each.join(", "),
-        all.runs,
-        all.arguments,
-        full.await.unwrap()
-    )
+    let full = tokio::task::spawn_blocking(move || disk::full(&binary, 1, dice));
+    figures.and(&full.await.unwrap())
 }
 
 /// Plays runs with this many kills.
-fn killed(binary: &Path, kills: u64, mut dice: Dice) -> Count {
+fn killed(binary: &Path, kills: u64, mut dice: Dice) -> Figures {
     let desk = Desk::new(binary);
-    let mut count = Count::default();
+    let mut figures = Figures::default();
     let mut left = kills;
     while left > 0 {
         let project = desk.project(&mut dice);
@@ -117,7 +102,7 @@ fn killed(binary: &Path, kills: u64, mut dice: Dice) -> Count {
             }
             here -= 1;
             blows.push(victim);
-            count.kills[victim as usize] += 1;
+            figures = figures.count(1, "kills").count(1, victim.killed());
             if matches!(victim, Victim::Runner | Victim::Terminal) {
                 let status = ended(&project, &mut child, &blows);
                 debate = debate.or_else(|| project.debate());
@@ -142,12 +127,12 @@ fn killed(binary: &Path, kills: u64, mut dice: Dice) -> Count {
             child = project.start(debate.as_deref());
         }
         let debate = debate.expect("a run that has ended has a debate");
-        count.arguments += project.sound(&debate, &format!("{blows:?}"), 0);
+        let arguments = project.sound(&debate, &format!("{blows:?}"), 0);
         nothing_left(Some(&debate), &project, &blows);
-        count.runs += 1;
+        figures = figures.count(1, "runs").count(arguments, "arguments");
         left -= asked - here;
     }
-    count
+    figures
 }
 
 /// Kills it, if it is there or comes within a second.
