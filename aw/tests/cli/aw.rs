@@ -1,6 +1,6 @@
 //! `aw` as it is typed: a new home, a clean environment, a port of its own, and a transcript.
 //!
-//! The server that a command starts in the background is stopped when the [`Aw`] is dropped.
+//! The server and the runs that commands start in the background end when the [`Aw`] is dropped.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -11,10 +11,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::free_listener;
+use crate::world::{free_listener, processes_of};
 
 /// Where the system keeps `sh`, `cat` and the like.
 const SYSTEM: &str = "/usr/bin:/bin";
@@ -219,6 +221,11 @@ impl Aw {
 
 impl Drop for Aw {
     fn drop(&mut self) {
+        // A run in the background could start the server once more.
+        let runs = processes_of(&self.folder.path().join("home"));
+        for (pid, _) in runs.iter().filter(|(_, typed)| !typed.contains(" serve ")) {
+            let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+        }
         let mut stop = Command::new(env!("CARGO_BIN_EXE_aw"));
         stop.args(["server", "stop"]).env_clear().env("HOME", self.folder.path().join("home"));
         // A test may have left settings that no command can read.

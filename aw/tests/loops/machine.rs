@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::world::{CEILING, free_listener, text};
+use crate::world::{CEILING, free_listener, processes_of, text};
 
 /// A machine. Its processes end with it.
 pub struct Machine {
@@ -143,19 +143,7 @@ impl Machine {
 
     /// Every process of this machine: its id and its command line.
     pub fn processes(&self) -> Vec<(i32, String)> {
-        let home = format!("HOME={}", self.path("home").display());
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-                continue;
-            };
-            let file = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
-            if file("environ").split(|byte| *byte == 0).any(|set| set == home.as_bytes()) {
-                let typed = String::from_utf8_lossy(&file("cmdline")).replace('\0', " ");
-                found.push((pid, typed));
-            }
-        }
-        found
+        processes_of(&self.path("home"))
     }
 
     /// The servers that run on this machine.

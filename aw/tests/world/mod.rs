@@ -30,7 +30,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 pub use patience::{CEILING, Dice, eventually, in_time};
-pub use process::ServerProcess;
+pub use process::{ServerProcess, processes_of};
 pub use socket::Socket;
 pub use tools::missing;
 

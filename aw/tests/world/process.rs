@@ -1,5 +1,6 @@
 //! The real binary as a server process.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -57,4 +58,21 @@ impl Drop for ServerProcess {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Every process with this home: its id and its command line.
+pub fn processes_of(home: &Path) -> Vec<(i32, String)> {
+    let home = format!("HOME={}", home.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let file = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+        if file("environ").split(|byte| *byte == 0).any(|set| set == home.as_bytes()) {
+            let typed = String::from_utf8_lossy(&file("cmdline")).replace('\0', " ");
+            found.push((pid, typed));
+        }
+    }
+    found
 }
