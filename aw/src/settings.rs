@@ -1,5 +1,6 @@
 //! Settings. A flag beats the environment, which beats `config.toml`, which beats the default.
 
+mod agent_programs;
 mod guard;
 mod limits;
 mod older;
@@ -17,10 +18,13 @@ use std::time::Duration;
 use aw_record::Place;
 use serde::Deserialize;
 
+pub use agent_programs::{is_run_by_agent, is_set_by_agent_program};
 pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
 pub use older::Ignored;
 pub use run::{AgentSettings, RunDefaults, RunSettings};
+
+use agent_programs::agent_program;
 
 use crate::data_dir::DataDir;
 
@@ -148,10 +152,48 @@ struct Config {
     patience: Option<f64>,
     author: Option<String>,
     autostart: Option<bool>,
+    format: Option<AnswerFormat>,
     debate_language: Option<String>,
     run_keep_days: Option<u64>,
     run: Option<RunDefaults>,
     agents: Option<BTreeMap<String, AgentSettings>>,
+}
+
+/// How a command shows its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerFormat {
+    /// One JSON object, for agents.
+    Json,
+    /// Readable text, for people.
+    Markdown,
+}
+
+impl AnswerFormat {
+    /// All formats.
+    pub const ALL: [AnswerFormat; 2] = [AnswerFormat::Json, AnswerFormat::Markdown];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AnswerFormat::Json => "json",
+            AnswerFormat::Markdown => "markdown",
+        }
+    }
+}
+
+/// The format that `AW_FORMAT` or `config.toml` sets, if any. A file that cannot be read sets none here: the
+/// command reports it when it reads its other settings.
+pub fn answer_format(environment: Environment<'_>) -> Result<Option<AnswerFormat>, BadSetting> {
+    if let Some(set) = environment("AW_FORMAT").filter(|set| !set.is_empty()) {
+        let known = AnswerFormat::ALL.into_iter().find(|format| format.as_str() == set);
+        return known.map(Some).ok_or_else(|| BadSetting::Value {
+            name: "AW_FORMAT".to_owned(),
+            why: format!("{set:?} is no format: write json or markdown"),
+        });
+    }
+    let config = home(environment).and_then(|home| Config::read(&home));
+    Ok(config.ok().and_then(|config| config.format))
 }
 
 #[derive(Debug, Deserialize)]
@@ -354,29 +396,6 @@ impl ClientSettings {
     }
 }
 
-/// The variables that agent programs set for the commands that they run.
-const AGENT_PROGRAMS: [(&str, &str); 10] = [
-    ("CLAUDECODE", "Claude Code"),
-    ("CODEX_THREAD_ID", "Codex"),
-    ("CODEX_SANDBOX", "Codex"),
-    ("CODEX_SANDBOX_NETWORK_DISABLED", "Codex"),
-    ("CURSOR_AGENT", "Cursor"),
-    ("GEMINI_CLI", "Gemini CLI"),
-    ("OPENCODE", "opencode"),
-    ("PI_CODING_AGENT", "pi"),
-    ("QWEN_CODE", "Qwen Code"),
-    ("CLINE_ACTIVE", "Cline"),
-];
-
-/// Returns the agent program that runs this command. Returns none if one agent program started another,
-/// because their variables do not say which one is the inner one.
-fn agent_program(environment: Environment<'_>) -> Option<String> {
-    let set = |name: &str| environment(name).is_some_and(|value| !value.is_empty());
-    let mut found = AGENT_PROGRAMS.into_iter().filter(|(name, _)| set(name)).map(|(_, is)| is);
-    let first = found.next()?;
-    found.all(|other| other == first).then(|| first.to_owned())
-}
-
 /// Refuses a URL with a query, a fragment or a password: requests would ignore it or logs would show it.
 fn plain_url(url: &str) -> Result<(), BadSetting> {
     let refuse = |why: &str| {
@@ -538,7 +557,7 @@ mod tests {
             };
             ClientSettings::settle(&environment).unwrap().author
         };
-        for (name, program) in AGENT_PROGRAMS {
+        for (name, program) in agent_programs::AGENT_PROGRAMS {
             assert_eq!(author(&[(name, "1")]).as_deref(), Some(program));
         }
         assert_eq!(author(&[]), None);

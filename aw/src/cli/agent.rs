@@ -67,11 +67,11 @@ pub(super) enum AgentCommand {
 impl AgentCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            AgentCommand::Show(_) => Format::Json,
-            AgentCommand::Install(command) => command.shape.format,
-            AgentCommand::Uninstall(command) => command.shape.format,
-            AgentCommand::List(shape) => shape.format,
-            AgentCommand::Doctor(command) => command.shape.format,
+            AgentCommand::Show(command) => command.format_of_answer(),
+            AgentCommand::Install(command) => command.shape.format(),
+            AgentCommand::Uninstall(command) => command.shape.format(),
+            AgentCommand::List(shape) => shape.format(),
+            AgentCommand::Doctor(command) => command.shape.format(),
         }
     }
 

@@ -171,42 +171,42 @@ pub(super) enum DebateCommand {
 // How an answer is shown
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Shape {
-    /// json for agents, markdown for people
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        hide_possible_values = true,
-        global = true,
-        help_heading = "Output"
-    )]
-    pub(super) format: Format,
+    /// json for agents, markdown for people [default: markdown on a terminal, else json]
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = "Output")]
+    format: Option<Format>,
     /// Log each step on stderr
-    #[arg(long, global = true, help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     pub(super) verbose: bool,
+}
+
+impl Shape {
+    /// The format that was typed, or the usual one.
+    pub(super) fn format(&self) -> Format {
+        self.format.unwrap_or_else(Format::usual)
+    }
 }
 
 impl DebateCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            DebateCommand::GenerateId(shape) | DebateCommand::Types(shape) => shape.format,
-            DebateCommand::Run(command) => command.shape.format,
-            DebateCommand::Create(command) => command.shape.format,
-            DebateCommand::GetContext(command) => command.shape.format,
-            DebateCommand::Submit(command) => command.shape.format,
-            DebateCommand::Wait(command) => command.shape.format,
+            DebateCommand::GenerateId(shape) | DebateCommand::Types(shape) => shape.format(),
+            DebateCommand::Run(command) => command.shape.format(),
+            DebateCommand::Create(command) => command.shape.format(),
+            DebateCommand::GetContext(command) => command.shape.format(),
+            DebateCommand::Submit(command) => command.shape.format(),
+            DebateCommand::Wait(command) => command.shape.format(),
             DebateCommand::Appeal(command) | DebateCommand::RequestCompletion(command) => {
-                command.shape.format
+                command.shape.format()
             }
-            DebateCommand::Ruling(command) => command.shape.format,
-            DebateCommand::Intervention(command) => command.shape.format,
-            DebateCommand::List(command) => command.shape.format,
-            DebateCommand::Points(command) => command.shape.format,
-            DebateCommand::Open(command) => command.shape.format,
-            DebateCommand::Invite(command) => command.shape.format,
-            DebateCommand::Result(_) | DebateCommand::Export(_) => Format::Json,
-            DebateCommand::Verify(command) => command.shape.format,
-            DebateCommand::Delete(command) => command.shape.format,
+            DebateCommand::Ruling(command) => command.shape.format(),
+            DebateCommand::Intervention(command) => command.shape.format(),
+            DebateCommand::List(command) => command.shape.format(),
+            DebateCommand::Points(command) => command.shape.format(),
+            DebateCommand::Open(command) => command.shape.format(),
+            DebateCommand::Invite(command) => command.shape.format(),
+            DebateCommand::Result(_) | DebateCommand::Export(_) => Format::usual(),
+            DebateCommand::Verify(command) => command.shape.format(),
+            DebateCommand::Delete(command) => command.shape.format(),
         }
     }
 

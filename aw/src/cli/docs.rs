@@ -128,19 +128,19 @@ pub(super) struct Get {
     /// Show a deleted document too
     #[arg(long)]
     include_deleted: bool,
-    /// json for agents, markdown for people, plain for the text alone
-    #[arg(long, value_enum, default_value_t, hide_possible_values = true, help_heading = "Output")]
-    format: GetFormat,
+    /// json for agents, markdown for people, plain for the text alone [default: markdown on a
+    /// terminal, else json]
+    #[arg(long, value_enum, hide_possible_values = true, help_heading = "Output")]
+    format: Option<GetFormat>,
     /// Log each step on stderr
     #[arg(long, help_heading = "Output")]
     verbose: bool,
 }
 
 /// How a document is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum GetFormat {
     /// One JSON object, for agents
-    #[default]
     Json,
     /// Readable text, for people
     Markdown,
@@ -239,18 +239,19 @@ pub(super) struct Restore {
 impl Docs {
     pub(super) fn format(&self) -> Format {
         match self {
-            Docs::Create(command) => command.shape.format,
-            Docs::Submit(command) => command.shape.format,
+            Docs::Create(command) => command.shape.format(),
+            Docs::Submit(command) => command.shape.format(),
             Docs::Get(command) => match command.format {
-                GetFormat::Markdown => Format::Markdown,
-                GetFormat::Json | GetFormat::Plain => Format::Json,
+                Some(GetFormat::Markdown) => Format::Markdown,
+                Some(GetFormat::Json) => Format::Json,
+                Some(GetFormat::Plain) | None => Format::usual(),
             },
-            Docs::List(command) => command.shape.format,
-            Docs::History(command) => command.shape.format,
-            Docs::Diff(command) => command.shape.format,
-            Docs::Export(command) => command.shape.format,
-            Docs::Delete(command) => command.shape.format,
-            Docs::Restore(command) => command.shape.format,
+            Docs::List(command) => command.shape.format(),
+            Docs::History(command) => command.shape.format(),
+            Docs::Diff(command) => command.shape.format(),
+            Docs::Export(command) => command.shape.format(),
+            Docs::Delete(command) => command.shape.format(),
+            Docs::Restore(command) => command.shape.format(),
         }
     }
 
@@ -292,7 +293,7 @@ impl NewVersion {
             .flag_if("--metadata", self.metadata.as_deref())
             .flag_if("--author", self.author.as_deref());
         let content = self.text.read().map_err(|problem| {
-            let line = line.clone().flag("--file", YOUR_TEXT).format(shape.format);
+            let line = line.clone().flag("--file", YOUR_TEXT).format(shape.format());
             problem.with("next_command", line.into_string())
         })?;
         let id = self.client_request_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
@@ -308,7 +309,7 @@ impl NewVersion {
                 return problem;
             }
             let line = line.clone().flag("--client-request-id", &id);
-            let line = self.text.repeated(line, &content).format(shape.format);
+            let line = self.text.repeated(line, &content).format(shape.format());
             problem.with("retry_command", line.into_string())
         })
     }
@@ -355,7 +356,7 @@ impl Get {
     fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.verbose)?;
         let document = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
-        if self.format == GetFormat::Plain {
+        if self.format == Some(GetFormat::Plain) {
             return Ok(Shown::Raw(document.data.content.into_bytes()));
         }
         Ok(Shown::Answer(session.checked(Answer::new(document, human::document))))
@@ -434,7 +435,7 @@ impl Page<'_> {
             .word_if("--include-deleted", filter.include_deleted)
             .flag("--limit", &filter.limit.to_string())
             .flag("--offset", &end.to_string());
-        answer.next(next.format(shape.format).into_string())
+        answer.next(next.format(shape.format()).into_string())
     }
 }
 

@@ -29,7 +29,6 @@ mod text;
 mod token;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,11 +66,12 @@ Shell
 Options
   -h, --help      This page, or that of a command
   -V, --version   The version
+  --format        json or markdown: by default markdown on a terminal, and json in a pipe
+                  or for an agent; AW_FORMAT, or format in config.toml, sets another
 
-Every command prints one JSON object that says what to run next (metadata.next_command);
---format markdown makes it readable. Exit codes: 0 done, 2 not found, 3 server, 4 input,
-5 not allowed now, 6 authentication; of a run also 7 undecided, 8 an agent failed,
-9 closed with blocking points left open.
+A JSON answer is one object that says what to run next (metadata.next_command).
+Exit codes: 0 done, 2 not found, 3 server, 4 input, 5 not allowed now, 6 authentication;
+of a run also 7 undecided, 8 an agent failed, 9 closed with blocking points left open.
 
 First debate
   aw debate run PLAN.md
@@ -135,7 +135,7 @@ struct LeadGroup {
 
 /// Does what was typed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = with_format_last(arguments.into_iter().collect());
     let mut command = Typed::command();
     let mut refused = None;
     let typed = command.try_get_matches_from_mut(&arguments).and_then(|mut matches| {
@@ -151,6 +151,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some((problem, format)) = refused {
         return show(Err(problem), format);
     }
+    if let Err(problem) = typed.command.check_format() {
+        return show(Err(problem), Format::usual());
+    }
     let (format, outcome) = match typed.command {
         Command::Serve(serve) => return serve.run(),
         Command::LeadGroup(LeadGroup { prompt, program }) => {
@@ -163,18 +166,61 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Agent(command) => (command.format(), command.run()),
         Command::Server(command) => (command.format(), command.run()),
         Command::Token(command) => (command.format(), command.run()),
-        Command::Doctor(shape) => (shape.format, Ok(doctor::examine())),
-        Command::Completions(command) => (Format::Json, command.run(Typed::command())),
-        Command::Man(command) => (Format::Json, command.run(&Typed::command())),
+        Command::Doctor(shape) => (shape.format(), Ok(doctor::examine())),
+        Command::Completions(command) => (Format::usual(), command.run(Typed::command())),
+        Command::Man(command) => (Format::usual(), command.run(&Typed::command())),
     };
     show(outcome, format)
+}
+
+impl Command {
+    /// Refuses a format that is set and does not exist, for the commands that show an answer.
+    fn check_format(&self) -> Result<(), CliError> {
+        match self {
+            Command::Serve(_) | Command::LeadGroup(_) | Command::Mcp(_) | Command::Demo(_) => {
+                Ok(())
+            }
+            _ => Format::set().map(drop),
+        }
+    }
+}
+
+/// The arguments with a `--format` that stands before the command behind it: each command has formats of its own.
+fn with_format_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_flag = |at: usize, arguments: &[OsString]| {
+        let word = arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
+        match word {
+            "--format" => 2,
+            _ if word.starts_with("--format=") => 1,
+            _ => 0,
+        }
+    };
+    let mut at = 1;
+    let mut words = 0;
+    let mut moved = Vec::new();
+    // A family of commands and its command.
+    while at < arguments.len() && words < 2 {
+        match is_flag(at, &arguments) {
+            0 if arguments[at].as_encoded_bytes().starts_with(b"-") => break,
+            0 => {
+                let is_family = ["debate", "docs", "agent", "server", "token"]
+                    .iter()
+                    .any(|family| arguments[at] == **family);
+                words += if is_family { 1 } else { 2 };
+                at += 1;
+            }
+            taken => moved.extend(arguments.drain(at..(at + taken).min(arguments.len()))),
+        }
+    }
+    arguments.splice(at..at, moved);
+    arguments
 }
 
 /// Help and version are text; what was typed wrongly is a failure like any other, unless a person
 /// is there to read it.
 fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let asked_for = matches!(usage.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if asked_for || io::stdout().is_terminal() {
+    if asked_for || Format::usual() == Format::Markdown {
         let printed = usage.print().is_ok();
         let code = if usage.use_stderr() { INPUT } else { 0 };
         return if printed { code.into() } else { SERVER.into() };

@@ -47,9 +47,9 @@ impl CommandLine {
         if is_wanted { self.word(word) } else { self }
     }
 
-    /// With this format, unless it is the usual one.
+    /// With this format, unless the next command has it anyway.
     pub(super) fn format(self, format: Format) -> Self {
-        self.flag_if("--format", (format != Format::Json).then(|| format.as_str()))
+        self.flag_if("--format", (format != Format::usual()).then(|| format.as_str()))
     }
 
     pub(super) fn into_string(self) -> String {

@@ -1,8 +1,11 @@
 //! Output: one JSON object for agents, or a page for people; and the exit code.
 
+use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -11,27 +14,52 @@ use super::onward::onward;
 use crate::api::error::{Code, SERVER};
 use crate::api::http::{Lost, Refused, Trouble};
 use crate::api::types::Flaw;
+use crate::run;
+use crate::settings::{answer_format, is_run_by_agent};
 
 /// The longest line, in bytes, that every known host shows whole.
 const LONG_LINE: usize = 8 * 1024;
 
-/// How an answer is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
-    /// One JSON object, for agents
-    #[default]
-    Json,
-    /// Readable text, for people
-    Markdown,
+pub(super) use crate::settings::AnswerFormat as Format;
+
+impl clap::ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Format::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()))
+    }
 }
 
 impl Format {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Format::Json => "json",
-            Format::Markdown => "markdown",
-        }
+    /// The format of an answer for which none was typed: the one that is set; else text for a person at a
+    /// terminal, and JSON for everybody else.
+    pub(super) fn usual() -> Self {
+        // A setting that is wrong is reported before the command runs.
+        static USUAL: LazyLock<Format> =
+            LazyLock::new(|| Format::set().ok().flatten().unwrap_or_else(Format::by_reader));
+        *USUAL
     }
+
+    /// The format that is set, or why it cannot be used.
+    pub(super) fn set() -> Result<Option<Self>, CliError> {
+        answer_format(&variable)
+            .map_err(|bad| CliError::input(bad.to_string()).suggest("Correct or unset AW_FORMAT"))
+    }
+
+    fn by_reader() -> Self {
+        if is_person_at(&io::stdout()) { Format::Markdown } else { Format::Json }
+    }
+}
+
+/// Whether a person looks at this stream: it is a terminal, and no agent program says that it is its own.
+pub(super) fn is_person_at(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && variable(run::MARK).is_none() && !is_run_by_agent(&variable)
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 /// What a command leads to.
@@ -225,12 +253,15 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
     let paper = Paper::of_stdout();
     let (text, code) = match outcome {
         Ok(Shown::Nothing) => return ExitCode::SUCCESS,
+        Ok(Shown::Raw(bytes)) if io::stdout().is_terminal() => {
+            (super::human::shown(&String::from_utf8_lossy(&bytes)).into_bytes(), 0)
+        }
         Ok(Shown::Raw(bytes)) => (bytes, 0),
         Ok(
             Shown::Answer(ref answer) | Shown::Unwell(ref answer) | Shown::WithExit(ref answer, _),
         ) => {
             let text = match format {
-                Format::Json => json_of(answer),
+                Format::Json => harmless(json_of(answer)),
                 Format::Markdown => {
                     let mut page = super::human::opening(&answer.metadata, &paper);
                     page.push_str(&answer.data.page(&paper));
@@ -252,7 +283,7 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
                 problem = problem.with("next_command", next);
             }
             match format {
-                Format::Json => (json_of_problem(&problem).into_bytes(), problem.exit()),
+                Format::Json => (harmless(json_of_problem(&problem)).into_bytes(), problem.exit()),
                 // Words for people: a file that the answer is sent to must not hold them.
                 Format::Markdown => {
                     let page = super::human::problem(&problem, &Paper::of_stderr());
@@ -262,7 +293,6 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
             }
         }
     };
-    let text = if io::stdout().is_terminal() { harmless(text, format) } else { text };
     let mut out = io::stdout().lock();
     match out.write_all(&text).and_then(|()| out.flush()) {
         Ok(()) => code.into(),
@@ -274,23 +304,17 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
 
 /// What a terminal shows and does not obey. Pages are so already; JSON has its own way to write
 /// such characters, which only stand in its texts.
-fn harmless(text: Vec<u8>, format: Format) -> Vec<u8> {
-    match (String::from_utf8(text), format) {
-        (Ok(text), Format::Json) if text.starts_with("{\"success\"") => text
-            .chars()
-            .map(|c| match c {
-                '\n' => c.to_string(),
-                c if super::human::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
-                c => c.to_string(),
-            })
-            .collect::<String>()
-            .into_bytes(),
-        (Ok(text), Format::Json) => super::human::shown(&text).into_bytes(),
-        (Ok(page), Format::Markdown) => page.into_bytes(),
-        (Err(bytes), _) => {
-            super::human::shown(&String::from_utf8_lossy(bytes.as_bytes())).into_bytes()
-        }
+fn harmless(json: String) -> String {
+    if !io::stdout().is_terminal() {
+        return json;
     }
+    json.chars()
+        .map(|c| match c {
+            '\n' => c.to_string(),
+            c if super::human::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
+            c => c.to_string(),
+        })
+        .collect()
 }
 
 fn json_of(answer: &Answer) -> String {

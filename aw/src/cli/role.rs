@@ -37,7 +37,7 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     }
     let name = words.join(" ");
     let format = command.try_get_one::<Format>("format").ok().flatten().copied();
-    let shown = |problem| (problem, format.unwrap_or_default());
+    let shown = |problem| (problem, format.unwrap_or_else(Format::usual));
     in_run(&name).map_err(shown)?;
     // These talk to no debate, or hold themselves to the role.
     if matches!(words.first(), Some(&("mcp" | "serve" | "demo" | "completions" | "man"))) {

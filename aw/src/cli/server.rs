@@ -109,12 +109,14 @@ pub(super) struct Logs {
 impl ServerCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            ServerCommand::Start(command) | ServerCommand::Restart(command) => command.shape.format,
-            ServerCommand::Stop(shape) | ServerCommand::Status(shape) => shape.format,
-            ServerCommand::Logs(command) => command.shape.format,
-            ServerCommand::Backup(command) => command.shape.format,
-            ServerCommand::Restore(command) => command.shape.format,
-            ServerCommand::Migrate(command) => command.shape.format,
+            ServerCommand::Start(command) | ServerCommand::Restart(command) => {
+                command.shape.format()
+            }
+            ServerCommand::Stop(shape) | ServerCommand::Status(shape) => shape.format(),
+            ServerCommand::Logs(command) => command.shape.format(),
+            ServerCommand::Backup(command) => command.shape.format(),
+            ServerCommand::Restore(command) => command.shape.format(),
+            ServerCommand::Migrate(command) => command.shape.format(),
         }
     }
 

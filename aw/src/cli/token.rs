@@ -151,9 +151,9 @@ pub(super) fn revoking(seat: &Seat) -> String {
 impl TokenCommand {
     pub(super) fn format(&self) -> Format {
         match self {
-            TokenCommand::Create(command) => command.shape.format,
-            TokenCommand::List(shape) => shape.format,
-            TokenCommand::Revoke(command) => command.shape.format,
+            TokenCommand::Create(command) => command.shape.format(),
+            TokenCommand::List(shape) => shape.format(),
+            TokenCommand::Revoke(command) => command.shape.format(),
         }
     }
 

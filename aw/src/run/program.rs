@@ -9,6 +9,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::settings::is_set_by_agent_program;
+
 pub use failure::{FailureKind, ProgramFailure};
 pub use reader::{End, Ended, ProgramSign, Reader, Tokens};
 
@@ -105,25 +107,23 @@ pub fn is_taken_away(name: &str) -> bool {
         "CLAUDE_CODE_SESSION_",
         "CODEX_SANDBOX",
     ];
-    const NAMES: [&str; 16] = [
+    // Besides those that tell an agent from a person.
+    const NAMES: [&str; 11] = [
         "AWEAVE_HOME",
-        "CLAUDECODE",
         "CLAUDE_PID",
         "CLAUDE_CODE_CHILD_SESSION",
         "CLAUDE_CODE_ENTRYPOINT",
         "CLAUDE_CODE_EXECPATH",
-        "CODEX_CI",
         "CODEX_SESSION_ID",
-        "CODEX_THREAD_ID",
         "CODEX_TOOL_CALL_ID",
         "CODEX_VERSION",
-        "GEMINI_CLI",
-        "OPENCODE",
         "OPENCODE_PID",
         "AGENT",
         "AI_AGENT",
     ];
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    is_set_by_agent_program(name)
+        || NAMES.contains(&name)
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 impl AgentProgram {

@@ -117,6 +117,17 @@ impl Aw {
         self.finish(command, b"", line)
     }
 
+    /// Runs a line on a terminal that is so wide, and returns what the terminal shows.
+    pub fn terminal(&self, columns: usize, line: &str) -> Ran {
+        let line = format!("stty rows 50 cols {columns}; {line}");
+        let mut command = self.settled("script");
+        command.env("TERM", "xterm").args(["-qec", &line, "/dev/null"]);
+        command.envs(self.set.iter().map(|(name, value)| (name, value)));
+        let mut ran = self.finish(command, b"", &line);
+        ran.stdout = ran.stdout.replace("\r\n", "\n");
+        ran
+    }
+
     /// Starts `aw`, with more in its environment, and leaves it running.
     pub fn spawn(&self, set: &[(&str, &str)], arguments: &[&str]) -> Child {
         let mut command = self.aw(arguments);

@@ -16,6 +16,7 @@ mod roles;
 mod seeds;
 mod servers;
 mod settings;
+mod terminal;
 mod tokens;
 mod verify;
 mod words;

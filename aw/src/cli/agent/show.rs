@@ -49,6 +49,14 @@ pub(in crate::cli) struct Show {
 }
 
 impl Show {
+    /// The format of its answer, or of its failure where it prints the text itself.
+    pub(super) fn format_of_answer(&self) -> Format {
+        match self.format {
+            Format::Json => Format::Json,
+            Format::Markdown => Format::usual(),
+        }
+    }
+
     pub(super) fn run(self) -> Result<Shown, CliError> {
         let settings = session::settings()?;
         let voice = Voice { language: self.lang, debate_language: &settings.debate_language };

@@ -91,7 +91,7 @@ impl PointsCommand {
         };
         let reply = session.call(&client::point(debate, point)).map_err(|problem| {
             let list = CommandLine::new("debate points").flag("--debate-id", debate).word("--all");
-            let list = list.format(self.shape.format).into_string();
+            let list = list.format(self.shape.format()).into_string();
             match problem.code {
                 Code::PointNotFound => named(problem).with("next_command", list),
                 _ => named(problem),

@@ -36,7 +36,7 @@ pub(super) struct Signature {
 
 impl Signature {
     pub(super) fn next_flags(&self, shape: Shape) -> NextFlags<'_> {
-        NextFlags { deadline: self.deadline.as_ref(), format: shape.format, attempt: None }
+        NextFlags { deadline: self.deadline.as_ref(), format: shape.format(), attempt: None }
     }
 }
 
@@ -180,7 +180,7 @@ impl Post<'_> {
                 let summary = format!("Details for debate {}", self.debate);
                 let line = CommandLine::new("docs create").flag("--summary", &summary);
                 let line = line.flag("--file", file.as_deref().unwrap_or(YOUR_TEXT));
-                next(problem, line.format(shape.format).into_string())
+                next(problem, line.format(shape.format()).into_string())
             }
             Some(Fix::Shorten) => {
                 let problem = match limit {

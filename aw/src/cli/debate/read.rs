@@ -246,7 +246,7 @@ impl GetContext {
         }
         let next_flags = NextFlags {
             deadline: self.deadline.as_ref(),
-            format: self.shape.format,
+            format: self.shape.format(),
             attempt: None,
         };
         let advice = session.followable(advice);
@@ -299,7 +299,7 @@ impl List {
         });
         let mut answer = Answer::new(list, human::debates).of_total(total, more);
         if let Some(next) = next_page.or(next) {
-            answer = answer.next(next.format(self.shape.format).into_string());
+            answer = answer.next(next.format(self.shape.format()).into_string());
         }
         Ok(Shown::Answer(session.checked(answer)))
     }

@@ -265,7 +265,7 @@ impl Wait {
     fn next_flags(&self) -> NextFlags<'_> {
         NextFlags {
             deadline: self.deadline.as_ref(),
-            format: self.shape.format,
+            format: self.shape.format(),
             attempt: Some(self.attempt.saturating_add(1)),
         }
     }

@@ -104,9 +104,11 @@ mod tests {
     #[test]
     fn changed_words_are_marked_where_there_is_colour() {
         let text = "--- v1\n+++ v2\n@@ -1,2 +1,2 @@\n-keep one file\n-sync never\n+keep two files\n+sync always\n";
-        let plain = painted(text, &Paper { width: 80, colour: false });
+        let plain =
+            painted(text, &Paper { width: 80, columns: 80, colour: false, is_terminal: false });
         assert_eq!(plain, text);
-        let coloured = painted(text, &Paper { width: 80, colour: true });
+        let coloured =
+            painted(text, &Paper { width: 80, columns: 80, colour: true, is_terminal: true });
         let mark = AnsiColor::Green.on_default().invert();
         for word in ["two", "always"] {
             assert!(coloured.contains(&format!("{mark}{word}{mark:#}")), "{coloured:?}");

@@ -56,7 +56,7 @@ pub(in crate::cli) fn types(types: &TypesOutput, paper: &Paper) -> String {
             if kind.replaces_built_in == Some(true) {
                 origin.push_str(", replaces the built-in one");
             }
-            vec![shown(&kind.name), origin, cell(words.map_or("", String::as_str), 300)]
+            vec![shown(&kind.name), origin, cell(words.map_or("", String::as_str), 300, paper)]
         })
         .collect();
     table(&["type", "from", "what for"], &rows, paper)

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use aw_core::{Course, Held, PointState, QuoteCheck, Severity, State, Word as StatementWord};
 
 use super::super::debate::{CheckOutput, LookedUp, PointOutput, PointsOutput};
-use super::{Paper, QUOTED, cell, shown, state_in_words, word};
+use super::table::lines;
+use super::{Paper, cell, shown, state_in_words, word};
 use crate::api::types::{
     AgreedVersion, Debate, Flaw, HeldText, Ledger, Point, PointIdText, PointSettings, Points,
-    Quote, Rounds, StateText, Statement,
+    Quote, QuotedPoint, Rounds, StateText, Statement,
 };
 
 /// The longest title in a line.
@@ -86,7 +87,7 @@ pub(super) fn live(points: &Points, state: &StateText, paper: &Paper) -> String 
     let title = paper.bold("Points, titled in their authors' words");
     let is_closed = state.known() == Some(State::Closed);
     let mut text = format!("\n{title}\n\n");
-    text.push_str(&lines(all.iter().map(|point| row(point, &[], is_closed))));
+    text.push_str(&lines(all.iter().map(|point| row(point, &[], is_closed, paper)), paper));
     if let Some(omitted) = points.points_omitted {
         let _ = writeln!(text, "{omitted} more points are not shown: see aw debate points.");
     }
@@ -98,23 +99,23 @@ pub(in crate::cli) fn points(output: &PointsOutput, paper: &Paper) -> String {
     let Some(ledger) = &output.ledger else {
         return "This debate keeps no points.\n".to_owned();
     };
-    let mut text = format!("{}\n", summary(ledger));
+    let mut text = paper.fitted(&format!("{}\n", summary(ledger)));
     if output.points.is_empty() {
         let none = if output.is_all { "There are no points." } else { "No point is left." };
         let _ = writeln!(text, "{none}");
         return text;
     }
     let _ = write!(text, "{}\n\n", paper.faint("Titles are their authors' words."));
-    let row = |one: &crate::api::types::QuotedPoint| row(&one.point, &one.quotes, output.is_closed);
-    text.push_str(&lines(output.points.iter().map(row)));
+    let row = |one: &QuotedPoint| row(&one.point, &one.quotes, output.is_closed, paper);
+    text.push_str(&lines(output.points.iter().map(row), paper));
     text
 }
 
 /// A point with its quotes and its history.
 pub(in crate::cli) fn point(output: &PointOutput, paper: &Paper) -> String {
     let one = &output.point;
-    let mut text = lines(std::iter::once(row(&one.point, &[], output.is_closed)));
-    let _ = writeln!(text, "{}", paper.faint(QUOTED));
+    let mut text = lines(std::iter::once(row(&one.point, &[], output.is_closed, paper)), paper);
+    text.push_str(&paper.quoted_note());
     for quote in &one.quotes {
         let _ = write!(text, "\n{}\n", sentence(&quote_in_words(quote)));
         text.push_str(&paper.quote(quote.text.as_deref().unwrap_or_default()));
@@ -138,7 +139,7 @@ pub(in crate::cli) fn point(output: &PointOutput, paper: &Paper) -> String {
 }
 
 /// The cells of a point's line.
-fn row(point: &Point, quotes: &[Quote], is_closed: bool) -> [String; 4] {
+fn row(point: &Point, quotes: &[Quote], is_closed: bool, paper: &Paper) -> [String; 4] {
     let mut state = word(&point.state).replace('_', " ");
     match &point.owes {
         Some(_) if is_closed => state = "left open".to_owned(),
@@ -155,27 +156,10 @@ fn row(point: &Point, quotes: &[Quote], is_closed: bool) -> [String; 4] {
     let quotes: Vec<String> = quotes.iter().map(quote_in_words).collect();
     [
         format!("{} {}", point.id.0, word(&point.severity)),
-        cell(&point.title, TITLE),
+        cell(&point.title, TITLE, paper),
         state,
         quotes.join("; "),
     ]
-}
-
-/// Lines whose cells stand below each other.
-fn lines<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
-    let rows: Vec<[String; N]> = rows.collect();
-    let width = |text: &str| textwrap::core::display_width(text);
-    let wide = |column: usize| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(wide).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, wide) in row.iter().zip(&widths) {
-            let _ = write!(line, "{cell}{}  ", " ".repeat(wide.saturating_sub(width(cell))));
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
 }
 
 /// Where a quote stands.
@@ -208,13 +192,13 @@ fn line_numbers(first: u32, last: u32) -> String {
 }
 
 /// What an argument says about points: a line for each that it raises, then what became of the others.
-pub(super) fn statements(statements: &[Statement], points: &Points) -> String {
+pub(super) fn statements(statements: &[Statement], points: &Points, paper: &Paper) -> String {
     let live = points.points.as_deref().unwrap_or_default();
     let raised = |statement: &&Statement| statement.target == "NEW";
-    let mut text = lines(statements.iter().filter(raised).map(|statement| {
+    let rows = statements.iter().filter(raised).map(|statement| {
         let point = live.iter().find(|point| Some(point.id) == statement.point);
         match point {
-            Some(point) => row(point, &statement.quotes, false),
+            Some(point) => row(point, &statement.quotes, false, paper),
             // An answer lists so many live points and no more.
             None => {
                 let id = statement.point.map_or("NEW".to_owned(), |id| id.0.to_string());
@@ -223,7 +207,8 @@ pub(super) fn statements(statements: &[Statement], points: &Points) -> String {
                 [format!("{id} {severity}"), String::new(), String::new(), quotes.join("; ")]
             }
         }
-    }));
+    });
+    let mut text = lines(rows, paper);
     let mut groups: Vec<(Option<aw_core::Role>, Vec<String>)> = Vec::new();
     for statement in statements.iter().filter(|statement| !raised(statement)) {
         let (Some(id), Some(state)) = (statement.point, &statement.state) else { continue };
@@ -270,7 +255,7 @@ pub(super) fn looked_up(quotes: &[LookedUp]) -> String {
 }
 
 /// What a move would do.
-pub(in crate::cli) fn checked(output: &CheckOutput, _: &Paper) -> String {
+pub(in crate::cli) fn checked(output: &CheckOutput, paper: &Paper) -> String {
     let checked = &output.reply.data;
     let Debate { state, outcome, .. } = &checked.debate;
     let round = checked.points.ledger.as_ref();
@@ -283,7 +268,7 @@ pub(in crate::cli) fn checked(output: &CheckOutput, _: &Paper) -> String {
     if let Some(why) = &checked.held {
         text.push_str(&held(why));
     }
-    text.push_str(&statements(&checked.statements, &checked.points));
+    text.push_str(&statements(&checked.statements, &checked.points, paper));
     text.push_str(&looked_up(&output.looked_up));
     text
 }

@@ -39,7 +39,7 @@ pub(in crate::cli) fn tokens(output: &TokensOutput, paper: &Paper) -> String {
             vec![
                 state,
                 seat.role.clone(),
-                cell(&seat.name, 30),
+                cell(&seat.name, 30, paper),
                 seat.debate_id.map_or_else(|| "every".to_owned(), |debate| debate.0.to_string()),
                 ago(seat.created_at),
                 seat.token_id.clone(),

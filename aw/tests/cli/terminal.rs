@@ -1,0 +1,189 @@
+//! A person at a terminal reads text; an agent, a pipe and a file get JSON.
+
+use super::aw::{Aw, Ran};
+use crate::world::text;
+
+/// The variables by which agent programs tell that a command is theirs.
+const AGENTS: [&str; 12] = [
+    "CLAUDECODE",
+    "CODEX_CI",
+    "CODEX_THREAD_ID",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "PI_CODING_AGENT",
+    "QWEN_CODE",
+    "CLINE_ACTIVE",
+];
+
+fn is_json(ran: &Ran) -> bool {
+    ran.stdout.starts_with("{\"success\":")
+}
+
+#[test]
+fn a_person_at_a_terminal_gets_text_and_an_agent_json() {
+    let aw = Aw::new();
+    let on_terminal = |line: &str| aw.terminal(80, line);
+    assert!(!is_json(&on_terminal("aw debate generate-id")));
+    assert!(is_json(&aw.quietly(&["debate", "generate-id"])), "in a pipe");
+    assert!(is_json(&on_terminal("aw debate generate-id | cat")), "in a pipe on a terminal");
+    for name in AGENTS.into_iter().chain(["AW_RUN"]) {
+        let ran = on_terminal(&format!("{name}=1 aw debate generate-id"));
+        assert!(is_json(&ran), "{name}: {}", ran.stdout);
+        let usage = on_terminal(&format!("{name}=1 aw debate lst"));
+        assert!(is_json(&usage), "{name}: {}", usage.stdout);
+    }
+    // An empty variable is none, and people set this one for themselves.
+    for line in ["CLAUDECODE=", "CODEX_HOME=/tmp/x", "CURSOR_TRACE_ID=1"] {
+        assert!(!is_json(&on_terminal(&format!("{line} aw debate generate-id"))), "{line}");
+    }
+}
+
+#[test]
+fn the_format_is_typed_before_or_after_the_command() {
+    let aw = Aw::new();
+    for typed in [
+        &["--format", "markdown", "debate", "generate-id"][..],
+        &["debate", "--format=markdown", "generate-id"],
+        &["debate", "generate-id", "--format", "markdown"],
+        &["--format", "markdown", "doctor"],
+    ] {
+        let ran = aw.quietly(typed);
+        assert!(!is_json(&ran), "{typed:?}: {ran:?}");
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    // The formats of a command stay its own.
+    for (typed, said) in [
+        (&["--format", "plain", "debate", "list"][..], "invalid value 'plain'"),
+        (&["debate", "list", "--format", "json", "--format", "json"], "cannot be used multiple"),
+        (&["--format"], "--format"),
+        (&["--format", "json"], "wants a command"),
+        (&["--format", "json", "serve"], "unexpected argument '--format'"),
+    ] {
+        let refused = aw.quietly(typed).refused(4, "INVALID_INPUT");
+        assert!(text(&refused["error"]["message"]).contains(said), "{typed:?}: {refused}");
+    }
+}
+
+#[test]
+fn a_flag_beats_the_variable_which_beats_the_file() {
+    let aw = Aw::new();
+    let makes = |line: &str| is_json(&aw.sh(&format!("{line} debate generate-id")));
+    aw.config("format = \"markdown\"");
+    assert!(!makes("aw"));
+    assert!(makes("AW_FORMAT=json aw"));
+    assert!(!makes("AW_FORMAT=json aw --format markdown"));
+    aw.config("format = \"json\"");
+    assert!(is_json(&aw.terminal(80, "aw debate generate-id")));
+    assert!(!is_json(&aw.terminal(80, "AW_FORMAT=markdown aw debate generate-id")));
+    // Wrong values say what to write.
+    aw.config("format = \"html\"");
+    let refused = aw.quietly(&["debate", "list"]).refused(4, "INVALID_INPUT");
+    let message = text(&refused["error"]["message"]);
+    assert!(message.contains("(format)") && message.contains("`json` or `markdown`"), "{message}");
+    let refused = aw.sh("AW_FORMAT=html aw debate generate-id").refused(4, "INVALID_INPUT");
+    let message = text(&refused["error"]["message"]);
+    assert_eq!(message, "AW_FORMAT: \"html\" is no format: write json or markdown");
+}
+
+#[test]
+fn the_next_command_repeats_the_format_only_where_it_is_not_the_usual_one() {
+    let aw = Aw::new();
+    let create = "aw debate create -t T --type general_debate --content C";
+    let next = |shown: &str| {
+        let lines = shown.lines().filter(|line| line.contains("aw debate wait"));
+        lines.map(str::to_owned).collect::<String>()
+    };
+    assert!(!next(&aw.terminal(80, create).stdout).contains("--format"));
+    assert!(
+        next(&aw.terminal(80, &format!("{create} --format json")).stdout).contains("--format json")
+    );
+    assert!(!aw.sh(&format!("{create} --format json")).next().contains("--format"));
+}
+
+#[test]
+fn a_failure_for_people_goes_to_stderr() {
+    let aw = Aw::new();
+    for line in ["aw docs get nothing", "aw debate export --debate-id nothing", "aw debate lst"] {
+        let ran = aw.terminal(80, &format!("{line} 2>problem"));
+        assert_eq!(ran.stdout, "", "{line}");
+        assert_ne!(ran.code, 0, "{line}");
+        let problem = std::fs::read_to_string(aw.desk().join("problem")).unwrap();
+        assert!(problem.starts_with("error: "), "{problem}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_that_want_it() {
+    let aw = Aw::new();
+    let coloured = |line: &str| aw.terminal(80, line).stdout.contains('\u{1b}');
+    assert!(coloured("aw doctor"));
+    assert!(!coloured("NO_COLOR=1 aw doctor"));
+    assert!(!coloured("TERM=dumb aw doctor"));
+    assert!(coloured("NO_COLOR= aw doctor"), "an empty variable is none");
+}
+
+#[test]
+fn every_page_fits_the_terminal() {
+    let aw = Aw::new();
+    let long = "Keep one SQLite file for all the events of all our customers, in every region?";
+    let created = aw.quietly(&[
+        "debate", "create", "-t", long, "--type", "general_debate", "--points", "--content",
+        "We keep all the events of all our customers in one SQLite file, and copy it each night to another machine.",
+    ]);
+    let (debate, motion) =
+        (text(&created.data()["debate_id"]), text(&created.data()["argument_id"]));
+    aw.file(
+        "claim.md",
+        "### NEW [MAJOR] A second machine cannot write to the file of the first, whatever it does\n\n\
+         > copy it each night to another machine\n\nSay what happens to the events of the day between two copies.\n",
+    );
+    let submit = ["debate", "submit", "--debate-id", &debate, "--role", "opponent"];
+    aw.quietly(&[&submit[..], &["--target-id", &motion, "--file", "claim.md"]].concat()).ok();
+    let document = aw.quietly(&["docs", "create", "--summary", long, "--content", long]);
+    let document = text(&document.data()["document_id"]);
+    aw.quietly(&["token", "create", "--role", "opponent", "--name", "A long name of somebody"])
+        .ok();
+    for columns in [80, 200] {
+        for line in [
+            "debate list".to_owned(),
+            format!("debate get-context --debate-id {debate}"),
+            format!("debate get-context --debate-id {debate} --role proposer"),
+            format!("debate wait --debate-id {debate} --role proposer"),
+            format!("debate points --debate-id {debate}"),
+            format!("debate points --debate-id {debate} --point P1"),
+            "debate types".to_owned(),
+            format!("debate verify --debate-id {debate}"),
+            "docs list".to_owned(),
+            format!("docs get {document}"),
+            format!("docs history {document}"),
+            "token list".to_owned(),
+            "server status".to_owned(),
+            "doctor".to_owned(),
+            "agent list".to_owned(),
+        ] {
+            let ran = aw.terminal(columns, &format!("aw {line}"));
+            assert_eq!(ran.code, 0, "{ran:?}");
+            for shown in plain(&ran.stdout).lines() {
+                // A command is copied whole, and a path or a URL cannot be broken.
+                let is_whole = shown.contains("aw debate") || shown.contains('/');
+                let width = shown.chars().count();
+                assert!(width <= columns || is_whole, "{line} at {columns}: {shown}");
+            }
+        }
+    }
+}
+
+/// A text without colours.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut parts = text.split("\u{1b}[");
+    plain.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or(part, |(_, rest)| rest));
+    }
+    plain
+}
