@@ -36,7 +36,7 @@ fn start(bench: &Bench, figures: &mut Figures) {
         ours.took(run(command.args(["debate", "generate-id"])));
     }
     let name = "CLI start: aw debate generate-id, beside an empty program";
-    figures.beside(name, "ms", &ours, empty.median(), Promise::Times(2.0));
+    figures.beside(name, "ms", &ours, empty.median(), Promise::Times(1.6));
 }
 
 async fn submit(bench: &Bench, figures: &mut Figures) {

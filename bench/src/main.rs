@@ -82,7 +82,7 @@ pub struct Bench {
     #[arg(long)]
     builds: bool,
     /// The program that is measured
-    #[arg(long, default_value = "target/release/aw")]
+    #[arg(long, default_value = "target/dist/aw")]
     program: PathBuf,
     /// The folder of the programs that it is compared with
     #[arg(long, default_value = "target/limits/examples")]
@@ -102,6 +102,12 @@ impl Bench {
     /// The program that is measured.
     fn aw(&self) -> &Path {
         &self.program
+    }
+
+    /// The profile that it was built with: the name of its folder.
+    fn profile(&self) -> String {
+        let folder = self.program.parent().and_then(Path::file_name);
+        folder.map_or("unknown".into(), |name| name.to_string_lossy().into_owned())
     }
 
     /// A minimal program to compare with.
@@ -146,13 +152,13 @@ async fn main() {
         let name = subject.to_possible_value().expect("each has a name").get_name().to_owned();
         eprintln!("{name}: {:.0} s", began.elapsed().as_secs_f64());
     }
-    println!("{}", figures.table());
+    println!("{} (profile {})\n{}", bench.aw().display(), bench.profile(), figures.table());
     let kept = Path::new("target/bench/figures.json");
     std::fs::create_dir_all(kept.parent().expect("a folder")).unwrap();
     std::fs::write(kept, figures.json()).unwrap();
     println!("The same as JSON: {}", kept.display());
     if bench.publish {
-        publish::write(&figures);
+        publish::write(&bench.profile(), &figures);
     }
 }
 

@@ -25,11 +25,14 @@ const BOTTOM: f64 = 40.0;
 const COLOURS: [&str; 8] =
     ["#3b82c4", "#d9822b", "#3f9a5f", "#b04a6f", "#7d6bc0", "#8a8a2b", "#4aa3a3", "#8c5a3c"];
 
-pub fn write(figures: &Figures) {
+pub fn write(profile: &str, figures: &Figures) {
     let page = fs::read_to_string(PAGE).unwrap();
     let (before, rest) = page.split_once(BEGIN).expect("the page has a place for the figures");
     let (_, after) = rest.split_once(END).expect("the place has an end");
-    let mut table = format!("| {} |\n|---|--:|--:|--:|---|--:|\n", HEAD.join(" | "));
+    let head = HEAD.join(" | ");
+    let mut table = format!(
+        "The measured program was built with the profile `{profile}`.\n\n| {head} |\n|---|--:|--:|--:|---|--:|\n"
+    );
     for figure in &figures.figures {
         writeln!(table, "| {} |", figure.cells().join(" | ")).expect("a string");
     }
