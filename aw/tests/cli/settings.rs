@@ -1,5 +1,6 @@
 //! Settings: a flag beats the environment, which beats `config.toml`, which beats the default.
 
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Instant;
 
@@ -84,6 +85,26 @@ fn a_token_or_a_url_that_no_request_can_carry_is_refused_by_name() {
     aw.config("auth_token = \"secret\\n\"");
     let message = text(&aw.quietly(&list).refused(4, "INVALID_INPUT")["error"]["message"]);
     assert!(message.starts_with("auth_token") && !message.contains("secret"), "{message}");
+}
+
+#[test]
+fn a_checkout_sets_nothing() {
+    let aw = Aw::new();
+    let elsewhere = "http://127.0.0.1:1";
+    fs::create_dir(aw.desk().join(".aweave")).unwrap();
+    let settings =
+        format!("server_url = \"{elsewhere}\"\nauth_token = \"theirs\"\nlisten = \"0.0.0.0:1\"\n");
+    for name in ["config.toml", ".aweave/config.toml"] {
+        aw.file(name, &settings);
+    }
+    let variables = format!(
+        "DEBATE_SERVER_URL={elsewhere}\nAW_DATABASE_URL={elsewhere}\nAWEAVE_HOME=.aweave\nBROWSER=./aw\n"
+    );
+    aw.file(".env", variables);
+    let status = aw.quietly(&["server", "start"]).data();
+    assert!(text(&status["url"]).ends_with(&aw.listen.to_string()), "{status}");
+    assert!(text(&status["database"]).starts_with(aw.home().to_str().unwrap()), "{status}");
+    assert_eq!(aw.quietly(&["debate", "list"]).code, 0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tests that docs/reliability.md names exist.
+//! The tests that docs/reliability.md and docs/security.md name exist.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,16 @@ use super::source::{read, root};
 const CRATES: [&str; 5] = ["core", "record", "aw", "fuzz", "trials"];
 
 #[test]
-fn every_test_that_the_page_of_promises_names_exists() {
+fn every_test_that_a_page_of_promises_names_exists() {
     let files = files();
-    let page = read("docs/reliability.md");
-    let named: Vec<&str> = quoted(&page).filter(|name| is_test(name) || is_file(name)).collect();
-    assert!(named.len() > 40, "only {} names were found: {named:?}", named.len());
-    let lost: Vec<&str> = named.into_iter().filter(|name| !exists(name, &files)).collect();
-    assert!(lost.is_empty(), "docs/reliability.md names what is not there: {lost:#?}");
+    for path in ["docs/reliability.md", "docs/security.md"] {
+        let page = read(path);
+        let named: Vec<&str> =
+            quoted(&page).filter(|name| is_test(name) || is_file(name)).collect();
+        assert!(named.len() > 40, "only {} names were found: {named:?}", named.len());
+        let lost: Vec<&str> = named.into_iter().filter(|name| !exists(name, &files)).collect();
+        assert!(lost.is_empty(), "{path} names what is not there: {lost:#?}");
+    }
 }
 
 #[test]
