@@ -19,6 +19,7 @@ async fn main() {
     let engine = Engine::new(store, Clock::system());
     let debate: DebateId = Uuid::new_v4().into();
     let opening = Ask::Open {
+        origin: None,
         points: None,
         title: Title::parse("What does it cost?".to_owned()).unwrap(),
         debate_type: DebateType::parse("general_debate".to_owned()).unwrap(),

@@ -62,6 +62,7 @@ async fn hold_debate(engine: &Engine, arguments: u64) {
         let words = Content::parse(words, 10_240).unwrap();
         let ask = match newest {
             None => Ask::Open {
+                origin: None,
                 points: None,
                 title: Title::parse(format!("Does {debate} still matter?")).unwrap(),
                 debate_type: DebateType::parse("general_debate".to_owned()).unwrap(),

@@ -14,11 +14,13 @@ mod event;
 mod flaw;
 mod id;
 mod ledger;
+mod origin;
 mod play;
 mod point;
 mod quote;
 mod refusal;
 mod role;
+mod slug;
 mod text;
 mod turn;
 
@@ -31,6 +33,7 @@ pub use id::{ArgumentId, DebateId, DocumentId, RequestId, Seq};
 pub use ledger::{
     Change, Completion, Course, Effect, Held, Ledger, PlanDocument, Point, PointAdvice, Said,
 };
+pub use origin::{DebateOrigin, ProjectId};
 pub use play::{Move, Target, Verdict};
 pub use point::{
     POINTS_FORM, PointId, PointRules, PointState, QuoteBlock, Severity, Statement, Statements,
@@ -41,6 +44,7 @@ pub use quote::{
 };
 pub use refusal::Refusal;
 pub use role::{ByRole, Role};
+pub use slug::Slug;
 pub use text::{Author, BadText, Content, DebateType, SeatName, Summary, Title, WorkLabel};
 pub use turn::{Action, Available};
 

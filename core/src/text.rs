@@ -35,6 +35,9 @@ pub enum BadText {
     /// Not a name of a debate type.
     #[error("must match [a-z][a-z0-9_]{{0,63}}")]
     NotATypeName,
+    /// Not a hash.
+    #[error("must be 8 to 64 lower-case hexadecimal digits")]
+    NotHex,
 }
 
 macro_rules! text {
@@ -184,7 +187,7 @@ impl DebateType {
     }
 }
 
-fn one_line(text: &str, max_chars: usize) -> Result<(), BadText> {
+pub(crate) fn one_line(text: &str, max_chars: usize) -> Result<(), BadText> {
     if text.contains('\0') {
         return Err(BadText::Nul);
     }

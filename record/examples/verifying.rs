@@ -72,6 +72,7 @@ async fn main() {
 async fn hold(engine: Engine, arguments: usize) -> (DebateId, (ArgumentId, Role)) {
     let debate: DebateId = Uuid::now_v7().into();
     let ask = Ask::Open {
+        origin: None,
         points: None,
         title: Title::recorded("Verify it?".to_owned()),
         debate_type: DebateType::recorded("general_debate".to_owned()),

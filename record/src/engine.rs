@@ -28,9 +28,9 @@ use crate::store::{
 use crate::{
     Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
-    NewVersion, News, PageData, Pass, PointRecord, Poll, Receipt, Rehearsed, ReportData, Request,
-    Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark,
-    VersionList,
+    NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt, Rehearsed,
+    ReportData, Request, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified,
+    VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -135,12 +135,13 @@ impl Engine {
         let engine = self.clone();
         self.finish_even_if_cancelled(async move {
             let (role, change, written) = match ask {
-                Ask::Open { title, debate_type, texts, policy, points, motion } => {
+                Ask::Open { title, debate_type, texts, policy, points, origin, motion } => {
                     let ledger = points.map(|rules| Ledger::opened(rules, &[]));
                     let opened = Debate { policy, standing: Standing::opened(), ledger };
                     let motion = argument(motion);
-                    let new =
-                        NewDebate { id: debate, title, debate_type, texts, debate: opened, motion };
+                    let id = debate;
+                    let debate = opened;
+                    let new = NewDebate { id, title, debate_type, texts, debate, origin, motion };
                     (Role::Proposer, ChangeKind::Opened, engine.store.open_debate(new).await?)
                 }
                 Ask::Play { role, play, content } => {
@@ -211,6 +212,11 @@ impl Engine {
         let (head, mut points) = self.store.points(debate, Some(id)).await?;
         let point = points.pop().ok_or(Failure::PointNotFound { id })?;
         Ok((head, point))
+    }
+
+    /// The projects with debates.
+    pub async fn projects(&self) -> Result<Vec<ProjectListed>, Failure> {
+        self.store.projects().await
     }
 
     /// Deletes a debate: hides it for good and wakes its waiters.
@@ -688,7 +694,7 @@ fn automatic_ruling(via: Via, at: Time) -> NewArgument {
 }
 
 fn receipt(role: Role, written: WriteOutcome) -> Receipt {
-    let WriteOutcome { head, argument, replayed, missed, parked_for, stated, held } = written;
+    let WriteOutcome { head, argument, replayed, missed, parked_for, stated, held, slug } = written;
     Receipt {
         action: head.debate.standing.action(role),
         // Everything after this argument is unseen. The author of a parked argument had not seen the
@@ -700,6 +706,7 @@ fn receipt(role: Role, written: WriteOutcome) -> Receipt {
         missed,
         stated,
         held,
+        slug,
     }
 }
 

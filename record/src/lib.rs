@@ -42,7 +42,7 @@ pub use types::{
     Ask, Authorship, Citation, CitedDocument, CitedMark, CitedPage, Context, DebateHead,
     DebateList, DebateListed, Document, DocumentList, DocumentListed, DocumentVersion, Filter,
     KeptVersion, LastArgument, Moment, NewDocument, NewVersion, News, PageData, PointRecord,
-    PointTurn, Poll, Receipt, Rehearsed, ReportData, Request, Selection, Stated, StatedQuote,
-    Stretch, Surroundings, TypeTexts, VersionList, VersionListed, pieces,
+    PointTurn, Poll, ProjectListed, Receipt, Rehearsed, ReportData, Request, Selection, Stated,
+    StatedQuote, Stretch, Surroundings, TypeTexts, VersionList, VersionListed, pieces,
 };
 pub use verified::{Verified, VerifiedPiece, VerifyMark};

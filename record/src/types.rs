@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aw_core::{
-    Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId, DebateType,
-    DocumentId, Event, Hash, Held, Kind, Ledger, Move, Outcome, Point, PointId, PointRules,
-    PointState, QuoteCheck, QuotePlace, RequestId, ResolutionPolicy, Role, SeatName, Seq, State,
-    Subject, Summary, Time, Title, Via, Word,
+    Action, Argument, ArgumentId, Author, Available, ByRole, Content, Debate, DebateId,
+    DebateOrigin, DebateType, DocumentId, Event, Hash, Held, Kind, Ledger, Move, Outcome, Point,
+    PointId, PointRules, PointState, ProjectId, QuoteCheck, QuotePlace, RequestId,
+    ResolutionPolicy, Role, SeatName, Seq, Slug, State, Subject, Summary, Time, Title, Via, Word,
 };
 use uuid::Uuid;
 
@@ -43,6 +43,8 @@ pub enum Ask {
         policy: ResolutionPolicy,
         /// The settings of its points, if it keeps points.
         points: Option<PointRules>,
+        /// The repository in which it is opened.
+        origin: Option<Box<DebateOrigin>>,
         /// The MOTION.
         motion: Content,
     },
@@ -92,6 +94,8 @@ pub struct Receipt {
     pub stated: Vec<Stated>,
     /// Why the argument, a RESOLUTION, waits for the arbitrator, in a debate with points.
     pub held: Option<Held>,
+    /// The slug of the debate, if the request opened it.
+    pub slug: Option<Slug>,
 }
 
 /// The result of judging a move without making it.
@@ -469,6 +473,8 @@ pub struct Filter {
     pub needs_arbitrator: bool,
     /// Only those whose title contains this.
     pub search: Option<String>,
+    /// Only those of this project.
+    pub project: Option<ProjectId>,
     /// Only this one.
     pub only: Option<DebateId>,
     /// The size of the page.
@@ -499,6 +505,19 @@ pub struct DebateListed {
     pub last: LastArgument,
     /// How many of its points block completion.
     pub blocking: u64,
+    /// Its short name.
+    pub slug: Option<Slug>,
+    /// The repository in which it was opened.
+    pub origin: Option<Box<DebateOrigin>>,
+}
+
+/// A project with debates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectListed {
+    /// Identifies it.
+    pub id: ProjectId,
+    /// What its newest debate calls it.
+    pub name: String,
 }
 
 /// A document to create.

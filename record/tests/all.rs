@@ -7,6 +7,7 @@ mod files;
 mod import_beside_older_server;
 mod ledger;
 mod legacy;
+mod names;
 mod old_schemas;
 mod postgres;
 mod reads;

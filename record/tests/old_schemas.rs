@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::world;
 
 /// Every released migration.
-pub(crate) const MIGRATIONS: [&str; 7] = [
+pub(crate) const MIGRATIONS: [&str; 8] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
@@ -18,6 +18,7 @@ pub(crate) const MIGRATIONS: [&str; 7] = [
     include_str!("../src/store/migrations/0005_passes.sql"),
     include_str!("../src/store/migrations/0006_former_ids.sql"),
     include_str!("../src/store/migrations/0007_points.sql"),
+    include_str!("../src/store/migrations/0008_names.sql"),
 ];
 
 /// Copies a record into a file with an earlier schema.

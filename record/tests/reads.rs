@@ -144,7 +144,15 @@ async fn the_texts_of_a_type_are_stored_with_the_debate() {
     let Ask::Open { title, policy, motion, .. } = request.ask else { panic!("it opens one") };
     let debate_type = DebateType::recorded("legal".to_owned());
     let (given, own) = (Some(Box::new(texts.clone())), debate_type.clone());
-    let ask = Ask::Open { title, debate_type: own, texts: given, policy, points: None, motion };
+    let ask = Ask::Open {
+        title,
+        debate_type: own,
+        texts: given,
+        policy,
+        points: None,
+        origin: None,
+        motion,
+    };
     let legal = request.debate;
     world.engine.execute(Request { ask, ..request }).await.unwrap();
 

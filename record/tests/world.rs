@@ -204,6 +204,7 @@ pub(crate) fn opening(debate: DebateId, title: &str) -> Request {
         seat: None,
         ask: Ask::Open {
             points: None,
+            origin: None,
             title: Title::recorded(title.to_owned()),
             debate_type: DebateType::recorded("general_debate".to_owned()),
             texts: None,

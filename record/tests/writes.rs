@@ -136,13 +136,14 @@ async fn opening_a_debate_again_is_a_retry_or_refused() {
     let again = world.engine.execute(request.clone()).await.unwrap();
     assert_eq!((again.replayed, again.argument), (true, first.argument));
 
-    let Ask::Open { title, debate_type, texts, policy, points, motion } = request.ask.clone()
+    let Ask::Open { title, debate_type, texts, policy, points, motion, .. } = request.ask.clone()
     else {
         panic!("it opens a debate")
     };
     let with = |title: &Title, debate_type: &DebateType, policy, motion: &Content| Request {
         ask: Ask::Open {
             points,
+            origin: None,
             title: title.clone(),
             debate_type: debate_type.clone(),
             texts: texts.clone(),

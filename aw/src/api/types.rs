@@ -6,6 +6,7 @@
 mod document;
 mod live;
 mod points;
+mod project;
 mod report;
 mod seat;
 mod text;
@@ -24,6 +25,7 @@ pub use points::{
     Point, PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,
     Statement,
 };
+pub use project::{Project, ProjectList};
 pub use report::{
     EndedPoint, Report, ReportAuthor, ReportAuthors, ReportDocument, ReportQuotes, ReportRounds,
     ReportRuling,
@@ -77,6 +79,12 @@ pub struct Debate {
     /// The settings of its points; absent in a debate without points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<PointSettings>,
+    /// Its short name, made from its title: in lists, and when it was just opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slug: Option<String>,
+    /// The repository in which it was opened: in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
 }
 
 /// An argument, whole.
@@ -252,6 +260,9 @@ pub struct CreateDebate {
     /// Whether the debate keeps points, and their settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<AskedPoints>,
+    /// The repository in which the debate is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<Project>,
     /// A label of who writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 80)]

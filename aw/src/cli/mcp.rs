@@ -3,6 +3,7 @@
 //! Only the protocol goes to stdout. The server is looked for, or started, when the first tool needs
 //! it, and found again when it was restarted meanwhile.
 
+use std::env;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +31,7 @@ use crate::mcp::{
     self, ApiServer, CallSource, CallerInfo, Defaults, Scope, ToolRefusal, Transport, TypeSource,
 };
 use crate::policy::Denied;
+use crate::run::project;
 use crate::settings::ClientSettings;
 
 /// The longest message that is read: the longest document, every letter of it escaped.
@@ -126,7 +128,8 @@ fn defaults() -> Defaults {
     let Ok(settings) = session::settings() else { return Defaults::default() };
     let types = shelves(&settings).map_or(TypeSource::BuiltIn, TypeSource::OfProject);
     let ClientSettings { debate_language, patience, author, .. } = settings;
-    Defaults { debate_language, patience, author, types }
+    let project = env::current_dir().ok().and_then(|folder| project::of(&folder));
+    Defaults { debate_language, patience, author, types, project }
 }
 
 /// The one caller at the other end of the pipe.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aw_core::Role;
 
 use super::refusal::ToolRefusal;
-use crate::api::types::TypeTexts;
+use crate::api::types::{Project, TypeTexts};
 use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 use crate::kit::types::{Shelves, Type};
@@ -22,6 +22,8 @@ pub struct Defaults {
     pub author: Option<String>,
     /// Which types of debate there are.
     pub types: TypeSource,
+    /// The repository in which debates are opened.
+    pub project: Option<Project>,
 }
 
 /// Which types of debate are known.
@@ -42,6 +44,7 @@ impl Default for Defaults {
             patience: USUAL_PATIENCE,
             author: None,
             types: TypeSource::BuiltIn,
+            project: None,
         }
     }
 }

@@ -70,6 +70,7 @@ impl Toolbox {
             motion_content: input.content,
             client_request_id: id.id.clone(),
             resolution_policy: input.resolution_policy,
+            project: self.defaults.project.clone(),
             author: self.author(input.author),
         };
         let opening = Move {

@@ -2,6 +2,7 @@
 //! final message.
 //!
 //! - [`agents`] finds the agents, [`program`] knows how each program is started and read.
+//! - [`project`] names the repository of a folder.
 //! - `copies` makes the folders that agents work in, `tree` sees whether the user's project has changed.
 //! - `helper` and `supervisor` keep a program in a process group that ends with the runner.
 //! - `prompt` and `words` write what models read and what the runner itself posts.
@@ -20,6 +21,7 @@ pub mod helper;
 mod outcome;
 mod post;
 pub mod program;
+pub mod project;
 mod prompt;
 pub mod server;
 mod start;

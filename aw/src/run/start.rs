@@ -19,6 +19,7 @@ use super::copies::{self, CopyError, CopySource};
 use super::folder::{self, NotTaken, PlanState, ProcessMark, RunFolder, RunState, SeatState};
 use super::helper::GRACE;
 use super::program::AgentProgram;
+use super::project;
 use super::server;
 use super::tree::{Tree, Watched};
 use super::turn::{self, FLAWS, Posted, TurnOutcome};
@@ -372,6 +373,7 @@ impl Runner {
                     rounds: self.state.rounds,
                     blocking: self.state.blocking.clone(),
                 })),
+                project: project::of(&self.state.project),
                 author: Some("aw debate run".to_owned()),
             };
             self.ask(&client::open(body))?;

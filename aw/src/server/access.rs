@@ -13,7 +13,7 @@ use aw_core::{
 };
 use aw_record::{
     Ask, DebateList, DocumentList, Engine, Failure, Fault, Filter, Health, KeptVersion,
-    NewDocument, NewVersion, Pass, Receipt, Rehearsed, Request, Sign, Vitals,
+    NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -158,6 +158,15 @@ impl Access {
     pub(crate) async fn list(&self, filter: Filter) -> Result<DebateList, Problem> {
         self.caller.may_use(Command::DebateList)?;
         Ok(self.engine().list(&Filter { only: self.caller.bound_to(), ..filter }).await?)
+    }
+
+    /// The projects of the debates that the caller may see.
+    pub(crate) async fn projects(&self) -> Result<Vec<ProjectListed>, Problem> {
+        self.caller.may_use(Command::DebateList)?;
+        let Some(only) = self.caller.bound_to() else { return Ok(self.engine().projects().await?) };
+        let origin = self.engine().listed(only).await?.origin;
+        let project = origin.map(|origin| ProjectListed { id: origin.project, name: origin.name });
+        Ok(project.into_iter().collect())
     }
 
     /// Deletes a debate.

@@ -21,6 +21,7 @@ use super::input::{self, Body, OpeningBody, Params, Segment, SentVia};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::points;
+use super::projects;
 use crate::api::types::{
     self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet, RoleText,
     RulesOrigin, SetPresence, Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest,
@@ -49,6 +50,9 @@ pub(super) struct ListParams {
     debate_type: Option<String>,
     /// Only debates whose title contains this.
     q: Option<String>,
+    /// Only debates of this project.
+    #[param(pattern = "^[0-9a-f]{8,64}$")]
+    project: Option<String>,
     /// Only debates whose opponent has not written yet.
     #[param(value_type = Option<bool>)]
     pending_first_opponent: Option<String>,
@@ -93,6 +97,7 @@ pub(super) async fn list(
         )?,
         needs_arbitrator: input::flag("needs_arbitrator", params.needs_arbitrator.as_deref())?,
         search: input::search(params.q)?,
+        project: projects::id(params.project)?,
         limit: input::limit(params.limit.as_deref(), 50)?,
         offset: input::offset(params.offset.as_deref())?,
         before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
@@ -151,6 +156,7 @@ pub(super) async fn create(
             texts: body.type_texts.map(type_texts).transpose()?.map(Box::new),
             policy: policy.unwrap_or_default(),
             points: points::settings(body.points)?,
+            origin: projects::origin(body.project)?,
             motion: input::content("motion_content", body.motion_content, max)?,
         },
     };

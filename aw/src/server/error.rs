@@ -60,7 +60,8 @@ impl Problem {
             | BadText::TooManyChars { .. }
             | BadText::NotOneLine
             | BadText::Nul
-            | BadText::NotATypeName => Self::input(field, message),
+            | BadText::NotATypeName
+            | BadText::NotHex => Self::input(field, message),
         }
     }
 

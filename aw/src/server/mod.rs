@@ -27,6 +27,7 @@ mod openapi_errors;
 mod openapi_links;
 pub(crate) mod pages;
 mod points;
+mod projects;
 mod quotas;
 mod rates;
 mod response_budget;
@@ -188,6 +189,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::set_presence))
         .routes(routes!(export::export))
         .routes(routes!(result::result))
+        .routes(routes!(projects::list))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))
         .routes(routes!(documents::list, documents::create))

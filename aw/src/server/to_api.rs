@@ -82,6 +82,18 @@ impl From<&record::DebateHead> for Debate {
                 rounds: ledger.rules.rounds,
                 blocking: ledger.rules.blocking.into(),
             }),
+            slug: None,
+            project: None,
+        }
+    }
+}
+
+impl From<&record::DebateListed> for Debate {
+    fn from(listed: &record::DebateListed) -> Self {
+        Debate {
+            slug: listed.slug.as_ref().map(ToString::to_string),
+            project: listed.origin.as_deref().map(Into::into),
+            ..(&listed.debate).into()
         }
     }
 }
@@ -127,7 +139,7 @@ impl DebateEvent {
     /// A debate with its presence.
     pub(super) fn of(listed: &record::DebateListed, presence: Presence) -> Self {
         DebateEvent {
-            debate: (&listed.debate).into(),
+            debate: listed.into(),
             presence,
             last_argument: (&listed.last).into(),
             blocking: blocking(listed),
@@ -183,7 +195,10 @@ impl From<&record::Receipt> for Written {
         let ledger = receipt.debate.debate.ledger.as_ref();
         let is_resolution = event.kind() == Kind::Resolution && !event.parked();
         Written {
-            debate: (&receipt.debate).into(),
+            debate: Debate {
+                slug: receipt.slug.as_ref().map(ToString::to_string),
+                ..(&receipt.debate).into()
+            },
             argument: (&receipt.argument).into(),
             replayed: receipt.replayed,
             missed: receipt.missed.iter().map(Into::into).collect(),
@@ -392,7 +407,7 @@ impl DebateList {
                 .debates
                 .iter()
                 .map(|listed| DebateListed {
-                    debate: (&listed.debate).into(),
+                    debate: listed.into(),
                     last_argument: (&listed.last).into(),
                     presence: presence(listed.debate.id).into(),
                     blocking: blocking(listed),

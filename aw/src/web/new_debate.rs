@@ -202,6 +202,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
         via: Via::Page,
         seat: None,
         ask: Ask::Open {
+            origin: None,
             points,
             title,
             debate_type,

@@ -75,6 +75,7 @@ async fn a_debate_in_a_list_has_its_shape_and_its_newest_argument_without_the_te
                 "id": debate.id, "title": "Keep one SQLite file?", "debate_type": "general_debate",
                 "state": "AWAITING_PROPOSER", "resolution_policy": "auto",
                 "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:02.000Z",
+                "slug": "keep-one-sqlite-file",
                 "last_argument": {
                     "id": claim["argument"]["id"], "seq": 2, "role": "opponent", "type": "CLAIM",
                     "parked": false, "author": null, "created_at": "2026-01-01T00:00:02.000Z",
@@ -292,4 +293,44 @@ async fn of_a_long_debate_at_most_500_are_read_when_a_limit_is_given_and_all_whe
         assert_eq!(arguments[0]["seq"], first, "{query}");
         assert_eq!(arguments.last().unwrap()["seq"], 505, "{query}");
     }
+}
+
+#[tokio::test]
+async fn debates_are_filtered_by_the_project_in_which_they_were_opened() {
+    let world = World::start().await;
+    let project = json!({
+        "id": "0123abcd", "name": "charge", "branch": "retries", "commit": "0123456789abcdef",
+    });
+    world.debate("elsewhere").await;
+    world.debate_with("here", json!({"project": project})).await;
+    finds(&world, &[("project", "0123abcd")], &["here"]).await;
+    finds(&world, &[("project", "ffffffff")], &[]).await;
+    finds(&world, &[("project", "")], &["elsewhere", "here"]).await;
+    let list = world.get("/debates?project=0123abcd").await.ok();
+    assert_eq!(list["debates"][0]["project"], project);
+    let projects = world.get("/projects").await.ok();
+    assert_eq!(projects, json!({"projects": [{"id": "0123abcd", "name": "charge"}]}));
+}
+
+#[tokio::test]
+async fn a_project_that_is_none_is_refused_by_the_field_that_is_wrong() {
+    let world = World::start().await;
+    let refused = world.get("/debates?project=../etc").await.refused(400, "INVALID_INPUT");
+    assert_eq!(refused["field"], "project");
+    let good = json!({"id": "0123abcd", "name": "charge"});
+    for (field, bad) in [
+        ("id", json!("https://an:pw@example.com/x")),
+        ("name", json!("two\nlines")),
+        ("name", json!("")),
+        ("branch", json!("b".repeat(201))),
+        ("commit", json!("HEAD")),
+    ] {
+        let mut project = good.clone();
+        project[field] = bad;
+        let mut body = crate::world::driver::opening("Bad");
+        body["project"] = project;
+        let refused = world.post("/debates", body).await.refused(400, "INVALID_INPUT");
+        assert_eq!(refused["field"], format!("project.{field}"));
+    }
+    assert_eq!(world.get("/debates").await.ok()["total"], 0);
 }

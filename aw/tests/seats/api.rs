@@ -28,6 +28,7 @@ pub const GRID: &str = "
     GET    /debates/{id}/points/{point}                     ???? 00 00- 00- 00- 00-
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
     GET    /verify                                          ???? ++ --- --- --- ---
+    GET    /projects                                        ???? ++ +++ +++ +++ +++
 
     POST   /debates/{id}/arguments  CLAIM as proposer       ???? ++ ++- --- --- ---
     POST   /debates/{id}/arguments  CLAIM as opponent       ???? ++ --- ++- --- ---

@@ -47,6 +47,7 @@ pub fn seqs(arguments: &Value) -> Vec<u64> {
 /// Opens a debate with a long title on the engine.
 pub async fn open(engine: &Engine, number: u32) -> Receipt {
     let ask = Ask::Open {
+        origin: None,
         points: None,
         title: Title::recorded(format!("Debate {number} {}", "word ".repeat(30))),
         debate_type: DebateType::recorded("general_debate".to_owned()),

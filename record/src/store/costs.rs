@@ -148,6 +148,7 @@ fn no_request_scans() {
                         pending_first_opponent,
                         needs_arbitrator,
                         search: None,
+                        project: None,
                         only: None,
                         limit: 5,
                         offset: 0,
@@ -204,6 +205,7 @@ fn open(db: &Db<'_>, number: u64) -> DebateId {
             standing: Standing::opened(),
             ledger: None,
         },
+        origin: None,
         motion: new_argument(number, 1),
     };
     debates::open(db, &new, u64::MAX).unwrap();

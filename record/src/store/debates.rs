@@ -1,9 +1,9 @@
 //! Writes into debates: the statements of a move.
 
 use aw_core::{
-    Argument, ArgumentId, Author, Content, Debate, DebateId, DebateType, DocumentId, Entry, Event,
-    Hash, Held, Kind, Ledger, Move, Outcome, POINTS_FORM, Refusal, RequestId, Role, Said, SeatName,
-    Seq, Standing, Target, Time, Title, Via, mentions,
+    Argument, ArgumentId, Author, Content, Debate, DebateId, DebateOrigin, DebateType, DocumentId,
+    Entry, Event, Hash, Held, Kind, Ledger, Move, Outcome, POINTS_FORM, Refusal, RequestId, Role,
+    Said, SeatName, Seq, Slug, Standing, Target, Time, Title, Via, mentions,
 };
 
 use super::db::{Db, values};
@@ -12,7 +12,7 @@ use super::points;
 use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
 use super::search::SearchIndex;
-use super::{checksums, counts, damaged, in_order};
+use super::{checksums, counts, damaged, in_order, slugs};
 use crate::{DebateHead, Failure, Rehearsed, Stated, TypeTexts, chain};
 
 /// The most arguments that a write reports as missed.
@@ -54,6 +54,7 @@ pub(crate) struct NewDebate {
     pub(crate) debate_type: DebateType,
     pub(crate) texts: Option<Box<TypeTexts>>,
     pub(crate) debate: Debate,
+    pub(crate) origin: Option<Box<DebateOrigin>>,
     pub(crate) motion: NewArgument,
 }
 
@@ -79,6 +80,8 @@ pub(crate) struct WriteOutcome {
     pub(crate) parked_for: Option<ArgumentId>,
     pub(crate) stated: Vec<Stated>,
     pub(crate) held: Option<Held>,
+    /// The slug of the debate, if the request opened it.
+    pub(crate) slug: Option<Slug>,
 }
 
 /// The facts about a text, and the newest argument when they were found.
@@ -117,7 +120,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
         updated_at: motion.at,
         outcome: Outcome::Open,
     };
-    let key = insert_debate(db, &head)?;
+    let (key, slug) = insert_debate(db, &head, new.origin.as_deref())?;
     if let Some(texts) = &new.texts {
         insert_type_texts(db, key, texts)?;
     }
@@ -128,7 +131,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
     checksums::keep_debate(db, key)?;
-    Ok(WriteOutcome::of(head, argument, false))
+    Ok(WriteOutcome { slug: Some(slug), ..WriteOutcome::of(head, argument, false) })
 }
 
 fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<WriteOutcome, Failure> {
@@ -146,14 +149,23 @@ fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<Writ
     if !same {
         return Err(Failure::RequestIdReused);
     }
-    Ok(WriteOutcome::of(known.head, motion, motion_id != new.motion.id))
+    let slug = slugs::of(db, known.key)?;
+    Ok(WriteOutcome { slug, ..WriteOutcome::of(known.head, motion, motion_id != new.motion.id) })
 }
 
 impl WriteOutcome {
     /// The outcome of a write without statements.
     fn of(head: DebateHead, argument: Argument, replayed: bool) -> Self {
-        let (missed, stated) = (Vec::new(), Vec::new());
-        WriteOutcome { head, argument, replayed, missed, parked_for: None, stated, held: None }
+        WriteOutcome {
+            head,
+            argument,
+            replayed,
+            missed: Vec::new(),
+            parked_for: None,
+            stated: Vec::new(),
+            held: None,
+            slug: None,
+        }
     }
 }
 
@@ -443,16 +455,23 @@ fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<
     Ok(Target { seq, ruled: ruled.filter(|_| asked) })
 }
 
-/// Writes the debate's row, its search text and its count.
-pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failure> {
+/// Writes the debate's row with a new slug, its search text and its count.
+pub(super) fn insert_debate(
+    db: &Db<'_>,
+    head: &DebateHead,
+    origin: Option<&DebateOrigin>,
+) -> Result<(i64, Slug), Failure> {
+    let slug = slugs::free(db, head.title.as_str())?;
     let standing = &head.debate.standing;
     let rules = head.debate.ledger.as_ref().map(|ledger| ledger.rules);
     let sql = "insert into debates (id, title, debate_type, resolution_policy, created_at,
              updated_at, state, last_seq, proposer_count, opponent_count,
              proposer_newest, opponent_newest, arbitrator_newest,
              proposer_interrupted, opponent_interrupted,
-             points_form, points_rounds, points_blocking)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+             points_form, points_rounds, points_blocking,
+             slug, project, project_name, branch, commit_id)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             ?19, ?20, ?21, ?22, ?23)
          returning key";
     let row = values![
         head.id.uuid(),
@@ -473,11 +492,16 @@ pub(super) fn insert_debate(db: &Db<'_>, head: &DebateHead) -> Result<i64, Failu
         rules.map(|_| POINTS_FORM),
         rules.map(|rules| u64::from(rules.rounds)),
         rules.map(|rules| rules.blocking.as_str()),
+        slug.as_str(),
+        origin.map(|origin| origin.project.as_str()),
+        origin.map(|origin| origin.name.as_str()),
+        origin.and_then(|origin| origin.branch.as_deref()),
+        origin.and_then(|origin| origin.commit.as_deref()),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
     SearchIndex::Titles.keep(db, key, head.title.as_str())?;
     counts::move_debate(db, &head.debate_type, None, Some(standing.state))?;
-    Ok(key)
+    Ok((key, slug))
 }
 
 fn insert_type_texts(db: &Db<'_>, key: i64, texts: &TypeTexts) -> Result<(), Failure> {

@@ -9,7 +9,9 @@ use uuid::Uuid;
 use super::counts;
 use super::db::{Db, Value};
 use super::find;
-use super::rows::{self, HEAD, HEAD_COLUMNS, LAST, LAST_COLUMNS};
+use super::rows::{
+    self, DebateNames, HEAD, HEAD_COLUMNS, LAST, LAST_COLUMNS, NAMES, NAMES_COLUMNS,
+};
 use super::search::{SearchIndex, is_beyond, is_short, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
@@ -36,7 +38,10 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
             };
             (searched(db, &everything, &states, search, former).count(db)?, looked_at < SEARCHED)
         }
-        None if filter.pending_first_opponent || filter.only.is_some() => {
+        None if filter.pending_first_opponent
+            || filter.only.is_some()
+            || filter.project.is_some() =>
+        {
             let total = runs(&everything, &states, SEARCHED).count(db)?;
             (total, total < SEARCHED)
         }
@@ -87,7 +92,7 @@ impl Chosen<'_> {
     fn page(mut self, db: &Db<'_>, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
         let join = join_in_order(db);
         let sql = format!(
-            "select {HEAD}, {LAST}, (
+            "select {HEAD}, {LAST}, {NAMES}, (
                  select count(*) from points where points.debate_key = chosen.key and blocks
              )
              from ({}) as chosen
@@ -99,10 +104,13 @@ impl Chosen<'_> {
         self.params.extend([filter.limit.into(), filter.offset.into()]);
         db.all(&sql, &self.params, |row| {
             let listed = || -> Result<DebateListed, Failure> {
+                let DebateNames { slug, origin } = rows::names(row, HEAD_COLUMNS + LAST_COLUMNS)?;
                 Ok(DebateListed {
                     debate: rows::debate_row(row)?.head,
                     last: rows::last(row, HEAD_COLUMNS)?,
-                    blocking: row.get(HEAD_COLUMNS + LAST_COLUMNS)?,
+                    blocking: row.get(HEAD_COLUMNS + LAST_COLUMNS + NAMES_COLUMNS)?,
+                    slug,
+                    origin,
                 })
             };
             listed().map_err(|failure| rows::in_debate(row, failure))
@@ -182,6 +190,10 @@ fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>)
     if let Some(debate_type) = &filter.debate_type {
         sql += " and debate_type = ?";
         params.push(debate_type.as_str().into());
+    }
+    if let Some(project) = &filter.project {
+        sql += " and project = ? and project is not null";
+        params.push(project.as_str().into());
     }
     if let Some(only) = filter.only {
         sql += " and id = ?";

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::db::Db;
 use super::legacy::{self, Docstore};
-use super::{OpenError, checksums, connection};
+use super::{OpenError, checksums, connection, slugs};
 use crate::Failure;
 
 /// "awdb": marks a file as ours.
@@ -25,10 +25,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_passes.sql"),
     include_str!("migrations/0006_former_ids.sql"),
     include_str!("migrations/0007_points.sql"),
+    include_str!("migrations/0008_names.sql"),
 ];
 
 /// The schema that added checksums: older rows get theirs in the same transaction.
 const CHECKSUMS: i64 = 4;
+
+/// The schema that added slugs: older debates get theirs in the same transaction.
+const SLUGS: i64 = 8;
 
 /// The kind of file at a path.
 enum FileKind {
@@ -147,6 +151,9 @@ pub(super) fn apply(changes: &Connection, schema: i64) -> Result<(), Failure> {
     // After the last migration: a checksum covers columns that later ones added.
     if schema < CHECKSUMS {
         checksums::keep_all(&Db::Sqlite(changes))?;
+    }
+    if schema < SLUGS {
+        slugs::name_all(&Db::Sqlite(changes))?;
     }
     changes.pragma_update(None, "application_id", APPLICATION_ID)?;
     Ok(())

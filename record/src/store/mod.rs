@@ -24,6 +24,7 @@ mod migrate;
 mod page_data;
 mod points;
 mod postgres;
+mod projects;
 mod quotes;
 mod read;
 mod report;
@@ -31,6 +32,7 @@ mod restore;
 mod rows;
 mod search;
 mod seats;
+mod slugs;
 mod transfer;
 mod verify;
 mod writer;
@@ -67,8 +69,8 @@ pub(crate) use verify::VerifyWalk;
 use crate::{
     CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
-    NewVersion, PageData, Pass, PointRecord, Rehearsed, ReportData, Seat, Selection, Stretch,
-    Surroundings, TypeTexts, Verified, VersionList,
+    NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Seat, Selection,
+    Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
 use postgres::Postgres;
 use quotes::NormalForms;
@@ -683,6 +685,11 @@ impl Store {
             true => self.read(work).await,
             false => self.read_in_turn(&self.inner.searching, work).await,
         }
+    }
+
+    /// The projects with debates.
+    pub(crate) async fn projects(&self) -> Result<Vec<ProjectListed>, Failure> {
+        self.read(projects::all).await
     }
 
     pub(crate) async fn document(

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::db::{Db, values};
 use super::find::{argument_at, id_at, live, seq_of};
-use super::rows::{self, ARGUMENT, DebateRow};
+use super::rows::{self, ARGUMENT, DebateNames, DebateRow, NAMES};
 use super::search::join_in_order;
 use super::{damaged, in_order};
 use crate::types::PIECE;
@@ -271,7 +271,10 @@ pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Fail
     let last = rows::last_argument(db, known.key, known.head.debate.standing.last)?;
     let blocking =
         known.head.debate.ledger.as_ref().map_or(0, |ledger| ledger.blocking().len() as u64);
-    Ok(DebateListed { debate: known.head, last, blocking })
+    let sql = format!("select {NAMES} from debates where key = ?1");
+    let names = db.one(&sql, values![known.key], |row| rows::names(row, 0))?;
+    let DebateNames { slug, origin } = names;
+    Ok(DebateListed { debate: known.head, last, blocking, slug, origin })
 }
 
 /// The documents that a debate cites, in the order of citation.

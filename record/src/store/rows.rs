@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::str::FromStr;
 
 use aw_core::{
-    Argument, Author, ByRole, Content, Debate, DebateId, DebateType, Event, Hash, Kind, Outcome,
-    Role, SeatName, Seq, Standing, Time, Title,
+    Argument, Author, ByRole, Content, Debate, DebateId, DebateOrigin, DebateType, Event, Hash,
+    Kind, Outcome, ProjectId, Role, SeatName, Seq, Slug, Standing, Time, Title,
 };
 use uuid::Uuid;
 
@@ -20,6 +20,13 @@ pub(super) struct DebateRow {
     pub(super) key: i64,
     pub(super) head: DebateHead,
     pub(super) deleted_at: Option<Time>,
+}
+
+/// What a debate is called and where it was opened.
+#[derive(Debug)]
+pub(super) struct DebateNames {
+    pub(super) slug: Option<Slug>,
+    pub(super) origin: Option<Box<DebateOrigin>>,
 }
 
 /// The columns that [`debate_row`] reads.
@@ -169,6 +176,27 @@ pub(super) fn arguments_within(
 
 /// How many columns [`LAST`] has.
 pub(super) const LAST_COLUMNS: usize = 7;
+
+/// The columns that [`names`] reads.
+pub(super) const NAMES: &str = "slug, project, project_name, branch, commit_id";
+
+/// How many columns [`NAMES`] has.
+pub(super) const NAMES_COLUMNS: usize = 5;
+
+/// Reads [`NAMES`] from this column on: the slug of a debate, and where it was opened.
+pub(super) fn names(row: &Row<'_>, first: usize) -> Result<DebateNames, Failure> {
+    let slug = row.get::<Option<String>>(first)?.map(Slug::recorded);
+    let origin = match row.get::<Option<String>>(first + 1)? {
+        Some(project) => Some(Box::new(DebateOrigin {
+            project: ProjectId::recorded(project),
+            name: row.get::<Option<String>>(first + 2)?.unwrap_or_default(),
+            branch: row.get(first + 3)?,
+            commit: row.get(first + 4)?,
+        })),
+        None => None,
+    };
+    Ok(DebateNames { slug, origin })
+}
 
 /// The columns that [`last`] reads.
 pub(super) const LAST: &str =

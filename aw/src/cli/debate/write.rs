@@ -1,5 +1,7 @@
 //! The commands that write into a debate.
 
+use std::env;
+
 use aw_core::{Kind, PointId, Role, Word, statements};
 use uuid::Uuid;
 
@@ -19,6 +21,7 @@ use crate::api::types::{
     SubmitRequest, SubmitRuling, TypeTexts,
 };
 use crate::kit::texts::Language;
+use crate::run::project;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Create {
@@ -193,6 +196,7 @@ impl Create {
             client_request_id: post.request.clone(),
             type_texts: kind.texts().as_ref().map(TypeTexts::from),
             resolution_policy: self.resolution_policy.clone(),
+            project: env::current_dir().ok().and_then(|folder| project::of(&folder)),
             author: post.author(&session),
         };
         let reply = post.send(&session, &client::open(body)).map_err(with_ids)?;

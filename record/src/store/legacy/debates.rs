@@ -25,7 +25,7 @@ pub(super) struct OldDebate {
 
 impl OldDebate {
     pub(super) fn write(&self, db: &Db<'_>) -> Result<(), Failure> {
-        let key = debates::insert_debate(db, &self.head)?;
+        let (key, _) = debates::insert_debate(db, &self.head, None)?;
         if let Some(id) = &self.former_id {
             let sql = "insert into former_ids (debate_key, id) values (?1, ?2)";
             db.run(sql, values![key, id.as_str()])?;

@@ -2,13 +2,18 @@
 
 use super::session::PostgresSession;
 use crate::store::db::{Db, values};
+use crate::store::slugs;
 
 /// The nth migration leads to schema n. A released migration never changes.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0001_record.sql"),
     include_str!("../migrations/postgres/0002_former_ids.sql"),
     include_str!("../migrations/postgres/0003_points.sql"),
+    include_str!("../migrations/postgres/0004_names.sql"),
 ];
+
+/// The schema that added slugs: older debates get theirs in the same transaction.
+const SLUGS: i64 = 4;
 
 /// Creates or migrates the tables. An error leaves them unchanged.
 pub(super) fn bring_up_to_date(session: &PostgresSession) -> Result<(), String> {
@@ -39,6 +44,9 @@ fn migrate(session: &PostgresSession) -> Result<(), String> {
             db.run("update meta set value = ?1 where name = 'schema'", values![number])
                 .map_err(text)?;
         }
+    }
+    if schema < SLUGS {
+        slugs::name_all(&db).map_err(text)?;
     }
     session.settle().map_err(text)
 }

@@ -502,6 +502,7 @@ mod tests {
             debate_type: DebateType::recorded("general_debate".to_owned()),
             texts: None,
             debate: Debate { policy, standing: Standing::opened(), ledger: None },
+            origin: None,
             motion: new(debate, 1),
         };
         debates::open(db, &opened, u64::MAX).unwrap().argument
