@@ -12,6 +12,8 @@ use crate::samples::Samples;
 pub enum Promise {
     /// At most this value.
     AtMost(f64),
+    /// At least this value.
+    AtLeast(f64),
     /// At most this many times its limit.
     Times(f64),
     /// At least this share of its limit.
@@ -42,6 +44,7 @@ impl Figure {
     pub fn kept(&self) -> Option<bool> {
         match self.promise {
             Promise::AtMost(most) => Some(self.value <= most),
+            Promise::AtLeast(least) => Some(self.value >= least),
             Promise::Times(most) => self.ratio().map(|ratio| ratio <= most),
             Promise::Share(least) => self.ratio().map(|ratio| ratio >= least),
             Promise::Recorded => None,
@@ -53,6 +56,7 @@ impl Figure {
         let unit = self.unit;
         let promise = match self.promise {
             Promise::AtMost(most) => format!("≤ {} {unit}", number(most)),
+            Promise::AtLeast(least) => format!("≥ {} {unit}", number(least)),
             Promise::Times(most) => format!("≤ {} ×", number(most)),
             Promise::Share(least) => format!("≥ {} ×", number(least)),
             Promise::Recorded => "-".to_owned(),

@@ -15,6 +15,7 @@
 mod caller;
 mod commands;
 mod crowds;
+mod distance;
 mod exact;
 mod figures;
 mod fixture;

@@ -39,8 +39,9 @@ const FRESH: Duration = Duration::from_secs(5);
 /// How long a held wait pauses before it tries an unreachable database again.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// How often a text is examined before a busy debate refuses it.
-const EXAMINATIONS: usize = 3;
+/// How often a move is tried before a busy debate refuses it. The first try may only find out that the
+/// debate keeps points.
+const TRIES: usize = 4;
 
 /// How long one piece of a verification takes. It then still finishes its current debate.
 const PIECE: Duration = Duration::from_millis(250);
@@ -164,7 +165,7 @@ impl Engine {
     /// Makes a move. In a debate with points its text is examined first; if the debate changes
     /// meanwhile, once more.
     async fn play(&self, new: NewMove) -> Result<WriteOutcome, Failure> {
-        for _ in 0..EXAMINATIONS {
+        for _ in 0..TRIES {
             let (role, kind) = (new.role, new.play.kind());
             let is_open = move |debate: &Debate| {
                 debate.available(role).iter().any(|open| open.kind() == kind)

@@ -2,6 +2,7 @@
 //! the import from the older system.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod batches;
 mod documents;
 mod files;
 mod import_beside_older_server;

@@ -40,6 +40,7 @@ pub(super) struct Telemetry {
 struct Database {
     batches: Counter<u64, AtomicU64>,
     writes: Counter<u64, AtomicU64>,
+    round_trips: Counter<u64, AtomicU64>,
     sessions: Gauge,
     most_sessions: Gauge,
     hears_others: Gauge,
@@ -51,6 +52,8 @@ impl Database {
         let registry = registry.sub_registry_with_prefix("database");
         registry.register("batches", "Batches of writes committed", self.batches.clone());
         registry.register("writes", "Writes in those batches", self.writes.clone());
+        let help = "How often writing waited for PostgreSQL; 0 with a file";
+        registry.register("round_trips", help, self.round_trips.clone());
         let help = "Sessions of the pool that are reading now";
         registry.register("sessions", help, self.sessions.clone());
         let help = "The most sessions that may read at once; 0 where there is no pool";
@@ -66,6 +69,7 @@ impl Database {
         let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         self.batches.inner().store(vitals.batches, Ordering::Relaxed);
         self.writes.inner().store(vitals.writes, Ordering::Relaxed);
+        self.round_trips.inner().store(vitals.round_trips, Ordering::Relaxed);
         self.reconnects.inner().store(vitals.reconnects, Ordering::Relaxed);
         let (sessions, most) = vitals.sessions.unwrap_or_default();
         self.sessions.set(count(sessions));

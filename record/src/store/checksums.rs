@@ -80,8 +80,20 @@ pub(super) fn keep_debate_deleted(db: &Db<'_>, key: i64, at: Time) -> Result<(),
     Checksum::DebateDeleted(key).keep(db, deleted_at(opening, at))
 }
 
-/// Writes the checksum of an argument's citations, if it has any.
-pub(super) fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Failure> {
+/// Writes the checksum of the citations of an argument with this hash.
+pub(super) fn keep_cited(
+    db: &Db<'_>,
+    key: i64,
+    seq: Seq,
+    argument: Hash,
+    mut cited: Vec<(DocumentId, u64)>,
+) -> Result<(), Failure> {
+    cited.sort_unstable_by_key(|(document, _)| document.uuid());
+    Checksum::Citations(key, seq).keep(db, chain::citations(argument, &cited))
+}
+
+/// Writes the checksum of an older argument's citations, if it has any.
+fn keep_citations(db: &Db<'_>, key: i64, seq: Seq) -> Result<(), Failure> {
     let cited = cited(db, key, seq)?;
     if cited.is_empty() {
         return Ok(());

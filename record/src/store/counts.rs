@@ -74,14 +74,16 @@ pub(super) fn move_debate(
         Db::Postgres(session) => {
             let sql = "insert into debate_counts as c (debate_type, slot, awaiting_opponent,
                      awaiting_proposer, awaiting_arbitrator, intervention_pending, closed)
-                 values ('', ?7, ?2, ?3, ?4, ?5, ?6), (?1, ?7, ?2, ?3, ?4, ?5, ?6)
+                 values (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  on conflict (debate_type, slot) do update set
                      awaiting_opponent = c.awaiting_opponent + excluded.awaiting_opponent,
                      awaiting_proposer = c.awaiting_proposer + excluded.awaiting_proposer,
                      awaiting_arbitrator = c.awaiting_arbitrator + excluded.awaiting_arbitrator,
                      intervention_pending = c.intervention_pending + excluded.intervention_pending,
                      closed = c.closed + excluded.closed";
-            db.run(sql, values![debate_type, a, b, c, d, e, session.slot()])
+            ["", debate_type].into_iter().try_for_each(|name| {
+                session.add(sql, values![name, session.slot(), a, b, c, d, e], 5)
+            })
         }
     }
 }
@@ -97,7 +99,7 @@ pub(super) fn add_documents(db: &Db<'_>, live: i64, deleted: i64) -> Result<(), 
             let sql = "insert into document_counts as c (slot, live, deleted) values (?1, ?2, ?3)
                  on conflict (slot) do update set
                      live = c.live + excluded.live, deleted = c.deleted + excluded.deleted";
-            db.run(sql, values![session.slot(), live, deleted])
+            session.add(sql, values![session.slot(), live, deleted], 2)
         }
     }
 }

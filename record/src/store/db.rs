@@ -45,6 +45,13 @@ impl Db<'_> {
         conflict: &str,
         rows: &[Vec<Value<'_>>],
     ) -> Result<(), Failure> {
+        if let Db::Postgres(db) = self
+            && db.is_in_wave()
+        {
+            // The wave makes one statement of all rows of all requests.
+            let sql = format!("insert into {into} values {row} {conflict}");
+            return rows.iter().try_for_each(|row| db.run(&sql, row));
+        }
         let mut rest = rows;
         while !rest.is_empty() {
             // Few different lengths, because each is a statement of its own that stays prepared.
@@ -54,6 +61,22 @@ impl Db<'_> {
                 format!("insert into {into} values {} {conflict}", vec![row; length].join(", "));
             self.run(&sql, &now.concat())?;
             rest = later;
+        }
+        Ok(())
+    }
+
+    /// Prepares for reads that do not depend on each other: PostgreSQL makes them in one round trip.
+    /// They are then made as usual.
+    pub(super) fn together(
+        &self,
+        reads: &[&dyn Fn() -> Result<(), Failure>],
+    ) -> Result<(), Failure> {
+        let Db::Postgres(db) = self else { return Ok(()) };
+        if db.is_in_wave() {
+            let failed: Vec<Failure> = reads.iter().filter_map(|read| read().err()).collect();
+            if db.is_stopped() {
+                return failed.into_iter().next().map_or(Ok(()), Err);
+            }
         }
         Ok(())
     }
@@ -92,7 +115,7 @@ impl Db<'_> {
                 }
             }
             Db::Postgres(db) => {
-                for row in &db.query(sql, values)? {
+                for row in db.query(sql, values)?.iter() {
                     if read(&Row::Postgres(row))?.is_break() {
                         break;
                     }
@@ -153,7 +176,7 @@ impl Db<'_> {
 }
 
 /// A parameter of a statement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Value<'a> {
     /// Nothing.
     Null,
@@ -180,6 +203,23 @@ impl Value<'_> {
             Value::Id(id) => Value::Id(*id),
             Value::Hash(hash) => Value::Hash(*hash),
         }
+    }
+
+    /// Whether a parameter of this type of PostgreSQL takes it.
+    fn fits(&self, kind: &postgres::Type) -> bool {
+        use postgres::Type;
+        match self {
+            Value::Null => true,
+            Value::Integer(_) => *kind == Type::INT8,
+            Value::Flag(_) => *kind == Type::BOOL,
+            Value::Text(_) => *kind == Type::TEXT,
+            Value::Id(_) | Value::Hash(_) => *kind == Type::BYTEA,
+        }
+    }
+
+    /// Whether an array of this type takes it.
+    pub(super) fn fits_in(&self, array: &postgres::Type) -> bool {
+        matches!(array.kind(), postgres::Kind::Array(kind) if self.fits(kind))
     }
 }
 
@@ -277,15 +317,7 @@ impl postgres::ToSql for Value<'_> {
         kind: &postgres::Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
-        use postgres::Type;
-        let fits = match self {
-            Value::Null => true,
-            Value::Integer(_) => *kind == Type::INT8,
-            Value::Flag(_) => *kind == Type::BOOL,
-            Value::Text(_) => *kind == Type::TEXT,
-            Value::Id(_) | Value::Hash(_) => *kind == Type::BYTEA,
-        };
-        if !fits {
+        if !self.fits(kind) {
             return Err(format!("{self:?} is no {kind}").into());
         }
         postgres::ToSql::to_sql(self, kind, out)

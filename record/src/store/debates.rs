@@ -7,7 +7,7 @@ use aw_core::{
 };
 
 use super::db::{Db, values};
-use super::find::{argument_at, find, hash_at, id_at, live, seq_of, with_points};
+use super::find::{argument_at, find, id_at, live, newest, seq_of, seq_of_target, with_points};
 use super::points;
 use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
@@ -202,7 +202,7 @@ pub(super) fn examine(
     let debate = &known.head.debate;
     let last = debate.standing.last;
     let cites = cites(db, &new.argument)?;
-    let is_retry = of_request(db, &known, new.argument.request)?.is_some();
+    let is_retry = of_request(db, new.debate, new.argument.request)?.is_some();
     if is_retry || !may_move(debate) {
         let said = Said { cites, ..Said::default() };
         return Ok(Examination::Done(Box::new(Examined { last, said })));
@@ -276,15 +276,24 @@ fn judge(
     }
 }
 
-/// The order of the checks is the protocol's: debate, replay, target, state, text.
+/// The order of the checks is the protocol's: debate, replay, target, state, text. All reads come before
+/// the first write.
 pub(super) fn play(
     db: &Db<'_>,
     new: &NewMove,
     examined: Option<&Examined>,
     rule: impl Rule,
 ) -> Result<WriteOutcome, Failure> {
-    let mut known = live(db, new.debate)?;
-    if let Some(written) = of_request(db, &known, new.argument.request)? {
+    let debate = new.debate;
+    db.together(&[
+        &|| find(db, debate).map(drop),
+        &|| of_request(db, debate, new.argument.request).map(drop),
+        &|| new.play.target().map_or(Ok(()), |id| seq_of_target(db, debate, *id).map(drop)),
+        &|| newest(db, debate).map(drop),
+        &|| cites(db, &new.argument).map(drop),
+    ])?;
+    let mut known = live(db, debate)?;
+    if let Some(written) = of_request(db, debate, new.argument.request)? {
         return replay(db, known, written, new);
     }
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
@@ -302,37 +311,46 @@ pub(super) fn play(
     let entries = judge(db, &known, new, play, &said, rule)?;
 
     let before = known.head.debate.clone();
-    let asked = play.target().map(|target| target.seq);
+    let (last, seq) = (before.standing.last, before.standing.last.next());
+    let first = entries.first().ok_or_else(|| damaged("a decision has no entries"))?;
+    let (first, held) = (first.event, first.held);
     // The argument that is answered; for a RULING without a target, the pending one.
     let target = entries.first().and_then(|entry| entry.parent);
-    let held = entries.first().and_then(|entry| entry.held);
-    let mut previous = hash_at(db, known.key, before.standing.last)?;
+    let missed = missed(db, &known, seq, first.role(), target)?;
+    let interrupted =
+        |event: Event| before.standing.interrupted.get(event.role()).filter(|_| event.parked());
+    let parked_for = interrupted(first).map(|seq| id_at(db, known.key, seq)).transpose()?;
+    let asked = play.target().map(|target| target.seq);
+    let parent = |entry: &Entry| match entry.parent {
+        Some(parent) if Some(parent) == asked => Ok(new.play.target().copied()),
+        Some(parent) if parent == seq => Ok(Some(new.argument.id)),
+        Some(parent) => id_at(db, known.key, parent).map(Some),
+        None => Ok(None),
+    };
+    let parents = entries.iter().map(parent).collect::<Result<Vec<_>, _>>()?;
+    let newest = newest(db, debate)?.filter(|(seq, _)| *seq == last);
+    let missing = || rows::at_seq(last)(damaged("it is not the newest argument"));
+    let (_, mut previous) = newest.ok_or_else(missing)?;
+
     let mut written = None;
     let mut stated = Vec::new();
     let mut automatic = false;
     known.head.updated_at = new.argument.at.max(known.head.updated_at);
-    for entry in entries {
+    for (entry, parent) in entries.into_iter().zip(parents) {
         let event = entry.event;
         automatic = event.automatic();
         known.head.debate.apply(&entry, if event.automatic() { &[] } else { &said.cites });
-        let parent = match entry.parent {
-            Some(seq) if Some(seq) == asked => new.play.target().copied(),
-            Some(seq) => Some(id_at(db, known.key, seq)?),
-            None => None,
-        };
         let standing = &known.head.debate.standing;
-        let parked_for = before.standing.interrupted.get(event.role()).filter(|_| event.parked());
         let text = if event.automatic() { &new.automatic } else { &new.argument };
         let argument =
-            text.clone().placed(new.debate, standing.last, event, parent, known.head.updated_at);
+            text.clone().placed(debate, standing.last, event, parent, known.head.updated_at);
+        let parked = interrupted(event);
         let argument =
-            append(db, known.key, argument, parked_for, standing, previous, KnownVersions::Now)?;
+            append(db, known.key, argument, parked, standing, previous, KnownVersions::Now)?;
         previous = argument.hash;
         points::keep_stated(db, known.key, standing.last, &entry.changes)?;
         stated.extend(entry.changes.iter().map(|change| Stated::of(standing.last, change)));
-        if written.is_none() {
-            written = Some((argument, parked_for));
-        }
+        written.get_or_insert(argument);
     }
     update_standing(db, &known)?;
     let ledger = known.head.debate.ledger.as_ref();
@@ -344,9 +362,7 @@ pub(super) fn play(
     let (from, to) = (before.standing.state, known.head.state());
     counts::move_debate(db, &known.head.debate_type, Some(from), Some(to))?;
 
-    let (argument, parked_for) = written.ok_or_else(|| damaged("a decision has no entries"))?;
-    let missed = missed(db, &known, &argument, target)?;
-    let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
+    let argument = written.ok_or_else(|| damaged("a decision has no entries"))?;
     let outcome = WriteOutcome::of(known.head, argument, false);
     Ok(WriteOutcome { missed, parked_for, stated, held, ..outcome })
 }
@@ -377,7 +393,7 @@ fn replay(
         Some(parent) => seq_of(db, &known, parent)?,
         None => None,
     };
-    let missed = missed(db, &known, &argument, target)?;
+    let missed = missed(db, &known, argument.seq, argument.event.role(), target)?;
     let parked_for = parked_for.map(|seq| id_at(db, known.key, seq)).transpose()?;
     // The same argument id means the same attempt, whose commit succeeded but whose answer was lost.
     let replayed = argument.id != new.argument.id;
@@ -392,23 +408,23 @@ fn replay(
     Ok(WriteOutcome { missed, parked_for, stated, held, ..outcome })
 }
 
-/// The arguments of others between the target and this one.
+/// The arguments of others between the target and an argument of this role.
 fn missed(
     db: &Db<'_>,
     known: &DebateRow,
-    argument: &Argument,
+    seq: Seq,
+    role: Role,
     target: Option<Seq>,
 ) -> Result<Vec<Argument>, Failure> {
-    let Some(target) = target.filter(|target| target.next() < argument.seq) else {
+    let Some(target) = target.filter(|target| target.next() < seq) else {
         return Ok(Vec::new());
     };
     let sql = format!(
         "select {ARGUMENT} from arguments
          where debate_key = ?1 and seq > ?2 and seq < ?3 and role <> ?4
-         order by seq desc limit ?5"
+         order by seq desc limit {MISSED_SHOWN}"
     );
-    let role = argument.event.role();
-    let range = values![known.key, target.0, argument.seq.0, role.as_str(), MISSED_SHOWN];
+    let range = values![known.key, target.0, seq.0, role.as_str()];
     Ok(in_order(rows::arguments(db, known.head.id, &sql, range)?))
 }
 
@@ -429,21 +445,22 @@ pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Fail
 
 fn of_request(
     db: &Db<'_>,
-    known: &DebateRow,
+    debate: DebateId,
     request: RequestId,
 ) -> Result<Option<(Argument, Option<Seq>)>, Failure> {
     let sql = format!(
-        "select {ARGUMENT} from arguments where debate_key = ?1 and client_request_id = ?2"
+        "select {ARGUMENT} from arguments
+         where debate_key = (select key from debates where id = ?1) and client_request_id = ?2"
     );
-    db.optional(&sql, values![known.key, request.uuid()], |row| {
-        Ok((rows::placed_argument(row, known.head.id)?, rows::parked_for(row)?))
+    db.optional(&sql, values![debate.uuid(), request.uuid()], |row| {
+        Ok((rows::placed_argument(row, debate)?, rows::parked_for(row)?))
     })
 }
 
 /// Finds a move's target, and for a RULING also the RULING that settled it: the next one after an
 /// argument that asks for one.
 fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<Target, Failure> {
-    let seq = seq_of(db, known, id)?.ok_or(Failure::ArgumentNotFound { id })?;
+    let seq = seq_of_target(db, known.head.id, id)?.ok_or(Failure::ArgumentNotFound { id })?;
     if kind != Kind::Ruling {
         return Ok(Target::at(seq));
     }
@@ -646,8 +663,13 @@ fn cite(db: &Db<'_>, key: i64, argument: &Argument, known: KnownVersions) -> Res
         db.run(sql, citation)?;
         let sql = "insert into debate_documents (debate_key, seq, document_key, version)
              values (?1, ?2, ?3, ?4)
-             on conflict (debate_key, document_key) do update set version = ?4, seq = ?2";
+             on conflict (debate_key, document_key)
+             do update set version = excluded.version, seq = excluded.seq";
         db.run(sql, citation)?;
     }
-    if cited.is_empty() { Ok(()) } else { checksums::keep_citations(db, key, argument.seq) }
+    if cited.is_empty() {
+        return Ok(());
+    }
+    let cited = cited.iter().map(|cited| (cited.document, cited.version)).collect();
+    checksums::keep_cited(db, key, argument.seq, argument.hash, cited)
 }

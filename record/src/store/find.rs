@@ -67,6 +67,17 @@ pub(super) fn seq_of(
     db.optional(sql, values![id.uuid(), known.key], |row| row.get(0).map(Seq))
 }
 
+/// The position of a move's target, without the debate's key: for reads that are made together.
+pub(super) fn seq_of_target(
+    db: &Db<'_>,
+    debate: DebateId,
+    id: ArgumentId,
+) -> Result<Option<Seq>, Failure> {
+    let sql = "select seq from arguments
+         where id = ?1 and debate_key = (select key from debates where id = ?2)";
+    db.optional(sql, values![id.uuid(), debate.uuid()], |row| row.get(0).map(Seq))
+}
+
 pub(super) fn id_at(db: &Db<'_>, key: i64, seq: Seq) -> Result<ArgumentId, Failure> {
     let sql = "select id from arguments where debate_key = ?1 and seq = ?2";
     let id: Result<Uuid, Failure> = db.one(sql, values![key, seq.0], |row| row.get(0));
@@ -76,6 +87,13 @@ pub(super) fn id_at(db: &Db<'_>, key: i64, seq: Seq) -> Result<ArgumentId, Failu
 pub(super) fn hash_at(db: &Db<'_>, key: i64, seq: Seq) -> Result<Hash, Failure> {
     let sql = "select hash from arguments where debate_key = ?1 and seq = ?2";
     db.one(sql, values![key, seq.0], |row| row.get(0).map(Hash)).map_err(rows::at_seq(seq))
+}
+
+/// The position and the hash of the newest argument.
+pub(super) fn newest(db: &Db<'_>, debate: DebateId) -> Result<Option<(Seq, Hash)>, Failure> {
+    let sql = "select seq, hash from arguments
+         where debate_key = (select key from debates where id = ?1) order by seq desc limit 1";
+    db.optional(sql, values![debate.uuid()], |row| Ok((Seq(row.get(0)?), Hash(row.get(1)?))))
 }
 
 pub(super) fn argument_at(db: &Db<'_>, known: &DebateRow, seq: Seq) -> Result<Argument, Failure> {

@@ -37,12 +37,13 @@ mod transfer;
 mod verify;
 mod writer;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aw_core::{
     Argument, ArgumentId, Content, Debate, DebateId, DebateType, DocumentId, Hash, PointId,
@@ -293,6 +294,8 @@ struct Inner {
     verifying: Arc<Semaphore>,
     /// The normal forms of documents in which quotes were looked up.
     forms: NormalForms,
+    /// Debates that keep points.
+    points_known: Mutex<HashSet<DebateId>>,
     condition: Condition,
     most_debates: u64,
     most_documents: u64,
@@ -331,10 +334,15 @@ pub struct Vitals {
     pub batches: u64,
     /// How many requests were in them.
     pub writes: u64,
+    /// How often writing waited for a database elsewhere.
+    pub round_trips: u64,
 }
 
 /// How many idle connections are kept.
 const READERS: usize = 8;
+
+/// How many debates are known to keep points.
+const POINTS_KNOWN: usize = 10_000;
 
 /// How many long reads run at once.
 const LONG_READS: usize = 2;
@@ -363,6 +371,7 @@ impl Store {
                 searching: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
                 forms: NormalForms::default(),
+                points_known: Mutex::default(),
                 condition,
                 most_debates: options.most_debates,
                 most_documents: options.most_documents,
@@ -423,6 +432,9 @@ impl Store {
 
     pub(crate) async fn open_debate(&self, new: NewDebate) -> Result<WriteOutcome, Failure> {
         let most = self.inner.most_debates;
+        if new.debate.ledger.is_some() {
+            self.note_points(new.id);
+        }
         self.write(LockKey::Debate(new.id), opened, move |db| {
             about(new.id, debates::open(db, &new, most))
         })
@@ -436,19 +448,42 @@ impl Store {
         examined: Option<Examined>,
         rule: impl Rule + Send + 'static,
     ) -> Result<WriteOutcome, Failure> {
-        self.write(LockKey::Debate(new.debate), played, move |db| {
-            about(new.debate, debates::play(db, &new, examined.as_ref(), &rule))
-        })
-        .await
+        let debate = new.debate;
+        let written = self
+            .write(LockKey::Debate(debate), played, move |db| {
+                about(debate, debates::play(db, &new, examined.as_ref(), &rule))
+            })
+            .await;
+        if matches!(written, Err(Failure::Overtaken)) {
+            self.note_points(debate);
+        }
+        written
     }
 
-    /// Finds the facts about a text that the rules of points use, if its debate keeps points.
-    /// It reads none for a move that is not open.
+    /// Notes that a debate keeps points, so that its texts are examined before they are written.
+    fn note_points(&self, debate: DebateId) {
+        let mut known = self.points_known();
+        if known.len() >= POINTS_KNOWN {
+            known.clear();
+        }
+        known.insert(debate);
+    }
+
+    fn points_known(&self) -> MutexGuard<'_, HashSet<DebateId>> {
+        self.inner.points_known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds the facts about a text that the rules of points use, if its debate is known to keep points.
+    /// It reads none for a move that is not open. Whether a debate keeps points never changes; for one
+    /// that is not known here, [`Store::play`] fails once.
     pub(crate) async fn examine(
         &self,
         new: &NewMove,
         is_open: impl Fn(&Debate) -> bool + Copy + Send + 'static,
     ) -> Result<Option<Examined>, Failure> {
+        if !self.points_known().contains(&new.debate) {
+            return Ok(None);
+        }
         let examine = |patience| {
             let (store, new) = (self.clone(), new.clone());
             move |db: &Db<'_>| {

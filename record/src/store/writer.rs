@@ -48,6 +48,7 @@ impl fmt::Debug for Writer {
 struct Counts {
     batches: AtomicU64,
     requests: AtomicU64,
+    round_trips: AtomicU64,
 }
 
 impl Counts {
@@ -58,7 +59,7 @@ impl Counts {
 }
 
 /// The debate or document that a request locks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LockKey {
     Debate(DebateId),
     Document(DocumentId),
@@ -114,6 +115,7 @@ impl Writer {
         Vitals {
             batches: self.written.batches.load(Ordering::Relaxed),
             writes: self.written.requests.load(Ordering::Relaxed),
+            round_trips: self.written.round_trips.load(Ordering::Relaxed),
             ..Vitals::default()
         }
     }
@@ -174,6 +176,7 @@ fn work_in_turn(
     let mut trouble = None;
     while unpoisoned(waiting).blocking_recv_many(&mut batch, BATCH) > 0 {
         let committed = writer.commit(&mut batch, peers);
+        written.round_trips.fetch_add(writer.round_trips(), Ordering::Relaxed);
         match &committed {
             Ok(()) => {
                 written.add(batch.len());

@@ -1,8 +1,8 @@
 //! The store in PostgreSQL, which any number of servers may share.
 //!
-//! [`session`] runs statements, [`pool`] reads, [`writer`] writes, [`listener`] receives notices and
-//! presence from other servers, and [`migrate`] creates the tables. [`url`] parses the address and
-//! [`tls`] checks certificates. All of it runs on a small runtime of its own, so that reads and writes
+//! [`session`] runs statements, [`pool`] reads, [`writer`] writes batches of requests in a [`wave`],
+//! [`listener`] receives notices and presence from other servers, and [`migrate`] creates the tables.
+//! [`url`] parses the address and [`tls`] checks certificates. All of it runs on a small runtime of its own, so that reads and writes
 //! may block on any thread.
 
 mod listener;
@@ -11,6 +11,7 @@ mod pool;
 mod session;
 mod tls;
 mod url;
+mod wave;
 mod writer;
 
 use std::fmt;

@@ -2,7 +2,7 @@
 //!
 //! Statements are pipelined: a statement without a result is sent at once, and the session waits only
 //! where a result is needed. If a statement fails, all later ones of the transaction fail too, and the
-//! first failure is returned.
+//! first failure is returned. During a [`Wave`] the session answers reads from memory and keeps writes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,6 +20,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
+use super::wave::{Progress, Values, Wave, for_many, numbered};
 use super::{LOCKS, MOVING};
 use crate::store::db::Value;
 use crate::{Failure, Fault};
@@ -27,7 +28,7 @@ use crate::{Failure, Fault};
 /// The longest wait for the database. Its own statement timeout is shorter.
 const SILENCE: Duration = Duration::from_secs(15);
 
-/// How many prepared statements are kept; some statements have many variants.
+/// How many prepared statements are kept.
 const PREPARED: usize = 200;
 
 /// Takes the shared lock that prevents a move of the record.
@@ -49,7 +50,12 @@ pub(in crate::store) struct PostgresSession {
     client: Arc<Client>,
     runtime: Handle,
     prepared: RefCell<HashMap<String, Statement>>,
+    /// The forms of statements for many rows.
+    prepared_for_many: RefCell<HashMap<String, Statement>>,
     pending: RefCell<Vec<Pending>>,
+    wave: RefCell<Option<Box<Wave>>>,
+    /// How often it has waited for the database.
+    round_trips: Cell<u64>,
     /// The interruption since [`PostgresSession::interruption`] was last called.
     interruption: Cell<Option<Interruption>>,
     /// Whether the current work may have been committed before, by a commit whose answer was lost.
@@ -70,7 +76,10 @@ impl PostgresSession {
             client: Arc::new(client),
             runtime,
             prepared: RefCell::default(),
+            prepared_for_many: RefCell::default(),
             pending: RefCell::default(),
+            wave: RefCell::default(),
+            round_trips: Cell::default(),
             interruption: Cell::default(),
             unsure: Cell::default(),
             slot: Cell::default(),
@@ -85,6 +94,20 @@ impl PostgresSession {
 
     /// Sends a statement without a result.
     pub(in crate::store) fn run(&self, sql: &str, values: &[Value<'_>]) -> Result<(), Failure> {
+        self.add(sql, values, 0)
+    }
+
+    /// The same for a statement that adds its last values, `sums` of them, to a row that the other values
+    /// name.
+    pub(in crate::store) fn add(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        sums: usize,
+    ) -> Result<(), Failure> {
+        if let Some(wave) = &mut *self.wave.borrow_mut() {
+            return wave.write(sql, values, sums);
+        }
         let statement = self.prepare(sql)?;
         let values: Vec<Value<'static>> = values.iter().map(Value::kept).collect();
         let client = self.client.clone();
@@ -94,12 +117,104 @@ impl PostgresSession {
         Ok(())
     }
 
+    /// Sends a statement without a result. Its parameters are arrays.
+    pub(super) fn run_with_arrays(&self, sql: &str, arrays: Vec<Values>) -> Result<(), Failure> {
+        let statement = self.prepare(sql)?;
+        self.send_arrays(statement, arrays);
+        Ok(())
+    }
+
+    fn send_arrays(&self, statement: Statement, arrays: Vec<Values>) {
+        let client = self.client.clone();
+        self.send(Box::pin(async move {
+            client.execute_raw(&statement, arrays.iter().map(array_as_sql)).await.map(drop)
+        }));
+    }
+
+    /// Begins a wave: until it ends, reads are answered from memory and writes are kept.
+    pub(super) fn begin_wave(&self) {
+        self.wave.replace(Some(Box::default()));
+    }
+
+    /// Whether a wave has begun.
+    pub(in crate::store) fn is_in_wave(&self) -> bool {
+        self.wave.borrow().is_some()
+    }
+
+    /// Whether the running request of a wave cannot go on now.
+    pub(in crate::store) fn is_stopped(&self) -> bool {
+        self.wave.borrow().as_ref().is_some_and(|wave| wave.is_stopped())
+    }
+
+    /// Ends the run of a request in a wave. Its writes count only if they are wanted.
+    pub(super) fn end_run(&self, wanted: bool) -> Progress {
+        self.wave.borrow_mut().as_mut().map_or(Progress::Done, |wave| wave.end_run(wanted))
+    }
+
+    /// Asks all questions of the wave, in one round trip.
+    pub(super) fn ask_questions(&self) -> Result<(), Failure> {
+        let Some(mut wave) = self.wave.take() else { return Ok(()) };
+        let mut questions = Vec::new();
+        for (sql, rows) in wave.questions() {
+            let (statement, arrays) = self.prepare_for_many(&sql, &rows)?;
+            questions.push((sql, rows, statement, arrays));
+        }
+        let earlier = self.pending.take();
+        let answers = self.wait_for(async {
+            let mut asked = Vec::new();
+            for (_, _, statement, arrays) in &questions {
+                let arrays: Vec<_> = arrays.iter().map(array_as_sql).collect();
+                let mut query =
+                    Box::pin(async move { self.client.query(statement, &arrays).await });
+                // The first poll puts the statement into the connection's queue.
+                asked.push((poll_immediate(&mut query).await, query));
+            }
+            in_turn(earlier).await?;
+            let mut answers = Vec::new();
+            for (answer, query) in asked {
+                answers.push(match answer {
+                    Some(answer) => answer?,
+                    None => query.await?,
+                });
+            }
+            Ok(answers)
+        })?;
+        for ((sql, rows, ..), answer) in questions.into_iter().zip(answers) {
+            wave.answer(&sql, rows, answer);
+        }
+        self.wave.replace(Some(wave));
+        Ok(())
+    }
+
+    /// Ends the wave and sends its writes.
+    pub(super) fn end_wave(&self) -> Result<(), Failure> {
+        let Some(wave) = self.wave.take() else { return Ok(()) };
+        for (sql, rows) in wave.into_writes() {
+            let (statement, arrays) = self.prepare_for_many(&sql, &rows)?;
+            self.send_arrays(statement, arrays);
+        }
+        Ok(())
+    }
+
+    /// Ends the wave without its writes.
+    pub(super) fn leave_wave(&self) {
+        self.wave.take();
+    }
+
+    /// How often the session has waited for the database since the last call.
+    pub(super) fn round_trips(&self) -> u64 {
+        self.round_trips.take()
+    }
+
     /// Runs a statement after all pending ones and returns its rows.
     pub(in crate::store) fn query(
         &self,
         sql: &str,
         values: &[Value<'_>],
-    ) -> Result<Vec<Row>, Failure> {
+    ) -> Result<Arc<Vec<Row>>, Failure> {
+        if let Some(wave) = &mut *self.wave.borrow_mut() {
+            return wave.read(sql, values);
+        }
         let statement = self.prepare(sql)?;
         let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(as_sql).collect();
         let earlier = self.pending.take();
@@ -107,7 +222,7 @@ impl PostgresSession {
             let (earlier, rows) =
                 join(in_turn(earlier), self.client.query(&statement, &values)).await;
             earlier?;
-            rows
+            rows.map(Arc::new)
         })
     }
 
@@ -127,8 +242,11 @@ impl PostgresSession {
         })
     }
 
-    /// Waits until all pending statements are done.
+    /// Waits until all pending statements are done. The end of a request in a wave waits for nothing.
     pub(in crate::store) fn settle(&self) -> Result<(), Failure> {
+        if self.is_in_wave() {
+            return Ok(());
+        }
         let earlier = self.pending.take();
         if earlier.is_empty() {
             return Ok(());
@@ -182,19 +300,55 @@ impl PostgresSession {
         if let Some(known) = self.prepared.borrow().get(sql) {
             return Ok(known.clone());
         }
-        let numbered = numbered(sql);
+        let statement = self.prepare_now(&numbered(sql, "$"))?;
+        keep(&self.prepared, sql, &statement);
+        Ok(statement)
+    }
+
+    /// The form of a statement for many rows, and the rows as arrays, one for each parameter. A statement
+    /// without parameters is its own form.
+    fn prepare_for_many(
+        &self,
+        sql: &str,
+        rows: &[Values],
+    ) -> Result<(Statement, Vec<Values>), Failure> {
+        let wrong = |what: String| Failure::from(Fault::Storage(what));
+        let known = self.prepared_for_many.borrow().get(sql).cloned();
+        let many = match known {
+            Some(known) => known,
+            None => {
+                let one = self.prepare(sql)?;
+                let many = match one.params() {
+                    [] => one,
+                    kinds => {
+                        let many = for_many(sql, kinds)
+                            .ok_or_else(|| wrong(format!("no form for many rows: {sql}")))?;
+                        self.prepare_now(&many)?
+                    }
+                };
+                keep(&self.prepared_for_many, sql, &many);
+                many
+            }
+        };
+        let mut arrays: Vec<Values> = Vec::with_capacity(many.params().len());
+        for (place, kind) in many.params().iter().enumerate() {
+            let array: Option<Values> = rows.iter().map(|row| row.get(place).cloned()).collect();
+            let array = array.ok_or_else(|| wrong(format!("a parameter is missing: {sql}")))?;
+            if let Some(value) = array.iter().find(|value| !value.fits_in(kind)) {
+                return Err(wrong(format!("{value:?} is not in {kind}: {sql}")));
+            }
+            arrays.push(array);
+        }
+        Ok((many, arrays))
+    }
+
+    fn prepare_now(&self, sql: &str) -> Result<Statement, Failure> {
         let earlier = self.pending.take();
-        let statement = self.wait_for(async {
-            let (earlier, statement) = join(in_turn(earlier), self.client.prepare(&numbered)).await;
+        self.wait_for(async {
+            let (earlier, statement) = join(in_turn(earlier), self.client.prepare(sql)).await;
             earlier?;
             statement
-        })?;
-        let mut prepared = self.prepared.borrow_mut();
-        if prepared.len() >= PREPARED {
-            prepared.clear();
-        }
-        prepared.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
+        })
     }
 
     fn send(&self, mut work: Pending) {
@@ -209,6 +363,7 @@ impl PostgresSession {
 
     fn wait_for<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, Failure> {
         let work = pin!(work);
+        self.round_trips.set(self.round_trips.get() + 1);
         let Ok(done) = self.runtime.block_on(async { timeout(SILENCE, work).await }) else {
             self.interruption.set(Some(Interruption::Lost));
             return Err(Fault::Busy("the database does not answer").into());
@@ -236,6 +391,19 @@ async fn in_turn(works: Vec<Pending>) -> Result<(), Error> {
 
 fn as_sql<'a>(value: &'a Value<'_>) -> &'a (dyn ToSql + Sync) {
     value
+}
+
+fn array_as_sql(array: &Values) -> &(dyn ToSql + Sync) {
+    array
+}
+
+/// Keeps a prepared statement. Some statements have many variants, so that not all can be kept.
+fn keep(prepared: &RefCell<HashMap<String, Statement>>, sql: &str, statement: &Statement) {
+    let mut prepared = prepared.borrow_mut();
+    if prepared.len() >= PREPARED {
+        prepared.clear();
+    }
+    prepared.insert(sql.to_owned(), statement.clone());
 }
 
 /// The fault for the caller, and the interruption of the transaction, that an error means.
@@ -290,34 +458,5 @@ pub(super) fn words(error: &Error) -> String {
         (Some(said), _) => format!("{} ({})", said.message(), said.code().code()),
         (None, Some(source)) => format!("{error}: {source}"),
         (None, None) => error.to_string(),
-    }
-}
-
-/// Translates `?1` parameters to PostgreSQL's `$1`. As in SQLite, a `?` without a number gets the next
-/// number after the greatest before it.
-fn numbered(sql: &str) -> String {
-    let mut text = String::with_capacity(sql.len() + 8);
-    let (mut greatest, mut rest) = (0, sql);
-    while let Some((before, after)) = rest.split_once('?') {
-        let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let number = after[..digits].parse().unwrap_or(greatest + 1);
-        greatest = greatest.max(number);
-        text += before;
-        text += &format!("${number}");
-        rest = &after[digits..];
-    }
-    text + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_numbered_as_sqlite_numbers_them() {
-        assert_eq!(numbered("select 1"), "select 1");
-        assert_eq!(numbered("a = ?1 and b = ?12 or c = ?2"), "a = $1 and b = $12 or c = $2");
-        assert_eq!(numbered("a = ? and b = ? limit ?"), "a = $1 and b = $2 limit $3");
-        assert_eq!(numbered("a = ?3 and b = ?"), "a = $3 and b = $4");
     }
 }

@@ -1,11 +1,12 @@
 //! A writer thread of PostgreSQL and its group commit.
 //!
 //! Beyond what [`crate::store::writer`] does for SQLite, it locks the debates and documents of a batch
-//! before it reads them, notifies other servers in the same transaction, repeats the batch after a
-//! conflict with another transaction, and finds out whether a commit succeeded whose answer was lost.
-//! So a request may run more than once; the record recognizes it by its id.
+//! before it reads them, runs requests together in waves, notifies other servers in the same
+//! transaction, repeats the batch after a conflict with another transaction, and finds out whether a
+//! commit succeeded whose answer was lost. So a request may run more than once; the record recognizes it
+//! by its id.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -13,8 +14,9 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::session::{Interruption, PostgresSession};
+use super::wave::{Progress, Values};
 use super::{Connector, Notice, PeerListener};
-use crate::store::db::{Db, values};
+use crate::store::db::{Db, Value, values};
 use crate::store::writer::{Job, LockKey};
 use crate::{Failure, Fault};
 
@@ -27,13 +29,31 @@ const SLOTS: i32 = super::LOCKS;
 /// The most bytes in one notification; PostgreSQL allows 7,999.
 const NOTIFICATION: usize = 7_000;
 
+/// The plans of a writing session. Its statements look rows up by their keys, also in a small table:
+/// PostgreSQL keeps a plan while the table grows.
+const PLANS: &str = "set enable_seqscan = off; set enable_hashjoin = off;
+    set enable_mergejoin = off; set jit = off";
+
 /// A writer thread of PostgreSQL, with its session.
 #[derive(Debug)]
 pub(in crate::store) struct PostgresWriter {
     connector: Arc<Connector>,
     session: Option<PostgresSession>,
+    /// How many batches it has begun.
+    batches: u64,
     /// Whether a commit may have gone unannounced.
     owes_notice: bool,
+    /// How often it has waited for the database.
+    round_trips: u64,
+}
+
+/// How the requests of a batch run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    /// In waves.
+    Together,
+    /// One after the other, each behind a savepoint: if one is at fault, the others are written.
+    EachAlone,
 }
 
 /// Why a batch was not committed.
@@ -51,7 +71,12 @@ enum BatchError {
 
 impl PostgresWriter {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        PostgresWriter { connector, session: None, owes_notice: false }
+        PostgresWriter { connector, session: None, batches: 0, owes_notice: false, round_trips: 0 }
+    }
+
+    /// How often it has waited for the database since the last call.
+    pub(in crate::store) fn round_trips(&mut self) -> u64 {
+        std::mem::take(&mut self.round_trips)
     }
 
     /// Runs the batch in one transaction. After an error nothing of it was acknowledged. It is not in
@@ -63,6 +88,7 @@ impl PostgresWriter {
         peers: &OnceLock<Arc<dyn PeerListener>>,
     ) -> Result<(), Fault> {
         let mut unsure = false;
+        let mut run = Run::Together;
         for attempt in 1..=TRIES {
             let session = match self.session.take().filter(PostgresSession::is_open) {
                 Some(session) => session,
@@ -79,8 +105,18 @@ impl PostgresWriter {
             {
                 peers.notify(Notice::Anything);
             }
+            self.batches += 1;
+            if self.batches.is_power_of_two() {
+                // It keeps plans for tables as small as they were when it made them.
+                session.command("discard plans");
+            }
             session.set_unsure(unsure);
-            match run_all(&session, batch, self.connector.server, attempt == TRIES) {
+            if attempt == TRIES {
+                run = Run::EachAlone;
+            }
+            let done = run_all(&session, batch, self.connector.server, run, attempt == TRIES);
+            self.round_trips += session.round_trips();
+            match done {
                 Ok(()) => {
                     self.session = Some(session);
                     return Ok(());
@@ -92,6 +128,13 @@ impl PostgresWriter {
                     let pause =
                         u64::from(attempt) * (1 + u64::from(Uuid::now_v7().as_bytes()[15] % 8));
                     thread::sleep(Duration::from_millis(pause));
+                }
+                Err(BatchError::Failed(Fault::Refused(_) | Fault::Storage(_)))
+                    if run == Run::Together =>
+                {
+                    // One request is at fault. Alone, each gets its own answer.
+                    self.session = rolled_back(session);
+                    run = Run::EachAlone;
                 }
                 Err(BatchError::Failed(fault)) => {
                     self.session = rolled_back(session);
@@ -118,6 +161,7 @@ impl PostgresWriter {
                 break;
             }
         }
+        session.command(PLANS);
         Ok(session)
     }
 }
@@ -126,14 +170,92 @@ fn run_all(
     session: &PostgresSession,
     batch: &mut [Box<dyn Job>],
     server: Uuid,
+    run: Run,
     last: bool,
 ) -> Result<(), BatchError> {
     session.command("begin");
     lock(session, batch).map_err(|failure| stopped(session, failure, false))?;
+    let alone = match run {
+        Run::Together => {
+            let alone = run_waves(session, batch);
+            session.leave_wave();
+            alone?
+        }
+        Run::EachAlone => (0..batch.len()).collect(),
+    };
+    run_alone(session, batch, &alone, last)?;
+    for payload in notifications(server, batch.iter().filter_map(|job| job.notice())) {
+        let notify = Db::Postgres(session).run("select pg_notify('aw', ?1)", values![payload]);
+        notify.map_err(|failure| stopped(session, failure, false))?;
+    }
+    // If an earlier statement fails, PostgreSQL rolls back instead.
+    session.command("commit");
+    session.settle().map_err(|failure| stopped(session, failure, true))
+}
+
+/// Runs the requests in waves, and sends their writes. Returns those that must run alone afterwards.
+fn run_waves(
+    session: &PostgresSession,
+    batch: &mut [Box<dyn Job>],
+) -> Result<Vec<usize>, BatchError> {
     let db = Db::Postgres(session);
-    for job in batch.iter_mut() {
+    let (mut alone, mut held_up) = (Vec::new(), HashSet::new());
+    let mut rest: Vec<usize> = (0..batch.len()).collect();
+    while !rest.is_empty() {
+        let (mut wave, mut later, mut taken) = (Vec::new(), Vec::new(), HashSet::new());
+        for place in rest {
+            match batch[place].about() {
+                LockKey::Nothing => alone.push(place),
+                // It comes after an earlier request of the same debate or document.
+                key if held_up.contains(&key) => alone.push(place),
+                key if taken.insert(key) => wave.push(place),
+                LockKey::Debate(_) | LockKey::Document(_) => later.push(place),
+            }
+        }
+        session.begin_wave();
+        while !wave.is_empty() {
+            let mut waiting = Vec::new();
+            for place in wave {
+                let done = batch[place].run(&db);
+                match session.end_run(done.is_ok()) {
+                    Progress::Done => match done {
+                        // Only this request is at fault; the others of the batch are written.
+                        Ok(()) | Err(Fault::Refused(_) | Fault::Damaged(_)) => {}
+                        Err(fault) => return Err(BatchError::Failed(fault)),
+                    },
+                    Progress::Waiting => waiting.push(place),
+                    Progress::Alone => {
+                        held_up.insert(batch[place].about());
+                        alone.push(place);
+                    }
+                }
+            }
+            if !waiting.is_empty() {
+                session.ask_questions().map_err(|failure| stopped(session, failure, false))?;
+            }
+            wave = waiting;
+        }
+        session.end_wave().map_err(|failure| stopped(session, failure, false))?;
+        rest = later;
+    }
+    alone.sort_unstable();
+    if !alone.is_empty() {
+        session.settle().map_err(|failure| stopped(session, failure, false))?;
+    }
+    Ok(alone)
+}
+
+/// Runs these requests one after the other.
+fn run_alone(
+    session: &PostgresSession,
+    batch: &mut [Box<dyn Job>],
+    alone: &[usize],
+    last: bool,
+) -> Result<(), BatchError> {
+    let db = Db::Postgres(session);
+    for place in alone {
         session.command("savepoint request");
-        let Err(fault) = job.run(&db) else {
+        let Err(fault) = batch[*place].run(&db) else {
             session.command("release savepoint request");
             continue;
         };
@@ -154,13 +276,7 @@ fn run_all(
             fault => return Err(BatchError::Failed(fault)),
         }
     }
-    for payload in notifications(server, batch.iter().filter_map(|job| job.notice())) {
-        db.run("select pg_notify('aw', ?1)", values![payload])
-            .map_err(|failure| stopped(session, failure, false))?;
-    }
-    session.settle().map_err(|failure| stopped(session, failure, false))?;
-    session.command("commit");
-    session.settle().map_err(|failure| stopped(session, failure, true))
+    Ok(())
 }
 
 /// Locks the debates and documents of the batch, always in the same order. A row that does not exist
@@ -169,8 +285,8 @@ fn lock(session: &PostgresSession, batch: &[Box<dyn Job>]) -> Result<(), Failure
     let (mut debates, mut documents) = (BTreeSet::new(), BTreeSet::new());
     for job in batch {
         match job.about() {
-            LockKey::Debate(id) => drop(debates.insert(*id.uuid().as_bytes())),
-            LockKey::Document(id) => drop(documents.insert(*id.uuid().as_bytes())),
+            LockKey::Debate(id) => drop(debates.insert(id.uuid())),
+            LockKey::Document(id) => drop(documents.insert(id.uuid())),
             LockKey::Nothing => {}
         }
     }
@@ -179,8 +295,8 @@ fn lock(session: &PostgresSession, batch: &[Box<dyn Job>]) -> Result<(), Failure
         (documents, "select 1 from documents where id = any(?1) order by id for no key update"),
     ] {
         if !ids.is_empty() {
-            let ids: Vec<&[u8]> = ids.iter().map(<[u8; 16]>::as_slice).collect();
-            session.ask(sql, &[&ids])?;
+            let ids: Values = ids.into_iter().map(Value::Id).collect();
+            session.run_with_arrays(sql, vec![ids])?;
         }
     }
     Ok(())
