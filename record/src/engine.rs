@@ -12,6 +12,7 @@ use aw_core::{
     DocumentId, Hash, Ledger, Move, PointId, RequestId, Role, Said, Seq, Standing, Time, Via,
     WorkLabel,
 };
+use futures_util::future::poll_immediate;
 use jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -239,9 +240,14 @@ impl Engine {
         &self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'static,
     ) -> Result<T, Failure> {
-        let written = tokio::spawn(work)
-            .await
-            .unwrap_or_else(|died| Err(Fault::Storage(format!("a write died: {died}")).into()));
+        let mut work = Box::pin(work);
+        // Often it ends at once, on this thread. Otherwise it goes on in a task of its own.
+        let written = match poll_immediate(&mut work).await {
+            Some(written) => written,
+            None => tokio::spawn(work)
+                .await
+                .unwrap_or_else(|died| Err(Fault::Storage(format!("a write died: {died}")).into())),
+        };
         self.noted(written)
     }
 

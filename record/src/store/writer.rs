@@ -1,6 +1,8 @@
 //! The writer threads and their group commit.
 //!
-//! SQLite has one writer thread, [`SqliteWriter`]; PostgreSQL has several, in `postgres/writer.rs`.
+//! SQLite has one writer, [`SqliteWriter`], and one thread; PostgreSQL has several, in
+//! `postgres/writer.rs`. A caller that finds SQLite's writer idle uses it itself, because passing a
+//! request to another thread and back takes longer than writing it.
 //!
 //! A writer takes all queued requests, runs them in one transaction, commits once, and only then
 //! answers them all. That includes refusals, because a refusal may depend on a write of the same
@@ -12,13 +14,15 @@ use std::fmt;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use aw_core::{DebateId, DocumentId};
 use rusqlite::Connection;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::block_in_place;
 
 use super::condition::{Condition, Depth, examine};
 use super::db::{Db, values};
@@ -35,6 +39,8 @@ pub(super) struct Writer {
     threads: Mutex<Vec<JoinHandle<()>>>,
     written: Arc<Counts>,
     peers: Arc<OnceLock<Arc<dyn PeerListener>>>,
+    /// The writer of a SQLite file.
+    sqlite: Option<Arc<Mutex<SqliteWriter>>>,
 }
 
 impl fmt::Debug for Writer {
@@ -49,12 +55,15 @@ struct Counts {
     batches: AtomicU64,
     requests: AtomicU64,
     round_trips: AtomicU64,
+    /// Whether several requests shared the newest batch.
+    shared: AtomicBool,
 }
 
 impl Counts {
     fn add(&self, requests: usize) {
         self.batches.fetch_add(1, Ordering::Relaxed);
         self.requests.fetch_add(requests as u64, Ordering::Relaxed);
+        self.shared.store(requests > 1, Ordering::Relaxed);
     }
 }
 
@@ -80,14 +89,16 @@ impl Writer {
             Err(_) => None,
         };
         let writer = SqliteWriter { path: path.to_owned(), db, file, condition, trouble: None };
+        let writer = Arc::new(Mutex::new(writer));
         let written = Arc::<Counts>::default();
-        let counts = written.clone();
-        let threads = vec![start(move || writer.work(waiting, &counts))];
+        let (used, counts) = (writer.clone(), written.clone());
+        let threads = vec![start(move || work(&used, waiting, &counts))];
         Ok(Writer {
             jobs: Mutex::new(Some(jobs)),
             threads: Mutex::new(threads),
             written,
             peers: Arc::default(),
+            sqlite: Some(writer),
         })
     }
 
@@ -102,7 +113,7 @@ impl Writer {
             start(move || work_in_turn(writer, &waiting, &counts, &peers))
         });
         let threads = Mutex::new(threads.collect());
-        Writer { jobs: Mutex::new(Some(jobs)), threads, written, peers }
+        Writer { jobs: Mutex::new(Some(jobs)), threads, written, peers, sqlite: None }
     }
 
     /// Sets the receiver to notify when a commit may have gone unannounced.
@@ -132,9 +143,30 @@ impl Writer {
         let Some(jobs) = unpoisoned(&self.jobs).clone() else {
             return Err(Fault::Busy("the server is stopping").into());
         };
-        jobs.try_send(job).map_err(|_| Fault::Busy("too many writes are waiting"))?;
+        if let Some(job) = self.write_here(&jobs, job) {
+            jobs.try_send(job).map_err(|_| Fault::Busy("too many writes are waiting"))?;
+        }
         drop(jobs);
         answer.await.map_err(|_| Fault::Storage("the writer died".to_owned()))?
+    }
+
+    /// Writes a request on the calling thread, if the writer is idle; otherwise returns it. The runtime
+    /// continues its other tasks on another thread meanwhile. While requests come from many callers,
+    /// they wait for each other instead, so that they share commits.
+    fn write_here(
+        &self,
+        jobs: &mpsc::Sender<Box<dyn Job>>,
+        job: Box<dyn Job>,
+    ) -> Option<Box<dyn Job>> {
+        let alone =
+            !self.written.shared.load(Ordering::Relaxed) && jobs.capacity() == jobs.max_capacity();
+        let Some(Ok(mut writer)) =
+            self.sqlite.as_ref().filter(|_| alone && may_block()).map(|writer| writer.try_lock())
+        else {
+            return Some(job);
+        };
+        block_in_place(|| writer.write(&mut vec![job], &self.written));
+        None
     }
 
     /// Checks with a test write whether writing works.
@@ -163,6 +195,29 @@ fn start(work: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         .name("aw-writer".to_owned())
         .spawn(work)
         .expect("a thread can be started while the program starts")
+}
+
+/// Whether the runtime of this thread can do without it for a while.
+fn may_block() -> bool {
+    let runtime = Handle::try_current();
+    runtime.is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
+}
+
+/// Takes the queued requests and writes them, until there will be no more.
+fn work(writer: &Mutex<SqliteWriter>, mut waiting: mpsc::Receiver<Box<dyn Job>>, written: &Counts) {
+    let mut batch = Vec::with_capacity(BATCH);
+    while let Some(first) = waiting.blocking_recv() {
+        batch.push(first);
+        // While a caller uses the writer, more requests arrive for this batch.
+        let mut writer = unpoisoned(writer);
+        while batch.len() < BATCH
+            && let Ok(next) = waiting.try_recv()
+        {
+            batch.push(next);
+        }
+        writer.write(&mut batch, written);
+    }
+    unpoisoned(writer).finish();
 }
 
 /// Takes all queued requests and writes them. Meanwhile the next writer may take newer ones.
@@ -272,7 +327,7 @@ where
     }
 }
 
-/// The writer thread of a SQLite file.
+/// The writer of a SQLite file.
 struct SqliteWriter {
     path: PathBuf,
     db: Option<Connection>,
@@ -284,23 +339,25 @@ struct SqliteWriter {
 }
 
 impl SqliteWriter {
-    fn work(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>, written: &Counts) {
-        let mut batch = Vec::with_capacity(BATCH);
-        while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
-            let committed = self.commit(&mut batch);
-            if let Err(fault) = &committed
-                && self.trouble.replace(fault.clone()).as_ref() != Some(fault)
-            {
-                tracing::error!(%fault, requests = batch.len(), "a batch was not written");
-            }
-            if committed.is_ok() {
-                written.add(batch.len());
-            }
-            for job in batch.drain(..) {
-                job.answer(&committed);
-            }
+    /// Writes the batch and answers its requests.
+    fn write(&mut self, batch: &mut Vec<Box<dyn Job>>, written: &Counts) {
+        let committed = self.commit(batch);
+        if let Err(fault) = &committed
+            && self.trouble.replace(fault.clone()).as_ref() != Some(fault)
+        {
+            tracing::error!(%fault, requests = batch.len(), "a batch was not written");
         }
-        let Some(db) = self.db else { return };
+        if committed.is_ok() {
+            written.add(batch.len());
+        }
+        for job in batch.drain(..) {
+            job.answer(&committed);
+        }
+    }
+
+    /// Closes the database.
+    fn finish(&mut self) {
+        let Some(db) = self.db.take() else { return };
         let folded = match self.condition.check() {
             Ok(()) => checkpoint(&db),
             // A damaged database keeps its log, so that both stay as they were found.
@@ -380,6 +437,7 @@ fn checkpoint(db: &Connection) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::thread::ThreadId;
 
     use tempfile::TempDir;
 
@@ -435,7 +493,7 @@ mod tests {
             answers.push(answer);
         }
         drop(jobs);
-        writer.work(waiting, &Counts::default());
+        work(&Mutex::new(writer), waiting, &Counts::default());
         let received = |mut answer: Answer| match answer.try_recv().expect("an answer was sent") {
             Ok(()) => Ok(()),
             Err(Failure::Fault(fault)) => Err(Some(fault)),
@@ -564,6 +622,51 @@ mod tests {
         let log = fs::metadata(folder.path().join("debate.db-wal")).unwrap();
         assert_eq!(log.len(), 0);
         drop(other);
+    }
+
+    /// The thread on which a request is written, and the one on which it is then answered.
+    async fn threads_of(writer: Arc<Writer>) -> (ThreadId, ThreadId) {
+        let here = || thread::current().id();
+        let written = writer.write(LockKey::Nothing, |_, _| None, move |_| Ok(here())).await;
+        (written.unwrap(), here())
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_caller_that_finds_the_writer_idle_writes_on_its_own_thread() {
+        let (_folder, writer) = writer(None);
+        let path = writer.path.clone();
+        drop(writer);
+        let file = File::open(&path).unwrap();
+        let writer = Arc::new(Writer::start(&path, file, 64, Condition::default()).unwrap());
+        let (written, called) = tokio::spawn(threads_of(writer.clone())).await.unwrap();
+        assert_eq!(written, called);
+
+        // While another uses it, requests wait and then share a batch.
+        let used = writer.sqlite.clone().unwrap();
+        let (locked, is_locked) = oneshot::channel();
+        let (unlock, wait) = std::sync::mpsc::channel::<()>();
+        let using = thread::spawn(move || {
+            let _using = used.lock().unwrap();
+            locked.send(()).unwrap();
+            wait.recv().unwrap();
+        });
+        is_locked.await.unwrap();
+        let before = writer.vitals().batches;
+        let mut waiting = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            waiting.spawn(threads_of(writer.clone()));
+        }
+        let jobs = unpoisoned(&writer.jobs).clone().unwrap();
+        while jobs.max_capacity() - jobs.capacity() < 19 {
+            tokio::task::yield_now().await;
+        }
+        unlock.send(()).unwrap();
+        let threads = waiting.join_all().await;
+        assert!(threads.iter().all(|(written, called)| written != called));
+        using.join().unwrap();
+        assert_eq!(writer.vitals().batches - before, 1);
+        drop(jobs);
+        writer.close().await;
     }
 
     #[tokio::test]
