@@ -10,6 +10,7 @@ pub mod data_dir;
 pub mod files;
 pub mod kit;
 pub mod mcp;
+pub mod notify;
 pub mod policy;
 pub mod process;
 pub mod programs;

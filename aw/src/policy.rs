@@ -78,6 +78,7 @@ commands! {
     DebateIntervention = "debate intervention", Arbitrator;
     DebateRun = "debate run", Person;
     DebateOpen = "debate open", Person;
+    DebateWatch = "debate watch", Person;
     DebateInvite = "debate invite", Person;
     DebateDelete = "debate delete", Person;
     DocsDelete = "docs delete", Person;

@@ -3,6 +3,8 @@
 mod agent_programs;
 mod guard;
 mod limits;
+mod mistakes;
+mod notify;
 mod older;
 mod run;
 
@@ -21,10 +23,12 @@ use serde::Deserialize;
 pub use agent_programs::{is_run_by_agent, is_set_by_agent_program};
 pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
+pub use notify::{NotifySettings, Webhook};
 pub use older::Ignored;
 pub use run::{AgentSettings, RunDefaults, RunSettings};
 
 use agent_programs::agent_program;
+use notify::NotifyConfig;
 
 use crate::data_dir::DataDir;
 
@@ -96,6 +100,8 @@ pub struct ServerSettings {
     pub patience: Duration,
     /// The name of the language that agents debate in.
     pub debate_language: String,
+    /// Who is told when a debate needs a person, or is closed.
+    pub notify: NotifySettings,
 }
 
 /// A setting that cannot be used.
@@ -156,6 +162,7 @@ struct Config {
     debate_language: Option<String>,
     run_keep_days: Option<u64>,
     run: Option<RunDefaults>,
+    notify: Option<NotifyConfig>,
     agents: Option<BTreeMap<String, AgentSettings>>,
 }
 
@@ -212,8 +219,7 @@ impl ServerSettings {
         let limits = limits::settle(&config, &set)?;
 
         let listen = flags.listen.or_else(|| set("AW_LISTEN")).or(config.listen);
-        let listen: SocketAddr =
-            parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
+        let listen = listen_address(listen.as_deref().unwrap_or(USUAL_LISTEN))?;
 
         // The documents in the data folder belong to its own record.
         let mut docstores = match flags.database {
@@ -273,6 +279,7 @@ impl ServerSettings {
             limits,
             patience: patience(set("AW_PATIENCE"), config.patience)?,
             debate_language: language(config.debate_language.as_deref())?,
+            notify: notify::settle(&set, config.notify)?,
         })
     }
 }
@@ -281,6 +288,15 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(name: &str, text: &str) -> Result<
     text.parse().map_err(|error: T::Err| BadSetting::Value {
         name: name.to_owned(),
         why: format!("{text:?}: {error}"),
+    })
+}
+
+/// Parses the address of a server. A name other than `localhost` would have to be looked up, and could mean several.
+fn listen_address(text: &str) -> Result<SocketAddr, BadSetting> {
+    let numbers = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    numbers.as_deref().unwrap_or(text).parse().map_err(|_| BadSetting::Value {
+        name: "listen address".to_owned(),
+        why: format!("{text:?} is no address with a port: write 127.0.0.1:3456 or localhost:3456"),
     })
 }
 
@@ -333,7 +349,7 @@ impl ClientSettings {
     /// Replaces the address of the last server by the default.
     pub fn without_last(mut self) -> Result<Self, BadSetting> {
         if !self.listen_is_set {
-            self.listen = parsed("listen address", USUAL_LISTEN)?;
+            self.listen = listen_address(USUAL_LISTEN)?;
         }
         Ok(self)
     }
@@ -371,7 +387,7 @@ impl ClientSettings {
             None => older::autostart(&set).or(config.autostart).unwrap_or(true),
             Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
         };
-        let listen = parsed("listen address", listen.as_deref().unwrap_or(USUAL_LISTEN))?;
+        let listen = listen_address(listen.as_deref().unwrap_or(USUAL_LISTEN))?;
         Ok(ClientSettings {
             server_url: server_url.map(|url| url.trim_end_matches('/').to_owned()),
             ignored: older::ignored(&set, listen),
@@ -486,16 +502,8 @@ impl Config {
             Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(Config::default()),
             Err(source) => return Err(BadSetting::File { path, source }),
         };
-        toml::from_str(&text).map_err(|error| {
-            // Without the value, which may be a token or a password.
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let number = before.matches('\n').count();
-            let line = text.lines().nth(number).unwrap_or_default();
-            let name = line.split_once('=').map(|(name, _)| format!(" ({})", name.trim()));
-            let (line, name) = (number + 1, name.unwrap_or_default());
-            let why = format!("line {line}{name}: {}", error.message());
-            BadSetting::Value { name: path.display().to_string(), why }
-        })
+        mistakes::read(&text)
+            .map_err(|why| BadSetting::Value { name: path.display().to_string(), why })
     }
 }
 
@@ -569,6 +577,22 @@ mod tests {
         assert_eq!(author(&[("CLAUDECODE", "1"), ("AW_AUTHOR", "Ann")]).as_deref(), Some("Ann"));
         fs::write(home.path().join("config.toml"), "author = 'Bob'").unwrap();
         assert_eq!(author(&[("CLAUDECODE", "1")]).as_deref(), Some("Bob"));
+    }
+
+    #[test]
+    fn a_server_listens_on_localhost_or_says_what_to_write() {
+        let home = tempfile::tempdir().unwrap();
+        let listen = |text: &str| {
+            settle(home.path(), Flags::default(), &[("AW_LISTEN", text)])
+                .map(|set| set.listen.to_string())
+        };
+        assert_eq!(listen("localhost:3456").unwrap(), "127.0.0.1:3456");
+        for wrong in
+            ["localhost", "localhost:", "localhost:99999", "3456", "example.org:80", "localhost:x"]
+        {
+            let why = listen(wrong).unwrap_err().to_string();
+            assert!(why.contains("write 127.0.0.1:3456 or localhost:3456"), "{why}");
+        }
     }
 
     #[test]

@@ -47,6 +47,11 @@ impl fmt::Debug for Token {
     }
 }
 
+/// Whether a text looks like a token.
+pub fn is_token(text: &str) -> bool {
+    text.starts_with(PREFIX)
+}
+
 /// The SHA-256 of a token in a request.
 pub fn digest(token: &str) -> Hash {
     Hash(Sha256::digest(token).into())

@@ -5,6 +5,7 @@
 
 mod document;
 mod live;
+mod notification;
 mod points;
 mod project;
 mod report;
@@ -20,6 +21,7 @@ pub use document::{
     Diff, Document, DocumentList, DocumentListed, KeptVersion, SubmitDocument, Version, VersionList,
 };
 pub use live::{ArgumentEvent, ClientEvent, DebateEvent, ServerEvent};
+pub use notification::{Happening, Notification};
 pub use points::{
     AgreedVersion, AskedPoints, AskedSettings, CheckMove, Checked, Flaw, Ledger, Nearest, OnePoint,
     Point, PointAdvice, PointList, PointSettings, PointTurn, Points, Quote, QuotedPoint, Rounds,

@@ -26,10 +26,10 @@ Teach coding agents to debate
 Usage: aw agent <command>
 
   show        Print the command and the rules of a role, for an agent to read
-  install     Install the kit for Claude Code, Codex, Cursor, Gemini CLI and opencode
+  install     Install the kit for Claude Code, Codex, Cursor and others
   uninstall   Remove the kit, and leave every file as it was
   list        List the installed files, and which have changed
-  doctor      Check that each host has the kit and the tools, and reaches the server
+  doctor      Check that each host has the kit and reaches the server
 
 An agent with a shell needs no installation:
   aw agent show opponent
@@ -42,13 +42,11 @@ aw agent <command> --help has its flags and an example.
 #[command(defer = true, override_help = HELP)]
 pub(super) enum AgentCommand {
     /// Print the command and the rules of a role, for an agent to read
-    #[command(
-        after_help = "Example:\n  aw agent show opponent --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e"
-    )]
+    #[command(after_help = "Example:\n  aw agent show opponent --debate-id 93d8…")]
     Show(show::Show),
     /// Install the kit for agent programs
     #[command(
-        after_help = "It keeps all other text in the files that it edits, and can be run again at any time.\n\nExample:\n  aw agent install codex --user --dry-run --format markdown"
+        after_help = "It keeps all other text in the files that it edits, and can be run again at any time.\n\nExample:\n  aw agent install codex --user --dry-run"
     )]
     Install(install::Install),
     /// Remove the kit, and leave every file as it was
@@ -57,10 +55,10 @@ pub(super) enum AgentCommand {
     )]
     Uninstall(install::Uninstall),
     /// List the installed files, and which have changed
-    #[command(after_help = "Example:\n  aw agent list --format markdown")]
+    #[command(after_help = "Example:\n  aw agent list")]
     List(Shape),
     /// Check that each host has the kit and the tools, and reaches the server
-    #[command(after_help = "Example:\n  aw agent doctor codex --format markdown")]
+    #[command(after_help = "Example:\n  aw agent doctor codex")]
     Doctor(doctor::Doctor),
 }
 

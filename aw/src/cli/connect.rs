@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::background::{self, How};
 use super::human;
-use super::output::CliError;
+use super::output::{CliError, is_person_at};
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::http::Client;
@@ -156,7 +156,13 @@ fn locate(
     if verbose {
         human::note("no server yet: starting one in the background");
     }
-    Ok(ours(background::start(settings, &How::again(settings)?)?.url))
+    let url = background::start(settings, &How::again(settings)?)?.url;
+    if is_person_at(&io::stderr()) {
+        human::note(&format!(
+            "Started a server in the background, at {url}. To stop it: aw server stop"
+        ));
+    }
+    Ok(ours(url))
 }
 
 /// The server that holds the lock of this folder.

@@ -10,6 +10,7 @@ mod run_view;
 mod taken_away;
 mod verify;
 mod wait;
+mod watch;
 mod write;
 
 use std::str::FromStr;
@@ -24,7 +25,7 @@ use super::output::{Answer, CliError, Format, Shown};
 use crate::api::advice::{Advice, Step};
 use crate::api::types::ArgumentIdText;
 pub(super) use crate::code_quotes::LookedUp;
-pub(super) use invite::Invitation;
+pub(super) use invite::{Invitation, to_agent};
 pub(super) use points::{PointOutput, PointsOutput};
 pub(super) use post::{CheckOutput, WriteOutput};
 pub(super) use read::{ContextOutput, TypesOutput};
@@ -32,6 +33,7 @@ pub(super) use run::RunLine;
 use taken_away::{Export, ResultCommand};
 pub(super) use verify::{Walk, in_words};
 pub(super) use wait::WaitOutput;
+pub(super) use watch::{WatchedChange, WatchedEvent};
 
 pub(super) const HELP: &str = "\
 Hold a debate: create it, answer, wait, appeal, rule
@@ -39,12 +41,12 @@ Hold a debate: create it, answer, wait, appeal, rule
 Usage: aw debate <command>
 
 Whole debates
-  run                  Let two agent programs of this machine debate a plan to its end
+  run                  Let two agent programs debate a plan to its end
 
 Proposer and opponent
   create               Open a debate with its MOTION (proposer)
   submit               Answer the other side with a CLAIM
-  wait                 Wait until there is something to do or to read (arbitrator too)
+  wait                 Wait until there is something to do (arbitrator too)
   get-context          Read a debate; with --role, also what to do now
 
 Proposer
@@ -57,11 +59,12 @@ Arbitrator
 
 Everybody
   list                 List debates, the most recently updated first
+  watch                Follow all debates; ring when one needs the arbitrator
   points               List the points of a debate, or show one with its history
   types                List the types of debate, yours included
-  open                 Open a debate's page in the browser, signed in where that is needed
-  invite               Make a token for another person's agent, and print all it needs
-  result               Report how a debate ended: Markdown, a decision record (MADR) or JSON
+  open                 Open a debate's page in the browser, signed in
+  invite               Make a token for another person's agent
+  result               Report how a debate ended: Markdown, MADR or JSON
   export               Save the whole transcript as Markdown, HTML or JSON
   verify               Check that a debate, or the whole record, is unchanged
   delete               Hide a debate for good
@@ -70,11 +73,11 @@ Everybody
 A debate by one command
   aw debate run PLAN.md
 
-A debate, step by step (each answer has the next command in metadata.next_command)
-  aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md
+A debate, step by step (each answer names the next command)
+  aw debate create --title \"One file?\" --type general_debate --file motion.md
   aw debate wait --debate-id 93d8… --role proposer --argument-id 01a1…
-  aw debate submit --debate-id 93d8… --role proposer --target-id 01a2… --file answer.md
-  aw debate request-completion --debate-id 93d8… --target-id 01a4… --file resolution.md
+  aw debate submit --debate-id 93d8… --role proposer --target-id 01a2… -f a.md
+  aw debate request-completion --debate-id 93d8… --target-id 01a4… -f end.md
 
 aw debate <command> --help has its flags and an example.
 ";
@@ -93,17 +96,15 @@ pub(super) enum DebateCommand {
     GenerateId(Shape),
     /// Open a debate with its MOTION (proposer)
     #[command(
-        after_help = "Example:\n  aw debate create --title \"Keep one SQLite file?\" --type coding_plan_debate --file motion.md"
+        after_help = "Example:\n  aw debate create --title \"One file?\" --type general_debate --file motion.md"
     )]
     Create(write::Create),
     /// Read a debate: its motion, newest arguments, rulings and documents
-    #[command(
-        after_help = "Example:\n  aw debate get-context --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e --role opponent"
-    )]
+    #[command(after_help = "Example:\n  aw debate get-context --debate-id 93d8… --role opponent")]
     GetContext(read::GetContext),
     /// Answer the other side with a CLAIM (proposer, opponent)
     #[command(
-        after_help = "The same text to the same target, sent again, is not written twice. A quote with a source line, such as — src/charge.rs:88, is looked up in that file below the working folder.\n\nExample:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… --file claim.md"
+        after_help = "The same text to the same target, sent again, is not written twice. A quote with a source line, such as — src/charge.rs:88, is looked up in that file below the working folder.\n\nExample:\n  aw debate submit --debate-id 93d8… --role opponent --target-id 01a1… -f c.md"
     )]
     Submit(write::Submit),
     /// Wait until there is something to do or to read (every role)
@@ -118,41 +119,46 @@ pub(super) enum DebateCommand {
     Appeal(write::RequestCommand),
     /// Ask to complete the debate: a RESOLUTION (proposer)
     #[command(
-        after_help = "Example:\n  aw debate request-completion --debate-id 93d8… --target-id 01a1… --file resolution.md"
+        after_help = "Example:\n  aw debate request-completion --debate-id 93d8… --target-id 01a1… -f end.md"
     )]
     RequestCompletion(write::RequestCommand),
     /// Rule on what is pending: a ruling binds both sides (arbitrator)
     #[command(
-        after_help = "Example:\n  aw debate ruling --debate-id 93d8… --target-id 01a1… --uphold P2 --dismiss P3,P4 --content \"Option B\""
+        after_help = "Example:\n  aw debate ruling --debate-id 93d8… --uphold P2 --dismiss P3,P4 --content B"
     )]
     Ruling(write::Ruling),
     /// Stop the agents; a ruling must follow (arbitrator)
     #[command(
-        after_help = "The content may be left out.\n\nExample:\n  aw debate intervention --debate-id 93d8… --content \"You are both missing the budget\""
+        after_help = "The content may be left out.\n\nExample:\n  aw debate intervention --debate-id 93d8… --content \"Mind the budget\""
     )]
     Intervention(write::Intervention),
     /// List debates, the most recently updated first
-    #[command(after_help = "Example:\n  aw debate list --pending-first-opponent --format markdown")]
+    #[command(after_help = "Example:\n  aw debate list --pending-first-opponent")]
     List(read::List),
+    /// Follow all debates; ring when one needs the arbitrator
+    #[command(
+        after_help = "A line for each change, or a JSON object a line in a pipe, until Ctrl-C. It looks once a second.\n\nExample:\n  aw debate watch"
+    )]
+    Watch(watch::Watch),
     /// List the points of a debate, or show one with its history
     #[command(
-        after_help = "Without flags it lists the live points, those that block first.\n\nExample:\n  aw debate points --debate-id 93d8… --point P2 --format markdown"
+        after_help = "Without flags it lists the live points, those that block first.\n\nExample:\n  aw debate points --debate-id 93d8… --point P2"
     )]
     Points(points::PointsCommand),
     /// List the types of debate: built in, yours and the project's
-    #[command(after_help = "Example:\n  aw debate types --format markdown")]
+    #[command(after_help = "Example:\n  aw debate types")]
     Types(Shape),
     /// Open a debate's page in the browser, signed in where that is needed
     #[command(after_help = "Example:\n  aw debate open --debate-id 93d8…")]
     Open(read::Open),
     /// Make a token for another person's agent, and print all it needs
     #[command(
-        after_help = "The token is for this debate and this role only. See also aw token list and revoke.\n\nExample:\n  aw debate invite --debate-id 93d8… --role opponent --name \"Codex at An's\" --format markdown"
+        after_help = "The token is for this debate and this role only. See also aw token list and revoke.\n\nExample:\n  aw debate invite --debate-id 93d8… --role opponent --name \"Codex at An's\""
     )]
     Invite(invite::Invite),
     /// Report how a debate ended: Markdown, a decision record (MADR) or JSON
     #[command(
-        after_help = "The report is made from the record alone: every server of the record prints the same bytes. Its last line is for commits.\n\nExample:\n  aw debate result --debate-id 93d8… --wait --format madr --output decision.md"
+        after_help = "The report is made from the record alone: every server of the record prints the same bytes. Its last line is for commits.\n\nExample:\n  aw debate result --debate-id 93d8… --wait --format madr -o decision.md"
     )]
     Result(ResultCommand),
     /// Save the whole transcript as Markdown, HTML or JSON
@@ -202,6 +208,7 @@ impl DebateCommand {
             DebateCommand::Intervention(command) => command.shape.format(),
             DebateCommand::List(command) => command.shape.format(),
             DebateCommand::Points(command) => command.shape.format(),
+            DebateCommand::Watch(command) => command.shape.format(),
             DebateCommand::Open(command) => command.shape.format(),
             DebateCommand::Invite(command) => command.shape.format(),
             DebateCommand::Result(_) | DebateCommand::Export(_) => Format::usual(),
@@ -224,6 +231,7 @@ impl DebateCommand {
             DebateCommand::Intervention(command) => command.run(),
             DebateCommand::List(command) => command.run(),
             DebateCommand::Points(command) => command.run(),
+            DebateCommand::Watch(command) => command.run(),
             DebateCommand::Types(_) => read::types(),
             DebateCommand::Open(command) => command.run(),
             DebateCommand::Invite(command) => command.run(),

@@ -39,7 +39,7 @@ Read
 How it goes
   aw docs create --summary \"Plan, first draft\" --file plan.md
   aw docs submit 0c5a… --summary \"v2: one writer\" --file plan.md
-  aw docs diff 0c5a… --format markdown
+  aw docs diff 0c5a…
 
 An argument cites a document as doc_id=0c5a… (v2).
 aw docs <command> --help has its flags and an example.
@@ -69,7 +69,7 @@ pub(super) enum Docs {
     #[command(after_help = "Example:\n  aw docs history 0c5a44a3-…")]
     History(History),
     /// Show what changed between two versions
-    #[command(after_help = "Example:\n  aw docs diff 0c5a44a3-… --from 1 --to 3 --format markdown")]
+    #[command(after_help = "Example:\n  aw docs diff 0c5a44a3-… --from 1 --to 3")]
     Diff(DiffCommand),
     /// Write a version to a file
     #[command(after_help = "Example:\n  aw docs export 0c5a44a3-… --output plan.md")]
@@ -304,7 +304,15 @@ impl NewVersion {
             metadata: Some(self.metadata()?),
             client_request_id: Some(id.clone()),
         };
-        keep(shape, body, request, done).map_err(|problem| {
+        let kept = keep(shape, body, request, done);
+        if kept.is_ok() {
+            self.text.is_kept();
+        }
+        kept.map_err(|problem| {
+            let problem = match self.text.draft() {
+                Some(path) => problem.with("hint", format!("your text is in {}", path.display())),
+                None => problem,
+            };
             if problem.exit() != SERVER {
                 return problem;
             }

@@ -21,7 +21,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::debate::{ContextOutput, WaitOutput, WriteOutput};
+use super::debate::{
+    ContextOutput, WaitOutput, WatchedChange, WatchedEvent, WriteOutput, to_agent,
+};
 use super::doctor::{Check, Status};
 use super::output::CliError;
 use super::server::LogLines;
@@ -287,6 +289,11 @@ pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
     {
         text.push_str(&points::settings(settings));
     }
+    if paper.is_terminal && argument.kind == Kind::Motion.into() {
+        let to_agent = to_agent(Role::Opponent.as_str(), &output.debate_id);
+        // On one line, so that it can be copied.
+        let _ = writeln!(text, "\n{}\n{to_agent}", paper.bold("Tell the opponent"));
+    }
     if let Some(held) = held.iter().flatten().next() {
         text.push_str(&points::held(held));
     }
@@ -400,6 +407,45 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
         return "There are no such debates.\n".to_owned();
     }
     table(&["title", "state", "last move", "when", "id"], &rows, paper)
+}
+
+/// A change of a debate, in a line that fits. It rings on a terminal when a ruling is needed.
+pub(super) fn watched(change: &WatchedChange, paper: &Paper) -> String {
+    let time: String = change.at.to_string().chars().skip(11).take(8).collect();
+    let state = state_in_words(&change.debate_state, change.outcome.as_ref());
+    let argument = &change.argument;
+    let end =
+        format!("{} {} {}, {state}", word(&argument.role), word(&argument.kind), argument.seq);
+    let is_needed = change.event == WatchedEvent::NeedsArbitrator;
+    let end = if is_needed { format!("{end} {}", change.url) } else { end };
+    let room = paper.columns.saturating_sub(textwrap::core::display_width(&end) + 14).max(20);
+    let title = shown(&change.title).replace(['\n', '\t'], " ");
+    let title = if paper.is_terminal { cut(&title, room) } else { title };
+    let line = format!("{} {}: ", paper.faint(&format!("{time}Z")), paper.bold(&title));
+    match is_needed {
+        true => {
+            let bell = if paper.is_terminal { "\u{7}" } else { "" };
+            format!("{bell}{line}{}", paper.paint(AnsiColor::Yellow.on_default().bold(), &end))
+        }
+        false => line + &end,
+    }
+}
+
+/// A line that is no wider than this.
+pub(super) fn cut(line: &str, width: usize) -> String {
+    if textwrap::core::display_width(line) <= width {
+        return line.to_owned();
+    }
+    let mut cut = String::new();
+    for c in line.chars() {
+        cut.push(c);
+        if textwrap::core::display_width(&cut) >= width {
+            cut.pop();
+            cut.push('…');
+            break;
+        }
+    }
+    cut
 }
 
 /// A list of documents.

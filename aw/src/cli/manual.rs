@@ -3,11 +3,15 @@
 use std::fs;
 use std::path::PathBuf;
 
+use aw_core::{Role, State};
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use serde_json::json;
 
 use super::human;
 use super::output::{Answer, CliError, Shown};
+use crate::kit::host::Host;
+use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Completions {
@@ -25,10 +29,98 @@ pub(super) struct Man {
 
 impl Completions {
     pub(super) fn run(self, mut command: clap::Command) -> Result<Shown, CliError> {
+        // What is otherwise put together only when it is typed.
+        command.build();
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut command, "aw", &mut script);
-        Ok(Shown::Raw(script))
+        clap_complete::generate(self.shell, &mut offering(command), "aw", &mut script);
+        let script = String::from_utf8_lossy(&script);
+        let script = match self.shell {
+            Shell::Bash => format!("{script}{BASH}"),
+            Shell::Fish => format!("{script}{FISH}"),
+            Shell::Zsh => {
+                let script = script
+                    .replace(":DEBATE:_default", ":DEBATE:_aw_debates")
+                    .replace(":DOCUMENT:_default", ":DOCUMENT:_aw_documents")
+                    .replace(" -- The document:_default", " -- The document:_aw_documents");
+                script.replacen("#compdef aw\n", &format!("#compdef aw\n{ZSH}"), 1)
+            }
+            _ => script.into_owned(),
+        };
+        Ok(Shown::Raw(script.into_bytes()))
     }
+}
+
+/// Asks for debates and documents, with their titles where there are several to choose from.
+const BASH: &str = r#"
+_aw_offer() {
+    local id title offers=() cur="${COMP_WORDS[COMP_CWORD]}"
+    while IFS=$'\t' read -r id title; do
+        [[ "$id" == "$cur"* ]] && offers+=("$id  $title")
+    done < <(aw complete "$1" 2>/dev/null)
+    if (( ${#offers[@]} == 1 )); then
+        COMPREPLY=("${offers[0]%%  *}")
+    else
+        COMPREPLY=("${offers[@]}")
+    fi
+}
+
+_aw_with_ids() {
+    local before="${COMP_WORDS[COMP_CWORD-1]}" family="${COMP_WORDS[1]}"
+    case "$before" in
+        --debate-id|--debate|--resume|--stop)
+            _aw_offer debates
+            return ;;
+        get|submit|history|diff|export|delete|restore)
+            if [[ "$family" == docs && "$COMP_CWORD" == 3 && "${COMP_WORDS[COMP_CWORD]}" != -* ]]; then
+                _aw_offer documents
+                return
+            fi ;;
+    esac
+    _aw "$@"
+}
+
+complete -F _aw_with_ids -o nosort -o bashdefault -o default aw 2>/dev/null ||
+    complete -F _aw_with_ids -o bashdefault -o default aw
+"#;
+
+const FISH: &str = r#"
+complete -c aw -l debate-id -l debate -x -a '(aw complete debates 2>/dev/null)'
+complete -c aw -n '__fish_seen_subcommand_from docs; and __fish_seen_subcommand_from get submit history diff export delete restore' -f -a '(aw complete documents 2>/dev/null)'
+"#;
+
+const ZSH: &str = r#"
+_aw_offer() {
+    local id title
+    local -a offers
+    while IFS=$'\t' read -r id title; do
+        offers+=("$id:$title")
+    done < <(aw complete "$1" 2>/dev/null)
+    _describe "$1" offers
+}
+_aw_debates() { _aw_offer debates }
+_aw_documents() { _aw_offer documents }
+"#;
+
+/// The command with the words that a shell offers for its arguments. The server and the command itself judge what
+/// is typed: they know more words than these.
+fn offering(command: clap::Command) -> clap::Command {
+    let words: fn(&str) -> Vec<&'static str> = |id| match id {
+        "role" => Role::ALL.iter().map(|role| role.as_str()).collect(),
+        "state" => State::ALL.iter().map(|state| state.as_str()).collect(),
+        "debate_type" => BuiltIn::ALL.map(BuiltIn::name).to_vec(),
+        "resolution_policy" => vec!["auto", "arbitrator"],
+        "blocking" => vec!["critical", "major"],
+        "lang" => Language::ALL.map(Language::as_str).to_vec(),
+        "host" => Host::ALL.map(Host::as_str).into_iter().chain(["all"]).collect(),
+        _ => Vec::new(),
+    };
+    let command =
+        command.mut_args(|arg| match (arg.get_id().as_str(), words(arg.get_id().as_str())) {
+            ("debate_id" | "debate" | "resume" | "stop", _) => arg.value_name("DEBATE"),
+            (_, words) if words.is_empty() => arg,
+            (_, words) => arg.value_parser(PossibleValuesParser::new(words)),
+        });
+    command.mut_subcommands(offering)
 }
 
 impl Man {

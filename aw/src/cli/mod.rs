@@ -9,11 +9,13 @@ mod allocator;
 mod background;
 mod backup;
 mod browser;
+mod complete;
 mod connect;
 mod debate;
 mod demo;
 mod docs;
 mod doctor;
+mod editor;
 mod human;
 mod manual;
 mod mcp;
@@ -45,19 +47,19 @@ Two coding agents debate a plan until it holds.
 Usage: aw <command>
 
 See it
-  demo          Play a whole debate between two scripted agents, on a throw-away server
+  demo          Play a debate of two scripted agents, on a throw-away server
   doctor        Check the installation and say how to fix problems
 
-Debate
-  debate        Run a whole debate, or create, answer, wait, rule       aw debate --help
-  docs          Keep long texts as documents in versions                aw docs --help
-  agent         Teach coding agents to debate: show, install, doctor    aw agent --help
-  mcp           The same moves as tools, for agents that speak MCP      aw mcp --help
+Debate (aw debate --help and so on)
+  debate        Run a whole debate, or create, answer, wait, rule
+  docs          Keep long texts as documents in versions
+  agent         Teach coding agents to debate: show, install, doctor
+  mcp           The same moves as tools, for agents that speak MCP
 
 Server (started by itself when a command needs it)
-  server        Start, stop, status, logs, backup                       aw server --help
+  server        Start, stop, status, logs, backup
   serve         Run it in the foreground
-  token         Say who may take part: create, list, revoke             aw token --help
+  token         Say who may take part: create, list, revoke
 
 Shell
   completions   Completions for bash, zsh or fish
@@ -66,12 +68,13 @@ Shell
 Options
   -h, --help      This page, or that of a command
   -V, --version   The version
-  --format        json or markdown: by default markdown on a terminal, and json in a pipe
-                  or for an agent; AW_FORMAT, or format in config.toml, sets another
+  --format        json or markdown: by default markdown for a person at a
+                  terminal, else json; AW_FORMAT or config.toml sets another
 
 A JSON answer is one object that says what to run next (metadata.next_command).
-Exit codes: 0 done, 2 not found, 3 server, 4 input, 5 not allowed now, 6 authentication;
-of a run also 7 undecided, 8 an agent failed, 9 closed with blocking points left open.
+Exit codes: 0 done, 2 not found, 3 server, 4 input, 5 not allowed now,
+6 authentication; of a run also 7 undecided, 8 an agent failed, 9 closed with
+blocking points left open.
 
 First debate
   aw debate run PLAN.md
@@ -79,7 +82,7 @@ First debate
 
 /// Two coding agents debate a plan until it holds
 #[derive(Debug, Parser)]
-#[command(name = "aw", bin_name = "aw", version, override_help = HELP)]
+#[command(name = "aw", bin_name = "aw", version, override_help = HELP, max_term_width = 80)]
 struct Typed {
     #[command(subcommand)]
     command: Command,
@@ -107,7 +110,7 @@ enum Command {
     )]
     Mcp(mcp::McpCommand),
     /// Check the installation and say how to fix problems
-    #[command(after_help = "Example:\n  aw doctor --format markdown")]
+    #[command(after_help = "Example:\n  aw doctor")]
     Doctor(debate::Shape),
     /// Play a whole debate between two scripted agents, on a throw-away server
     #[command(after_help = "Example:\n  aw demo")]
@@ -120,6 +123,9 @@ enum Command {
     /// Print the manual page, or write all of them into a folder
     #[command(after_help = "Example:\n  aw man --output ~/.local/share/man/man1")]
     Man(manual::Man),
+    /// Print what a shell offers for a word
+    #[command(name = complete::NAME, hide = true)]
+    Complete(complete::Complete),
     /// Lead the process group of an agent program
     #[command(name = run::HELPER, hide = true)]
     LeadGroup(LeadGroup),
@@ -160,6 +166,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return run::helper::lead(&prompt, &program);
         }
         Command::Mcp(mcp) => return mcp.run(),
+        Command::Complete(complete) => return complete.run(),
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),
         Command::Docs(command) => (command.format(), command.run()),
@@ -212,7 +219,10 @@ fn with_format_last(mut arguments: Vec<OsString>) -> Vec<OsString> {
             taken => moved.extend(arguments.drain(at..(at + taken).min(arguments.len()))),
         }
     }
-    arguments.splice(at..at, moved);
+    // Without a command there is nothing to show in a format.
+    if words >= 2 {
+        arguments.splice(at..at, moved);
+    }
     arguments
 }
 
@@ -236,7 +246,8 @@ fn wrong_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
     let help = format!("{named} --help");
     if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let all = command.get_subcommands().map(clap::Command::get_name);
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let all = shown.map(clap::Command::get_name);
         let all: Vec<&str> = all.filter(|name| *name != "help").collect();
         let message = format!("{named} wants a command: {}", all.join(", "));
         return show(Err(CliError::input(message).suggest(help)), Format::Json);

@@ -20,6 +20,7 @@ use crate::api::error::{INPUT, SERVER};
 use crate::data_dir::{Running, Started};
 use crate::kit::types::Shelves;
 use crate::mcp::{Defaults, TypeSource};
+use crate::notify;
 use crate::process;
 use crate::server::{self, Setup, Stop};
 use crate::settings::{BadSetting, Flags, Key, ServerSettings, environment, reachable};
@@ -114,6 +115,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         limits,
         patience,
         debate_language,
+        notify,
     } = settings;
     for ignored in ignored {
         tracing::warn!("{}. {}", ignored.what, ignored.instead);
@@ -124,6 +126,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         guard.keys.push(Key::of_administrator(&home.make_admin_token()?));
     }
     let wants_token = guard.wants_token;
+    let public = guard.public.first().map(|url| url.origin().to_owned());
     raise_file_limit();
     let held = if apart { None } else { Some(home.hold()?) };
     // First the port, then the file: the process that has the port may be at work on the file.
@@ -158,6 +161,8 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
             ..Defaults::default()
         },
     });
+    let page = public.unwrap_or_else(|| format!("http://{}", reachable(address)));
+    notify::start(engine.clone(), notify, page);
     // A program that reads the address may stop the server at once.
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);

@@ -41,7 +41,7 @@ Look after it
   migrate   Move the record from SQLite to PostgreSQL, or back
 
 For instance
-  aw server status --format markdown
+  aw server status
   aw server backup ~/debates.db
 
 aw server <command> --help has its flags and an example.
@@ -65,7 +65,7 @@ pub(super) enum ServerCommand {
     )]
     Restart(Start),
     /// Show whether it runs, where, since when, and its health
-    #[command(after_help = "Example:\n  aw server status --format markdown")]
+    #[command(after_help = "Example:\n  aw server status")]
     Status(Shape),
     /// Show the end of its log
     #[command(after_help = "Example:\n  aw server logs --lines 200")]
@@ -80,7 +80,7 @@ pub(super) enum ServerCommand {
     Restore(Restore),
     /// Move the record from SQLite to PostgreSQL, or back
     #[command(
-        after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/.aweave/db/debate.db --to postgres://aw:secret@db.example.org/aw"
+        after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/debate.db --to postgres://aw@db.example.org/aw"
     )]
     Migrate(Migrate),
 }

@@ -1,11 +1,13 @@
-//! Where a text comes from: a file, the command line, or stdin.
+//! Where a text comes from: a file, the command line, stdin, or the editor of a person at a terminal.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::{self, ErrorKind, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::next_command::CommandLine;
-use super::output::CliError;
+use super::editor;
+use super::next_command::{CommandLine, YOUR_TEXT};
+use super::output::{CliError, is_person_at};
 use crate::api::error::Code;
 
 /// The longest text that is repeated on a command line.
@@ -17,7 +19,7 @@ const EXACTLY_ONE: &str = "Give exactly one of --file PATH, --content TEXT and -
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Content (exactly one)")]
 pub(super) struct TextInput {
-    /// Read the text from this file
+    /// Read the text from this file; - is stdin
     #[arg(long, short, value_name = "PATH")]
     pub(super) file: Option<PathBuf>,
     /// The text itself
@@ -26,13 +28,54 @@ pub(super) struct TextInput {
     /// Read the text from stdin
     #[arg(long)]
     pub(super) stdin: bool,
+    /// The file that was written in an editor.
+    #[arg(skip)]
+    edited: OnceCell<PathBuf>,
 }
 
 impl TextInput {
     /// The text, which must be given.
     pub(super) fn read(&self) -> Result<String, CliError> {
-        self.read_optional()?
-            .ok_or_else(|| CliError::input("there is no content").suggest(EXACTLY_ONE))
+        if let Some(text) = self.read_optional()? {
+            return Ok(text);
+        }
+        let missing = || CliError::input("there is no content").suggest(EXACTLY_ONE);
+        if !is_person_at(&io::stdin()) || !is_person_at(&io::stderr()) {
+            return Err(missing());
+        }
+        let Some(editor) = editor::Editor::chosen()? else {
+            return Err(
+                missing().suggest(format!("{EXACTLY_ONE}, or set EDITOR to write it there"))
+            );
+        };
+        let (path, text) = editor.write()?;
+        // A person writes once in the life of a command.
+        let _ = self.edited.set(path);
+        Ok(text)
+    }
+
+    /// Where a text of which nothing was kept can be found again: the file that was given or edited, else a
+    /// placeholder.
+    pub(super) fn place(&self) -> String {
+        let path = self.edited.get().or(self.path());
+        path.map_or_else(|| YOUR_TEXT.to_owned(), |path| path.display().to_string())
+    }
+
+    /// The file that was edited, while it is needed: until the text is in the record.
+    pub(super) fn draft(&self) -> Option<&Path> {
+        self.edited.get().map(PathBuf::as_path)
+    }
+
+    /// Removes the file that was edited: its text is in the record.
+    pub(super) fn is_kept(&self) {
+        if let Some(path) = self.edited.get() {
+            editor::discard(path);
+        }
+    }
+
+    /// The file that was given, unless it is stdin.
+    fn path(&self) -> Option<&PathBuf> {
+        self.file.as_ref().filter(|path| *path != Path::new("-"))
     }
 
     /// The text, which may be left out.
@@ -41,7 +84,7 @@ impl TextInput {
         if given.iter().filter(|given| **given).count() > 1 {
             return Err(CliError::input("there is more than one content").suggest(EXACTLY_ONE));
         }
-        if let Some(path) = &self.file {
+        if let Some(path) = self.path() {
             let bytes = fs::read(path).map_err(|error| match error.kind() {
                 ErrorKind::NotFound => CliError::new(
                     Code::FileNotFound,
@@ -56,7 +99,7 @@ impl TextInput {
             })?;
             return utf8(bytes, &path.display().to_string()).map(Some);
         }
-        if self.stdin {
+        if self.stdin || self.file.is_some() {
             let mut bytes = Vec::new();
             io::stdin()
                 .read_to_end(&mut bytes)
@@ -68,7 +111,7 @@ impl TextInput {
 
     /// The line with this text, in the way it was given.
     pub(super) fn repeated(&self, line: CommandLine, text: &str) -> CommandLine {
-        match (&self.file, &self.content) {
+        match (self.edited.get().or(self.path()), &self.content) {
             (Some(path), _) => line.flag("--file", &path.display().to_string()),
             (None, Some(content)) => line.flag("--content", content),
             // What came through a pipe is gone, so it is repeated, if a command line holds it.

@@ -14,6 +14,7 @@ use super::output::{Answer, CliError, Format, Shown};
 use super::session::Session;
 use crate::api::client::{self, Reply};
 use crate::api::types::{CreateToken, NewToken, Seat, Stamp};
+use crate::token;
 
 pub(super) const HELP: &str = "\
 Create, list and revoke tokens, which say who may take part
@@ -25,13 +26,14 @@ Usage: aw token <command>
   revoke    Revoke a token: the server refuses it from then on
 
 For instance
-  aw token create --role opponent --debate 93d8… --name \"Codex at An's\" --expires 30d
+  aw token create --role opponent --debate 93d8… --name An --expires 30d
   aw debate invite --debate-id 93d8… --role opponent
 
 The second makes a token too, and prints all that another person needs with it.
-A server asks for tokens when it was started with --auth, or with auth = \"required\" in its
-config.toml, and always when it can be reached from other machines. Its administrator needs none:
-aw finds that token in the data folder.
+A server asks for tokens when it was started with --auth, or with
+auth = \"required\" in its config.toml, and always when it can be reached from
+other machines. Its administrator needs none: aw finds that token in the data
+folder.
 aw token <command> --help has its flags and an example.
 ";
 
@@ -45,14 +47,16 @@ const ASKS_NOBODY: &str =
 pub(super) enum TokenCommand {
     /// Make a token for a role; it is shown only once
     #[command(
-        after_help = "Example:\n  aw token create --role opponent --debate 93d81b1a-0e66-4510-abfd-aa33b26cb82e --expires 30d"
+        after_help = "Example:\n  aw token create --role opponent --debate 93d8… --expires 30d"
     )]
     Create(Create),
     /// List the seats and when they expire; no token is shown
-    #[command(after_help = "Example:\n  aw token list --format markdown")]
+    #[command(after_help = "Example:\n  aw token list")]
     List(Shape),
     /// Revoke a token: the server refuses it from then on
-    #[command(after_help = "Example:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55")]
+    #[command(
+        after_help = "A token that leaked is revoked by itself: only its hash is sent to the server.\n\nExample:\n  aw token revoke 5b0c8e0e-3f0a-4b7e-9d0e-0a4f8a2f1c55"
+    )]
     Revoke(Revoke),
 }
 
@@ -76,7 +80,8 @@ pub(super) struct Create {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Revoke {
-    /// Its id, from aw token list; not the token itself
+    /// Its id, from aw token list, or the token itself
+    #[arg(value_name = "ID")]
     token_id: String,
     #[command(flatten)]
     shape: Shape,
@@ -268,7 +273,12 @@ impl TokenState {
 impl Revoke {
     fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
-        let seat = session.call(&client::revoke_token(&self.token_id))?;
+        // The token itself stays here: its hash names it, and opens nothing.
+        let id = match self.token_id.trim() {
+            token if token::is_token(token) => token::digest(token).to_string(),
+            id => id.to_owned(),
+        };
+        let seat = session.call(&client::revoke_token(&id))?;
         let since = seat.data.revoked_at.map_or(String::new(), |at| at.to_string());
         let message = format!("Token revoked: it opens nothing since {since}");
         let answer = Answer::new(seat, human::fields).message(message);

@@ -236,13 +236,15 @@ impl Voice<'_> {
             typed.join(", ")
         };
         let persons = |command: Command| command.users() == Users::Person;
+        // A command that never ends is no use to an agent, whoever asks for it.
+        let told = |command: Command| persons(command) && command != Command::DebateWatch;
         let mut text = texts
             .commands
             .get(role)
             .replace("{{debate_language}}", self.debate_language)
             .replace("{{yours}}", &commands(&|command| command.is_for(role)))
             .replace("{{others}}", &commands(&|it| !it.is_for(role) && !persons(it)))
-            .replace("{{persons}}", &commands(&persons))
+            .replace("{{persons}}", &commands(&told))
             .replace("{{tools}}", texts.tools.replace("{{role}}", role.as_str()).trim())
             .replace("{{waiting}}", texts.waiting.trim())
             .replace("{{errors}}", texts.errors.trim())

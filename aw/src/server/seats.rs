@@ -1,6 +1,6 @@
 //! `/tokens`: the seats of this server. `/links`: links that sign a browser in.
 
-use aw_core::{SeatName, Time};
+use aw_core::{Hash, SeatName, Time};
 use aw_record::{NewSeat, Pass, SeatRole};
 use axum::http::StatusCode;
 use uuid::Uuid;
@@ -81,7 +81,7 @@ pub(super) async fn list(access: Access) -> JsonResult<TokenList> {
     Ok(Json(Success::new(TokenList { tokens, total, wanted })))
 }
 
-/// Revokes a token.
+/// Revokes a token, which is named by its id or by its SHA-256 in hexadecimal digits.
 #[utoipa::path(
     delete,
     path = "/tokens/{id}",
@@ -93,8 +93,18 @@ pub(super) async fn list(access: Access) -> JsonResult<TokenList> {
     )
 )]
 pub(super) async fn revoke(access: Access, Segment(id): Segment) -> JsonResult<Seat> {
-    let id: Uuid = input::id("token_id", &id)?;
-    let seat = access.administration()?.revoke_seat(id).await?;
+    let administration = access.administration()?;
+    let id: Uuid = match id.parse::<Hash>() {
+        Ok(token) => {
+            let unknown = || {
+                let message = "no valid token of this server has this hash";
+                Problem::input("token_id", message).suggest("See which there are: aw token list")
+            };
+            administration.seat_of(token).await?.ok_or_else(unknown)?.id
+        }
+        Err(_) => input::id("token_id", &id)?,
+    };
+    let seat = administration.revoke_seat(id).await?;
     Ok(Json(Success::new((&seat).into())))
 }
 

@@ -6,6 +6,8 @@ use super::aw::Aw;
 
 /// Every command that there is.
 const COMMANDS: &[&str] = &[
+    "debate run",
+    "debate watch",
     "debate generate-id",
     "debate create",
     "debate get-context",
@@ -57,6 +59,15 @@ const COMMANDS: &[&str] = &[
     "man",
 ];
 
+/// A page of help fits the narrowest usual terminal.
+#[track_caller]
+fn fits(page: &str) {
+    // The line of usage is a command.
+    for line in page.lines().filter(|line| !line.starts_with("Usage: ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
 #[test]
 fn the_pages_of_help_that_come_first() {
     let aw = Aw::new();
@@ -65,6 +76,7 @@ fn the_pages_of_help_that_come_first() {
         typed.push("--help");
         let long = aw.run(&typed);
         assert_eq!((long.code, long.stderr.as_str()), (0, ""));
+        fits(&long.stdout);
         typed.pop();
         typed.push("-h");
         assert_eq!(aw.quietly(&typed).stdout, long.stdout, "-h is the same page");
@@ -82,7 +94,11 @@ fn every_command_has_help_with_an_example() {
         let help = aw.run(&typed);
         assert_eq!(help.code, 0, "{help:?}");
         assert!(help.stdout.contains(&format!("Usage: aw {command}")), "{}", help.stdout);
-        assert!(help.stdout.contains(&format!("Example:\n  aw {command}")), "{}", help.stdout);
+        let example = format!("\n  aw {command}");
+        let (_, examples) = help.stdout.split_once("Example:").expect("there is an example");
+        assert!(examples.starts_with(&example), "{}", help.stdout);
+        assert_eq!(examples.trim().lines().count(), 1, "it is a line: {examples}");
+        fits(&help.stdout);
     }
     aw.transcript("help_of_commands");
 }
@@ -112,6 +128,45 @@ fn completions_are_read_by_their_shells() {
             assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
         }
     }
+}
+
+#[test]
+fn a_shell_offers_words_and_debates_with_their_titles() {
+    let aw = Aw::new();
+    let script = aw.quietly(&["completions", "bash"]).stdout;
+    aw.file("aw.bash", script);
+    let offered = |words: &[&str]| {
+        let before = words[words.len() - 2];
+        let line = format!(
+            "source ./aw.bash; COMP_WORDS=({}); COMP_CWORD={}; _aw_with_ids aw {:?} {before}; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" "),
+            words.len() - 1,
+            words[words.len() - 1],
+        );
+        let shown = aw.settled("bash").args(["-c", &line]).output().unwrap();
+        assert!(shown.stderr.is_empty(), "{shown:?}");
+        String::from_utf8(shown.stdout).unwrap()
+    };
+    assert_eq!(offered(&["aw", "debate", "wait", "--role", "o"]), "opponent\n");
+    assert!(offered(&["aw", "debate", "list", "--state", ""]).contains("AWAITING_OPPONENT\n"));
+    assert!(offered(&["aw", "debate", "create", "--type", ""]).contains("general_debate\n"));
+    // Nothing runs yet, and a key starts nothing.
+    assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", ""]), "\n");
+    assert!(!aw.home().exists());
+    let create = |title: &str| {
+        let typed = ["debate", "create", "-t", title, "--type", "general_debate", "--content", "C"];
+        crate::world::text(&aw.quietly(&typed).data()["debate_id"])
+    };
+    let one = create("The first: one");
+    assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", ""]), format!("{one}\n"));
+    let other = create("The second");
+    let both = offered(&["aw", "debate", "wait", "--debate-id", ""]);
+    assert_eq!(both, format!("{other}  The second\n{one}  The first: one\n"));
+    assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", &one[..20]]), format!("{one}\n"));
+    let kept = aw.quietly(&["docs", "create", "--summary", "Plan", "--content", "C"]).data();
+    let document = crate::world::text(&kept["document_id"]);
+    assert_eq!(offered(&["aw", "docs", "get", ""]), format!("{document}\n"));
+    assert_eq!(aw.quietly(&["complete", "nonsense"]).stdout, "");
 }
 
 #[test]

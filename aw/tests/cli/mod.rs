@@ -19,4 +19,5 @@ mod settings;
 mod terminal;
 mod tokens;
 mod verify;
+mod watch;
 mod words;

@@ -59,8 +59,9 @@ fn the_format_is_typed_before_or_after_the_command() {
     for (typed, said) in [
         (&["--format", "plain", "debate", "list"][..], "invalid value 'plain'"),
         (&["debate", "list", "--format", "json", "--format", "json"], "cannot be used multiple"),
-        (&["--format"], "--format"),
+        (&["--format"], "wants a command"),
         (&["--format", "json"], "wants a command"),
+        (&["debate", "--format", "json"], "wants a command"),
         (&["--format", "json", "serve"], "unexpected argument '--format'"),
     ] {
         let refused = aw.quietly(typed).refused(4, "INVALID_INPUT");
@@ -175,6 +176,82 @@ fn every_page_fits_the_terminal() {
             }
         }
     }
+}
+
+#[test]
+fn the_first_command_says_that_it_started_a_server_and_how_to_stop_it() {
+    let aw = Aw::new();
+    let said = "To stop it: aw server stop";
+    assert!(aw.terminal(80, "aw debate list").stdout.contains(said));
+    assert!(!aw.terminal(80, "aw debate list").stdout.contains(said), "only the first");
+    aw.quietly(&["server", "stop"]).ok();
+    let agents = aw.terminal(80, "CLAUDECODE=1 aw debate list").stdout;
+    assert!(is_json(&aw.quietly(&["debate", "list"])) && !agents.contains(said), "{agents}");
+}
+
+#[test]
+fn a_new_debate_says_what_to_tell_the_opponent() {
+    let aw = Aw::new();
+    let create = "aw debate create -t T --type general_debate --content C";
+    let shown = aw.terminal(200, create).stdout;
+    assert!(shown.contains("Tell the opponent"), "{shown}");
+    assert!(shown.contains("run `aw agent show opponent --debate-id "), "{shown}");
+}
+
+const CREATE: &str = "aw debate create -t T --type general_debate";
+
+#[test]
+fn a_person_without_a_text_writes_it_in_the_editor() {
+    let aw = Aw::new();
+    aw.program("pen", "[ $# = 2 ] && printf 'We keep %s file.' \"$1\" > \"$2\"");
+    let shown = aw.terminal(80, &format!("EDITOR='pen one' {CREATE}")).stdout;
+    assert!(shown.contains("Debate created"), "{shown}");
+    let debates = aw.quietly(&["debate", "list"]).data();
+    let debate = text(&debates["debates"][0]["id"]);
+    let context = aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data();
+    assert_eq!(context["motion"]["content"], "We keep one file.");
+    // What was not sent is kept, and the next command names it.
+    let submit = "aw debate submit --debate-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e --role opponent \
+                  --target-id 93d81b1a-0e66-4510-abfd-aa33b26cb82e";
+    let shown = aw.terminal(200, &format!("VISUAL='pen two' EDITOR=false {submit}")).stdout;
+    let (_, path) = shown.split_once("your text is in ").unwrap_or_else(|| panic!("{shown}"));
+    let path = path.split_whitespace().next().unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "We keep two file.");
+    std::fs::remove_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();
+}
+
+#[test]
+fn an_editor_that_leaves_nothing_sends_nothing() {
+    let aw = Aw::new();
+    aw.file("evil", "#!/bin/sh\ntouch ran; echo owned > \"$1\"");
+    aw.sh("chmod +x evil");
+    for (set, said) in [
+        ("EDITOR=true", "the text is empty"),
+        ("EDITOR=false", "ended with exit status: 1"),
+        ("EDITOR=no-such-editor", "EDITOR is \"no-such-editor\", but there is no such program"),
+        ("PATH=.:$PATH EDITOR=evil", "no such program"),
+        ("EDITOR=./evil", "no such program"),
+        ("EDITOR=", "or set EDITOR to write it there"),
+    ] {
+        let ran = aw.terminal(200, &format!("{set} {CREATE}"));
+        assert!(ran.stdout.contains(said), "{set}: {}", ran.stdout);
+        assert_eq!(ran.code, 4, "{set}");
+    }
+    assert!(!aw.desk().join("ran").exists());
+    assert!(!aw.home().exists(), "no server was started for it");
+    // An agent on a terminal has no editor.
+    let agent = aw.terminal(80, &format!("EDITOR=true CLAUDECODE=1 {CREATE}"));
+    assert!(agent.stdout.contains("there is no content"), "{}", agent.stdout);
+}
+
+#[test]
+fn the_file_called_minus_is_stdin() {
+    let aw = Aw::new();
+    let create = ["docs", "create", "--summary", "S", "--file", "-"];
+    let id = text(&aw.piped("Từ ống".as_bytes(), &create).data()["document_id"]);
+    assert_eq!(aw.quietly(&["docs", "get", &id]).data()["content"], "Từ ống");
+    aw.piped(b"\xff", &create).refused(4, "INVALID_INPUT");
+    aw.piped(b"x", &[&create[..], &["--stdin"]].concat()).refused(4, "INVALID_INPUT");
 }
 
 /// A text without colours.

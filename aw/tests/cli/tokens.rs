@@ -68,6 +68,22 @@ fn tokens_come_and_go(format: &str) {
 }
 
 #[test]
+fn a_token_that_leaked_is_revoked_by_itself() {
+    let (aw, _) = guarded();
+    let made = token(&aw, "opponent", &[]);
+    let secret = text(&made["token"]);
+    let revoked = aw.quietly(&["token", "revoke", &secret]).data();
+    assert_eq!(revoked["token_id"], made["token_id"]);
+    assert!(revoked["revoked_at"].is_string(), "{revoked}");
+    for unknown in [secret.as_str(), "aw_", "aw_nobody"] {
+        let refused = aw.quietly(&["token", "revoke", unknown]).refused(4, "INVALID_INPUT");
+        assert!(text(&refused["error"]["message"]).contains("no valid token"), "{refused}");
+    }
+    let log = fs::read_to_string(aw.home().join("logs/server.log")).unwrap();
+    assert!(!log.contains(&secret), "the token stays here");
+}
+
+#[test]
 fn tokens_come_and_go_in_json() {
     tokens_come_and_go("json");
 }

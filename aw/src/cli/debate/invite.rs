@@ -91,6 +91,12 @@ pub(in crate::cli) struct McpServer {
     pub(in crate::cli) header: String,
 }
 
+/// What a user tells an agent that is to take this role.
+pub(in crate::cli) fn to_agent(role: &str, debate: &str) -> String {
+    let show = CommandLine::new("agent show").word(role).flag("--debate-id", debate).into_string();
+    format!("Be the {role} in debate {debate}: run `{show}` and go by what it prints.")
+}
+
 fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
     let NewToken { token, seat, .. } = granted;
     let (role, debate) = (seat.role.as_str(), seat.debate_id.map(|id| id.0.to_string()));
@@ -100,12 +106,8 @@ fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
         .flag("--debate-id", &debate)
         .flag_if("--role", plays)
         .into_string();
-    let to_agent = match plays {
-        Some(role) => {
-            let show = CommandLine::new("agent show").word(role).flag("--debate-id", &debate);
-            let show = show.into_string();
-            format!("Be the {role} in debate {debate}: run `{show}` and go by what it prints.")
-        }
+    let told = match plays {
+        Some(role) => to_agent(role, &debate),
         None => format!("Read debate {debate}, in which you only listen: run `{read}`."),
     };
     let query = plays.map_or(String::new(), |role| format!("?role={role}"));
@@ -122,7 +124,7 @@ fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
             format!("export DEBATE_AUTH_TOKEN={}", quoted(token)),
             read,
         ],
-        to_agent,
+        to_agent: told,
         mcp: McpServer {
             url: format!("{server}/mcp{query}"),
             header: format!("Authorization: Bearer {token}"),

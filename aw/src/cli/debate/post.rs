@@ -79,7 +79,9 @@ impl<'a> Draft<'a> {
 
     /// The same command with a placeholder for its text.
     fn with_your_text(&self) -> String {
-        self.finished(self.line.clone().flag("--file", YOUR_TEXT), self.dry_run)
+        let place = self.text.draft().map(|path| path.display().to_string());
+        let file = place.as_deref().unwrap_or(YOUR_TEXT);
+        self.finished(self.line.clone().flag("--file", file), self.dry_run)
     }
 
     /// The same command once more: with its request id, unless that follows from what is sent.
@@ -148,6 +150,10 @@ impl Post<'_> {
     pub(super) fn failed(&self, problem: CliError) -> CliError {
         let problem =
             problem.with("debate_id", self.debate).with("client_request_id", self.request.as_str());
+        let problem = match self.draft.text.draft() {
+            Some(path) => problem.with("hint", format!("your text is in {}", path.display())),
+            None => problem,
+        };
         let Draft { signature, shape, role, target, .. } = self.draft;
         let next_flags = signature.next_flags(shape);
         let next = |problem: CliError, line: String| problem.with("next_command", line);
@@ -176,10 +182,9 @@ impl Post<'_> {
                 problem.suggest("Read the debate, and change the text to submit it again")
             }
             Some(Fix::KeepInDocument) => {
-                let file = self.draft.text.file.as_ref().map(|path| path.display().to_string());
                 let summary = format!("Details for debate {}", self.debate);
                 let line = CommandLine::new("docs create").flag("--summary", &summary);
-                let line = line.flag("--file", file.as_deref().unwrap_or(YOUR_TEXT));
+                let line = line.flag("--file", &self.draft.text.place());
                 next(problem, line.format(shape.format()).into_string())
             }
             Some(Fix::Shorten) => {
@@ -241,6 +246,7 @@ impl Post<'_> {
         reply: Reply<Written>,
         done: &str,
     ) -> WriteOutput {
+        self.draft.text.is_kept();
         let verbatim: Verbatim = reply.verbatim();
         let mut reply_points: PointFields = reply.verbatim();
         reply_points.outcome = reply.data.debate.outcome.as_ref().map(|outcome| json!(outcome));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use aw_core::Role;
 
-use super::super::human::{Paper, shown};
+use super::super::human::{Paper, cut, shown};
 use crate::run::watch::{RunStanding, Seen, Watcher};
 
 /// The time between two drawings.
@@ -218,20 +218,7 @@ impl Drawing {
     /// A line without control characters, cut to the width of the terminal.
     fn fitted(&self, line: &str) -> String {
         let line = shown(line).replace('\n', " ");
-        let width = textwrap::termwidth().max(20) - 1;
-        if textwrap::core::display_width(&line) <= width {
-            return line;
-        }
-        let mut cut = String::new();
-        for c in line.chars() {
-            cut.push(c);
-            if textwrap::core::display_width(&cut) >= width {
-                cut.pop();
-                cut.push('…');
-                break;
-            }
-        }
-        cut
+        cut(&line, textwrap::termwidth().max(20) - 1)
     }
 
     fn standing_line(&self) -> String {

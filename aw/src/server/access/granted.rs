@@ -288,6 +288,11 @@ impl<'a> Administration<'a> {
         self.engine.seats().await
     }
 
+    /// The seat of the token with this SHA-256, if the token is valid now.
+    pub(crate) async fn seat_of(self, token: Hash) -> Result<Option<Seat>, Failure> {
+        self.engine.seat_of(token).await
+    }
+
     /// Revokes the token of a seat, and every session that stands for it.
     pub(crate) async fn revoke_seat(self, id: Uuid) -> Result<Seat, Failure> {
         self.engine.revoke_seat(id).await
