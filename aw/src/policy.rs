@@ -60,6 +60,7 @@ commands! {
     DebateExport = "debate export", Everybody;
     DebateVerify = "debate verify", Everybody;
     DebatePoints = "debate points", Everybody;
+    Search = "search", Everybody;
     DocsGet = "docs get", Everybody;
     DocsList = "docs list", Everybody;
     DocsHistory = "docs history", Everybody;

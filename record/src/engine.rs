@@ -14,7 +14,7 @@ use aw_core::{
 };
 use futures_util::future::poll_immediate;
 use jiff::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
@@ -30,8 +30,8 @@ use crate::{
     Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
     NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt, Rehearsed,
-    ReportData, Request, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified,
-    VerifiedPiece, VerifyMark, VersionList,
+    ReportData, Request, Search, SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts,
+    Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -43,6 +43,14 @@ const AWAY: Duration = Duration::from_millis(500);
 /// How often a move is tried before a busy debate refuses it. The first try may only find out that the
 /// debate keeps points.
 const TRIES: usize = 4;
+
+/// How long no write must come before the search index catches up, and how long it may lag behind at
+/// most while writes keep coming.
+const QUIET: Duration = Duration::from_millis(250);
+const LAG: Duration = Duration::from_secs(5);
+
+/// The search index takes one part of the time and leaves so many to the writes.
+const LEFT_TO_WRITES: u32 = 4;
 
 /// How long one piece of a verification takes. It then still finishes its current debate.
 const PIECE: Duration = Duration::from_millis(250);
@@ -101,6 +109,8 @@ pub struct Engine {
     departures: watch::Sender<()>,
     /// The time of the last successful write.
     wrote: Arc<Mutex<Option<Instant>>>,
+    /// Wakes the task that keeps the search index.
+    unindexed: Arc<Notify>,
 }
 
 impl Engine {
@@ -115,8 +125,8 @@ impl Engine {
             let departures = departures.clone();
             store.listen(Arc::new(Peers { bell, feed, presence, departures }));
         }
-        let (answers, wrote) = (Arc::default(), Arc::default());
-        Engine { store, bell, feed, presence, clock, answers, departures, wrote }
+        let (answers, wrote, unindexed) = (Arc::default(), Arc::default(), Arc::default());
+        Engine { store, bell, feed, presence, clock, answers, departures, wrote, unindexed }
     }
 
     /// Writes a request into the record, if the rules allow it, and wakes the waiters.
@@ -155,6 +165,7 @@ impl Engine {
             };
             engine.presence.wrote(debate, role, engine.clock.now());
             if !written.replayed {
+                engine.unindexed.notify_one();
                 engine.bell.ring(debate);
                 engine.feed.ring(debate, change);
             }
@@ -459,9 +470,38 @@ impl Engine {
         self.store.list(filter).await
     }
 
+    /// Finds texts and ids in the whole record.
+    pub async fn search(&self, search: Search) -> Result<SearchPage, Failure> {
+        self.store.search(search).await
+    }
+
+    /// Keeps the search index up to date, and never ends. It works in the pauses between writes, because
+    /// a search itself adds the latest writes.
+    pub async fn keep_index(&self) {
+        loop {
+            let began = Instant::now();
+            match self.store.index_piece().await {
+                Ok(true) => sleep(began.elapsed() * LEFT_TO_WRITES).await,
+                Ok(false) => {
+                    self.unindexed.notified().await;
+                    let quiet =
+                        async { while timeout(QUIET, self.unindexed.notified()).await.is_ok() {} };
+                    // After this time it works between the writes.
+                    let _ = timeout(LAG, quiet).await;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the search index lags behind");
+                    sleep(LAG).await;
+                    self.unindexed.notified().await;
+                }
+            }
+        }
+    }
+
     /// Creates a document.
     pub async fn create_document(&self, new: NewDocument) -> Result<KeptVersion, Failure> {
         let (id, at) = (new_id().into(), self.clock.now());
+        self.unindexed.notify_one();
         self.noted(self.store.create_document(id, new, at).await)
     }
 
@@ -473,6 +513,7 @@ impl Engine {
         new: NewVersion,
     ) -> Result<KeptVersion, Failure> {
         let at = self.clock.now();
+        self.unindexed.notify_one();
         self.noted(self.store.add_version(document, request, new, at).await)
     }
 

@@ -13,6 +13,7 @@ mod old_schemas;
 mod postgres;
 mod reads;
 mod schema_guards;
+mod search;
 mod seats;
 mod servers;
 mod tls;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::world;
 
 /// Every released migration.
-pub(crate) const MIGRATIONS: [&str; 8] = [
+pub(crate) const MIGRATIONS: [&str; 9] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
@@ -19,6 +19,7 @@ pub(crate) const MIGRATIONS: [&str; 8] = [
     include_str!("../src/store/migrations/0006_former_ids.sql"),
     include_str!("../src/store/migrations/0007_points.sql"),
     include_str!("../src/store/migrations/0008_names.sql"),
+    include_str!("../src/store/migrations/0009_search.sql"),
 ];
 
 /// Copies a record into a file with an earlier schema.
@@ -39,16 +40,18 @@ pub(crate) fn as_of_schema(path: &Path, schema: usize) -> PathBuf {
         names.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
     };
     let tables = "select name from pragma_table_list
-         where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'";
+         where schema = 'main' and type = 'table' and name not like 'sqlite%'";
     for table in column(tables) {
-        let columns = match table.as_str() {
-            "debate_titles" => "rowid, title".to_owned(),
-            "document_summaries" => "rowid, summary".to_owned(),
-            _ => column(&format!("select name from pragma_table_info('{table}')")).join(", "),
-        };
+        let columns = column(&format!("select name from pragma_table_info('{table}')")).join(", ");
         // Arguments and versions are copied in their order, as the triggers require.
         let copy = format!("insert into {table} ({columns}) select {columns} from new.{table}");
         db.execute_batch(&copy).unwrap();
+    }
+    if schema < 9 {
+        let names = "insert into debate_titles (rowid, title)
+                 select key, title from debates where deleted_at is null;
+             insert into document_summaries (rowid, summary) select key, summary from documents";
+        db.execute_batch(names).unwrap();
     }
     old
 }

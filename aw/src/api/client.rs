@@ -18,9 +18,9 @@ use serde_json::Value;
 use super::types::{
     CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
     Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
-    PresenceSet, Report, Seat, SetPresence, SubmitClaim, SubmitDocument, SubmitIntervention,
-    SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece,
-    VersionList, Written,
+    PresenceSet, Report, SearchPage, Seat, SetPresence, SubmitClaim, SubmitDocument,
+    SubmitIntervention, SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate,
+    VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -140,6 +140,19 @@ pub struct DocumentFilter<'a> {
     pub limit: u64,
     /// After leaving out so many.
     pub offset: u64,
+}
+
+/// What to search for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SearchFilter<'a> {
+    /// Words, or the beginning of an id.
+    pub words: &'a str,
+    /// Only in this debate and its documents.
+    pub debate: Option<&'a str>,
+    /// At most so many.
+    pub limit: u64,
+    /// `next_before` of the page before.
+    pub before: Option<&'a str>,
 }
 
 /// What a role waits for.
@@ -265,6 +278,16 @@ pub fn debates(filter: &DebateFilter<'_>) -> Request<DebateList> {
         .with_flag("pending_first_opponent", pending_first_opponent)
         .with_flag("needs_arbitrator", needs_arbitrator);
     Request::get(path).with_operation(Operation::ListDebates { by_state_only })
+}
+
+/// Searches the whole record.
+pub fn search(filter: SearchFilter<'_>) -> Request<SearchPage> {
+    let path = Path::new("/search")
+        .with_text("q", Some(filter.words))
+        .with("limit", filter.limit)
+        .with_text("debate_id", filter.debate)
+        .with_text("before", filter.before);
+    Request::get(path)
 }
 
 /// Opens a debate with its MOTION.

@@ -9,6 +9,7 @@ mod notification;
 mod points;
 mod project;
 mod report;
+mod search;
 mod seat;
 mod text;
 mod verify;
@@ -32,6 +33,7 @@ pub use report::{
     EndedPoint, Report, ReportAuthor, ReportAuthors, ReportDocument, ReportQuotes, ReportRounds,
     ReportRuling,
 };
+pub use search::{HitKind, SearchHit, SearchPage, SnippetPart};
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
     ActionText, ArgumentIdText, AvailableText, CourseText, DebateIdText, DocumentIdText, HashText,

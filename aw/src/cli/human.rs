@@ -3,6 +3,7 @@
 //! What another party wrote is quoted, and its control characters are shown, not obeyed.
 
 mod diff;
+mod hits;
 mod kit;
 mod points;
 mod run;
@@ -33,6 +34,7 @@ use crate::api::types::{
     RoleText, RulesOrigin, Stamp, StateText, VersionList, Word, Written,
 };
 pub(super) use diff::diff;
+pub(super) use hits::hits;
 pub(super) use kit::{kit_changes, kit_files, types};
 pub(super) use points::{checked, point, points};
 pub(super) use run::{run, run_check};

@@ -24,6 +24,7 @@ mod next_command;
 mod onward;
 mod output;
 mod role;
+mod search;
 mod serve;
 mod server;
 mod session;
@@ -53,6 +54,7 @@ See it
 Debate (aw debate --help and so on)
   debate        Run a whole debate, or create, answer, wait, rule
   docs          Keep long texts as documents in versions
+  search        Find words in titles, arguments and documents
   agent         Teach coding agents to debate: show, install, doctor
   mcp           The same moves as tools, for agents that speak MCP
 
@@ -96,6 +98,11 @@ enum Command {
     Debate(debate::DebateCommand),
     #[command(subcommand)]
     Docs(docs::Docs),
+    /// Find words in titles, arguments, documents and authors of the whole record
+    #[command(
+        after_help = "All words must be there; the last one may be the beginning of a word. Case and diacritics do not matter. The beginning of an id finds its debate, argument or document.\n\nExample:\n  aw search retry budget --limit 5 --format markdown"
+    )]
+    Search(search::SearchCommand),
     #[command(subcommand)]
     Agent(agent::AgentCommand),
     #[command(subcommand)]
@@ -170,6 +177,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),
         Command::Docs(command) => (command.format(), command.run()),
+        Command::Search(command) => (command.format(), command.run()),
         Command::Agent(command) => (command.format(), command.run()),
         Command::Server(command) => (command.format(), command.run()),
         Command::Token(command) => (command.format(), command.run()),

@@ -200,7 +200,12 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         tracing::info!("stopping");
         stop.now();
     };
+    let indexing = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.keep_index().await }
+    });
     tokio::join!(serving, stopping);
+    indexing.abort();
     engine.close().await;
     if let Some(held) = held {
         held.leave()?;

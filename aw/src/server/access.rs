@@ -13,7 +13,8 @@ use aw_core::{
 };
 use aw_record::{
     Ask, DebateList, DocumentList, Engine, Failure, Fault, Filter, Health, KeptVersion,
-    NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Sign, Vitals,
+    NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Search, SearchPage,
+    Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -167,6 +168,16 @@ impl Access {
         let origin = self.engine().listed(only).await?.origin;
         let project = origin.map(|origin| ProjectListed { id: origin.project, name: origin.name });
         Ok(project.into_iter().collect())
+    }
+
+    /// A page of what a search finds among what the caller may see.
+    pub(crate) async fn search(&self, search: Search) -> Result<SearchPage, Problem> {
+        self.caller.may_use(Command::Search)?;
+        if let Some(debate) = search.debate {
+            self.caller.may_see(debate)?;
+        }
+        let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some()).cloned();
+        Ok(self.engine().search(Search { seen_by, ..search }).await?)
     }
 
     /// Deletes a debate.

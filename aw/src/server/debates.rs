@@ -48,7 +48,7 @@ pub(super) struct ListParams {
     #[serde(rename = "type")]
     #[param(pattern = "^[a-z][a-z0-9_]{0,63}$")]
     debate_type: Option<String>,
-    /// Only debates whose title contains this.
+    /// Only debates whose title contains this, or whose id begins with it.
     q: Option<String>,
     /// Only debates of this project.
     #[param(pattern = "^[0-9a-f]{8,64}$")]

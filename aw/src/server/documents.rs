@@ -113,7 +113,7 @@ impl App {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListParams {
-    /// Only documents whose newest summary contains this.
+    /// Only documents whose newest summary contains this, or whose id begins with it.
     q: Option<String>,
     /// Also return deleted documents.
     #[param(value_type = Option<bool>)]

@@ -32,6 +32,7 @@ mod quotas;
 mod rates;
 mod response_budget;
 mod result;
+mod search;
 mod seats;
 mod serve;
 mod socket;
@@ -190,6 +191,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(export::export))
         .routes(routes!(result::result))
         .routes(routes!(projects::list))
+        .routes(routes!(search::search))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))
         .routes(routes!(documents::list, documents::create))

@@ -183,7 +183,7 @@ async fn a_search_finds_text_anywhere_in_a_title() {
         ("CƠ SỞ", "Chọn cơ sở dữ liệu nào?"),
         ("co so du lieu", "Chọn cơ sở dữ liệu nào?"),
         ("Chon", "Chọn cơ sở dữ liệu nào?"),
-        ("ọn", "Chọn cơ sở dữ liệu nào?"),
+        ("họn", "Chọn cơ sở dữ liệu nào?"),
         ("nào", "Chọn cơ sở dữ liệu nào?"),
         ("100%", "100% coverage"),
         ("0%", "100% coverage"),

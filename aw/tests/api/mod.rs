@@ -16,6 +16,7 @@ mod presence;
 pub mod raw_http;
 mod records;
 mod result;
+mod search;
 mod servers;
 mod signing_in;
 pub mod token_server;

@@ -51,6 +51,7 @@ const COMMANDS: &[&str] = &[
     "token create",
     "token list",
     "token revoke",
+    "search",
     "serve",
     "mcp",
     "doctor",

@@ -13,6 +13,7 @@ mod next;
 mod points;
 mod result;
 mod roles;
+mod search;
 mod seeds;
 mod servers;
 mod settings;

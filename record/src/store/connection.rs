@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 
 /// The connection that writes.
@@ -53,11 +52,6 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     // Otherwise SQLite recompiles a statement whenever a range parameter is bound.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.set_prepared_statement_cache_capacity(64);
-    // SQLite's own lower() knows ASCII only.
-    let flags = FunctionFlags::SQLITE_UTF8.union(FunctionFlags::SQLITE_DETERMINISTIC);
-    db.create_scalar_function("folded", 1, flags, |call| {
-        call.get_raw(0).as_str().map(str::to_lowercase).map_err(Into::into)
-    })?;
     Ok(())
 }
 

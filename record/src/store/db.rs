@@ -2,7 +2,7 @@
 //!
 //! A [`Db`] runs a statement with numbered parameters (`?1`) and returns its rows one by one. A missing
 //! row or an unreadable column is damage. The few statements that differ between the databases are in
-//! `counts.rs` and `search.rs`.
+//! `counts.rs` and `search/`.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

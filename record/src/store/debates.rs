@@ -11,7 +11,6 @@ use super::find::{argument_at, find, id_at, live, newest, seq_of, seq_of_target,
 use super::points;
 use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
-use super::search::SearchIndex;
 use super::{checksums, counts, damaged, in_order, slugs};
 use crate::{DebateHead, Failure, Rehearsed, Stated, TypeTexts, chain};
 
@@ -439,7 +438,6 @@ pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Fail
     };
     db.run("update debates set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     checksums::keep_debate_deleted(db, known.key, at)?;
-    db.run("delete from debate_titles where rowid = ?1", values![known.key])?;
     counts::move_debate(db, &known.head.debate_type, Some(known.head.state()), None)
 }
 
@@ -472,7 +470,7 @@ fn locate(db: &Db<'_>, known: &DebateRow, kind: Kind, id: ArgumentId) -> Result<
     Ok(Target { seq, ruled: ruled.filter(|_| asked) })
 }
 
-/// Writes the debate's row with a new slug, its search text and its count.
+/// Writes the debate's row with a new slug, and its count.
 pub(super) fn insert_debate(
     db: &Db<'_>,
     head: &DebateHead,
@@ -516,7 +514,6 @@ pub(super) fn insert_debate(
         origin.and_then(|origin| origin.commit.as_deref()),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    SearchIndex::Titles.keep(db, key, head.title.as_str())?;
     counts::move_debate(db, &head.debate_type, None, Some(standing.state))?;
     Ok((key, slug))
 }

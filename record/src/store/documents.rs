@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::db::{Db, Row, values};
 use super::read::PIECE_ROWS;
-use super::search::SearchIndex;
 use super::{checksums, counts};
 use crate::types::PIECE;
 use crate::{
@@ -72,7 +71,6 @@ pub(super) fn add_version(
     let (number, at) = (known.newest + 1, at.max(known.updated_at));
     let sql = "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1";
     db.run(sql, values![known.key, number, new.summary.as_str(), at.0])?;
-    SearchIndex::Summaries.change(db, known.key, new.summary.as_str())?;
     let version = insert_version(db, known.key, number, request, new, at)?;
     Ok(KeptVersion { version, document, replayed: false })
 }
@@ -256,7 +254,7 @@ fn live(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
     }
 }
 
-/// Writes the document's row, its search text and its count.
+/// Writes the document's row and its count.
 pub(super) fn insert(
     db: &Db<'_>,
     id: DocumentId,
@@ -278,7 +276,6 @@ pub(super) fn insert(
         deleted_at.map(|at| at.0)
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
-    SearchIndex::Summaries.keep(db, key, newest.summary.as_str())?;
     let (live, deleted) = if deleted_at.is_some() { (0, 1) } else { (1, 0) };
     counts::add_documents(db, live, deleted)?;
     Ok(key)

@@ -1,7 +1,7 @@
 //! Lists of debates and documents. The cost of a page does not depend on the number of debates.
 //!
 //! A page without a search merges a few sorted runs, one for each state, each read from an index. A
-//! search checks the newest matches of the trigram index, up to a limit.
+//! search compares the newest names that the search index finds, up to a limit.
 
 use aw_core::{State, Summary, Time, Title};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use super::find;
 use super::rows::{
     self, DebateNames, HEAD, HEAD_COLUMNS, LAST, LAST_COLUMNS, NAMES, NAMES_COLUMNS,
 };
-use super::search::{SearchIndex, is_beyond, is_short, join_in_order};
+use super::search::{NameMatches, Names, is_beyond, join_in_order};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// The most matches that a search checks and counts.
@@ -25,33 +25,27 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
         return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
     }
     let everything = Filter { before: None, ..filter.clone() };
-    let former = match &filter.search {
-        Some(search) => find::key_by_former_id(db, search)?,
-        None => None,
+    let Some(search) = &filter.search else {
+        let is_counted =
+            filter.pending_first_opponent || filter.only.is_some() || filter.project.is_some();
+        let (total, total_is_exact) = match is_counted {
+            true => {
+                let total = runs(&everything, &states, SEARCHED).count(db)?;
+                (total, total < SEARCHED)
+            }
+            false => (counted(db, filter, &states)?, true),
+        };
+        let page = runs(filter, &states, filter.offset.saturating_add(filter.limit));
+        return Ok(DebateList { debates: page.page(db, filter)?, total, total_is_exact });
     };
-    let (total, total_is_exact) = match &filter.search {
-        Some(search) => {
-            let looked_at = if is_short(search) {
-                counted(db, filter, &states)?
-            } else {
-                looked_at(db, SearchIndex::Titles, search)?
-            };
-            (searched(db, &everything, &states, search, former).count(db)?, looked_at < SEARCHED)
-        }
-        None if filter.pending_first_opponent
-            || filter.only.is_some()
-            || filter.project.is_some() =>
-        {
-            let total = runs(&everything, &states, SEARCHED).count(db)?;
-            (total, total < SEARCHED)
-        }
-        None => (counted(db, filter, &states)?, true),
+    let matches = titled(db, &everything, &states, search)?;
+    let total = searched(db, &everything, &states, &matches).count(db)?;
+    let total_is_exact = matches.compared < SEARCHED;
+    let matches = match filter.before {
+        None => matches,
+        Some(_) => titled(db, filter, &states, search)?,
     };
-    let chosen = match &filter.search {
-        Some(search) => searched(db, filter, &states, search, former),
-        None => runs(filter, &states, filter.offset.saturating_add(filter.limit)),
-    };
-    let debates = chosen.page(db, filter)?;
+    let debates = searched(db, filter, &states, &matches).page(db, filter)?;
     Ok(DebateList { debates, total, total_is_exact })
 }
 
@@ -69,12 +63,6 @@ fn states(filter: &Filter) -> Vec<State> {
 fn counted(db: &Db<'_>, filter: &Filter, states: &[State]) -> Result<u64, Failure> {
     let debate_type = filter.debate_type.as_ref().map_or("", |name| name.as_str());
     counts::debates_of(db, states, debate_type)
-}
-
-/// How many matches the index has, up to the limit.
-fn looked_at(db: &Db<'_>, words: SearchIndex, search: &str) -> Result<u64, Failure> {
-    let (found, param) = words.found(db, search, SEARCHED);
-    Chosen { sql: found, params: vec![param] }.count(db)
 }
 
 /// A query that selects documents, or the `key`, `updated_at` and `id` of debates.
@@ -135,39 +123,15 @@ fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
     Chosen { sql: runs.join(" union all "), params }
 }
 
-/// The debates whose title contains the text, among the checked matches, and the debate that had this
-/// id in the older system.
+/// The debates that match a search.
 fn searched<'a>(
     db: &Db<'_>,
     filter: &'a Filter,
     states: &[State],
-    search: &'a str,
-    former: Option<i64>,
+    matches: &NameMatches,
 ) -> Chosen<'a> {
-    let Chosen { mut sql, mut params } = titled(db, filter, states, search);
-    if let Some(key) = former {
-        params.push(key.into());
-        let wanted = wanted(filter, states, &mut params);
-        sql +=
-            &format!(" union select key, updated_at, id from debates where key = ? and {wanted}");
-    }
-    Chosen { sql, params }
-}
-
-/// The debates whose title contains the text, among the checked matches.
-fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str) -> Chosen<'a> {
     let join = join_in_order(db);
-    if is_short(search) {
-        let mut newest = runs(filter, states, SEARCHED);
-        let (contains, param) = SearchIndex::Titles.contains(db, "newest.key", search);
-        newest.params.push(param);
-        let sql = format!(
-            "select newest.* from ({}) as newest {join} debates using (key) where {contains}",
-            newest.sql
-        );
-        return Chosen { sql, params: newest.params };
-    }
-    let (found, param) = SearchIndex::Titles.found(db, search, SEARCHED);
+    let (found, param) = matches.query(db);
     let mut params = vec![param];
     let wanted = wanted(filter, states, &mut params);
     let sql = format!(
@@ -175,6 +139,35 @@ fn titled<'a>(db: &Db<'_>, filter: &'a Filter, states: &[State], search: &'a str
          {join} debates on key = found where {wanted}"
     );
     Chosen { sql, params }
+}
+
+/// The debates whose title contains the text, whose id begins with it, or that had it as their id in
+/// the older system. A text that is too short for the index is looked for in the newest titles.
+fn titled(
+    db: &Db<'_>,
+    filter: &Filter,
+    states: &[State],
+    search: &str,
+) -> Result<NameMatches, Failure> {
+    let mut matches = match Names::Titles.containing(db, search, SEARCHED)? {
+        Some(matches) => matches,
+        None => {
+            let newest = runs(filter, states, SEARCHED);
+            let join = join_in_order(db);
+            let sql = format!(
+                "select key, title from ({}) as newest {join} debates using (key)
+                 order by newest.updated_at desc limit {SEARCHED}",
+                newest.sql
+            );
+            let titles = db.all(&sql, &newest.params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            NameMatches::of(titles, search)
+        }
+    };
+    Names::Titles.with_ids(db, search, SEARCHED, &mut matches)?;
+    if let Some(key) = find::key_by_former_id(db, search)? {
+        matches.add(key);
+    }
+    Ok(matches)
 }
 
 /// The conditions of a filter, in a form that matches the partial indexes.
@@ -236,38 +229,29 @@ pub(super) fn documents(
         params.extend([debate.uuid().into(), seat.id.into()]);
     }
     let columns = "documents.id, version, documents.summary, updated_at, deleted_at";
-    let sql = match search {
-        None => format!("select {columns} from documents where {live}"),
-        Some(short) if is_short(short) => {
-            let (contains, param) = SearchIndex::Summaries.contains(db, "documents.key", short);
-            params.push(param);
-            format!(
-                "select {columns} from (
-                     select * from documents where {live} order by updated_at desc, id limit {SEARCHED}
-                 ) as documents where {contains}"
-            )
+    let (mut chosen, total_is_exact) = match search {
+        None => {
+            let sql = format!("select {columns} from documents where {live}");
+            (Chosen { sql, params }, true)
         }
         Some(search) => {
-            let (found, param) = SearchIndex::Summaries.found(db, search, SEARCHED);
+            let matches = summarized(db, search, &live, &params)?;
+            let (found, param) = matches.query(db);
             params.insert(0, param);
             let join = join_in_order(db);
-            format!(
+            let sql = format!(
                 "select {columns} from ({found}) as matches
                  {join} documents on key = found where {live}"
-            )
+            );
+            (Chosen { sql, params }, matches.compared < SEARCHED)
         }
     };
-    let mut chosen = Chosen { sql, params };
-    let (kept, deleted) = counts::documents(db)?;
-    let all = if include_deleted { kept + deleted } else { kept };
-    let (total, total_is_exact) = match search {
-        None if seen_by.is_some() => (chosen.count(db)?, true),
-        None => (all, true),
-        Some(short) if is_short(short) => (chosen.count(db)?, all < SEARCHED),
-        Some(search) => {
-            let looked_at = looked_at(db, SearchIndex::Summaries, search)?;
-            (chosen.count(db)?, looked_at < SEARCHED)
+    let total = match search.is_none() && seen_by.is_none() {
+        true => {
+            let (kept, deleted) = counts::documents(db)?;
+            if include_deleted { kept + deleted } else { kept }
         }
+        false => chosen.count(db)?,
     };
     let sql = format!("{} order by updated_at desc, id limit ? offset ?", chosen.sql);
     chosen.params.extend([limit.into(), offset.into()]);
@@ -283,11 +267,35 @@ pub(super) fn documents(
     Ok(DocumentList { documents, total, total_is_exact })
 }
 
+/// The documents whose newest summary contains the text, or whose id begins with it. A text that is too
+/// short for the index is looked for in the newest ones that may be listed.
+fn summarized(
+    db: &Db<'_>,
+    search: &str,
+    live: &str,
+    params: &[Value<'_>],
+) -> Result<NameMatches, Failure> {
+    let mut matches = match Names::Summaries.containing(db, search, SEARCHED)? {
+        Some(matches) => matches,
+        None => {
+            let sql = format!(
+                "select key, summary from documents where {live}
+                 order by updated_at desc, id limit {SEARCHED}"
+            );
+            let summaries = db.all(&sql, params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            NameMatches::of(summaries, search)
+        }
+    };
+    Names::Summaries.with_ids(db, search, SEARCHED, &mut matches)?;
+    Ok(matches)
+}
+
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;
     use tempfile::TempDir;
 
+    use super::super::search::IndexPiece;
     use super::super::{connection, migrate};
     use super::*;
 
@@ -308,13 +316,31 @@ mod tests {
                  state, last_seq, proposer_count, opponent_count, proposer_newest)
              {numbers} select randomblob(16), 'Debate', 'general_debate', 'auto', n, n,
                  'AWAITING_OPPONENT', 1, 1, 0, 1 from numbers;
-             insert into debate_titles (rowid, title) {numbers} select n, 'Debate' from numbers;
              insert into debate_counts (debate_type, awaiting_opponent) values ('', {many});
-             insert into document_summaries (rowid, summary) {numbers} select n, 'Plan' from numbers;
+             insert into documents (id, client_request_id, version, summary, updated_at)
+             {numbers} select randomblob(16), randomblob(16), 1, 'Plan', n from numbers;
+             insert into document_versions (document_key, version, summary, metadata,
+                 client_request_id, created_at, content)
+             {numbers} select n, 1, 'Plan', '{{}}', randomblob(16), n, 'Text' from numbers;
              update document_counts set live = {many};
-             commit;"
+             commit;
+             drop trigger arguments_begin_the_chain;
+             insert into arguments (debate_key, seq, id, type, role, automatic, via,
+                 client_request_id, created_at, proposer_count, opponent_count, previous_hash,
+                 hash, content)
+             {numbers} select n, 1, randomblob(16), 'MOTION', 'proposer', 0, 'api',
+                 randomblob(16), n, 1, 0, zeroblob(32), zeroblob(32), 'Text' from numbers;
+             begin"
         ))
         .unwrap();
+        loop {
+            let piece = IndexPiece::read(&Db::Sqlite(&db)).unwrap();
+            if piece.is_empty() {
+                break;
+            }
+            piece.write(&Db::Sqlite(&db)).unwrap();
+        }
+        db.execute_batch("commit").unwrap();
         (folder, db)
     }
 

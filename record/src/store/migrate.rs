@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_former_ids.sql"),
     include_str!("migrations/0007_points.sql"),
     include_str!("migrations/0008_names.sql"),
+    include_str!("migrations/0009_search.sql"),
 ];
 
 /// The schema that added checksums: older rows get theirs in the same transaction.

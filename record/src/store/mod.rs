@@ -70,11 +70,12 @@ pub(crate) use verify::VerifyWalk;
 use crate::{
     CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed, Document,
     DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
-    NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Seat, Selection,
-    Stretch, Surroundings, TypeTexts, Verified, VersionList,
+    NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Search,
+    SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
 use postgres::Postgres;
 use quotes::NormalForms;
+use search::IndexPiece;
 use verify::{Budget, DebateWalk};
 use writer::{LockKey, Writer};
 
@@ -290,6 +291,8 @@ struct Inner {
     long_reads: Arc<Semaphore>,
     /// Allows one search or deep list page at a time, because they scan many rows.
     searching: Arc<Semaphore>,
+    /// Allows one write into the search index at a time.
+    indexing: Arc<Semaphore>,
     /// Allows one verification step at a time.
     verifying: Arc<Semaphore>,
     /// The normal forms of documents in which quotes were looked up.
@@ -347,6 +350,9 @@ const POINTS_KNOWN: usize = 10_000;
 /// How many long reads run at once.
 const LONG_READS: usize = 2;
 
+/// How many pieces a search adds to its index before it looks.
+const CATCH_UP: usize = 4;
+
 /// How deep a list page may be to count as a short read.
 const QUICK_ROWS: u64 = 200;
 
@@ -369,6 +375,7 @@ impl Store {
                 backend,
                 long_reads: Arc::new(Semaphore::new(LONG_READS)),
                 searching: Arc::new(Semaphore::new(1)),
+                indexing: Arc::new(Semaphore::new(1)),
                 verifying: Arc::new(Semaphore::new(1)),
                 forms: NormalForms::default(),
                 points_known: Mutex::default(),
@@ -712,7 +719,48 @@ impl Store {
         self.read(move |db| about(debate, read::listed(db, debate))).await
     }
 
+    /// Finds texts and ids in the whole record, after the index has caught up with the writes.
+    pub(crate) async fn search(&self, search: Search) -> Result<SearchPage, Failure> {
+        let is_complete = self.catch_up().await;
+        let work = move |db: &Db<'_>| search::page(db, &search);
+        let (hits, next) = self.read_in_turn(&self.inner.searching, work).await?;
+        Ok(SearchPage { hits, next, is_complete })
+    }
+
+    /// Adds the latest writes to the search index, unless there are too many. Returns whether it has
+    /// them all.
+    async fn catch_up(&self) -> bool {
+        for _ in 0..CATCH_UP {
+            match self.index_piece().await {
+                Ok(true) => {}
+                Ok(false) => return true,
+                // A search that misses the latest texts is better than none.
+                Err(error) => {
+                    tracing::debug!(%error, "the search index did not catch up");
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// Adds a piece of what the search index lacks. Returns whether there was any.
+    pub(crate) async fn index_piece(&self) -> Result<bool, Failure> {
+        let turn = self.inner.indexing.acquire().await.expect("it is never closed");
+        if !self.read(IndexPiece::is_needed).await? {
+            return Ok(false);
+        }
+        let piece = self.read_long(IndexPiece::read).await?;
+        let added = !piece.is_empty();
+        self.write(LockKey::Nothing, unannounced, move |db| piece.write(db)).await?;
+        drop(turn);
+        Ok(added)
+    }
+
     pub(crate) async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        if filter.search.is_some() {
+            self.catch_up().await;
+        }
         let is_quick = is_quick(filter.search.as_deref(), filter.limit, filter.offset);
         let filter = filter.clone();
         let work = move |db: &Db<'_>| list::debates(db, &filter);
@@ -801,6 +849,9 @@ impl Store {
         offset: u64,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
+        if search.is_some() {
+            self.catch_up().await;
+        }
         // For a seat of one debate, the total is counted row by row.
         let is_quick = is_quick(search, limit, offset) && seen_by.is_none();
         let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());

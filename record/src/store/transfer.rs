@@ -17,7 +17,6 @@ use tokio::runtime::Handle;
 
 use super::db::{Db, Row, Value, values};
 use super::postgres::{Postgres, PostgresSource};
-use super::search::SearchIndex;
 use super::{
     LockKey, OpenError, Place, Store, StoreOptions, beside, connection, counts, left_log, migrate,
     restore, unannounced,
@@ -248,29 +247,27 @@ impl RowBatch {
             );
             for row in rows {
                 db.run(&sql, row)?;
-                index(db, table, row)?;
+                count_row(db, table, row)?;
             }
         }
         Ok(())
     }
 }
 
-/// Writes the search texts and counts, which the databases store differently.
-fn index(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
+/// Writes the counts, which the databases store differently. The target makes a search index of its own.
+fn count_row(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failure> {
     let text = |column: usize| match &row[column] {
         Value::Text(text) => text.as_ref(),
         _ => "",
     };
-    match (table.name, &row[0]) {
-        ("debates", Value::Integer(key)) if row[16] == Value::Null => {
+    match table.name {
+        "debates" if row[16] == Value::Null => {
             let state: Option<State> = text(5).parse().ok();
-            counts::move_debate(db, &DebateType::recorded(text(3).to_owned()), None, state)?;
-            SearchIndex::Titles.keep(db, *key, text(2))
+            counts::move_debate(db, &DebateType::recorded(text(3).to_owned()), None, state)
         }
-        ("documents", Value::Integer(key)) => {
+        "documents" => {
             let live = row[6] == Value::Null;
-            counts::add_documents(db, i64::from(live), i64::from(!live))?;
-            SearchIndex::Summaries.keep(db, *key, text(4))
+            counts::add_documents(db, i64::from(live), i64::from(!live))
         }
         _ => Ok(()),
     }

@@ -7,7 +7,7 @@ use aw_core::{
     ArgumentId, ByRole, Content, DebateId, DebateType, DocumentId, Hash, Move, PointRules,
     ResolutionPolicy, Role, SeatName, Summary, Title, Verdict, Via,
 };
-use aw_record::{Ask, NewDocument, NewSeat, Place, SeatRole, TypeTexts};
+use aw_record::{Ask, NewDocument, NewSeat, Place, Search, SeatRole, TypeTexts};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -86,6 +86,8 @@ async fn shapes(seats: bool) -> Shapes {
     // One imported debate continues, the other does not.
     let target: ArgumentId = "aaaaaaaa-aaaa-4aaa-8aaa-000000000002".parse().unwrap();
     hall.claim(legacy::OPEN.parse().unwrap(), Role::Proposer, target).await;
+    let indexed = hall.world.engine.search(Search::default()).await.unwrap();
+    assert!(indexed.is_complete);
     hall.world.engine.close().await;
     Shapes { folder, path, eventful, ruled, deleted, opened, plan, deleted_document }
 }

@@ -99,7 +99,10 @@ async fn an_end_cut_off_with_all_dependent_rows_is_revealed_by_an_earlier_head()
     let noted = scene.after("").verify(scene.shapes.ruled).await.unwrap();
     let engine = scene.after(
         "delete from arguments where debate_key = :ruled and seq = 3;
-         update debates set last_seq = 2, state = 'AWAITING_PROPOSER', proposer_count = 1,
+         delete from search_words where rowid = (
+             select key from search_rows where debate_key = :ruled and seq = 3);
+         delete from search_rows where debate_key = :ruled and seq = 3;
+         update debates set last_seq = 2, indexed = 2, state = 'AWAITING_PROPOSER', proposer_count = 1,
              proposer_newest = 1, updated_at = (
                  select created_at from arguments where debate_key = :ruled and seq = 2)
          where key = :ruled;
@@ -150,8 +153,7 @@ async fn the_first_of_several_damaged_arguments_is_named() {
 #[tokio::test]
 async fn the_fixed_fields_of_a_debate_have_a_checksum() {
     let scene = Scene::set().await;
-    let renamed = "update debates set title = 'Sign nothing?' where key = :ruled;
-        update debate_titles set title = 'Sign nothing?' where rowid = :ruled";
+    let renamed = "update debates set title = 'Sign nothing?' where key = :ruled";
     scene.expect(renamed, scene.shapes.ruled, None).await;
     let texts = "insert into type_texts values (:opened, 'T', 'D', 'P', 'O', 'A')";
     scene.expect(texts, scene.shapes.opened, None).await;
@@ -179,12 +181,10 @@ async fn the_standing_must_follow_from_the_arguments() {
 async fn a_deletion_has_a_checksum() {
     let scene = Scene::set().await;
     let back = "update debates set deleted_at = null where key = :gone;
-        insert into debate_titles (rowid, title) select key, title from debates where key = :gone;
         update debate_counts set awaiting_proposer = awaiting_proposer + 1
         where debate_type in ('', 'general_debate')";
     scene.expect(back, scene.shapes.deleted, None).await;
     let hidden = "update debates set deleted_at = 1 where key = :opened;
-        delete from debate_titles where rowid = :opened;
         update debate_counts set awaiting_opponent = awaiting_opponent - 1
         where debate_type in ('', 'general_debate')";
     let found = scene.found(hidden).await;
@@ -213,9 +213,7 @@ async fn a_removed_version_is_named() {
     let adapted = format!(
         "{}; update documents set version = 2, (summary, updated_at) = (
              select summary, created_at from document_versions
-             where document_key = :plan and version = 2) where key = :plan;
-         update document_summaries set summary = (
-             select summary from documents where key = :plan) where rowid = :plan",
+             where document_key = :plan and version = 2) where key = :plan",
         remove(3)
     );
     scene.expect_in_document(&adapted, Some(3)).await;
@@ -264,7 +262,7 @@ async fn a_removed_debate_or_document_is_found() {
     let all = "delete from debates where key = :ruled;
         delete from arguments where debate_key = :ruled;
         delete from type_texts where debate_key = :ruled;
-        delete from debate_titles where rowid = :ruled;
+        delete from search_rows where debate_key = :ruled;
         delete from seals where thing = 'debate' and key = :ruled;
         delete from debate_counts where debate_type = 'legal';
         update debate_counts set awaiting_arbitrator = awaiting_arbitrator - 1 where debate_type = ''";
@@ -285,14 +283,31 @@ async fn a_removed_debate_or_document_is_found() {
 }
 
 #[tokio::test]
-async fn search_texts_are_verified() {
+async fn the_search_index_is_verified() {
     let scene = Scene::set().await;
-    let other = "update debate_titles set title = 'x' where rowid = :opened";
-    scene.expect(other, scene.shapes.opened, None).await;
-    let none = "delete from debate_titles where rowid = :opened";
-    scene.expect(none, scene.shapes.opened, None).await;
-    let other = "update document_summaries set summary = 'x' where rowid = :plan";
-    scene.expect_in_document(other, None).await;
+    let title = "select key from search_rows where debate_key = :opened and seq = 0";
+    let motion = "select key from search_rows where debate_key = :opened and seq = 1";
+    let plan = "select key from search_rows where document_key = :plan";
+    for sql in [
+        format!("delete from search_words where rowid = ({title})"),
+        format!("delete from search_words where rowid = ({motion})"),
+        format!(
+            "delete from search_words where rowid = ({title});
+             insert into search_words (rowid, words) select key, 'x ¦' || :opened
+             from search_rows where key = ({title})"
+        ),
+        format!("delete from search_rows where key = ({motion})"),
+        "update debates set indexed = last_seq + 1 where key = :opened".to_owned(),
+    ] {
+        scene.expect(&sql, scene.shapes.opened, None).await;
+    }
+    for sql in [
+        format!("delete from search_words where rowid = ({plan})"),
+        "delete from search_rows where document_key = :plan".to_owned(),
+        "update search_rows set version = 1 where document_key = :plan".to_owned(),
+    ] {
+        scene.expect_in_document(&sql, None).await;
+    }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::store::find;
 use crate::store::points;
 use crate::store::quotes::{self, NormalForms, Text};
 use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, DebateRow, HEAD};
-use crate::store::search::SearchIndex;
+use crate::store::search;
 use crate::{Damage, Failure, Stated, Verified, chain};
 
 /// How many arguments one query reads.
@@ -364,10 +364,8 @@ impl DebateWalk {
         if Checksum::DebateDeleted(self.key).kept(db)? != deleted {
             return bad("its deletion does not match its checksum");
         }
-        let title = SearchIndex::Titles.kept(db, self.key)?;
-        let found_by = deleted_at.is_none().then(|| head.title.as_str());
-        if title.as_deref() != found_by {
-            return bad("a search does not find it by its title");
+        if !search::has_debate(db, self.key, head.title.as_str())? {
+            return bad("a search does not find all of it");
         }
         let sql = "select id from former_ids where debate_key = ?1";
         let former: Option<String> = db.optional(sql, values![self.key], |row| row.get(0))?;
@@ -486,7 +484,7 @@ mod tests {
         NewArgument {
             id: id.into(),
             request: id.into(),
-            content: Content::recorded("SearchIndex.".to_owned()),
+            content: Content::recorded("Index.".to_owned()),
             author: None,
             via: Via::Api,
             seat: None,

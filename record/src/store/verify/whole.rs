@@ -47,7 +47,6 @@ pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
         ("type_texts", "debate_key"),
         ("citations", "debate_key"),
         ("debate_documents", "debate_key"),
-        ("debate_titles", "rowid"),
     ] {
         strays(db, table, column, "debates")?;
     }
@@ -61,8 +60,7 @@ pub(super) fn documents(db: &Db<'_>) -> Result<(), Failure> {
     if store::counts::documents(db)? != recount {
         return bad("the number of documents is not the one that was counted");
     }
-    strays(db, "document_versions", "document_key", "documents")?;
-    strays(db, "document_summaries", "rowid", "documents")
+    strays(db, "document_versions", "document_key", "documents")
 }
 
 /// Finds rows beyond the newest or before the first owner. The walk finds the missing ones between.

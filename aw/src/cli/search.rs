@@ -1,0 +1,82 @@
+//! `aw search`: finds texts in the whole record.
+
+use super::debate::Shape;
+use super::human;
+use super::next_command::CommandLine;
+use super::output::{Answer, CliError, Format, Shown};
+use super::session::Session;
+use crate::api::client::{self, SearchFilter};
+use crate::api::types::{SearchHit, SearchPage};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SearchCommand {
+    /// Words that a text must have, all of them, or the beginning of an id
+    #[arg(required = true, value_name = "WORDS")]
+    words: Vec<String>,
+    /// Only in this debate and in the documents that it cites
+    #[arg(long, value_name = "UUID")]
+    debate_id: Option<String>,
+    /// Show at most N
+    #[arg(long, short, value_name = "N", default_value_t = 20)]
+    limit: u64,
+    /// The next_before of the page before
+    #[arg(long, value_name = "MARK")]
+    before: Option<String>,
+    #[command(flatten)]
+    shape: Shape,
+}
+
+impl SearchCommand {
+    pub(super) fn format(&self) -> Format {
+        self.shape.format()
+    }
+
+    pub(super) fn run(self) -> Result<Shown, CliError> {
+        let session = Session::open(self.shape.verbose)?;
+        let words = self.words.join(" ");
+        let filter = SearchFilter {
+            words: &words,
+            debate: self.debate_id.as_deref(),
+            limit: self.limit,
+            before: self.before.as_deref(),
+        };
+        let page = session.call(&client::search(filter))?;
+        let SearchPage { hits, next_before, is_complete } = &page.data;
+        let next = match (next_before.as_deref(), hits.as_slice()) {
+            // A page of nothing leads to itself.
+            (Some(before), [_, ..]) => Some(
+                CommandLine::new("search")
+                    .flag_if("--debate-id", self.debate_id.as_deref())
+                    .flag("--limit", &self.limit.to_string())
+                    .flag("--before", before)
+                    .format(self.shape.format())
+                    .word("--")
+                    .word(&words),
+            ),
+            (None, [only]) => Some(reading(only).format(self.shape.format())),
+            (_, _) => None,
+        };
+        let warning = (!is_complete).then_some(
+            "the newest texts are not searched yet: very much was written; try again in a few seconds",
+        );
+        let mut answer = Answer::new(page, human::hits);
+        if let Some(next) = next {
+            answer = answer.next(next.into_string());
+        }
+        if let Some(warning) = warning {
+            answer = answer.warn(warning);
+        }
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+/// The command that reads what was found.
+fn reading(hit: &SearchHit) -> CommandLine {
+    match (hit.debate_id, hit.document_id) {
+        (None, Some(document)) => CommandLine::new("docs get").word(&document.0.to_string()),
+        (Some(debate), _) => {
+            CommandLine::new("debate get-context").flag("--debate-id", &debate.0.to_string())
+        }
+        (None, None) => CommandLine::new("debate list"),
+    }
+}

@@ -1,0 +1,40 @@
+//! `aw search`, as agents read it and as people do.
+
+use super::aw::Aw;
+use crate::world::text;
+
+#[test]
+fn a_search_shows_its_hits_and_leads_on() {
+    let aw = Aw::new();
+    let created = aw.quietly(&[
+        "debate",
+        "create",
+        "-t",
+        "Charge retries",
+        "--type",
+        "general_debate",
+        "--content",
+        "A retry may charge\u{1b}[31m twice.",
+    ]);
+    aw.call_it("DEBATE", &text(&created.data()["debate_id"]));
+    aw.call_it("MOTION", &text(&created.data()["argument_id"]));
+    let kept = aw.quietly(&["docs", "create", "--summary", "Retry plan", "--content", "# Budget"]);
+    aw.call_it("DOCUMENT", &text(&kept.data()["document_id"]));
+    aw.run(&["search", "charge", "TWICE"]);
+    aw.run(&["search", "retr", "--limit", "1", "--format", "markdown"]);
+    aw.run(&["search", "budget", "--format", "markdown"]);
+    aw.run(&["search", "nothing like it", "--format", "markdown"]);
+    aw.transcript("search");
+}
+
+#[test]
+fn a_search_without_words_is_refused() {
+    let aw = Aw::new();
+    for typed in
+        [&["search"][..], &["search", ""], &["search", "\"* --"], &["search", "a", "--limit", "x"]]
+    {
+        aw.run(typed).refused(4, "INVALID_INPUT");
+    }
+    let gone = crate::world::new_id();
+    aw.run(&["search", "word", "--debate-id", &gone]).refused(2, "DEBATE_NOT_FOUND");
+}

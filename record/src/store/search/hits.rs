@@ -1,0 +1,275 @@
+//! Finds the texts that have all words of a search, and the ids that begin with it.
+
+use aw_core::{Author, Seq, Summary, Time, Title};
+use uuid::Uuid;
+
+use super::query::{IdRange, Query, ids};
+use super::snippet::snippet;
+use crate::store::db::{Db, Row, Value};
+use crate::store::{find, rows};
+use crate::{Failure, HitPlace, Search, SearchHit};
+
+/// The fewest digits by which an argument is found: a few digits begin the ids of too many.
+const ARGUMENT_DIGITS: usize = 8;
+
+/// How many of the newest rows PostgreSQL looks through before it asks its index. The index reads all
+/// matches of a common word, and the newest rows have enough of them.
+const NEWEST: i64 = 2_000;
+
+/// How many characters of a document are searched for a snippet.
+const SHOWN: i64 = 256 * 1024;
+
+/// What a search may find.
+#[derive(Debug, Clone, Copy)]
+enum Scope {
+    Everything,
+    /// One debate, by its key, the documents that it cites, and those that a seat wrote.
+    Debate {
+        key: i64,
+        seat: Option<Uuid>,
+    },
+}
+
+/// A page of hits, and the mark of the last one if more may follow.
+pub(in crate::store) fn page(
+    db: &Db<'_>,
+    search: &Search,
+) -> Result<(Vec<SearchHit>, Option<u64>), Failure> {
+    let seat = search.seen_by.as_ref();
+    let scope = match search.debate.or(seat.and_then(|seat| seat.debate)) {
+        None => Scope::Everything,
+        Some(debate) => {
+            let key = find::live(db, debate)?.key;
+            Scope::Debate { key, seat: seat.map(|seat| seat.id) }
+        }
+    };
+    let query = Query::of(&search.text);
+    let mut found = match (search.before, ids(&search.text)) {
+        (None, Some(range)) => with_ids(db, scope, range, search.limit)?,
+        (None, None) | (Some(_), _) => Vec::new(),
+    };
+    found.truncate(usize::try_from(search.limit).unwrap_or(usize::MAX));
+    let before = search.before.unwrap_or(i64::MAX as u64);
+    let room = search.limit - found.len() as u64;
+    let mut next = None;
+    if let Some(query) = &query {
+        let by_words = with_words(db, scope, query, before, room)?;
+        if by_words.len() as u64 == room {
+            next = Some(by_words.last().map_or(before, |last| last.mark));
+        }
+        found.extend(by_words);
+    }
+    Ok((found.into_iter().map(|row| row.hit(query.as_ref())).collect(), next))
+}
+
+/// The texts that have all words, the newest first.
+fn with_words(
+    db: &Db<'_>,
+    scope: Scope,
+    query: &Query,
+    before: u64,
+    limit: u64,
+) -> Result<Vec<FoundRow>, Failure> {
+    match scope {
+        Scope::Everything => matching(db, query, before, limit, ("", Vec::new())),
+        Scope::Debate { key, .. } => {
+            let arguments = query.clone().in_debate(key);
+            let mut found = matching(db, &arguments, before, limit, ("", Vec::new()))?;
+            let documents = query.clone().in_documents();
+            found.extend(matching(db, &documents, before, limit, scope.documents())?);
+            found.sort_by_key(|row| std::cmp::Reverse(row.mark));
+            found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            Ok(found)
+        }
+    }
+}
+
+impl Scope {
+    /// The condition that a document may be found, with its parameters.
+    fn documents(self) -> (&'static str, Vec<Value<'static>>) {
+        match self {
+            Scope::Everything => ("", Vec::new()),
+            Scope::Debate { key, seat } => (
+                "and documents.key in (
+                     select document_key from debate_documents where debate_key = ?
+                     union select key from documents
+                     where seat_key = (select key from seats where id = ?))",
+                vec![key.into(), seat.into()],
+            ),
+        }
+    }
+
+    /// The condition that a debate may be found, with its parameter.
+    fn debates(self) -> (&'static str, Vec<Value<'static>>) {
+        match self {
+            Scope::Everything => ("", Vec::new()),
+            Scope::Debate { key, .. } => ("and debates.key = ?", vec![key.into()]),
+        }
+    }
+}
+
+/// The rows of the index that have all words, the newest first.
+fn matching(
+    db: &Db<'_>,
+    query: &Query,
+    before: u64,
+    limit: u64,
+    (and, more): (&str, Vec<Value<'static>>),
+) -> Result<Vec<FoundRow>, Failure> {
+    let key = match db {
+        // The index itself must apply these, or it would read all matches.
+        Db::Sqlite(_) => "search_words.rowid",
+        Db::Postgres(_) => "search_rows.key",
+    };
+    let read = |source: &str, condition: &str| {
+        let sql = format!(
+            "select {} from {source}
+             left join debates on debates.key = search_rows.debate_key
+                 and debates.deleted_at is null
+             left join arguments on arguments.debate_key = debates.key
+                 and arguments.seq = search_rows.seq
+             left join documents on documents.key = search_rows.document_key
+                 and documents.deleted_at is null
+             left join document_versions as newest on newest.document_key = documents.key
+                 and newest.version = documents.version
+             where {condition} and {key} < ?
+                 and (debates.key is not null or documents.key is not null) {and}
+             order by {key} desc limit ?",
+            columns(key, "search_rows.seq")
+        );
+        let mut params: Vec<Value<'_>> = vec![query.text(db).into(), before.into()];
+        params.extend(more.clone());
+        params.push(limit.into());
+        db.all(&sql, &params, found_row)
+    };
+    match db {
+        Db::Sqlite(_) => read(
+            "search_words cross join search_rows on search_rows.key = search_words.rowid",
+            "search_words match ?",
+        ),
+        Db::Postgres(_) => {
+            // Written so that no index answers it.
+            let newest = format!(
+                "coalesce(words, '') @@ cast(cast(? as text) as tsquery)
+                 and search_rows.key >= (select coalesce(max(key), 0) from search_rows) - {NEWEST}"
+            );
+            let found = match before == i64::MAX as u64 {
+                true => read("search_rows", &newest)?,
+                false => Vec::new(),
+            };
+            if found.len() as u64 == limit {
+                return Ok(found);
+            }
+            read("search_rows", "words @@ cast(cast(? as text) as tsquery)")
+        }
+    }
+}
+
+/// The debates, arguments and documents whose ids are in a range.
+fn with_ids(
+    db: &Db<'_>,
+    scope: Scope,
+    range: IdRange,
+    limit: u64,
+) -> Result<Vec<FoundRow>, Failure> {
+    let (debates, of_debates) = scope.debates();
+    let (documents, of_documents) = scope.documents();
+    let no_debate = "left join debates on false left join arguments on false";
+    let no_document = "left join documents on false left join document_versions as newest on false";
+    let mut kinds = vec![
+        (
+            columns("cast(0 as bigint)", "cast(0 as bigint)"),
+            format!("debates left join arguments on false {no_document}"),
+            format!("debates.id >= ? and debates.id <= ? and debates.deleted_at is null {debates}"),
+            of_debates.clone(),
+        ),
+        (
+            columns("cast(0 as bigint)", "cast(null as bigint)"),
+            format!(
+                "documents join document_versions as newest on newest.document_key = documents.key
+                     and newest.version = documents.version {no_debate}"
+            ),
+            format!(
+                "documents.id >= ? and documents.id <= ? and documents.deleted_at is null
+                 {documents}"
+            ),
+            of_documents,
+        ),
+    ];
+    if range.digits >= ARGUMENT_DIGITS {
+        kinds.push((
+            columns("cast(0 as bigint)", "arguments.seq"),
+            format!("arguments join debates on debates.key = arguments.debate_key {no_document}"),
+            format!(
+                "arguments.id >= ? and arguments.id <= ? and debates.deleted_at is null {debates}"
+            ),
+            of_debates,
+        ));
+    }
+    let mut found = Vec::new();
+    for (columns, source, condition, more) in kinds {
+        let sql = format!("select {columns} from {source} where {condition} limit ?");
+        let mut params: Vec<Value<'_>> = vec![range.first.into(), range.last.into()];
+        params.extend(more);
+        params.push(limit.into());
+        found.extend(db.all(&sql, &params, found_row)?);
+    }
+    Ok(found)
+}
+
+/// The columns that [`found_row`] reads, of `debates`, `arguments`, `documents` and `newest`.
+fn columns(mark: &str, seq: &str) -> String {
+    format!(
+        "{mark}, debates.id, debates.title, {seq}, debates.created_at,
+         arguments.id, arguments.type, arguments.role, arguments.author, arguments.created_at,
+         arguments.content,
+         documents.id, documents.version, documents.summary, newest.author, newest.created_at,
+         substr(newest.content, 1, {SHOWN})"
+    )
+}
+
+/// A text that was found.
+struct FoundRow {
+    mark: u64,
+    place: HitPlace,
+    author: Option<Author>,
+    at: Time,
+    text: String,
+}
+
+impl FoundRow {
+    fn hit(self, query: Option<&Query>) -> SearchHit {
+        let snippet = snippet(&self.text, query);
+        SearchHit { place: self.place, author: self.author, at: self.at, snippet }
+    }
+}
+
+fn found_row(row: &Row<'_>) -> Result<FoundRow, Failure> {
+    let mark = row.get(0)?;
+    let author =
+        |column| Ok::<_, Failure>(row.get::<Option<String>>(column)?.map(Author::recorded));
+    if let Some(document) = row.get::<Option<Uuid>>(11)? {
+        let summary = Summary::recorded(row.get(13)?);
+        let place = HitPlace::Document { id: document.into(), version: row.get(12)?, summary };
+        let (author, at, text) = (author(14)?, Time(row.get(15)?), row.get(16)?);
+        return Ok(FoundRow { mark, place, author, at, text });
+    }
+    let debate = row.get::<Uuid>(1)?.into();
+    let title = Title::recorded(row.get(2)?);
+    let seq = row.get::<u64>(3)?;
+    if seq == 0 {
+        let text = title.as_str().to_owned();
+        let (place, at) = (HitPlace::Title { debate, title }, Time(row.get(4)?));
+        return Ok(FoundRow { mark, place, author: None, at, text });
+    }
+    let place = HitPlace::Argument {
+        debate,
+        title,
+        id: row.get::<Uuid>(5)?.into(),
+        seq: Seq(seq),
+        kind: rows::word(row, 6)?,
+        role: rows::word(row, 7)?,
+    };
+    let (author, at, text) = (author(8)?, Time(row.get(9)?), row.get(10)?);
+    Ok(FoundRow { mark, place, author, at, text })
+}
