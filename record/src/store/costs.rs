@@ -27,6 +27,8 @@ struct MeasuredFile {
     steps: Arc<AtomicU64>,
     debate: DebateId,
     newest: ArgumentId,
+    /// How many arguments the long debate has: an even number.
+    long: u64,
     document: DocumentId,
     _folder: TempDir,
 }
@@ -76,7 +78,7 @@ impl MeasuredFile {
             }),
         )
         .unwrap();
-        MeasuredFile { db, steps, debate, newest, document, _folder: folder }
+        MeasuredFile { db, steps, debate, newest, long, document, _folder: folder }
     }
 
     fn cost<T>(&self, request: impl Fn(&Db<'_>, &Self) -> Result<T, Failure>) -> u64 {
@@ -131,6 +133,12 @@ fn no_request_scans() {
     same_cost("a move", &|db, _| {
         db.run("savepoint one", values![])?;
         play(db, 0, Role::Opponent, 2);
+        db.run("rollback to one", values![])?;
+        db.run("release one", values![])
+    });
+    same_cost("a move in a long debate", &|db, file| {
+        db.run("savepoint one", values![])?;
+        play(db, u64::MAX, Role::Proposer, file.long + 1);
         db.run("rollback to one", values![])?;
         db.run("release one", values![])
     });

@@ -15,8 +15,9 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use aw_core::{DebateId, DocumentId};
 use rusqlite::Connection;
@@ -32,6 +33,9 @@ use crate::{Failure, Fault};
 
 /// The most requests that share a commit.
 const BATCH: usize = 512;
+
+/// How long a writer collects requests while another writes.
+const COLLECT: Duration = Duration::from_millis(1);
 
 /// The handle on the writer threads and their queue.
 pub(super) struct Writer {
@@ -105,12 +109,14 @@ impl Writer {
     /// Starts a thread for each of these writers. They share one queue.
     pub(super) fn of_postgres(writers: Vec<PostgresWriter>, queue: usize) -> Self {
         let (jobs, waiting) = mpsc::channel(queue);
-        let waiting = Arc::new(Mutex::new(waiting));
+        let waiting = Mutex::new(waiting);
+        let queue =
+            Arc::new(SharedQueue { waiting, under_way: Mutex::new(0), arrived: Condvar::new() });
         let (written, peers) =
             (Arc::<Counts>::default(), Arc::<OnceLock<Arc<dyn PeerListener>>>::default());
         let threads = writers.into_iter().map(|writer| {
-            let (waiting, counts, peers) = (waiting.clone(), written.clone(), peers.clone());
-            start(move || work_in_turn(writer, &waiting, &counts, &peers))
+            let (queue, counts, peers) = (queue.clone(), written.clone(), peers.clone());
+            start(move || work_in_turn(writer, &queue, &counts, &peers))
         });
         let threads = Mutex::new(threads.collect());
         Writer { jobs: Mutex::new(Some(jobs)), threads, written, peers, sqlite: None }
@@ -220,17 +226,55 @@ fn work(writer: &Mutex<SqliteWriter>, mut waiting: mpsc::Receiver<Box<dyn Job>>,
     unpoisoned(writer).finish();
 }
 
+/// The queue that several writers share.
+struct SharedQueue {
+    waiting: Mutex<mpsc::Receiver<Box<dyn Job>>>,
+    /// How many batches are being written.
+    under_way: Mutex<usize>,
+    /// Signals that a batch was written.
+    arrived: Condvar,
+}
+
+impl SharedQueue {
+    /// Takes all queued requests; none if there will be no more. While other batches are under way it
+    /// collects for a moment, because a batch of many costs little more than a batch of one.
+    fn take(&self, batch: &mut Vec<Box<dyn Job>>) -> bool {
+        let mut waiting = unpoisoned(&self.waiting);
+        let Some(first) = waiting.blocking_recv() else { return false };
+        batch.push(first);
+        let mut under_way = unpoisoned(&self.under_way);
+        if *under_way > 0 {
+            let waited = self.arrived.wait_timeout(under_way, COLLECT);
+            (under_way, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        *under_way += 1;
+        while batch.len() < BATCH
+            && let Ok(next) = waiting.try_recv()
+        {
+            batch.push(next);
+        }
+        true
+    }
+
+    /// Notes that a batch was written.
+    fn has_arrived(&self) {
+        *unpoisoned(&self.under_way) -= 1;
+        self.arrived.notify_one();
+    }
+}
+
 /// Takes all queued requests and writes them. Meanwhile the next writer may take newer ones.
 fn work_in_turn(
     mut writer: PostgresWriter,
-    waiting: &Mutex<mpsc::Receiver<Box<dyn Job>>>,
+    queue: &SharedQueue,
     written: &Counts,
     peers: &OnceLock<Arc<dyn PeerListener>>,
 ) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut trouble = None;
-    while unpoisoned(waiting).blocking_recv_many(&mut batch, BATCH) > 0 {
+    while queue.take(&mut batch) {
         let committed = writer.commit(&mut batch, peers);
+        queue.has_arrived();
         written.round_trips.fetch_add(writer.round_trips(), Ordering::Relaxed);
         match &committed {
             Ok(()) => {

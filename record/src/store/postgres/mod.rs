@@ -40,8 +40,8 @@ use super::{OpenError, StoreOptions, Vitals};
 use crate::presence::RoleSign;
 use crate::{Failure, Fault};
 
-/// How many sessions write at the same time.
-const WRITERS: usize = 2;
+/// How many sessions write at the same time: while one waits for a distant database, others write.
+const WRITERS: usize = 4;
 
 /// How long one attempt to connect may take.
 const CONNECT: Duration = Duration::from_secs(2);
