@@ -20,7 +20,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
-use super::wave::{Progress, Values, Wave, for_many, numbered};
+use super::wave::{RunProgress, Values, Wave, for_many, numbered};
 use super::{LOCKS, MOVING};
 use crate::store::db::Value;
 use crate::{Failure, Fault};
@@ -147,8 +147,8 @@ impl PostgresSession {
     }
 
     /// Ends the run of a request in a wave. Its writes count only if they are wanted.
-    pub(super) fn end_run(&self, wanted: bool) -> Progress {
-        self.wave.borrow_mut().as_mut().map_or(Progress::Done, |wave| wave.end_run(wanted))
+    pub(super) fn end_run(&self, wanted: bool) -> RunProgress {
+        self.wave.borrow_mut().as_mut().map_or(RunProgress::Done, |wave| wave.end_run(wanted))
     }
 
     /// Asks all questions of the wave, in one round trip.

@@ -32,7 +32,7 @@ pub(super) struct Wave {
     writes: Vec<Vec<Write>>,
     /// The writes of the running request.
     own: Vec<Write>,
-    progress: Progress,
+    progress: RunProgress,
 }
 
 /// The reads with one statement. A question without rows is not answered yet.
@@ -52,7 +52,7 @@ struct Write {
 
 /// How far a request came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Progress {
+pub(super) enum RunProgress {
     /// It ran to its end.
     #[default]
     Done,
@@ -71,7 +71,7 @@ impl Wave {
     ) -> Result<Arc<Vec<Row>>, Failure> {
         let is_stale = self.own.iter().filter_map(|write| table(&write.sql));
         if !sql.starts_with("select ") || is_stale.into_iter().any(|table| sql.contains(table)) {
-            return self.stop(Progress::Alone);
+            return self.stop(RunProgress::Alone);
         }
         if !self.reads.contains_key(sql) {
             self.reads.insert(sql.to_owned(), Reads::default());
@@ -86,7 +86,7 @@ impl Wave {
                 reads.asked.push(values);
             }
         }
-        self.stop(Progress::Waiting)
+        self.stop(RunProgress::Waiting)
     }
 
     /// Keeps a write until the wave ends.
@@ -99,27 +99,27 @@ impl Wave {
         // A statement for many rows changes each row once.
         let again = sql.starts_with("update ") && self.own.iter().any(|write| write.sql == sql);
         if again || table(sql).is_none() {
-            return self.stop(Progress::Alone);
+            return self.stop(RunProgress::Alone);
         }
         let values = values.iter().map(Value::kept).collect();
         self.own.push(Write { sql: sql.to_owned(), values, sums });
         Ok(())
     }
 
-    fn stop<T>(&mut self, progress: Progress) -> Result<T, Failure> {
+    fn stop<T>(&mut self, progress: RunProgress) -> Result<T, Failure> {
         self.progress = self.progress.max(progress);
         Err(Fault::Busy("the request runs again").into())
     }
 
     /// Whether the running request has a question that is not answered yet, or must run alone.
     pub(super) fn is_stopped(&self) -> bool {
-        self.progress != Progress::Done
+        self.progress != RunProgress::Done
     }
 
     /// Ends the run of a request. Its writes count only if it came to its end and they are wanted.
-    pub(super) fn end_run(&mut self, wanted: bool) -> Progress {
+    pub(super) fn end_run(&mut self, wanted: bool) -> RunProgress {
         let (progress, writes) = (take(&mut self.progress), take(&mut self.own));
-        if progress == Progress::Done && wanted {
+        if progress == RunProgress::Done && wanted {
             self.writes.push(writes);
         }
         progress
@@ -286,7 +286,7 @@ mod tests {
         for sql in statements {
             wave.write(sql, values![number], 0).unwrap();
         }
-        assert_eq!(wave.end_run(true), Progress::Done);
+        assert_eq!(wave.end_run(true), RunProgress::Done);
     }
 
     #[test]
@@ -316,19 +316,19 @@ mod tests {
         let mut wave = Wave::default();
         wave.write(A, values![1_i64], 0).unwrap();
         assert!(wave.read("select x from b", values![]).is_err());
-        assert_eq!(wave.end_run(true), Progress::Waiting);
+        assert_eq!(wave.end_run(true), RunProgress::Waiting);
         wave.write(A, values![1_i64], 0).unwrap();
         assert!(wave.read("select x from a", values![]).is_err());
         assert!(wave.read("select x from b", values![]).is_err());
-        assert_eq!(wave.end_run(true), Progress::Alone);
+        assert_eq!(wave.end_run(true), RunProgress::Alone);
         assert!(wave.write("delete from a where x = ?1", values![1_i64], 0).is_err());
-        assert_eq!(wave.end_run(true), Progress::Alone);
+        assert_eq!(wave.end_run(true), RunProgress::Alone);
         assert!(wave.read("insert into a (x) values (1) returning x", values![]).is_err());
-        assert_eq!(wave.end_run(true), Progress::Alone);
+        assert_eq!(wave.end_run(true), RunProgress::Alone);
         let update = "update a set x = ?1 where y = ?2";
         wave.write(update, values![1_i64, 1_i64], 0).unwrap();
         assert!(wave.write(update, values![2_i64, 2_i64], 0).is_err());
-        assert_eq!(wave.end_run(true), Progress::Alone);
+        assert_eq!(wave.end_run(true), RunProgress::Alone);
         assert_eq!(wave.into_writes(), []);
     }
 
@@ -338,7 +338,7 @@ mod tests {
         let sql = "select x from a where y = ?1";
         for number in [1_i64, 2, 1] {
             assert!(wave.read(sql, values![number]).is_err() && wave.is_stopped());
-            assert_eq!(wave.end_run(true), Progress::Waiting);
+            assert_eq!(wave.end_run(true), RunProgress::Waiting);
         }
         let mut questions = wave.questions();
         let (asked, rows) = questions.pop().unwrap();
@@ -346,6 +346,6 @@ mod tests {
         assert!(wave.questions().is_empty());
         wave.answer(sql, rows, Vec::new());
         assert_eq!(wave.read(sql, values![2_i64]).unwrap().len(), 0);
-        assert_eq!(wave.end_run(true), Progress::Done);
+        assert_eq!(wave.end_run(true), RunProgress::Done);
     }
 }

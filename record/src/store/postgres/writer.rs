@@ -14,7 +14,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::session::{Interruption, PostgresSession};
-use super::wave::{Progress, Values};
+use super::wave::{RunProgress, Values};
 use super::{Connector, Notice, PeerListener};
 use crate::store::db::{Db, Value, values};
 use crate::store::writer::{Job, LockKey};
@@ -218,13 +218,13 @@ fn run_waves(
             for place in wave {
                 let done = batch[place].run(&db);
                 match session.end_run(done.is_ok()) {
-                    Progress::Done => match done {
+                    RunProgress::Done => match done {
                         // Only this request is at fault; the others of the batch are written.
                         Ok(()) | Err(Fault::Refused(_) | Fault::Damaged(_)) => {}
                         Err(fault) => return Err(BatchError::Failed(fault)),
                     },
-                    Progress::Waiting => waiting.push(place),
-                    Progress::Alone => {
+                    RunProgress::Waiting => waiting.push(place),
+                    RunProgress::Alone => {
                         held_up.insert(batch[place].about());
                         alone.push(place);
                     }
