@@ -129,16 +129,12 @@ phrases! {
 
     // A debate
     standing: "Current state", "Trạng thái hiện tại";
-    whose_move: "Whose move", "Đến lượt ai";
-    your_move: "Your move", "Đến lượt bạn";
     picture: "The debate at a glance", "Toàn cảnh debate";
     count_rounds: "rounds: {}", "vòng: {}";
     count_arguments: "arguments: {}", "argument: {}";
     count_appeals: "appeals: {}", "appeal: {}";
     count_interventions: "interventions: {}", "intervention: {}";
     count_rulings: "rulings: {}", "ruling: {}";
-    outline: "Outline", "Mục lục";
-    round_heading: "Round {}", "Vòng {}";
     arguments: "Arguments", "Các argument";
     answers: "answers {}", "trả lời {}";
     parked: "parked", "parked";
@@ -161,7 +157,7 @@ phrases! {
     copy_text: "Copy text", "Sao chép nội dung";
     more: "Show all", "Hiện tất cả";
     less: "Show less", "Thu gọn";
-    earlier: "Show {} earlier arguments", "Hiện {} argument trước đó";
+    earlier: "Show {n} of {} earlier arguments", "Hiện {n} trên {} argument trước đó";
     newer: "Back to the newest arguments", "Về những argument mới nhất";
     one_new: "1 new", "1 mới";
     many_new: "{} new", "{} mới";
@@ -276,10 +272,8 @@ phrases! {
     rule_on_resolution: "The proposer asks to complete the debate", "Proposer đề nghị kết thúc debate";
     rule_on_intervention: "You have stopped the agents", "Bạn đã dừng các agent";
     rule_on_intervention_words: "Both agents wait. Tell them how to go on.", "Cả hai agent đang chờ. Hãy nói họ nên tiếp tục thế nào.";
-    dispute: "The dispute", "Điểm tranh chấp";
     proposer_says: "The proposer's position", "Lập trường của proposer";
     opponent_says: "The opponent's position", "Lập trường của opponent";
-    read_whole: "Read it whole", "Đọc toàn bộ";
     choose: "Choose", "Chọn";
     another_way: "Another way", "Phương án khác";
     ruling_text: "Text of the ruling", "Nội dung ruling";
@@ -302,7 +296,6 @@ phrases! {
     unknown_option: "Nothing was sent: the APPEAL does not have this option. Choose again. Your text is kept.", "Chưa gửi gì: APPEAL không có phương án này. Hãy chọn lại. Nội dung của bạn vẫn được giữ.";
 
     rule_on_points: "Rule on the points", "Ra ruling cho từng point";
-    rule_on_points_words: "What you choose here becomes a part of the ruling. Points that you leave stay as they are.", "Điều bạn chọn ở đây trở thành một phần của ruling. Point bạn để nguyên sẽ không đổi.";
     uphold: "Uphold", "Giữ";
     dismiss: "Dismiss", "Bác bỏ";
     defer: "Defer", "Để sau";
@@ -312,13 +305,87 @@ phrases! {
     newest_words: "{role}, newest words", "{role}, lời mới nhất";
 
     // Intervention
-    intervene: "Stop the agents", "Dừng các agent";
     intervene_words: "Both agents will wait for your ruling. If one is writing now, its text is kept and shown as parked.", "Cả hai agent sẽ chờ ruling của bạn. Nếu một agent đang viết, nội dung đó được giữ lại và hiện là parked.";
     reason: "Reason (optional)", "Lý do (không bắt buộc)";
     stop_now: "Stop them now", "Dừng ngay";
     in_hand: "{} may still submit what it was writing. It will appear here as parked.", "{} vẫn có thể gửi nội dung đang viết. Nó sẽ hiện ở đây là parked.";
     was_parked: "{} submitted what it was writing: argument {n}, parked.", "{} đã gửi nội dung đang viết: argument {n}, parked.";
     stopped: "The agents are stopped. They wait for your ruling.", "Các agent đã dừng. Họ đang chờ ruling của bạn.";
+
+    // The desk
+    your_move_for: "Your move for {}", "Đến lượt bạn {}";
+    act_on_points: "rule on {}", "ra ruling cho {}";
+    act_on_appeal: "rule on the appeal", "ra ruling cho appeal";
+    act_on_resolution: "approve, or send back", "đồng ý, hoặc trả lại";
+    act_on_intervention: "say how to go on", "nói nên tiếp tục thế nào";
+    about_points: "about {}", "về {}";
+    it_is_you: "you", "bạn";
+    stop: "Stop", "Dừng";
+    the_agents: "the agents", "các agent";
+    new_since: "new since you looked", "mới từ lần xem trước";
+    one_new_since: "1 new since you looked", "1 mới từ lần xem trước";
+    many_new_since: "{} new since you looked", "{} mới từ lần xem trước";
+    points_open: "Open", "Còn mở";
+    points_settled: "Settled", "Đã xong";
+    count_need_you: "{} for you", "{} cần bạn";
+    count_open: "{} open", "{} còn mở";
+    count_settled: "{} settled", "{} đã xong";
+    you_owe: "you owe a ruling", "bạn phải ra ruling";
+    one_quote: "1 quote found", "1 trích dẫn tìm thấy";
+    many_quotes: "{} quotes found", "{} trích dẫn tìm thấy";
+    not_checked: "not checked yet", "chưa kiểm tra";
+    not_checked_words: "The proposer accepted it. The opponent has not checked the change.", "Proposer đã chấp nhận. Opponent chưa kiểm tra thay đổi.";
+    no_evidence: "no evidence", "không có bằng chứng";
+    no_evidence_words: "The proposer rejected it without a quote.", "Proposer phản đối mà không trích dẫn.";
+    goes_in_circles: "three rounds or more", "ba vòng trở lên";
+    goes_in_circles_words: "Both sides have said it three times or more.", "Hai bên đã nói từ ba lần trở lên.";
+    turns: "Turns", "Các lượt";
+    rounds_left: "{} left", "còn {}";
+    live_agents: "Agents at work", "Các agent đang làm việc";
+    final_version: "Final version", "Phiên bản cuối";
+    changes_since_first: "changes since v1", "thay đổi từ v1";
+    plan: "Plan", "Plan";
+    plan_views: "How the plan is shown", "Cách hiện plan";
+    raw: "Raw", "Thô";
+    since_you_looked: "since you looked, v{}", "từ lần xem trước, v{}";
+    since_version: "since v{}", "từ v{}";
+    too_long_to_compare: "These versions are too long to compare here.", "Các phiên bản này quá dài để so sánh ở đây.";
+    quoted_by: "Quoted by", "Được trích bởi";
+    key_plan: "show or hide the plan", "hiện hoặc ẩn plan";
+    key_changes: "next and previous change", "thay đổi tiếp theo, trước đó";
+    whole_transcript: "Whole transcript", "Toàn bộ transcript";
+    your_ruling: "Your ruling", "Ruling của bạn";
+    rule_on_this: "Rule", "Ra ruling";
+    rule_one_option: "Rule: {} option", "Ruling: {} phương án";
+    rule_options: "Rule: {} options", "Ruling: {} phương án";
+    close_sheet: "Back to the debate", "Về debate";
+    add_words: "Add words (may be left out)", "Thêm lời (có thể bỏ qua)";
+    add_words_to: "Add words to {} (may be left out)", "Thêm lời cho {} (có thể bỏ qua)";
+    send_back: "Send back", "Trả lại";
+    both_sides: "What both sides say", "Hai bên nói gì";
+    close_too: "and close the debate", "và đóng debate";
+    uphold_ids: "uphold {}", "giữ {}";
+    dismiss_ids: "dismiss {}", "bác bỏ {}";
+    defer_ids: "defer {}", "để sau {}";
+    bytes_of: "{n} of {all} bytes", "{n} trên {all} byte";
+    sending: "Sending …", "Đang gửi …";
+    kept: "No connection. Your ruling is kept and sent when the connection is back.", "Mất kết nối. Ruling của bạn được giữ và sẽ gửi khi có kết nối lại.";
+    do_not_send: "Do not send", "Không gửi";
+    dismiss_note: "Dismiss", "Bỏ qua";
+    keys: "Keys", "Phím tắt";
+    key_choose: "choose an option", "chọn phương án";
+    key_send: "send the ruling", "gửi ruling";
+    key_words: "write words", "viết lời";
+    key_new: "next and previous new argument", "argument mới tiếp theo, trước đó";
+    key_points: "next and previous point", "point tiếp theo, trước đó";
+    key_open: "show the turns of the point alone", "chỉ hiện các lượt của point";
+    key_all: "whole transcript", "toàn bộ transcript";
+    key_stop: "stop the agents", "dừng các agent";
+    key_next: "next debate that needs you", "debate tiếp theo cần bạn";
+    single_keys: "Use single keys", "Dùng phím đơn";
+    key_help: "these keys", "các phím này";
+    close: "Close", "Đóng";
+    next_needed: "next: {} waiting", "tiếp: {} đang chờ";
 
     // Documents
     document: "Document", "Tài liệu";

@@ -79,7 +79,7 @@ pub(crate) struct PointView {
     pub(crate) is_blocking: bool,
     is_late: bool,
     is_unchanged: bool,
-    owes: Option<String>,
+    pub(crate) owes: Option<String>,
     disputes: Option<String>,
     pub(crate) quotes: Vec<QuoteView>,
     turns: Vec<TurnView>,
@@ -154,16 +154,20 @@ impl QuoteView {
 /// The first words of a statement: the title in its heading, or its first line.
 fn excerpt(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
-    let heading = lines.next().unwrap_or_default();
-    let title = heading.find([']', ')']).map_or("", |at| heading.get(at + 1..).unwrap_or_default());
-    let title = title.trim_start_matches(|c: char| c.is_whitespace() || ":-–—.*`".contains(c));
-    let title = title.trim_end_matches(['#', ' ']);
+    let title = title_of(lines.next().unwrap_or_default());
     let is_own = |line: &&str| !line.is_empty() && !line.starts_with('>');
     let words = if title.is_empty() { lines.find(is_own).unwrap_or_default() } else { title };
     match words.char_indices().nth(EXCERPT) {
         Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default().trim_end()),
         None => words.to_owned(),
     }
+}
+
+/// The title in the heading of a statement.
+pub(crate) fn title_of(heading: &str) -> &str {
+    let title = heading.find([']', ')']).map_or("", |at| heading.get(at + 1..).unwrap_or_default());
+    let title = title.trim_start_matches(|c: char| c.is_whitespace() || ":-–—.*`".contains(c));
+    title.trim_end_matches(['#', ' '])
 }
 
 /// A state as HTML: a shape and a word. `now` is the same in the heading of a statement.
@@ -212,7 +216,11 @@ fn shape(state: PointState) -> &'static str {
 }
 
 /// Where a quote was found, as HTML.
-fn place(quote: &StatedQuote, t: &'static Phrases, href: &dyn Fn(Seq) -> String) -> String {
+pub(crate) fn place(
+    quote: &StatedQuote,
+    t: &'static Phrases,
+    href: &dyn Fn(Seq) -> String,
+) -> String {
     let lines = quote.lines.map(|(first, last)| match first == last {
         true => put(t.one_line, first),
         false => {

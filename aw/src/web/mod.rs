@@ -40,6 +40,7 @@ pub fn pages() -> Pages {
         .route("/debate/{id}/stop", get(debate::back).post(debate::intervene))
         .route("/debate/{id}/delete", get(debate::ask_to_delete).post(debate::delete))
         .route("/debate/{id}/text/{seq}", get(debate::text))
+        .route("/debate/{id}/plan", get(debate::plan))
         .route("/debate/{id}/rules", get(rules::read))
         .route("/doc/{id}", get(document::read))
         .route("/preferences", post(sign_in::prefer))

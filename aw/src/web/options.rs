@@ -13,6 +13,9 @@ use self::outline::{Block, Item, Label, Outline, Topic};
 const FEWEST: usize = 2;
 const MOST: usize = 12;
 
+/// How many characters of a heading are kept.
+const HEADING: usize = 90;
+
 /// One option of an APPEAL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
@@ -20,6 +23,8 @@ pub struct Choice {
     pub name: String,
     /// Its text without Markdown, in one or more lines.
     pub words: String,
+    /// Its text as Markdown.
+    pub markdown: String,
     /// Whether it stands for any other way, which the arbitrator describes. Only the last one can.
     pub is_free: bool,
 }
@@ -33,7 +38,9 @@ impl Choice {
 
     /// Its text in a ruling: "Option B: what it says".
     pub fn ruling(&self) -> String {
-        format!("{}: {}", self.label(), self.words)
+        // Paragraphs and lists of an option would change the structure of the ruling.
+        let is_line = !self.markdown.contains('\n');
+        format!("{}: {}", self.label(), if is_line { &self.markdown } else { &self.words })
     }
 }
 
@@ -63,7 +70,8 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
     // Markdown allows `1.` at every item and numbers them by itself.
     let are_marks_alike = items.windows(2).all(|pair| pair[0].mark == pair[1].mark);
     let choice = |(number, item): (usize, &Item)| {
-        let plain = phrases::plain(outline.source(item));
+        let source = outline.source(item);
+        let plain = phrases::plain(&source);
         let (name, words) = match &item.label {
             Some(label) => (label.name.clone(), phrases::after_label(&plain, &label.name)),
             None => {
@@ -74,9 +82,49 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
         };
         let is_free = number == last && (phrases::is_free(&words) || phrases::is_free(&plain));
         let words = if words.is_empty() { plain.trim().to_owned() } else { words };
-        Choice { name, words, is_free }
+        let markdown = match &item.label {
+            Some(label) => phrases::markdown_after_label(&source, &label.name),
+            None => Some(source.trim().to_owned()),
+        };
+        let markdown = markdown.filter(|kept| !kept.is_empty()).unwrap_or_else(|| words.clone());
+        Choice { name, words, markdown, is_free }
     };
     items.iter().enumerate().map(choice).collect()
+}
+
+/// The first heading of a text, else its first line, without Markdown.
+pub(super) fn first_heading(text: &str) -> String {
+    let mut is_code = false;
+    let mut lines = text.lines().map(str::trim).filter(|line| {
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        is_code ^= is_fence;
+        !is_code && !is_fence && !line.is_empty()
+    });
+    let first = lines.next().unwrap_or_default();
+    let is_heading = |line: &&str| {
+        line.starts_with('#') && line.trim_start_matches('#').starts_with([' ', '\t'])
+    };
+    let heading = Some(first).filter(is_heading).or_else(|| lines.find(is_heading));
+    let words = phrases::plain(heading.unwrap_or(first));
+    let words = words.lines().next().unwrap_or_default();
+    match words.char_indices().nth(HEADING) {
+        Some((end, _)) => format!("{}…", words.get(..end).unwrap_or_default().trim_end()),
+        None => words.to_owned(),
+    }
+}
+
+/// The question that an APPEAL asks, in one line: the first line of its context, or of its text.
+pub(super) fn question(appeal: &str) -> String {
+    let first = |text: &str| {
+        let plain = phrases::plain(text);
+        plain.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    };
+    let context = sections(appeal).context.and_then(first);
+    let body = || {
+        let is_text = |line: &&str| !line.trim_start().starts_with('#');
+        first(&appeal.lines().filter(is_text).collect::<Vec<_>>().join("\n"))
+    };
+    context.or_else(body).unwrap_or_default()
 }
 
 /// The sections of an APPEAL.

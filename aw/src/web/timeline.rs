@@ -4,7 +4,8 @@
 //! There is one lane for each role, and time goes from left to right. Each argument is a mark at the
 //! end of a bar. The length of the bar is the logarithm of the time that the answer took, so seconds
 //! and minutes differ visibly and a night does not fill the page; a very long bar has a break. Each
-//! mark is a link, so a long debate has closer marks and the picture scrolls. Beyond [`MARKS`],
+//! mark is a link, so a long debate has closer marks and the picture scrolls, beginning at its end. The
+//! picture is one Tab stop, and the script moves through its marks with arrows. Beyond [`MARKS`],
 //! neighbouring claims are drawn as runs. Colours are in the stylesheet.
 
 mod marks;
@@ -19,9 +20,6 @@ use crate::render::markdown::plain;
 
 /// The most single marks.
 const MARKS: usize = 800;
-
-/// The most marks that are reached with Tab. The outline has all arguments.
-const STEPS: usize = 60;
 
 /// The bar of an answer that took longer than this has a break: half an hour, in milliseconds.
 const IDLE: i64 = 30 * 60 * 1000;
@@ -142,7 +140,6 @@ struct Picture<'a> {
     t: &'a Phrases,
     link: &'a dyn Fn(Seq) -> String,
     spacing: Spacing,
-    is_stepped: bool,
     /// The position of the last argument.
     x: u32,
     /// The last argument that was not parked, and its position.
@@ -166,7 +163,6 @@ impl<'a> Picture<'a> {
             t,
             link,
             spacing: Spacing::of(marks),
-            is_stepped: marks <= STEPS,
             x: 2,
             handed_over: None,
             rounds: 0,
@@ -287,10 +283,9 @@ impl<'a> Picture<'a> {
 
     fn linked(&mut self, seq: Seq, words: &str, drawn: &str) {
         let (href, words) = (plain(&(self.link)(seq)), plain(words));
-        let step = if self.is_stepped { "" } else { " tabindex=\"-1\"" };
         let _ = writeln!(
             self.marks,
-            "<a href=\"{href}\" aria-label=\"{words}\"{step}><title>{words}</title>{drawn}</a>"
+            "<a href=\"{href}\" aria-label=\"{words}\" tabindex=\"-1\"><title>{words}</title>{drawn}</a>"
         );
     }
 

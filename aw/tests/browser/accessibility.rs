@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::emulation::{ColorScheme, WIDTHS};
 use super::every_page::{APPEAL, PointDebate, every_page, every_page_by_seat};
-use super::find::{button, css, field, role};
+use super::find::{button, css, field, link, role};
 use super::{Browser, Page};
 use crate::api::token_server::TokenServer;
 use crate::world::{World, text};
@@ -69,8 +69,10 @@ async fn every_state_that_a_person_causes_is_accessible() {
     let url = format!("{}/debate/{}", world.url, debate.id);
     let page = browser.open(&url).await;
     page.click(role("DisclosureTriangle", "Stop the agents")).await;
-    page.click(role("DisclosureTriangle", "Bring this agent back").number(0)).await;
     is_accessible(&page, "about to stop").await;
+    page.click(css("#agent-opponent summary")).await;
+    page.reads("Bring this agent back").await;
+    is_accessible(&page, "an agent that is away").await;
 
     let long = "A paragraph of some length.\n\n".repeat(150);
     let claim = debate.claim("opponent", &debate.motion, &long).await;
@@ -89,7 +91,7 @@ async fn every_state_that_a_person_causes_is_accessible() {
     page.type_keys(" ").await;
     page.eval("document.querySelectorAll('[name=choice]').forEach(one => { one.checked = false })")
         .await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Send ruling")).await;
     page.reads("Choose an option").await;
     is_accessible(&page, "a ruling that is refused").await;
 
@@ -105,12 +107,18 @@ async fn every_state_that_a_person_causes_is_accessible() {
 
     let points = PointDebate::appealed(&world).await;
     page.goto(&format!("{}/debate/{}", world.url, points.debate.id)).await;
-    page.eval("document.querySelectorAll('#points details').forEach(one => { one.open = true })")
-        .await;
+    page.click(role("DisclosureTriangle", "What both sides say")).await;
     page.click(role("radio", "Uphold")).await;
-    is_accessible(&page, "points that are open").await;
+    is_accessible(&page, "points in the dock").await;
+    page.click(link("P2 Refunds").within(css("#rail"))).await;
+    page.see(css("#thread")).await;
+    is_accessible(&page, "the turns of a point").await;
+    page.press("?").await;
+    page.see(role("dialog", "Keys")).await;
+    is_accessible(&page, "the keys").await;
+    page.press("Escape").await;
     page.type_into(field("Text of the ruling"), "### P9 [upheld] No.").await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Uphold P2")).await;
     page.see(css("#flaws")).await;
     is_accessible(&page, "a ruling with a flaw").await;
 

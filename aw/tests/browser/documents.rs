@@ -40,7 +40,8 @@ async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared()
     // The link in the argument leads to the cited version.
     let page = browser.open(&debate.url()).await;
     page.see(link("First draft").within(role("region", "Documents"))).await;
-    page.follow(css(&format!("#a-1 a[href*='{plan}']"))).await;
+    assert_eq!(page.count(css(&format!("#a-1 a[href*='{plan}?version=1']"))).await, 1);
+    page.follow(link("First draft").within(role("region", "Documents"))).await;
     page.reads("Version 1 of 3").await;
     page.reads("by An").await;
     page.reads("The import stops the server.").await;

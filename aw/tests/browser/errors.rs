@@ -2,7 +2,7 @@
 
 use super::Browser;
 use super::every_page::APPEAL;
-use super::find::{button, field, link, role};
+use super::find::{button, css, field, link, role};
 use super::site::Site;
 use crate::world::{World, new_id, text};
 
@@ -45,15 +45,15 @@ async fn a_form_with_an_invalid_csrf_token_keeps_the_text() {
     page.type_into(field("Text of the ruling"), "My words").await;
     page.eval("document.querySelectorAll('[name=csrf]').forEach(one => { one.value = 'another' })")
         .await;
-    page.follow(button("Send ruling")).await;
+    page.see(css("#debate[data-ready]")).await;
+    page.click(button("Send ruling")).await;
     page.reads("This form is out of date").await;
-    assert_eq!(page.value(field("What you typed")).await, "My words");
+    assert_eq!(page.value(field("Text of the ruling")).await, "My words");
     assert!(page.complaints().iter().all(|complaint| complaint.contains("403")));
-    // The draft is still in the form of the page.
-    page.goto(&format!("{}/debate/{}", world.url, debate.id)).await;
-    let restored = "document.querySelector('#rule textarea').value === 'My words'";
-    page.wait_for("the draft is restored", restored).await;
-    page.follow(button("Send ruling")).await;
+    // The form gets another token by itself.
+    let renewed = "document.querySelector('#rule [name=csrf]').value !== 'another'";
+    page.wait_for("the token is renewed", renewed).await;
+    page.click(button("Send ruling")).await;
     page.reads("Your ruling is argument #3.").await;
 }
 
@@ -66,7 +66,7 @@ async fn another_site_cannot_frame_send_or_listen() {
     debate.ask("appeal", &text(&claim["argument"]["id"]), APPEAL).await.created();
     // A person has our page open, with its cookies.
     let own = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
-    own.reads("waiting for your ruling").await;
+    own.reads("Your move for").await;
     let csrf = text(&own.eval("document.querySelector('[name=csrf]').value").await);
     let before = world.written();
 

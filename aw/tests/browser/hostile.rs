@@ -20,7 +20,7 @@ const WRONG: &str = r"(() => {
     const wrong = [];
     if (window.__pwned !== undefined) wrong.push('something ran');
     const where = one => (one.closest('article, li, tr, section')?.id || '') + ' ' + one.outerHTML.slice(0, 200);
-    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog, template:not(#overtaken)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg:not(a.point-link svg), [id], [name])'))
+    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog:not(#keys), template:not(#overtaken)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg:not(a.point-link svg), [id], [name])'))
         wrong.push('there is ' + where(one));
     for (const one of document.querySelectorAll('main *'))
         for (const {name} of one.attributes)
@@ -248,6 +248,7 @@ async fn options_of_an_appeal_are_harmless() {
         }
         debate.ask("appeal", &text(&claim["argument"]["id"]), &appeal).await.created();
         page.goto(&format!("{}/debate/{}", world.url, debate.id)).await;
+        page.eval("document.querySelector('#dock-open').checked = true").await;
         page.eval("document.querySelector('[name=choice]')?.click()").await;
         page.eval("document.querySelector('[data-preview]').click()").await;
         page.see(css("#preview .words")).await;

@@ -12,8 +12,8 @@ async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
     let proposer = debate.waits("proposer");
     let page = browser.open(&debate.url()).await;
     page.reads("waiting for the opponent").await;
-    page.reads("Proposer waiting").await;
-    page.reads("Opponent whose move has the floor").await;
+    page.reads("Proposer Proposer waiting").await;
+    page.reads("Opponent Opponent has the floor").await;
 
     let stop = role("DisclosureTriangle", "Stop the agents");
     page.see_no(button("Stop them now")).await;
@@ -28,7 +28,7 @@ async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
     page.reads("The agents are stopped. They wait for your ruling.").await;
     assert_eq!(debate.types(), ["MOTION", "INTERVENTION"], "a double click stops once");
     assert_eq!(proposer.end().data()["action"], "wait_for_ruling");
-    page.reads("stopped; waiting for your ruling").await;
+    page.reads("Your move for").await;
     page.see_no(&stop).await;
     let panel = role("region", "You have stopped the agents");
     assert!(page.text(&panel).await.contains("Opponent may still submit what it was writing"));
@@ -44,7 +44,7 @@ async fn a_stopped_agent_may_park_its_text_and_the_page_shows_it() {
 
     let opponent = debate.waits("opponent");
     page.type_into(field("Text of the ruling"), "Argue about the import.").await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Send ruling")).await;
     page.reads("Your ruling is argument #4.").await;
     page.see_no(&panel).await;
     assert_eq!(opponent.end().data()["arguments"].as_array().unwrap().len(), 1);

@@ -13,6 +13,7 @@ mod axe;
 mod cli_debate;
 mod connection;
 mod debate_list;
+mod desk;
 mod devtools;
 mod documents;
 mod emulation;

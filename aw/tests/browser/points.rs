@@ -8,8 +8,8 @@ use super::every_page::{PointDebate, RESOLVED, RETRIES};
 use super::find::{Find, button, css, field, link, role};
 use crate::world::{DebateFor, World, text};
 
-fn panel() -> Find {
-    role("region", "Points")
+fn rail() -> Find {
+    role("navigation", "Points")
 }
 
 fn point(id: &str) -> Find {
@@ -37,7 +37,7 @@ async fn export(world: &World, id: &str, format: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_panel_has_blocking_points_first_and_each_opens_into_its_thread() {
+async fn the_rail_groups_points_by_need_and_each_opens_into_its_turns() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let debate = PointDebate::disputed(&world).await.debate;
@@ -47,37 +47,51 @@ async fn the_panel_has_blocking_points_first_and_each_opens_into_its_thread() {
             page.without_scripts().await;
         }
         page.goto(&url(&debate)).await;
-        let shown = page.text(panel()).await;
-        assert!(shown.contains("1 point blocks round 2 of 5"), "{shown}");
-        let ids = "[...document.querySelectorAll('#points .point')].map(one => one.id).join(' ')";
-        assert_eq!(page.eval(ids).await, "point-P2 point-P1 point-P3", "blocking first, over last");
+        let shown = page.text(rail()).await;
+        assert!(shown.contains("1 open · 2 settled 1 point blocks"), "{shown}");
+        let ids =
+            "[...document.querySelectorAll('#rail [id^=point-]')].map(one => one.id).join(' ')";
+        assert_eq!(page.eval(ids).await, "point-P2 point-P1 point-P3", "alive first, over last");
         let second = page.text(point("P2")).await;
         for part in [
-            "P2 major open",
-            "Refunds need the old rows",
+            "P2 Refunds need the old rows",
+            "major open",
             "blocks",
             "Proposer owes a word",
-            "held once",
+            "2 rounds",
+            "1 quote found",
         ] {
             assert!(second.contains(part), "{part}: {second}");
         }
         assert!(page.text(point("P1")).await.contains("critical settled"));
         assert!(page.text(point("P3")).await.contains("minor set aside"));
 
-        page.click(css("summary").within(point("P2"))).await;
-        let opened = page.text(point("P2")).await;
+        let second = link("P2").within(rail());
+        match with_scripts {
+            true => page.click(second).await,
+            false => page.follow(second).await,
+        }
+        page.see(css("#thread")).await;
+        let opened = page.text("#thread").await;
         for part in [
             "Old rows are deleted after 30 days.",
             "v1, line 4",
-            "#2 Opponent raises it as major",
-            "#3 Proposer rejects it",
-            "#4 Opponent holds it: open",
+            "Opponent raises it as major #2",
+            "Proposer rejects it #3",
+            "Opponent holds it: open #4",
             "The ledger service keeps 30 days too.",
         ] {
             assert!(opened.contains(part), "{part}: {opened}");
         }
-        page.click(link("#3 Proposer").within(point("P2"))).await;
-        assert!(page.url().await.ends_with("#a-3"), "{}", page.url().await);
+        assert!(page.url().await.contains("?point=P2"), "{}", page.url().await);
+        page.see_no(css("#a-2")).await;
+        let whole = link("Whole transcript");
+        match with_scripts {
+            true => page.click(whole).await,
+            false => page.follow(whole).await,
+        }
+        page.see(css("#a-2")).await;
+        page.see_no(css("#thread")).await;
     }
 }
 
@@ -100,7 +114,8 @@ async fn headings_carry_the_state_now_and_quotes_their_place() {
     assert!(!page.says().await.contains("verified"));
 
     page.click(link("P2 now: open").within(css("#a-2"))).await;
-    page.reads("#3 Proposer rejects it").await;
+    page.reads("Proposer rejects it #3").await;
+    page.press("a").await;
     let place = link("v1, line 4").within(css("#a-2"));
     page.follow(place).await;
     assert_eq!(page.text("main mark").await, "2. Old rows are deleted after 30 days.");
@@ -119,6 +134,7 @@ async fn choices_become_statements_of_the_ruling_with_and_without_scripts() {
         }
         page.goto(&url(&debate)).await;
         let offered = role("group", "Refunds need the old rows");
+        page.click(role("DisclosureTriangle", "What both sides say")).await;
         let shown = page.text(&offered).await;
         for part in [
             "Old rows are deleted after 30 days.",
@@ -140,7 +156,10 @@ async fn choices_become_statements_of_the_ruling_with_and_without_scripts() {
             false => page.follow(button("Preview")).await,
         }
         assert!(page.text("#preview").await.ends_with("P2 [upheld] Refunds need them."));
-        page.follow(button("Rule: Option B")).await;
+        match with_scripts {
+            true => page.click(button("Rule: Option B, uphold P2")).await,
+            false => page.follow(button("Rule: Option B")).await,
+        }
         page.reads("Your ruling is argument #6.").await;
         let ruling = newest(&debate).await;
         let words = "Option B: Import while it runs, slowly\n\nNinety days.\n\n### P2 [upheld] Refunds need them.";
@@ -148,7 +167,11 @@ async fn choices_become_statements_of_the_ruling_with_and_without_scripts() {
         assert_eq!(states(&debate).await, ["P1 settled", "P2 upheld", "P3 set_aside"]);
         assert!(page.text(point("P2")).await.contains("upheld"));
         if with_scripts {
-            page.wait_for("drafts are forgotten", "Object.keys(localStorage).length === 0").await;
+            page.wait_for(
+                "drafts are forgotten",
+                "Object.keys(localStorage).every(key => !key.startsWith('aw:'))",
+            )
+            .await;
         }
     }
 }
@@ -173,14 +196,15 @@ async fn a_choice_alone_is_a_ruling_and_all_points_left_need_words() {
     let world = World::start().await;
     let debate = PointDebate::appealed(&world).await.debate;
     let page = browser.open(&url(&debate)).await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Send ruling")).await;
     page.reads("Choose an option or write what should be done.").await;
     page.click(role("radio", "Dismiss")).await;
     page.reload().await;
     page.wait_for("the choice is restored", "document.querySelector('[value=dismiss]').checked")
         .await;
     page.click(role("checkbox", "Close the debate with this ruling")).await;
-    page.follow(button("Send ruling and close the debate")).await;
+    page.click(button("Dismiss P2 and close the debate")).await;
+    page.reads("Your ruling is argument #6.").await;
     assert_eq!(newest(&debate).await["content"], "### P2 [dismissed] By this ruling.");
     page.reads("closed ruled").await;
 }
@@ -200,7 +224,10 @@ async fn a_flawed_ruling_keeps_its_text_and_shows_every_flaw() {
         page.type_into(field("Text of the ruling"), wrong).await;
         page.click(role("radio", "Defer")).await;
         page.type_into(field("Reason for P2"), "Later.").await;
-        page.follow(button("Send ruling")).await;
+        match with_scripts {
+            true => page.click(button("Defer P2")).await,
+            false => page.follow(button("Send ruling")).await,
+        }
         page.reads("Not sent:").await;
         let flaws = page.text("#flaws").await;
         assert!(flaws.contains("line 2: ") && flaws.contains("line 3: "), "{flaws}");
@@ -224,7 +251,7 @@ async fn a_held_resolution_says_why() {
     not_agreed.completes("Done.").await;
     page.goto(&url(&not_agreed.debate)).await;
     page.reads("The resolution waits for the arbitrator: the opponent has not agreed.").await;
-    assert!(page.text(panel()).await.contains("No points yet."));
+    assert!(page.text(rail()).await.contains("No points yet."));
 
     let policy = json!({"points": true, "resolution_policy": "arbitrator"});
     let policy = PointDebate::opened(&world, policy).await;
@@ -232,19 +259,19 @@ async fn a_held_resolution_says_why() {
     policy.completes("Done.").await;
     page.goto(&url(&policy.debate)).await;
     page.reads("this debate always asks before it closes.").await;
-    assert!(!page.text(panel()).await.contains("the opponent agrees"), "it is not the newest word");
+    assert!(!page.text(rail()).await.contains("the opponent agrees"), "it is not the newest word");
 
     let other = PointDebate::opened(&world, json!({"points": true})).await;
     other.says("opponent", RESOLVED).await;
     page.goto(&url(&other.debate)).await;
-    assert!(page.text(panel()).await.contains("the opponent agrees"));
+    assert!(page.text(rail()).await.contains("the opponent agrees"));
     let second = other.next_version("Another plan.\n").await;
     other.completes(&format!("Done: doc_id={} (v{second})", other.plan)).await;
     page.reads("it cites another version than the one that the opponent agreed to.").await;
 }
 
 #[tokio::test]
-async fn the_panel_marks_late_points_and_those_whose_quotes_still_stand() {
+async fn the_rail_marks_points_that_deserve_a_look() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let made = PointDebate::opened(&world, json!({"points": true})).await;
@@ -254,7 +281,8 @@ async fn the_panel_marks_late_points_and_those_whose_quotes_still_stand() {
     let next = made.next_version(&format!("{RETRIES}\nNothing else has changed.\n")).await;
     made.says("proposer", &format!("### P1 [accepted] See doc_id={} (v{next}).", made.plan)).await;
     let page = browser.open(&url(&made.debate)).await;
-    assert!(page.text(point("P1")).await.contains("text unchanged"));
+    let accepted = page.text(point("P1")).await;
+    assert!(accepted.contains("not checked yet text unchanged"), "{accepted}");
     made.says("opponent", "Nothing new.").await;
     made.says("proposer", "Nothing new.").await;
     made.says("opponent", raised).await;
@@ -265,16 +293,20 @@ async fn the_panel_marks_late_points_and_those_whose_quotes_still_stand() {
 }
 
 #[tokio::test]
-async fn panel_and_headings_follow_new_arguments() {
+async fn rail_turns_and_headings_follow_new_arguments() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;
     let made = PointDebate::disputed(&world).await;
     let page = browser.open(&url(&made.debate)).await;
-    page.click(css("summary").within(point("P2"))).await;
-    page.reads("#4 Opponent holds it: open").await;
+    page.see(css("#debate[data-ready]")).await;
+    page.press("j").await;
+    page.press("Enter").await;
+    page.reads("Opponent holds it: open #4").await;
     made.says("proposer", "### P2 [rejected] The bank says so.").await;
-    page.reads("#5 Proposer rejects it").await;
-    assert!(page.text(point("P2")).await.contains("P2 major rejected"), "it stays open");
+    page.reads("Proposer rejects it #5").await;
+    let rejected = page.text(point("P2")).await;
+    assert!(rejected.contains("rejected") && rejected.contains("no evidence"), "{rejected}");
+    page.press("a").await;
     page.see(link("P2 now: rejected").within(css("#a-2"))).await;
     // The browser does not draw what is far outside of the screen.
     let new = "document.querySelector('#a-5 a[data-point]').textContent === 'P2 now: rejected'";
@@ -348,6 +380,6 @@ async fn the_list_the_form_and_the_exports_know_points_and_outcomes() {
         let id = page.url().await.split("/debate/").nth(1).unwrap()[..36].to_owned();
         let debate = world.get(&format!("/debates/{id}")).await.ok()["debate"].take();
         assert_eq!(debate["points"], kept);
-        assert_eq!(page.count(panel()).await, usize::from(ticked));
+        assert_eq!(page.count(rail()).await, usize::from(ticked));
     }
 }

@@ -14,7 +14,7 @@ async fn a_closed_debate_shows_its_report_first_in_both_languages() {
     let made = PointDebate::appealed(&world).await;
     let debate = &made.debate;
     let page = browser.open(&format!("{}/debate/{}", world.url, debate.id)).await;
-    page.see(css("#panel")).await;
+    page.see(css("#dock")).await;
     assert_eq!(page.count(css("#report")).await, 0, "an open debate has no report");
 
     // It appears without a reload.

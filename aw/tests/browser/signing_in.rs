@@ -155,7 +155,8 @@ async fn rulings_of_people_and_of_programs_look_different_everywhere() {
     page.see_no(link("New debate")).await;
     page.see_no(link("Delete")).await;
     page.type_into(field(RULING), "Option A.").await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Send ruling")).await;
+    page.reads("Your ruling is argument #4.").await;
     let said = text_of(&page, "#a-4").await;
     assert!(said.contains("ruled by a person, on the page seat An"), "{said}");
 
@@ -267,7 +268,7 @@ async fn a_person_whose_seat_is_revoked_keeps_the_text() {
     page.reads("An, Arbitrator").await;
     let restored = "document.querySelector('#rule textarea').value === 'Half a thought'";
     page.wait_for("the draft is restored", restored).await;
-    page.follow(button("Send ruling")).await;
+    page.click(button("Send ruling")).await;
     page.reads("Your ruling is argument #4.").await;
     only(&page, "401");
 }

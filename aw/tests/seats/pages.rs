@@ -27,6 +27,7 @@ pub const GRID: &str = "
     GET  /debate/{id}               that is none            >>>> 00 0-- 0-- 0-- 0--
     GET  /debate/{id}/text/{seq}                            >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}/rules                                 >>>> ++ ++- ++- ++- ++-
+    GET  /debate/{id}/plan                                  >>>> ++ ++- ++- ++- ++-
     GET  /debate/{id}/rule                                  >>>> ++ +++ +++ +++ +++
     POST /debate/{id}/rule          RULING                  ???? ++ --- --- ++- ---
     POST /debate/{id}/rule          to look at first        ???? ++ --- --- ++- ---

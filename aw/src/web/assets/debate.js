@@ -1,169 +1,161 @@
-// A debate: inserts new arguments by their number, and keeps drafts until they are sent.
+// A debate: inserts new arguments by their number, and replaces the regions around them.
+import * as dock from "./dock.js";
+import * as drafts from "./drafts.js";
+import * as keys from "./keys.js";
+import * as plan from "./plan.js";
 import { follow, get } from "./socket.js";
+import * as unread from "./unread.js";
 
 const debate = document.getElementById("debate");
 const id = debate.dataset.id;
 // Not location.pathname: a refused form is answered under its own address.
 const page = `/debate/${id}`;
 const place = document.getElementById("arguments");
-const below = document.getElementById("new-below");
+const middle = document.getElementById("middle");
 const isNewest = debate.dataset.newest === "true";
+const REGIONS = ["bar", "top", "rail", "thread", "strip"];
 let last = Number(debate.dataset.last);
 let ruling = 0;
-let unseen = 0;
+let own = 0;
 
-// Drafts, which the browser stores for each debate.
+// What the server wrote, so that an unchanged region stays as it is.
+const written = new Map();
 
-function keyOf(field) {
-  return `aw:${id}:${field.dataset.draft}`;
+function textOf(region) {
+  return region?.outerHTML.replace(/name="request" value="[^"]*"/g, "") ?? "";
 }
 
-function remember(event) {
-  const field = event.target.closest("[data-draft]");
-  if (!field) return;
-  if (field.type === "radio" && !field.checked) return;
-  const value = field.type === "checkbox" ? (field.checked ? "1" : "") : field.value;
-  if (value === "") localStorage.removeItem(keyOf(field));
-  else localStorage.setItem(keyOf(field), value);
+for (const name of REGIONS) written.set(name, textOf(document.getElementById(name)));
+
+function replaceRegion(name, will) {
+  const was = document.getElementById(name);
+  if (written.get(name) === textOf(will)) return;
+  written.set(name, textOf(will));
+  if (name === "thread" && !was && will) middle.prepend(will);
+  else if (name === "thread" && was && !will) was.remove();
+  if (!was || !will) return;
+  // Read first: an element that is moved loses the focus.
+  const active = was.contains(document.activeElement) ? document.activeElement : null;
+  const from = active && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
+  const open = [...was.querySelectorAll("details[open][id]")].map((one) => one.id);
+  const top = was.scrollTop;
+  // The form in which a person writes a reason stays.
+  const stop = was.querySelector("#intervene");
+  const next = will.querySelector("#intervene");
+  if (stop?.open && next) {
+    stop.querySelector('[name="csrf"]').value = next.querySelector('[name="csrf"]').value;
+    next.replaceWith(stop);
+  }
+  if (name === "rail" && will.querySelector("#rail-turns")) mergeTurns(was, will);
+  was.replaceWith(will);
+  will.scrollTop = top;
+  for (const one of open) document.getElementById(one)?.setAttribute("open", "");
+  if (!active) return;
+  if (will.contains(active)) {
+    active.focus({ preventScroll: true });
+    if (from) active.setSelectionRange(...from);
+    return;
+  }
+  // Focuses the same element in the new region.
+  const href = active.getAttribute("href");
+  const alike = [...will.querySelectorAll(active.tagName)].filter((one) => one.getAttribute("href") === href);
+  const like = alike.find((one) => one.parentElement.id === active.parentElement.id) ?? alike[0];
+  like?.focus({ preventScroll: true });
 }
 
-function restore(root) {
-  for (const field of root.querySelectorAll("[data-draft]")) {
-    const kept = localStorage.getItem(keyOf(field));
-    if (kept === null) continue;
-    if (field.type === "checkbox") field.checked = kept === "1";
-    else if (field.type === "radio") {
-      // What the server sent comes first. It leaves a point for which nothing was chosen.
-      const sent = field.form.elements[field.name].value;
-      field.checked ||= field.value === kept && (sent === "" || sent === "leave");
-    }
-    else if (field.value === "") field.value = kept;
-    const around = field.closest("details");
-    if (around && field.tagName === "TEXTAREA" && field.value !== "") around.open = true;
+// A fresh region has the newest turns only.
+function mergeTurns(was, will) {
+  const rows = will.querySelector("#rail-turns");
+  const known = new Set([...rows.children].map((row) => row.dataset.seq));
+  const earlier = [...was.querySelectorAll("#rail-turns > li")].filter((row) => !known.has(row.dataset.seq));
+  rows.append(...[...earlier, ...rows.children].sort((one, other) => one.dataset.seq - other.dataset.seq));
+}
+
+// The headings of statements show the state of their point now.
+function markStatements() {
+  for (const link of document.querySelectorAll("a[data-point]")) {
+    const now = document.querySelector(`#point-${link.dataset.point} .point-state`)?.cloneNode(true);
+    if (!now || link.textContent === now.dataset.now) continue;
+    now.lastChild.textContent = now.dataset.now;
+    link.replaceChildren(now);
   }
 }
 
-// The keys of a ruling have the number of its target, so a draft never appears in another dispute.
-function forget(name) {
-  const mine = `aw:${id}:${name}`;
-  for (const key of Object.keys(localStorage)) {
-    if (key === mine || key.startsWith(`${mine}:`)) localStorage.removeItem(key);
-  }
+function placeRegions(fresh) {
+  for (const name of REGIONS) replaceRegion(name, fresh.getElementById(name));
+  markCurrent();
+  markStatements();
+  keys.rove();
+  unread.draw();
+  drafts.restore(document.getElementById("bar"));
+  plan.follow();
 }
 
-// Shows a notice with the typed text when somebody else has ruled first.
-function overtaken(panel, live) {
-  const form = panel.querySelector("form");
-  const chosen = form.querySelector(".choice :checked")?.closest(".choice").innerText ?? "";
-  const decided = [...form.querySelectorAll(".point-choice :checked")].filter((radio) => radio.value !== "leave")
-    .map((radio) => [radio.name.slice(6), radio.value, form.elements[`reason-${radio.name.slice(6)}`].value].join(" ").trim());
-  const text = [chosen.trim(), form.elements.words.value.trim(), ...decided].filter(Boolean).join("\n\n");
-  if (text === "" || form.dataset.sent || ruling === 0) return;
-  const notice = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
-  const words = notice.querySelector("p");
-  words.textContent = words.textContent.replace("{}", `#${ruling}`);
-  notice.querySelector("textarea").value = text;
-  live.after(notice);
-  if (panel.contains(document.activeElement)) notice.scrollIntoView({ block: "center" });
-}
-
-// The choice of another way needs a text.
-function choose(event) {
-  const radio = event.target.closest('input[name="choice"]');
-  if (radio?.value === "another") radio.form.elements.words.focus();
-}
-
-async function preview(button) {
-  const body = new URLSearchParams(new FormData(button.form, button));
-  try {
-    const answer = await fetch(button.form.action, { method: "POST", body, headers: { "x-fragment": "preview" } });
-    if (answer.ok) document.getElementById("preview").innerHTML = await answer.text();
-  } catch {
-    // No connection, no preview.
-  }
-}
-
-// Replaces the part of the page besides the arguments, and keeps the forms that a person is filling in.
-let refreshing = 0;
+let asked = 0;
 let soon = 0;
+
+async function refresh() {
+  clearTimeout(soon);
+  const mine = ++asked;
+  let html;
+  try {
+    const point = shownPoint() ? `&point=${shownPoint()}` : "";
+    const answer = await get(`${page}?first=${debate.dataset.first}${point}`, { "x-fragment": "live" });
+    if (!answer.ok) return;
+    html = await answer.text();
+  } catch {
+    return;
+  }
+  if (mine !== asked) return;
+  const fresh = new DOMParser().parseFromString(html, "text/html");
+  placeRegions(fresh);
+  dock.refresh(fresh, ruling);
+}
 
 function refreshSoon() {
   clearTimeout(soon);
   soon = setTimeout(refresh, 40);
 }
 
-// Replaces the points, and keeps those open that a person has opened. The headings of statements follow.
-function refreshPoints(fresh) {
-  const old = document.getElementById("points");
-  if (!fresh || !old) return;
-  const focused = old.contains(document.activeElement) ? document.activeElement.closest(".point")?.id : null;
-  for (const details of old.querySelectorAll("details[open]")) {
-    fresh.querySelector(`#${details.parentElement.id} details`)?.setAttribute("open", "");
-  }
-  const top = old.scrollTop;
-  old.replaceWith(fresh);
-  fresh.scrollTop = top;
-  if (focused) fresh.querySelector(`#${focused} summary`)?.focus({ preventScroll: true });
-  for (const link of document.querySelectorAll("a[data-point]")) {
-    const now = fresh.querySelector(`#point-${link.dataset.point} .point-state`)?.cloneNode(true);
-    if (!now) continue;
-    now.lastChild.textContent = now.dataset.now;
-    link.replaceChildren(now);
+// The turns of one point instead of the transcript.
+
+function shownPoint() {
+  return debate.classList.contains("shows-thread") ? document.getElementById("thread")?.dataset.point : null;
+}
+
+function markCurrent() {
+  for (const link of document.querySelectorAll("[data-point-open]")) {
+    if (link.dataset.pointOpen === shownPoint()) link.ariaCurrent = "true";
+    else link.ariaCurrent = null;
   }
 }
 
-async function refresh() {
-  const mine = ++refreshing;
-  let html;
-  try {
-    const answer = await get(page, { "x-fragment": "live" });
-    if (!answer.ok) return;
-    html = await answer.text();
-  } catch {
-    return;
-  }
-  if (mine !== refreshing) return;
-  const answered = new DOMParser().parseFromString(html, "text/html");
-  const fresh = answered.getElementById("live");
-  const old = document.getElementById("live");
-  if (!fresh || !old) return;
-  // Read first: an element that is moved loses the focus.
-  const active = document.activeElement;
-  const focused = old.contains(active) ? active : null;
-  const from = focused && "selectionStart" in focused ? [focused.selectionStart, focused.selectionEnd] : null;
-  // The form for the same dispute stays, with the cursor in it.
-  for (const name of ["panel", "intervene"]) {
-    const was = old.querySelector(`#${name}`);
-    const will = fresh.querySelector(`#${name}`);
-    const same = name === "intervene" || old.dataset.target === fresh.dataset.target;
-    if (was && will && same) {
-      was.querySelector(".in-hand")?.remove();
-      const note = will.querySelector(".in-hand");
-      if (note) was.querySelector("h2")?.after(note);
-      // After a restart the server accepts only its new token.
-      const csrf = will.querySelector('[name="csrf"]');
-      if (csrf) was.querySelector('[name="csrf"]').value = csrf.value;
-      will.replaceWith(was);
-    } else if (was && name === "panel") overtaken(was, old);
-  }
-  const open = [...old.querySelectorAll("details[open] code[id]")].map((code) => code.id);
-  old.replaceWith(fresh);
-  refreshPoints(answered.getElementById("points"));
-  for (const code of open) document.getElementById(code)?.closest("details")?.setAttribute("open", "");
-  restore(fresh);
-  if (focused && !fresh.contains(focused)) {
-    // Focuses the same element in the new part.
-    const like = [...fresh.querySelectorAll(focused.tagName)].find((one) => one.outerHTML === focused.outerHTML);
-    like?.focus({ preventScroll: true });
-  } else if (focused) {
-    focused.focus({ preventScroll: true });
-    if (from && focused.setSelectionRange && focused.type !== "checkbox" && focused.type !== "radio") focused.setSelectionRange(...from);
-  }
+async function showPoint(point) {
+  const answer = await get(`${page}?first=${debate.dataset.first}&point=${point}`, { "x-fragment": "live" }).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (!fresh.getElementById("thread")) return;
+  debate.classList.add("shows-thread");
+  placeRegions(fresh);
+  const thread = document.getElementById("thread");
+  if (scrollY > thread.getBoundingClientRect().top + scrollY || innerWidth < 1024) thread.scrollIntoView({ block: "start" });
 }
 
-function atEnd() {
-  return innerHeight + scrollY > document.documentElement.scrollHeight - 160;
+function whole() {
+  if (!shownPoint()) return false;
+  debate.classList.remove("shows-thread");
+  document.getElementById("thread")?.remove();
+  written.set("thread", "");
+  markCurrent();
+  return true;
 }
+
+function openPoint(point) {
+  history.pushState(null, "", `${page}?point=${point}`);
+  showPoint(point);
+}
+
+// New arguments.
 
 function arrive(argument) {
   if (argument.seq <= last) return;
@@ -171,17 +163,18 @@ function arrive(argument) {
   if (argument.type === "RULING") ruling = argument.seq;
   if (!isNewest || !argument.html) return;
   if (document.getElementById(`a-${argument.seq}`)) return;
-  const following = atEnd();
   const holder = document.createElement("template");
   holder.innerHTML = argument.html;
   const article = holder.content.firstElementChild;
   article.classList.add("arrives");
   const after = [...place.children].find((one) => Number(one.dataset.seq) > argument.seq);
   place.insertBefore(article, after ?? null);
-  if (following) return;
-  unseen += 1;
-  below.textContent = unseen === 1 ? debate.dataset.oneNew : debate.dataset.manyNew.replace("{}", unseen);
-  below.hidden = false;
+  unread.arrived(article);
+  if (argument.seq === own) {
+    own = 0;
+    unread.own(argument.seq);
+    article.focus({ preventScroll: true });
+  }
 }
 
 function heard(event, data) {
@@ -189,10 +182,11 @@ function heard(event, data) {
     data.arguments.forEach(arrive);
     // Presence that changed between the page and the socket has no event of its own.
     const roles = Object.keys(data.presence);
-    const waiting = roles.filter((role) => data.presence[role].waiting).join(" ");
-    const labels = roles.filter((role) => data.presence[role].working).map((role) => `${role}: ${data.presence[role].working.label}`);
-    const shown = document.getElementById("live").dataset;
-    const same = waiting === shown.waiting.trim() && labels.join(" ").trim() === shown.working.trim();
+    const shown = document.getElementById("bar").dataset;
+    const isShown = (role) => document.getElementById(`agent-${role}`);
+    const waiting = roles.filter((role) => isShown(role) && data.presence[role].waiting).join(" ");
+    const labels = roles.filter((role) => isShown(role) && data.presence[role].working).map((role) => `${role}: ${data.presence[role].working.label}`);
+    const same = waiting === shown.waiting && labels.join(" ") === shown.working;
     if (data.arguments.length > 0 || !same) refreshSoon();
   } else if (event === "new_argument") {
     arrive(data.argument);
@@ -206,44 +200,87 @@ function heard(event, data) {
   return undefined;
 }
 
-// A link to a point opens it.
-function openPoint() {
-  const point = location.hash.match(/^#point-P\d+$/) && document.querySelector(`${location.hash} details`);
-  if (point) point.open = true;
+// Shows that the reader's ruling is recorded.
+function ruled(seq, words) {
+  const notice = document.createElement("div");
+  notice.className = "notice good";
+  notice.setAttribute("role", "status");
+  const line = document.createElement("p");
+  line.textContent = words;
+  notice.append(line);
+  document.getElementById("notes").replaceChildren(notice);
+  const article = document.getElementById(`a-${seq}`);
+  if (article) {
+    unread.own(seq);
+    article.focus({ preventScroll: true });
+  } else own = seq;
+  nextNeeded();
+}
+
+// The next debate that needs the reader.
+async function nextNeeded() {
+  if (!document.body.dataset.known) return;
+  const answer = await get("/needed", { accept: "application/json" }).catch(() => null);
+  const link = document.getElementById("bar-next");
+  if (!answer?.ok || !link) return;
+  const { debates, total } = await answer.json();
+  const others = debates.filter((one) => one.id !== id);
+  link.hidden = others.length === 0;
+  if (others.length === 0) return;
+  const count = Math.max(total - (debates.length - others.length), others.length);
+  const hint = document.createElement("kbd");
+  hint.textContent = ".";
+  hint.ariaHidden = "true";
+  link.replaceChildren(`${link.dataset.words.replace("{}", count)} `, hint);
+  link.href = `/debate/${others[0].id}`;
 }
 
 export function start() {
-  openPoint();
-  addEventListener("hashchange", openPoint);
   // A link to an earlier argument leads to the page that shows it.
   const linked = Number(location.hash.match(/^#a-(\d+)$/)?.[1]);
   if (linked <= last && !document.getElementById(`a-${linked}`)) {
     location.replace(`${page}?before=${linked + 100}#a-${linked}`);
     return;
   }
-  if (debate.dataset.ruled) {
-    for (const name of ["rule", "choice", "close", "point", "why"]) forget(name);
-  }
+  if (debate.dataset.ruled) drafts.forget(...drafts.RULING);
+  const query = new URLSearchParams(location.search);
+  if (query.has("stopped")) drafts.forget("stop");
   if (debate.dataset.ruled || location.pathname !== page) history.replaceState(null, "", page + location.hash);
-  if (new URLSearchParams(location.search).has("stopped")) forget("stop");
-  restore(document);
-  document.addEventListener("input", remember);
-  document.addEventListener("change", (event) => { remember(event); choose(event); });
+  drafts.restore(document);
+  drafts.rememberTyped(document);
+  document.addEventListener("input", drafts.remember);
+  document.addEventListener("change", drafts.remember);
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-preview]");
-    if (button) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const point = event.target.closest("[data-point-open], a[data-point]");
+    if (point) {
       event.preventDefault();
-      preview(button);
+      openPoint(point.dataset.pointOpen ?? point.dataset.point);
+    } else if (event.target.closest("[data-whole]")) {
+      event.preventDefault();
+      history.pushState(null, "", page);
+      whole();
+    } else {
+      // A link to an argument shows the transcript.
+      const link = event.target.closest("a[href*='#a-']");
+      if (link && shownPoint() && link.pathname === location.pathname) whole();
     }
   });
-  below.addEventListener("click", () => {
-    place.lastElementChild?.scrollIntoView({ block: "start" });
-    place.lastElementChild?.focus({ preventScroll: true });
+  addEventListener("popstate", () => {
+    const point = new URLSearchParams(location.search).get("point");
+    if (point) showPoint(point);
+    else whole();
   });
-  addEventListener("scroll", () => {
-    if (unseen > 0 && atEnd()) { unseen = 0; below.hidden = true; }
-  }, { passive: true });
+  dock.start({ place: placeRegions, refresh, ruled });
+  keys.start({ whole: () => { if (!whole()) return false; history.pushState(null, "", page); return true; }, keys: { d: plan.toggle, "]": () => plan.step(1), "[": () => plan.step(-1) } });
+  unread.start(!location.hash && !dock.isOpen() && !shownPoint());
+  plan.start();
+  markCurrent();
+  nextNeeded();
   // An agent becomes quiet by time alone, without an event.
   setInterval(() => { if (!document.hidden) refreshSoon(); }, 60000);
-  follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => { if (missed) refreshSoon(); });
+  debate.dataset.ready = "";
+  follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => {
+    if (missed) refresh().then(dock.back);
+  });
 }

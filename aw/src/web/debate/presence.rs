@@ -1,11 +1,12 @@
 //! The presence of each role in a debate, and the line that brings an agent back.
 
 use aw_core::{Role, State};
-use aw_record::DebateHead;
+use aw_record::{DebateHead, PageData, SeatRole};
 
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::server::App;
+use crate::web::page_request::PageRequest;
 
 /// How long a role may be unseen before the page offers to bring it back, in milliseconds.
 const QUIET: i64 = 3 * 60 * 1000;
@@ -73,4 +74,45 @@ pub(crate) fn roles(app: &App, t: &'static Phrases, debate: &DebateHead) -> Vec<
         }
     };
     [Role::Proposer, Role::Opponent, Role::Arbitrator].map(presence_of).into()
+}
+
+/// An agent in the bar of a debate.
+pub(super) struct AgentChip {
+    pub(super) presence: RolePresence,
+    /// The program and model that wrote its newest argument, as it names itself.
+    pub(super) author: Option<String>,
+}
+
+/// The agents that the reader watches. A person who rules is shown the two debaters only, and nobody
+/// reads about their own presence.
+pub(super) fn agents(
+    app: &App,
+    t: &'static Phrases,
+    data: &PageData,
+    request: &PageRequest,
+) -> Vec<AgentChip> {
+    let own = request.caller.seat().map(|seat| seat.role);
+    let rules = request.rules();
+    let others = roles(app, t, &data.debate)
+        .into_iter()
+        .filter(|one| !(rules && one.role == Role::Arbitrator));
+    others
+        .map(|mut presence| {
+            if own == Some(SeatRole::Plays(presence.role)) {
+                presence.words = t.it_is_you.to_owned();
+            }
+            if !request.may_bring_back(presence.role) {
+                presence.line = None;
+            }
+            AgentChip { author: newest_author(data, presence.role), presence }
+        })
+        .collect()
+}
+
+/// The author of the newest argument of a role, as the author names itself.
+fn newest_author(data: &PageData, role: Role) -> Option<String> {
+    let all = data.arguments.iter().rev().chain(std::iter::once(&data.motion));
+    let mut of_role = all.filter(|one| one.event.role() == role && !one.event.automatic());
+    let author = of_role.find_map(|one| one.author.as_ref())?;
+    Some(author.as_str().to_owned())
 }

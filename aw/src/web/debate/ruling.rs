@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::super::error_page::{self, PageError};
 use super::super::form::Form;
 use super::super::options::{self, Choice};
-use super::{DebateQuery, Notice, Preview, WINDOW, show};
+use super::{DebateQuery, Preview, WINDOW, show};
 use crate::api::error::Code;
 use crate::api::types::SubmitRuling;
 use crate::policy::Command;
@@ -30,6 +30,8 @@ const OLDER_FIELD: &str = "content";
 pub(crate) struct RulingDraft {
     /// The label of an option, [`ANOTHER_WAY`], or nothing.
     pub(crate) choice: String,
+    /// The number of an option, if the person came by its link.
+    pub(crate) choose: Option<usize>,
     pub(crate) words: String,
     /// The decisions on points, by number.
     pub(crate) decisions: Vec<Decision>,
@@ -42,6 +44,21 @@ pub(crate) struct RulingDraft {
     pub(crate) request: Option<String>,
     /// What the rules of points do not allow in it.
     pub(crate) flaws: Vec<String>,
+    /// Why it was not sent.
+    pub(crate) error: Option<String>,
+    /// The ruling that came first.
+    pub(crate) overtaken: Option<Overtaken>,
+}
+
+/// A ruling that came before the person's own.
+#[derive(Debug, Clone)]
+pub(crate) struct Overtaken {
+    pub(crate) seq: u64,
+    pub(crate) words: String,
+    /// The other ruling, as HTML.
+    pub(crate) html: String,
+    /// What the person typed.
+    pub(crate) typed: String,
 }
 
 /// What a person decides on a point, and why.
@@ -135,6 +152,7 @@ impl RulingDraft {
         let text = if form.has("words") { "words" } else { OLDER_FIELD };
         RulingDraft {
             choice: form.get("choice").to_owned(),
+            choose: None,
             words: form.text(text),
             decisions: Decision::all(form),
             close: form.has("close") || form.get("do") == "approve",
@@ -143,6 +161,8 @@ impl RulingDraft {
             reason: String::new(),
             request: Some(form.get("request").to_owned()),
             flaws: Vec::new(),
+            error: None,
+            overtaken: None,
         }
     }
 
@@ -233,9 +253,10 @@ fn joined(parts: &[&str]) -> String {
 pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: Form) -> Response {
     let t = form.request.phrases;
     let draft = RulingDraft::of(&form);
-    let again = |notice: Option<Notice>, draft: RulingDraft| {
+    let asked = DebateQuery { first: form.get("first").parse().ok(), ..DebateQuery::default() };
+    let again = |asked: DebateQuery, draft: RulingDraft| {
         let (access, request, id) = (access.clone(), form.request.clone(), id.clone());
-        async move { show(&access, &request, &id, &DebateQuery::default(), notice, draft).await }
+        async move { show(&access, &request, &id, &asked, None, draft).await }
     };
     let refuse = |problem: Problem| {
         error_page::page(&form.request, &PageError::Refused { problem, typed: draft.typed(t) })
@@ -266,13 +287,16 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         Err(unclear) if is_preview && form.request.is_script() => {
             return form.request.page(&Preview { html: plain(unclear.words(t)) });
         }
-        Err(unclear) => return again(Some(Notice::bad(unclear.words(t))), draft).await,
+        Err(unclear) => {
+            let error = Some(unclear.words(t).to_owned());
+            return again(asked, RulingDraft { error, ..draft }).await;
+        }
     };
     if is_preview {
         let drawing = move || markdown::render(&content, &|_| None);
         return match DRAWING.run(drawing).await {
             Ok(html) if form.request.is_script() => form.request.page(&Preview { html }),
-            Ok(html) => again(None, RulingDraft { preview: Some(html), ..draft }).await,
+            Ok(html) => again(asked, RulingDraft { preview: Some(html), ..draft }).await,
             Err(problem) => refuse(problem),
         };
     }
@@ -293,6 +317,10 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     let problem = match sent {
         Ok(receipt) => {
             let seq = receipt.argument.seq;
+            if form.request.is_script() {
+                let asked = DebateQuery { ruled: Some(seq.0), ..asked };
+                return again(asked, RulingDraft::default()).await;
+            }
             return Redirect::to(&format!("/debate/{id}?ruled={seq}#a-{seq}")).into_response();
         }
         Err(problem) => problem,
@@ -300,17 +328,23 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
     if matches!(problem.error.code, Code::DebateNotFound | Code::ServerError | Code::Forbidden) {
         return refuse(problem);
     }
-    let notice = match ruling_after(&access, &id, &draft.target).await {
-        Some(seq) => Notice {
-            is_bad: true,
-            words: put(t.ruled_before, format!("#{seq}")),
-            typed: Some(content.clone()),
-            href: Some((format!("#a-{seq}"), format!("#{seq}"))),
-        },
-        None => Notice::bad(&format!("{} {}", t.not_sent, problem.error.message)),
+    let draft = match ruling_on(&access, &id, &draft.target).await {
+        Some(first) => {
+            let overtaken = Overtaken {
+                seq: first.seq.0,
+                words: put(t.ruled_before, format!("#{}", first.seq)),
+                html: markdown::render(first.content.as_str(), &|_| None),
+                typed: content,
+            };
+            RulingDraft { overtaken: Some(overtaken), ..draft }
+        }
+        None => {
+            let flaws = draft.flaws_of(&problem, &content, t);
+            let error = Some(format!("{} {}", t.not_sent, problem.error.message));
+            RulingDraft { flaws, error, ..draft }
+        }
     };
-    let flaws = draft.flaws_of(&problem, &content, t);
-    again(Some(notice), RulingDraft { flaws, ..draft }).await
+    again(asked, draft).await
 }
 
 /// The argument that a form rules on: the one with this id, or without an id the pending one.
@@ -326,16 +360,16 @@ async fn argument(access: &Access, debate: &str, id: &str) -> Result<Option<Argu
     Ok(stretch.arguments.pop())
 }
 
-/// The `seq` of the ruling on this argument, if there is one.
-async fn ruling_after(access: &Access, id: &str, target: &str) -> Option<u64> {
+/// The ruling on this argument, if there is one.
+async fn ruling_on(access: &Access, id: &str, target: &str) -> Option<Argument> {
     let debate: DebateId = input::id("debate_id", id).ok()?;
     let target: ArgumentId = target.parse().ok()?;
     let debate = access.debate(Command::DebateGetContext, debate).ok()?;
     let data = debate.page_data(None, WINDOW).await.ok()?;
-    let settles = |argument: &&Argument| {
+    let settles = |argument: &Argument| {
         argument.event.kind() == Kind::Ruling && argument.parent == Some(target)
     };
-    data.arguments.iter().find(settles).map(|argument| argument.seq.0)
+    data.arguments.into_iter().find(settles)
 }
 
 #[cfg(test)]

@@ -152,6 +152,26 @@ pub(super) fn after_label(plain: &str, name: &str) -> String {
     .to_owned()
 }
 
+/// The Markdown after the label of an option; none if the label and the text share their emphasis.
+pub(super) fn markdown_after_label(source: &str, name: &str) -> Option<String> {
+    let marks = ['*', '_'];
+    let opened = source.trim_start();
+    let label = opened.trim_start_matches(marks);
+    let opening = &opened[..opened.len() - label.len()];
+    let mut rest = label;
+    for word in name.split_whitespace() {
+        rest = rest.trim_start().strip_prefix(word)?;
+    }
+    let between = [':', '.', ')', ']', '-', '–', '—', '=', '→', ',', ' ', '\u{a0}', '\n'];
+    let after = rest.trim_start_matches(between);
+    // `**Option A:** text` closes the emphasis before the text, `**Option A** text` too.
+    let after = match opening.is_empty() {
+        true => after,
+        false => after.strip_prefix(opening)?.trim_start_matches(between),
+    };
+    Some(after.trim().to_owned())
+}
+
 /// Markdown as plain text, with each paragraph and item in its own line.
 pub(super) fn plain(source: impl AsRef<str>) -> String {
     let mut options = Options::default();

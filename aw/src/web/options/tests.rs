@@ -306,3 +306,17 @@ fn broken_appeals_do_not_panic() {
     assert_eq!(read("## Options\r\n\r\n1. a\r\n2. b\r\n"), ["1: a", "2: b"]);
     assert_eq!(read("PHƯƠNG ÁN A: x\nPHƯƠNG ÁN B: y").len(), 2);
 }
+
+#[test]
+fn a_turn_is_named_by_its_first_heading_or_line() {
+    for (text, heading) in [
+        ("## The **lock**\n\nIt waits.", "The lock"),
+        ("It waits.\n\n### Later `on`\n", "Later on"),
+        ("```\n# no heading\n```\nIt waits.", "It waits."),
+        ("#hash is no heading", "#hash is no heading"),
+        ("", ""),
+    ] {
+        assert_eq!(first_heading(text), heading, "{text}");
+    }
+    assert_eq!(first_heading(&"ấ".repeat(200)).chars().count(), HEADING + 1);
+}

@@ -1,6 +1,6 @@
-//! The panel in which a person rules: the dispute, the points, the choices and the draft.
+//! The question that a ruling answers, and the dock in which a person rules.
 
-use aw_core::{Kind, Ledger, Role};
+use aw_core::{Kind, Ledger, Role, Seq};
 use aw_record::{PageData, PointRecord};
 use uuid::Uuid;
 
@@ -11,8 +11,8 @@ use crate::render::markdown;
 use crate::render::points::PointView;
 use crate::server::App;
 
-/// What the panel shows.
-pub(crate) struct Panel {
+/// What the question and the dock show.
+pub(crate) struct Dock {
     pub(crate) heading: &'static str,
     pub(crate) target: String,
     pub(crate) target_seq: u64,
@@ -31,6 +31,12 @@ pub(crate) struct Panel {
     /// Why a RESOLUTION waits for the ruling.
     pub(crate) held: Option<&'static str>,
     pub(crate) hint: String,
+    /// The most bytes that a ruling has.
+    pub(crate) limit: usize,
+    /// The question in one line.
+    pub(crate) question: String,
+    /// The text of the bar that opens the dock on a phone.
+    pub(crate) bar: String,
     pub(crate) draft: RulingDraft,
     pub(crate) is_resolution: bool,
     pub(crate) is_intervention: bool,
@@ -39,7 +45,11 @@ pub(crate) struct Panel {
 /// An option of an APPEAL.
 pub(crate) struct OptionView {
     pub(crate) label: String,
+    /// Its text without Markdown, and as HTML.
     pub(crate) words: String,
+    pub(crate) html: String,
+    /// How many bytes of the ruling it takes.
+    pub(crate) bytes: usize,
     /// The text of the button while this option is chosen.
     pub(crate) says: String,
     pub(crate) chosen: bool,
@@ -65,13 +75,14 @@ pub(crate) struct SideWords {
     pub(crate) html: String,
 }
 
-impl Panel {
-    /// The panel, if the debate waits for a ruling.
+impl Dock {
+    /// The dock, if the debate waits for a ruling.
     pub(crate) fn of(
         app: &App,
         t: &'static Phrases,
         data: &PageData,
         draft: &RulingDraft,
+        href: &dyn Fn(Seq) -> String,
     ) -> Option<Self> {
         let pending = data.pending.as_ref()?;
         let kind = pending.event.kind();
@@ -92,10 +103,17 @@ impl Panel {
         // Text that was typed about another argument is no draft of this ruling.
         let is_of_this = draft.target.is_empty() || draft.target == id;
         let draft = if is_of_this { draft.clone() } else { RulingDraft::default() };
-        let offer = |choice: Choice| {
+        let offer = |(choice, number): (Choice, usize)| {
             let label = choice.label();
             let says = put(t.rule_by, &label);
-            OptionView { chosen: draft.choice == label, words: choice.words, says, label }
+            OptionView {
+                chosen: draft.choice == label || draft.choose == Some(number),
+                bytes: choice.ruling().len(),
+                html: render(&choice.markdown),
+                words: choice.words,
+                says,
+                label,
+            }
         };
         let ledger = data.debate.debate.ledger.as_ref();
         let mut live: Vec<(&Ledger, &PointRecord)> = ledger
@@ -104,7 +122,6 @@ impl Panel {
             .filter(|(_, record)| record.point.state.is_alive())
             .collect();
         live.sort_by_key(|(ledger, record)| !ledger.blocks(&record.point));
-        let href = |seq| super::href(data, seq);
         let points = live.into_iter().map(|(ledger, record)| {
             let id = record.point.id;
             let decision = draft.decisions.iter().find(|decision| decision.point == id);
@@ -120,7 +137,7 @@ impl Panel {
                 })
             });
             RulingPoint {
-                point: PointView::of(ledger, record, t, false, &href),
+                point: PointView::of(ledger, record, t, false, href),
                 sides: sides.collect(),
                 verdicts: PointVerdict::ALL
                     .map(|one| (one.code(), one.words(t), one == verdict))
@@ -129,7 +146,14 @@ impl Panel {
                 reason_label: put(t.reason_for, id),
             }
         });
-        Some(Panel {
+        let choices: Vec<OptionView> =
+            options_of(pending).into_iter().zip(1..).map(offer).collect();
+        let bar = match choices.len() {
+            0 => t.rule_on_this.to_owned(),
+            1 => put(t.rule_one_option, 1),
+            count => put(t.rule_options, count),
+        };
+        Some(Dock {
             points: points.collect(),
             held: data.debate.debate.pending_held().map(|held| t.held(held)),
             heading: t.rule_on(kind),
@@ -141,8 +165,11 @@ impl Panel {
             proposer: proposer.filter(|_| has_sections),
             opponent: opponent.filter(|_| has_sections),
             whole: (!has_sections && !words.trim().is_empty()).then(|| render(words)),
-            choices: options_of(pending).into_iter().map(offer).collect(),
+            choices,
             is_another_way: draft.choice == ANOTHER_WAY,
+            question: options::question(words),
+            bar,
+            limit: app.limits.content_bytes,
             hint: put(t.ruling_hint, app.limits.content_bytes),
             is_resolution: kind == Kind::Resolution,
             is_intervention: kind == Kind::Intervention,

@@ -1,0 +1,104 @@
+// The keys of the desk. Lists are one Tab stop each, with arrows inside.
+import * as dock from "./dock.js";
+import * as unread from "./unread.js";
+
+const help = document.getElementById("keys");
+const off = "aw-keys-off";
+
+function isTyping(target) {
+  return target.matches?.("textarea, select, input:not([type=radio], [type=checkbox])") || target.isContentEditable;
+}
+
+function open(details) {
+  if (!details) return false;
+  details.open = true;
+  details.querySelector("textarea, button")?.focus();
+  return true;
+}
+
+// The links of the rail: one of them is the Tab stop.
+function points() {
+  return [...document.querySelectorAll("#rail .rail-list a")];
+}
+
+export function rove() {
+  const all = points();
+  const current = all.find((one) => one === document.activeElement) ?? all.find((one) => one.ariaCurrent === "true") ?? all[0];
+  for (const one of all) one.tabIndex = one === current ? 0 : -1;
+}
+
+function move(all, by) {
+  if (all.length === 0) return false;
+  const at = all.indexOf(document.activeElement);
+  const from = at < 0 ? all.findIndex((one) => one.ariaCurrent === "true") : at;
+  const next = all[Math.max(0, Math.min(all.length - 1, from + by))] ?? all[0];
+  next.focus();
+  next.scrollIntoView({ block: "nearest", inline: "nearest" });
+  return true;
+}
+
+const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -Infinity, End: Infinity };
+
+function arrows(event) {
+  if (event.altKey || event.ctrlKey || event.metaKey || !(event.key in STEPS)) return;
+  const timeline = event.target.closest?.(".timeline");
+  const rail = event.target.closest?.(".rail-list");
+  if (!timeline && !rail) return;
+  const all = timeline ? [...timeline.querySelectorAll("a")] : points();
+  let by = STEPS[event.key];
+  // The timeline begins at now.
+  if (timeline && !event.target.matches("a")) by = by < 0 ? Infinity : by;
+  if (!Number.isFinite(by)) by = by > 0 ? all.length : -all.length;
+  if (move(all, by)) event.preventDefault();
+}
+
+function pressed(event, page) {
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+    if (dock.submit()) event.preventDefault();
+    return;
+  }
+  if (event.key === "Escape") {
+    for (const details of document.querySelectorAll("details.pop[open]")) {
+      details.open = false;
+      if (details.contains(document.activeElement)) details.querySelector("summary").focus();
+    }
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || help.open) return;
+  if (localStorage.getItem(off) && event.key !== "?") return;
+  const acts = {
+    n: () => unread.step(true),
+    p: () => unread.step(false),
+    j: () => move(points(), 1),
+    k: () => move(points(), -1),
+    a: () => page.whole(),
+    s: () => open(document.getElementById("intervene")),
+    w: () => { const field = document.querySelector("#rule textarea"); field?.focus(); return Boolean(field); },
+    ".": () => { const next = document.getElementById("bar-next"); if (!next || next.hidden) return false; location.href = next.href; return true; },
+    "?": () => { help.showModal(); return true; },
+    ...page.keys,
+  };
+  const act = /^[1-9]$/.test(event.key) ? () => dock.choose(Number(event.key)) : acts[event.key];
+  if (act?.()) event.preventDefault();
+}
+
+export function start(page) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented) return;
+    arrows(event);
+    if (!event.defaultPrevented) pressed(event, page);
+  });
+  document.addEventListener("focusin", (event) => { if (event.target.closest(".rail-list")) rove(); });
+  document.addEventListener("click", (event) => {
+    for (const details of document.querySelectorAll("details.pop[open]")) {
+      if (!details.contains(event.target)) details.open = false;
+    }
+  });
+  const single = document.getElementById("single-keys");
+  single.checked = !localStorage.getItem(off);
+  single.addEventListener("change", () => {
+    if (single.checked) localStorage.removeItem(off);
+    else localStorage.setItem(off, "1");
+  });
+  rove();
+}

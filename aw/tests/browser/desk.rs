@@ -1,0 +1,223 @@
+//! The desk of the arbitrator: the first screen, the keys, what is new, and the plan.
+
+use serde_json::json;
+
+use super::every_page::{APPEAL, PointDebate};
+use super::find::{button, css, link, role};
+use super::{Browser, Page};
+use crate::world::{DebateFor, World, text};
+
+async fn open(browser: &Browser, debate: &DebateFor<'_>) -> Page {
+    let page = browser.open(&url(debate)).await;
+    is_ready(&page).await;
+    page
+}
+
+fn url(debate: &DebateFor<'_>) -> String {
+    format!("{}/debate/{}", debate.world.url, debate.id)
+}
+
+/// Waits until the script takes keys.
+async fn is_ready(page: &Page) {
+    page.see(css("#debate[data-ready]")).await;
+}
+
+async fn appealed(world: &World) -> DebateFor<'_> {
+    let debate = world.debate_with("Stop it?", json!({"motion_content": long("We do.")})).await;
+    let claim = debate.claim("opponent", &debate.motion, &long("No.")).await;
+    debate.ask("appeal", &text(&claim["argument"]["id"]), APPEAL).await.created();
+    debate
+}
+
+fn long(first: &str) -> String {
+    format!("{first}\n\n{}", "A paragraph of some length.\n\n".repeat(20))
+}
+
+/// Whether the whole element is on the screen.
+async fn is_on_screen(page: &Page, selector: &str) -> bool {
+    let code = format!(
+        "(at => at.height > 0 && at.top >= 0 && at.bottom <= innerHeight)(document.querySelector('{selector}').getBoundingClientRect())"
+    );
+    page.eval(&code).await == true
+}
+
+#[tokio::test]
+async fn the_question_and_the_first_option_are_on_the_first_screen() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = appealed(&world).await;
+    let page = open(&browser, &debate).await;
+    for (width, height) in [(1440, 900), (1024, 768), (390, 844)] {
+        page.screen(width, height).await;
+        assert!(is_on_screen(&page, "#bar").await, "{width}: the bar");
+        assert!(is_on_screen(&page, "#question .dispute").await, "{width}: the question");
+        let option = if width == 390 { ".dock-peek" } else { ".choice" };
+        assert!(is_on_screen(&page, option).await, "{width}: the first option");
+        // The dock stays while a person reads.
+        page.eval("scrollTo(0, document.body.scrollHeight / 2)").await;
+        assert!(is_on_screen(&page, option).await, "{width}: the dock is pinned");
+        assert!(is_on_screen(&page, "#bar").await, "{width}: the bar is pinned");
+        page.eval("scrollTo(0, 0)").await;
+    }
+    let bar = page.eval("document.querySelector('#bar').offsetHeight").await;
+    assert!(bar.as_f64().unwrap() <= 48.0, "{bar}");
+    // On a phone one bar opens a sheet.
+    page.see_no(css("#rule")).await;
+    page.click(css(".dock-bar")).await;
+    page.click(role("radio", "Option B")).await;
+    page.see(button("Rule: Option B")).await;
+    page.click(css(".dock-shut")).await;
+    page.see_no(css("#rule")).await;
+}
+
+#[tokio::test]
+async fn a_person_rules_with_keys_alone() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = appealed(&world).await;
+    let page = open(&browser, &debate).await;
+    page.press("?").await;
+    page.see(role("dialog", "Keys")).await;
+    page.press("Escape").await;
+    page.press("3").await;
+    page.see(button("Rule: Option C")).await;
+    page.press("2").await;
+    page.see(button("Rule: Option B")).await;
+    page.press("w").await;
+    page.type_keys("1 of them").await;
+    page.press("Control+Enter").await;
+    page.reads("Your ruling is argument #4.").await;
+    let context = debate.context().await;
+    assert_eq!(
+        context["arguments"][2]["content"],
+        "Option B: Import while it runs, slowly\n\n1 of them"
+    );
+    // Stopping asks first.
+    page.press("s").await;
+    page.see(button("Stop them now")).await;
+    page.press("Escape").await;
+    page.see_no(button("Stop them now")).await;
+}
+
+#[tokio::test]
+async fn the_first_argument_is_a_few_tab_stops_away() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = PointDebate::appealed(&world).await.debate;
+    let page = open(&browser, &debate).await;
+    page.eval("document.querySelector('#main').focus()").await;
+    let mut stops = 0;
+    while page.eval("document.querySelector('#record').contains(document.activeElement)").await
+        != true
+    {
+        page.press("Tab").await;
+        stops += 1;
+        assert!(stops <= 12, "{}", page.focused().await.1);
+    }
+    // The timeline is one of them, with arrows inside.
+    page.focus(css(".timeline .scroll")).await;
+    page.press("ArrowLeft").await;
+    assert!(page.focused().await.1.starts_with("#5 APPEAL"), "it begins at now");
+    page.press("ArrowLeft").await;
+    assert!(page.focused().await.1.starts_with("#4 CLAIM"));
+}
+
+#[tokio::test]
+async fn what_is_new_is_counted_marked_and_seen_once_it_was_on_the_screen() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let fields = json!({"motion_content": long("We do.")});
+    let debate = world.debate_with("What is new", fields).await;
+    let page = open(&browser, &debate).await;
+    assert_eq!(page.count("#new-since").await, 0, "on the first visit nothing is new");
+    page.goto(&world.url).await;
+    let second = debate.claim("opponent", &debate.motion, &long("Second.")).await;
+    let third = debate.claim("proposer", &text(&second["argument"]["id"]), &long("Third.")).await;
+    debate.claim("opponent", &text(&third["argument"]["id"]), &long("Fourth.")).await;
+
+    page.goto(&url(&debate)).await;
+    is_ready(&page).await;
+    assert!(is_on_screen(&page, "#new-since").await, "it opens at the first new argument");
+    assert_eq!(page.text("#new-since").await, "new since you looked");
+    page.press("n").await;
+    page.press("n").await;
+    let at = "document.activeElement.id";
+    page.wait_for("n leads on", &format!("{at} === 'a-3' || {at} === 'a-4'")).await;
+    page.press("p").await;
+    for article in ["#a-2", "#a-3", "#a-4"] {
+        page.eval(&format!("document.querySelector('{article}').scrollIntoView()")).await;
+        let seq = &article[3..];
+        let seen = format!("Number(localStorage.getItem('aw-seen:{}')) >= {seq}", debate.id);
+        page.wait_for("it counts as seen", &seen).await;
+    }
+    page.see_no(css("#bar-new")).await;
+    page.reload().await;
+    is_ready(&page).await;
+    assert_eq!(page.count("#new-since").await, 0);
+}
+
+#[tokio::test]
+async fn the_plan_is_beside_the_arguments_with_what_changed() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let made = PointDebate::disputed(&world).await;
+    let words = format!("### P2 [rejected] See doc_id={} (v1 → v2).", made.plan);
+    made.says("proposer", &words).await;
+    let page = open(&browser, &made.debate).await;
+    let plan = role("complementary", "Charge retries");
+    page.see(&plan).await;
+    page.see(css("#plan ins")).await;
+    assert!(page.text(&plan).await.contains("since v1 → v2"));
+    page.press("]").await;
+    page.wait_for("a change has the focus", "document.activeElement.matches('#plan .change')")
+        .await;
+    page.click(link("Read").within(&plan)).await;
+    page.wait_for("it is read", "document.querySelector('#plan').dataset.view === 'read'").await;
+    page.click(link("v1").within(&plan)).await;
+    page.wait_for("v1 is shown", "document.querySelector('#plan').dataset.to === '1'").await;
+    let marked = "[...CSS.highlights.get('quotes')].map(range => range.toString()).join()";
+    assert_eq!(page.eval(marked).await, "Old rows are deleted after 30 days.");
+
+    // A link in an argument opens that difference here.
+    page.click(css("#a-5 a.doc")).await;
+    page.wait_for("the difference", "document.querySelector('#plan').dataset.view === 'changes'")
+        .await;
+    page.press("d").await;
+    page.see_no(css("#plan")).await;
+    page.press("d").await;
+    page.see(css("#plan")).await;
+
+    // On a smaller screen it is a tab.
+    page.width(390).await;
+    page.see_no(css("#plan")).await;
+    page.click(link("Plan").within(css(".desk-tabs"))).await;
+    page.see(css("#plan")).await;
+    page.see_no(css("#record")).await;
+
+    let plain = browser.page().await;
+    plain.without_scripts().await;
+    plain.goto(&format!("{}/debate/{}/plan", world.url, made.debate.id)).await;
+    plain.see(css("#plan ins")).await;
+    plain.follow(link("Back to the debate")).await;
+    plain.see(css("#a-1")).await;
+}
+
+#[tokio::test]
+async fn an_event_reads_what_changed_and_no_arguments() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = world.debate_with("Short", json!({"motion_content": long("We do.")})).await;
+    let page = open(&browser, &debate).await;
+    page.forget_requests();
+    debate.claim("opponent", &debate.motion, &long("No.")).await;
+    page.reads("waiting for the proposer").await;
+    let code = format!(
+        "fetch('/debate/{}?first=2', {{headers: {{'x-fragment': 'live'}}}}).then(answer => answer.text())",
+        debate.id
+    );
+    let fragment = text(&page.eval(&code).await);
+    assert!(!fragment.contains("<article") && fragment.contains("id=\"bar\""), "{fragment}");
+    let asked = page.requests();
+    let pages: Vec<_> = asked.iter().filter(|one| one.url.contains("/debate/")).collect();
+    assert!(pages.iter().all(|one| one.url.contains("first=")), "{pages:?}");
+}
