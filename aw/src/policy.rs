@@ -81,6 +81,7 @@ commands! {
     DebateOpen = "debate open", Person;
     DebateWatch = "debate watch", Person;
     DebateInvite = "debate invite", Person;
+    DebateArchive = "debate archive", Person;
     DebateDelete = "debate delete", Person;
     DocsDelete = "docs delete", Person;
     Server = "server", Person;

@@ -1,6 +1,7 @@
 //! Settings. A flag beats the environment, which beats `config.toml`, which beats the default.
 
 mod agent_programs;
+mod backup;
 mod guard;
 mod limits;
 mod mistakes;
@@ -21,6 +22,7 @@ use aw_record::Place;
 use serde::Deserialize;
 
 pub use agent_programs::{is_run_by_agent, is_set_by_agent_program};
+pub use backup::BackupSettings;
 pub use guard::{Guard, Key, PublicUrl};
 pub use limits::{Limits, Pace, Rates};
 pub use notify::{NotifySettings, Webhook};
@@ -96,6 +98,8 @@ pub struct ServerSettings {
     pub guard: Guard,
     /// Its limits.
     pub limits: Limits,
+    /// Its scheduled backups.
+    pub backups: BackupSettings,
     /// The time for an agent to go on waiting.
     pub patience: Duration,
     /// The name of the language that agents debate in.
@@ -139,6 +143,8 @@ struct Config {
     auth_token: Option<String>,
     content_limit: Option<usize>,
     document_limit: Option<usize>,
+    backup_every: Option<String>,
+    backup_keep: Option<u64>,
     max_debates: Option<u64>,
     max_documents: Option<u64>,
     max_waits: Option<usize>,
@@ -217,6 +223,10 @@ impl ServerSettings {
         let config = Config::read(&home)?;
         let set = |name: &str| environment(name).filter(|value| !value.is_empty());
         let limits = limits::settle(&config, &set)?;
+        let every = set("AW_BACKUP_EVERY").or_else(|| config.backup_every.clone());
+        let keep = config.backup_keep.map(|keep| keep.to_string());
+        let keep = set("AW_BACKUP_KEEP").or(keep);
+        let backups = backup::settle(every.as_deref(), keep.as_deref())?;
 
         let listen = flags.listen.or_else(|| set("AW_LISTEN")).or(config.listen);
         let listen = listen_address(listen.as_deref().unwrap_or(USUAL_LISTEN))?;
@@ -277,6 +287,7 @@ impl ServerSettings {
             docstores,
             guard,
             limits,
+            backups,
             patience: patience(set("AW_PATIENCE"), config.patience)?,
             debate_language: language(config.debate_language.as_deref())?,
             notify: notify::settle(&set, config.notify)?,

@@ -113,6 +113,16 @@ pub(crate) fn moment(what: &str, previous: Hash, at: Time) -> Hash {
     canonical.hash()
 }
 
+/// The checksum over the slug and the origin of a debate.
+pub(crate) fn names(opening: Hash, names: &[Option<String>]) -> Hash {
+    let mut canonical = Canonical::of("names");
+    canonical.field(&opening.to_string());
+    for name in names {
+        canonical.optional(name.as_deref());
+    }
+    canonical.hash()
+}
+
 /// The checksum over the documents that the argument with this hash cites, ordered by id.
 pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
     let mut canonical = Canonical::of("citations");

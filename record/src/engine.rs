@@ -27,8 +27,9 @@ use crate::store::{
     NewArgument, NewDebate, NewMove, Rule, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
 };
 use crate::{
-    Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed, Document,
-    DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
+    ArgumentName, Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed,
+    DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure, Fault, Filter,
+    KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument, NewSeat,
     NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt, Rehearsed,
     ReportData, Request, Search, SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts,
     Verified, VerifiedPiece, VerifyMark, VersionList,
@@ -227,6 +228,34 @@ impl Engine {
         Ok((head, point))
     }
 
+    /// The debates that a name may mean: a few at most.
+    pub async fn named_debates(
+        &self,
+        name: &DebateName,
+        scope: &NameScope,
+    ) -> Result<Vec<NamedDebate>, Failure> {
+        self.store.named_debates(name, scope).await
+    }
+
+    /// The arguments of a debate that a name may mean: a few at most.
+    pub async fn named_arguments(
+        &self,
+        debate: DebateId,
+        name: &ArgumentName,
+    ) -> Result<Vec<NamedArgument>, Failure> {
+        self.store.named_arguments(debate, name).await
+    }
+
+    /// The documents that a name may mean, a few at most; for a seat of one debate, only those it may
+    /// see.
+    pub async fn named_documents(
+        &self,
+        name: &DocumentName,
+        seen_by: Option<&Seat>,
+    ) -> Result<Vec<NamedDocument>, Failure> {
+        self.store.named_documents(name, seen_by).await
+    }
+
     /// The projects with debates.
     pub async fn projects(&self) -> Result<Vec<ProjectListed>, Failure> {
         self.store.projects().await
@@ -241,6 +270,16 @@ impl Engine {
             engine.bell.ring(debate);
             engine.feed.ring(debate, ChangeKind::Written);
             Ok(())
+        })
+        .await
+    }
+
+    /// Leaves a debate out of lists, or brings it back. A move brings it back too.
+    pub async fn archive(&self, debate: DebateId, archived: bool) -> Result<(), Failure> {
+        let engine = self.clone();
+        self.finish_even_if_cancelled(async move {
+            let at = archived.then(|| engine.clock.now());
+            engine.store.archive_debate(debate, at).await
         })
         .await
     }
@@ -591,9 +630,11 @@ impl Engine {
         include_deleted: bool,
         limit: u64,
         offset: u64,
+        of_debate: Option<DebateId>,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
-        self.store.list_documents(search, include_deleted, limit, offset, seen_by).await
+        let store = &self.store;
+        store.list_documents(search, include_deleted, limit, offset, of_debate, seen_by).await
     }
 
     /// Creates a seat.

@@ -13,6 +13,7 @@ mod engine;
 mod failure;
 mod feed;
 mod found;
+mod names;
 mod peers;
 mod presence;
 mod recent;
@@ -33,6 +34,10 @@ pub use engine::{Clock, Engine, Health};
 pub use failure::{Damage, Failure, Fault};
 pub use feed::{ChangeKind, Changed, Following, TooSlow};
 pub use found::{HitPlace, Search, SearchHit, SearchPage, SnippetPart};
+pub use names::{
+    ArgumentName, DebateName, DocumentName, IdPrefix, NameScope, NamedArgument, NamedDebate,
+    NamedDocument,
+};
 pub use presence::{Sign, Working};
 pub use seat::{NewSeat, Pass, Seat, SeatRole};
 pub use shared_answers::SharedAnswers;

@@ -196,6 +196,15 @@ pub struct DebateHead {
 }
 
 impl DebateHead {
+    /// How many milliseconds without a move make an open debate an abandoned one: 14 days.
+    pub const ABANDONED_AFTER: i64 = 14 * 24 * 60 * 60 * 1000;
+
+    /// Whether the debate is open and nobody has made a move for 14 days.
+    pub fn is_abandoned(&self, now: Time) -> bool {
+        let quiet = now.0.saturating_sub(self.updated_at.0);
+        self.state() != State::Closed && quiet >= Self::ABANDONED_AFTER
+    }
+
     /// The role that the debate waits for.
     pub fn state(&self) -> State {
         self.debate.standing.state
@@ -475,6 +484,20 @@ pub struct Filter {
     pub search: Option<String>,
     /// Only those of this project.
     pub project: Option<ProjectId>,
+    /// Those of this project before all others. Not together with `before`.
+    pub project_first: Option<ProjectId>,
+    /// Only those of other projects, or of none.
+    pub other_than: Option<ProjectId>,
+    /// Only those that are not closed.
+    pub open: bool,
+    /// Only those that wait for this role.
+    pub awaiting: Option<Role>,
+    /// Only those that ended so, or go on.
+    pub outcome: Option<Outcome>,
+    /// Only those updated at this time or later.
+    pub since: Option<Time>,
+    /// The archived ones instead of the others.
+    pub archived: bool,
     /// Only this one.
     pub only: Option<DebateId>,
     /// The size of the page.
@@ -509,6 +532,8 @@ pub struct DebateListed {
     pub slug: Option<Slug>,
     /// The repository in which it was opened.
     pub origin: Option<Box<DebateOrigin>>,
+    /// When it was archived.
+    pub archived_at: Option<Time>,
 }
 
 /// A project with debates.
@@ -534,6 +559,8 @@ pub struct NewDocument {
 /// A version to add.
 #[derive(Debug, Clone)]
 pub struct NewVersion {
+    /// A new title for the document. Without one, the first version's first heading names it.
+    pub title: Option<Title>,
     /// Its content or its changes in one line.
     pub summary: Summary,
     /// Its text.
@@ -623,6 +650,8 @@ pub struct DocumentListed {
     pub version: u64,
     /// That version's summary.
     pub summary: Summary,
+    /// Its title.
+    pub title: Option<Title>,
     /// When that version was written.
     pub updated_at: Time,
     /// When it was deleted.

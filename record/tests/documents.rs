@@ -1,11 +1,11 @@
 //! Documents: their versions, retries, deletion and lists.
 
-use aw_core::{Content, DocumentId, Summary, Time};
-use aw_record::{Failure, Fault, NewDocument, NewVersion};
+use aw_core::{Content, DocumentId, Move, Role, Summary, Time, Title};
+use aw_record::{DocumentName, Failure, Fault, NewDocument, NewVersion};
 use uuid::Uuid;
 
 use crate::verify::burglar;
-use crate::world::{BEGINNING, World, document, version};
+use crate::world::{BEGINNING, World, document, saying, version};
 
 #[tokio::test]
 async fn versions_are_numbered_from_1_and_never_change() {
@@ -137,7 +137,8 @@ async fn documents_are_listed_newest_first_and_found_by_their_newest_summary() {
     world.at(50);
     world.adds(ids[0], "Plan as agreed").await;
     let listed = async |search: Option<&str>, deleted, limit, offset| {
-        let list = world.engine.list_documents(search, deleted, limit, offset, None).await.unwrap();
+        let list =
+            world.engine.list_documents(search, deleted, limit, offset, None, None).await.unwrap();
         assert!(list.total_is_exact);
         let summaries = list.documents.iter().map(|it| it.summary.as_str().to_owned());
         (summaries.collect::<Vec<_>>(), list.total)
@@ -158,7 +159,7 @@ async fn documents_are_listed_newest_first_and_found_by_their_newest_summary() {
     let (summaries, total) = listed(None, true, 9, 0).await;
     assert_eq!((summaries.len(), total), (3, 3));
     assert_eq!(listed(Some("Notes"), true, 9, 0).await.1, 1);
-    let list = world.engine.list_documents(Some("no"), true, 9, 0, None).await.unwrap();
+    let list = world.engine.list_documents(Some("no"), true, 9, 0, None, None).await.unwrap();
     let notes = &list.documents[0];
     assert_eq!((notes.id, notes.version, notes.deleted_at), (ids[2], 1, Some(at)));
     assert_eq!(notes.updated_at, Time(BEGINNING + 2));
@@ -174,4 +175,72 @@ async fn a_removed_version_is_damage() {
     let failure = world.engine.document(plan, Some(1), false).await.unwrap_err();
     let Failure::Fault(Fault::Damaged(damage)) = failure else { panic!("{failure}") };
     assert_eq!((damage.document, damage.version), (Some(plan), Some(1)));
+}
+
+#[tokio::test]
+async fn a_version_that_equals_the_newest_is_not_made_twice() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    let other_words =
+        NewVersion { summary: Summary::recorded("Again".to_owned()), ..version("Plan") };
+    let request = Uuid::now_v7().into();
+    let again = world.engine.add_version(plan, request, other_words.clone()).await.unwrap();
+    assert_eq!((again.version.number, again.replayed), (1, true));
+    assert_eq!(again.version.summary.as_str(), "Plan");
+    let next =
+        world.engine.add_version(plan, Uuid::now_v7().into(), version("Next")).await.unwrap();
+    assert_eq!((next.version.number, next.replayed), (2, false));
+    // A retry of that request still means the first version, although another is the newest now.
+    let retry = world.engine.add_version(plan, request, other_words).await.unwrap();
+    assert_eq!((retry.version.number, retry.replayed), (1, true));
+    let reused = world.engine.add_version(plan, request, version("Else")).await.unwrap_err();
+    assert!(matches!(reused, Failure::RequestIdReused), "{reused}");
+    // An older text is a new version, and so is the same text with other data.
+    let back =
+        world.engine.add_version(plan, Uuid::now_v7().into(), version("Plan")).await.unwrap();
+    assert_eq!(back.version.number, 3);
+    let data = NewVersion { metadata: r#"{"a":1}"#.to_owned(), ..version("Plan") };
+    let data = world.engine.add_version(plan, Uuid::now_v7().into(), data).await.unwrap();
+    assert_eq!(data.version.number, 4);
+}
+
+#[tokio::test]
+async fn a_document_is_found_by_its_title_or_its_first_heading() {
+    let world = World::new();
+    let plan = world.keeps("Charge retries").await;
+    let titled =
+        NewVersion { title: Some(Title::recorded("Ngân sách".to_owned())), ..version("x") };
+    let titled = NewDocument { version: titled, ..document("x") };
+    let titled = world.engine.create_document(titled).await.unwrap().document;
+    let found = async |name: &str| -> Vec<DocumentId> {
+        let name = DocumentName::Text(name.to_owned());
+        let found = world.engine.named_documents(&name, None).await.unwrap();
+        found.into_iter().map(|document| document.id).collect()
+    };
+    assert_eq!(found("Charge retries").await, [plan]);
+    assert_eq!(found("charge-retries").await, [plan]);
+    assert_eq!(found("ngan-sach").await, [titled]);
+    assert_eq!(found(&titled.to_string()[..13]).await, [titled]);
+    assert_eq!(found("x").await, []);
+    let renamed = NewVersion { title: Some(Title::recorded("Budget".to_owned())), ..version("x") };
+    world.engine.add_version(titled, Uuid::now_v7().into(), renamed).await.unwrap();
+    assert_eq!((found("budget").await, found("ngan-sach").await), (vec![titled], vec![]));
+    let last = world.engine.named_documents(&DocumentName::Last, None).await.unwrap();
+    assert_eq!(last.len(), 1);
+    world.engine.delete_document(plan).await.unwrap();
+    assert_eq!(found("charge-retries").await, []);
+}
+
+#[tokio::test]
+async fn documents_are_listed_by_the_debate_that_cites_them() {
+    let world = World::new();
+    let (cited, other) = (world.keeps("Cited").await, world.keeps("Other").await);
+    let (debate, motion) = world.opens("T").await;
+    let claim = Move::Claim { target: motion };
+    let words = format!("See doc_id={cited}.");
+    world.engine.execute(saying(debate, Role::Opponent, claim, &words)).await.unwrap();
+    let list = world.engine.list_documents(None, false, 9, 0, Some(debate), None).await.unwrap();
+    let ids: Vec<DocumentId> = list.documents.iter().map(|document| document.id).collect();
+    assert_eq!((ids, list.total), (vec![cited], 1));
+    assert_ne!(cited, other);
 }

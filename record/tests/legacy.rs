@@ -392,7 +392,7 @@ async fn later_documents_are_imported_at_the_next_start_and_when_they_are_cited(
         assert!(again.document(uncited.into(), None, false).await.is_ok());
         let newest = again.document(DOCUMENT.parse().unwrap(), None, false).await.unwrap();
         assert_eq!((newest.newest, newest.version.content.as_str()), (4, "Version 4"));
-        assert_eq!(again.list_documents(None, false, 10, 0, None).await.unwrap().total, 3);
+        assert_eq!(again.list_documents(None, false, 10, 0, None, None).await.unwrap().total, 3);
         assert!(again.verify_on(None).await.unwrap().damages.is_empty());
         again.close().await;
     }
@@ -404,6 +404,7 @@ async fn versions_written_on_both_sides_are_both_kept() {
     let path = old_files(&folder);
     let engine = open(&path).unwrap();
     let ours = NewVersion {
+        title: None,
         summary: Summary::recorded("Ours".to_owned()),
         content: Content::recorded("Ours".to_owned()),
         author: None,
@@ -433,7 +434,7 @@ async fn documents_are_imported_without_debates() {
         }
     }
     let engine = open(&path).unwrap();
-    assert_eq!(engine.list_documents(None, false, 10, 0, None).await.unwrap().total, 1);
+    assert_eq!(engine.list_documents(None, false, 10, 0, None, None).await.unwrap().total, 1);
 }
 
 #[test]

@@ -109,7 +109,8 @@ async fn a_seat_of_one_debate_sees_the_documents_it_cites_and_its_own() {
     assert_eq!((sees(cited).await, sees(own).await, sees(hidden).await), (true, true, false));
     assert!(world.engine.sees(&host, hidden).await.unwrap());
     let listed = async |search: Option<&'static str>, seat| {
-        let list = world.engine.list_documents(search, false, 9, 0, Some(seat)).await.unwrap();
+        let list =
+            world.engine.list_documents(search, false, 9, 0, None, Some(seat)).await.unwrap();
         (list.documents.len() as u64, list.total)
     };
     assert_eq!((listed(None, &guest).await, listed(None, &host).await), ((2, 2), (3, 3)));

@@ -75,7 +75,7 @@ async fn seen(place: &Place) -> String {
         let whole = engine.context(listed.debate.id, None).await.unwrap();
         seen += &format!("{whole:?} {:?}", engine.checksum(listed.debate.id).await.unwrap());
     }
-    let documents = engine.list_documents(None, true, 500, 0, None).await.unwrap();
+    let documents = engine.list_documents(None, true, 500, 0, None, None).await.unwrap();
     seen += &format!("{documents:?}");
     for listed in &documents.documents {
         seen += &format!("{:?}", engine.document(listed.id, None, true).await.unwrap());

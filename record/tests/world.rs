@@ -238,6 +238,7 @@ pub(crate) fn document(summary: &str) -> NewDocument {
 
 pub(crate) fn version(summary: &str) -> NewVersion {
     NewVersion {
+        title: None,
         summary: Summary::recorded(summary.to_owned()),
         content: Content::recorded(format!("# {summary}\n")),
         author: Some(Author::recorded("An".to_owned())),

@@ -16,11 +16,11 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::types::{
-    CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList, Deleted,
-    Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint, PointList, Poll,
-    PresenceSet, Report, SearchPage, Seat, SetPresence, SubmitClaim, SubmitDocument,
-    SubmitIntervention, SubmitRequest, SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate,
-    VerifiedPiece, VersionList, Written,
+    Archived, CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList,
+    Deleted, Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint,
+    PointList, Poll, PresenceSet, Report, Resolved, SearchPage, Seat, SetArchived, SetPresence,
+    SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling, TokenList,
+    TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -119,6 +119,14 @@ pub struct DebateFilter<'a> {
     pub debate_type: Option<&'a str>,
     /// Only those whose title contains this.
     pub search: Option<&'a str>,
+    /// Those of this project before all others.
+    pub project_first: Option<&'a str>,
+    /// Only those that ended so.
+    pub outcome: Option<&'a str>,
+    /// Only those updated at this time or later.
+    pub since: Option<&'a str>,
+    /// The archived ones instead of the others.
+    pub archived: bool,
     /// Only those that wait for an opponent who has not spoken yet.
     pub pending_first_opponent: bool,
     /// Only those to which a RULING is owed.
@@ -132,6 +140,8 @@ pub struct DebateFilter<'a> {
 /// Which documents, or which versions of one, to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DocumentFilter<'a> {
+    /// Only those that this debate cites.
+    pub debate: Option<&'a str>,
     /// Only those whose summary contains this.
     pub search: Option<&'a str>,
     /// Deleted ones too.
@@ -262,6 +272,38 @@ pub fn health() -> Request<Health> {
     Request::get("/health").with_operation(Operation::Health)
 }
 
+/// Names to find out the ids of.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Names<'a> {
+    /// A debate.
+    pub debate: Option<&'a str>,
+    /// Take the only open debate, where none is named.
+    pub only_open: bool,
+    /// Of several open debates, take the only one that waits for this role.
+    pub awaiting: Option<&'a str>,
+    /// The caller's project.
+    pub project: Option<&'a str>,
+    /// An argument of the debate.
+    pub argument: Option<&'a str>,
+    /// Where no argument is named: the newest one that this role answers.
+    pub answered_by: Option<&'a str>,
+    /// A document.
+    pub document: Option<&'a str>,
+}
+
+/// Finds out the ids that names mean.
+pub fn resolve(names: Names<'_>) -> Request<Resolved> {
+    let path = Path::new("/resolve")
+        .with_text("debate", names.debate)
+        .with_flag("only_open", names.only_open)
+        .with_text("awaiting", names.awaiting)
+        .with_text("project", names.project)
+        .with_text("argument", names.argument)
+        .with_text("answered_by", names.answered_by)
+        .with_text("document", names.document);
+    Request::get(path)
+}
+
 /// Lists debates, the most recently updated first.
 pub fn debates(filter: &DebateFilter<'_>) -> Request<DebateList> {
     let DebateFilter {
@@ -275,6 +317,10 @@ pub fn debates(filter: &DebateFilter<'_>) -> Request<DebateList> {
         .with_text("state", state)
         .with_text("type", debate_type)
         .with_text("q", search)
+        .with_text("project_first", filter.project_first)
+        .with_text("outcome", filter.outcome)
+        .with_text("since", filter.since)
+        .with_flag("archived", filter.archived)
         .with_flag("pending_first_opponent", pending_first_opponent)
         .with_flag("needs_arbitrator", needs_arbitrator);
     Request::get(path).with_operation(Operation::ListDebates { by_state_only })
@@ -386,6 +432,11 @@ pub fn verify(after: Option<&str>) -> Request<VerifiedPiece> {
     Request::get(Path::new("/verify").with_text("after", after))
 }
 
+/// Leaves a debate out of lists, or brings it back.
+pub fn archive_debate(debate: &str, archived: bool) -> Request<Archived> {
+    Request::put(of_debate(debate, "/archive"), SetArchived { archived })
+}
+
 /// Hides a debate.
 pub fn delete_debate(debate: &str) -> Request<Deleted> {
     Request::delete(of_debate(debate, "").into())
@@ -454,6 +505,7 @@ impl DocumentFilter<'_> {
             .with("offset", self.offset)
             .with("include_deleted", self.include_deleted)
             .with_text("q", self.search)
+            .with_text("debate", self.debate)
     }
 }
 

@@ -8,8 +8,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::types::{
-    ArgumentIdText, DebateIdText, DocumentIdText, Flaw, LastArgument, PointAdvice, PointIdText,
-    RoleText, Stamp, StateText,
+    ArgumentIdText, Candidate, DebateIdText, DocumentIdText, Flaw, LastArgument, PointAdvice,
+    PointIdText, RoleText, Stamp, StateText,
 };
 
 /// What every failure looks like.
@@ -59,6 +59,9 @@ pub struct Error {
     /// `ACTION_NOT_ALLOWED` in a debate with points: what to do instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<PointAdvice>,
+    /// `INVALID_INPUT`, a name that fits several: what it may mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Vec<Candidate>>,
     /// What was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<DebateIdText>,

@@ -9,6 +9,7 @@ mod notification;
 mod points;
 mod project;
 mod report;
+mod resolved;
 mod search;
 mod seat;
 mod text;
@@ -33,6 +34,7 @@ pub use report::{
     EndedPoint, Report, ReportAuthor, ReportAuthors, ReportDocument, ReportQuotes, ReportRounds,
     ReportRuling,
 };
+pub use resolved::{Candidate, Resolved, ResolvedArgument, ResolvedDebate, ResolvedDocument};
 pub use search::{HitKind, SearchHit, SearchPage, SnippetPart};
 pub use seat::{CreateLink, CreateToken, Link, NewToken, Seat, TokenList};
 pub use text::{
@@ -89,6 +91,12 @@ pub struct Debate {
     /// The repository in which it was opened: in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<Project>,
+    /// When it was archived: in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived_at: Option<Stamp>,
+    /// True in lists when it is open and nobody has made a move for 14 days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub abandoned: Option<bool>,
 }
 
 /// An argument, whole.
@@ -591,6 +599,20 @@ pub struct CitedDocument {
     /// When the document was deleted.
     #[schema(required = true)]
     pub deleted_at: Option<Stamp>,
+}
+
+/// `PUT /debates/{id}/archive`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SetArchived {
+    /// Whether lists leave the debate out.
+    pub archived: bool,
+}
+
+/// Whether lists leave a debate out now.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Archived {
+    /// True when they do.
+    pub archived: bool,
 }
 
 /// Something is hidden now.

@@ -67,6 +67,7 @@ Everybody
   result               Report how a debate ended: Markdown, MADR or JSON
   export               Save the whole transcript as Markdown, HTML or JSON
   verify               Check that a debate, or the whole record, is unchanged
+  archive              Leave a debate out of lists, or bring it back
   delete               Hide a debate for good
   generate-id          Make a UUID for a debate or a request (needs no server)
 
@@ -169,6 +170,11 @@ pub(super) enum DebateCommand {
         after_help = "The server computes each argument's hash again, from its text and its predecessor's hash. It reports the first argument that was changed, removed or moved behind its back.\n\nExample:\n  aw debate verify --debate-id 93d8…"
     )]
     Verify(verify::Verify),
+    /// Leave a debate out of lists, or bring it back
+    #[command(
+        after_help = "Nothing of it is lost, and the next move in it brings it back.\n\nExample:\n  aw debate archive charge-retries"
+    )]
+    Archive(read::Archive),
     /// Hide a debate for good
     #[command(after_help = "Example:\n  aw debate delete --debate-id 93d8… --confirm")]
     Delete(read::Delete),
@@ -213,6 +219,7 @@ impl DebateCommand {
             DebateCommand::Invite(command) => command.shape.format(),
             DebateCommand::Result(_) | DebateCommand::Export(_) => Format::usual(),
             DebateCommand::Verify(command) => command.shape.format(),
+            DebateCommand::Archive(command) => command.shape.format(),
             DebateCommand::Delete(command) => command.shape.format(),
         }
     }
@@ -238,6 +245,7 @@ impl DebateCommand {
             DebateCommand::Result(command) => command.run(),
             DebateCommand::Export(command) => command.run(),
             DebateCommand::Verify(command) => command.run(),
+            DebateCommand::Archive(command) => command.run(),
             DebateCommand::Delete(command) => command.run(),
         }
     }

@@ -12,6 +12,7 @@ use super::debate::Shape;
 use super::human::{self, Paper};
 use super::next_command::{CommandLine, YOUR_TEXT, quoted};
 use super::output::{Answer, CliError, Format, Shown};
+use super::refs;
 use super::session::Session;
 use super::text::TextInput;
 use crate::api::client::{self, DocumentFilter, Reply, Request};
@@ -92,7 +93,8 @@ pub(super) struct Create {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Submit {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     #[command(flatten)]
     version: NewVersion,
@@ -105,6 +107,9 @@ struct NewVersion {
     /// What it is, or what it changes, in one line
     #[arg(long, value_name = "TEXT")]
     summary: String,
+    /// What the document is called [default: the first heading of its first version]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// A JSON object to keep with it
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
@@ -120,7 +125,8 @@ struct NewVersion {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Get {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// The version; by default the newest
     #[arg(long, value_name = "N")]
@@ -153,6 +159,9 @@ pub(super) struct List {
     /// Only those whose summary contains this
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// Only those that this debate cites
+    #[arg(long, value_name = "DEBATE")]
+    debate: Option<String>,
     /// List deleted documents too
     #[arg(long)]
     include_deleted: bool,
@@ -168,7 +177,8 @@ pub(super) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct History {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// Show a deleted document too
     #[arg(long)]
@@ -185,7 +195,8 @@ pub(super) struct History {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DiffCommand {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// The older version; by default the one before --to
     #[arg(long, value_name = "N")]
@@ -199,7 +210,8 @@ pub(super) struct DiffCommand {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// Where to write it
     #[arg(long, short, value_name = "PATH")]
@@ -216,7 +228,8 @@ pub(super) struct Export {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Delete {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// Confirm the deletion
     #[arg(long)]
@@ -227,7 +240,8 @@ pub(super) struct Delete {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Restore {
-    /// The document
+    /// The document: its id, at least 4 characters of it, its title, or @last
+    #[arg(value_name = "DOCUMENT")]
     document_id: String,
     /// The version whose text becomes the newest
     #[arg(long, value_name = "N")]
@@ -262,6 +276,7 @@ impl Docs {
                 version.keep(shape, line, client::create_document, "Document created")
             }
             Docs::Submit(Submit { document_id, version, shape }) => {
+                let document_id = refs::document(document_id, shape.verbose)?;
                 let line = CommandLine::new("docs submit").word(&document_id);
                 let add = |body| client::add_version(&document_id, body);
                 version
@@ -290,6 +305,7 @@ impl NewVersion {
     ) -> Result<Shown, CliError> {
         let line = line
             .flag("--summary", &self.summary)
+            .flag_if("--title", self.title.as_deref())
             .flag_if("--metadata", self.metadata.as_deref())
             .flag_if("--author", self.author.as_deref());
         let content = self.text.read().map_err(|problem| {
@@ -299,6 +315,7 @@ impl NewVersion {
         let id = self.client_request_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let body = SubmitDocument {
             summary: self.summary.clone(),
+            title: self.title.clone(),
             content: content.clone(),
             author: self.author.clone(),
             metadata: Some(self.metadata()?),
@@ -361,7 +378,8 @@ struct KeptOutput {
 }
 
 impl Get {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.verbose)?;
         let session = Session::open(self.verbose)?;
         let document = fetch(&session, &self.document_id, self.version, self.include_deleted)?;
         if self.format == Some(GetFormat::Plain) {
@@ -385,23 +403,30 @@ fn fetch(
 impl List {
     fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
+        let name = self.debate.as_deref();
+        let debate = name.map(|name| refs::debate(name, self.shape.verbose)).transpose()?;
         let filter = DocumentFilter {
+            debate: debate.as_deref(),
             search: self.search.as_deref(),
             include_deleted: self.include_deleted,
             limit: self.limit,
             offset: self.offset,
         };
         let list = session.call(&client::documents(filter))?;
-        let line = CommandLine::new("docs list").flag_if("--search", filter.search);
+        let line = CommandLine::new("docs list")
+            .flag_if("--search", filter.search)
+            .flag_if("--debate", filter.debate);
         let page = Page { shown: list.data.documents.len(), total: list.data.total, filter, line };
         Ok(Shown::Answer(session.checked(page.answer(list, human::documents, self.shape))))
     }
 }
 
 impl History {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
         let filter = DocumentFilter {
+            debate: None,
             search: None,
             include_deleted: self.include_deleted,
             limit: self.limit,
@@ -448,7 +473,8 @@ impl Page<'_> {
 }
 
 impl DiffCommand {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
         let diff = session
             .call(&client::diff(&self.document_id, self.from, self.to))
@@ -458,7 +484,8 @@ impl DiffCommand {
 }
 
 impl Export {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
         let Document { version, content: text, .. } =
             fetch(&session, &self.document_id, self.version, false)?.data;
@@ -499,7 +526,8 @@ impl Export {
 }
 
 impl Delete {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         if !self.confirm {
             return Err(CliError::input("this hides the document, so it wants --confirm")
                 .suggest(format!("aw docs delete {} --confirm", quoted(&self.document_id)))
@@ -525,7 +553,8 @@ struct DeletedOutput {
 }
 
 impl Restore {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        self.document_id = refs::document(self.document_id, self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
         let Document { version: old, content, .. } =
             fetch(&session, &self.document_id, Some(self.version), false)?.data;
@@ -533,6 +562,7 @@ impl Restore {
             format!("Restored v{}: {}", self.version, old.summary).chars().take(500).collect();
         let body = SubmitDocument {
             summary: restored,
+            title: None,
             content,
             author: None,
             metadata: Some(old.metadata),

@@ -392,6 +392,10 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
         .iter()
         .map(|DebateListed { debate, last_argument: last, blocking, .. }| {
             let state = state_in_words(&debate.state, debate.outcome.as_ref());
+            let state = match debate.abandoned {
+                Some(true) => format!("{state}, abandoned"),
+                _ => state,
+            };
             vec![
                 cell(&debate.title, 40, paper),
                 match blocking {
@@ -401,14 +405,15 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
                 },
                 format!("{} {}", word(&last.role), word(&last.kind)),
                 ago(debate.updated_at),
-                debate.id.0.to_string(),
+                // What a person types; a server of before has none.
+                debate.slug.clone().unwrap_or_else(|| debate.id.0.to_string()),
             ]
         })
         .collect();
     if rows.is_empty() {
         return "There are no such debates.\n".to_owned();
     }
-    table(&["title", "state", "last move", "when", "id"], &rows, paper)
+    table(&["title", "state", "last move", "when", "name"], &rows, paper)
 }
 
 /// A change of a debate, in a line that fits. It rings on a terminal when a ruling is needed.

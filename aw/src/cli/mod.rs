@@ -23,7 +23,9 @@ mod migrate;
 mod next_command;
 mod onward;
 mod output;
+mod refs;
 mod role;
+mod scheduled_backup;
 mod search;
 mod serve;
 mod server;
@@ -185,7 +187,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(command) => (Format::usual(), command.run(Typed::command())),
         Command::Man(command) => (Format::usual(), command.run(&Typed::command())),
     };
-    show(outcome, format)
+    show(refs::with_taken(outcome, format), format)
 }
 
 impl Command {

@@ -47,7 +47,14 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     let said = |flag: &str| command.try_get_one::<String>(flag).ok().flatten();
     let named = said("role").and_then(|role| role.parse().ok());
     policy::check(own, &name, named)
-        .map_err(|denied| shown(refusal(&name, own, denied, said("debate_id").map(String::as_str))))
+        .map_err(|denied| shown(refusal(&name, own, denied, debate_of(command))))
+}
+
+/// The debate that was typed.
+fn debate_of(command: &ArgMatches) -> Option<&str> {
+    let said = |name: &str| command.try_get_one::<String>(name).ok().flatten();
+    let debate = said("debate").or_else(|| said("debate_id"))?;
+    Some(debate.as_str()).filter(|debate| !debate.is_empty())
 }
 
 /// Refuses a command that writes, for an agent program of a run: the run itself posts its answer.

@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::allocator;
 use super::connect::Listener;
+use super::scheduled_backup::keep_copies;
 use crate::api::error::{INPUT, SERVER};
 use crate::data_dir::{Running, Started};
 use crate::kit::types::Shelves;
@@ -113,6 +114,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
         ignored,
         mut guard,
         limits,
+        backups,
         patience,
         debate_language,
         notify,
@@ -191,6 +193,8 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     out.flush()?;
     tracing::info!(%address, %database, "listening");
 
+    let copying = keep_copies(database.clone(), home.path().join("backups"), backups);
+    let copying = tokio::spawn(copying);
     let serving = server::serve(listener, router, connections, stop.subscribe());
     let stopping = async {
         tokio::select! {
@@ -206,6 +210,7 @@ async fn serve(settings: ServerSettings, apart: bool, typed: &Serve) -> anyhow::
     });
     tokio::join!(serving, stopping);
     indexing.abort();
+    copying.abort();
     engine.close().await;
     if let Some(held) = held {
         held.leave()?;

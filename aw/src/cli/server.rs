@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ use super::debate::Shape;
 use super::human;
 use super::migrate::Migrate;
 use super::output::{Answer, CliError, Format, Shown};
-use super::session::settings;
-use crate::api::client;
+use super::session::{Session, settings};
+use crate::api::client::{self, DebateFilter, DocumentFilter};
 use crate::api::error::Code;
 use crate::api::http::{Client, Lost, Trouble};
 use crate::data_dir::Running;
@@ -169,8 +170,12 @@ impl ServerCommand {
                 let running = background::start(&settings, &how)?;
                 started(&settings, &running, "Server restarted")
             }
-            ServerCommand::Status(_) => match running(&settings)? {
-                Some(running) => Answer::new(describe(&settings, &running), human::fields),
+            ServerCommand::Status(shape) => match running(&settings)? {
+                Some(running) => {
+                    let mut data = describe(&settings, &running);
+                    count(&mut data, &running, shape.verbose);
+                    Answer::new(data, human::fields)
+                }
                 None => Answer::new(
                     json!({"running": false, "home": settings.home.path().display().to_string()}),
                     human::fields,
@@ -227,6 +232,30 @@ fn describe(settings: &ClientSettings, running: &Running) -> Value {
         "log": settings.home.log().display().to_string(),
         "home": settings.home.path().display().to_string(),
     })
+}
+
+/// Adds the size of the record and how much is in it, as far as they are known.
+fn count(data: &mut Value, running: &Running, verbose: bool) {
+    let file = Path::new(&running.database);
+    let size = |path: PathBuf| fs::metadata(path).map(|file| file.len()).ok();
+    if let Some(size_of_file) = size(file.to_owned()) {
+        let log = file.with_file_name(format!(
+            "{}-wal",
+            file.file_name().unwrap_or_default().to_string_lossy()
+        ));
+        data["bytes"] = json!(size_of_file + size(log).unwrap_or(0));
+    }
+    // A server that is ill or wants another token is described all the same.
+    let Ok(session) = Session::open(verbose) else { return };
+    let total = |filter: DebateFilter<'_>| {
+        session.call(&client::debates(&filter)).ok().map(|list| list.data.total)
+    };
+    let all = DebateFilter::default();
+    data["debates"] = json!(total(all.clone()));
+    data["open_debates"] = json!(total(DebateFilter { outcome: Some("open"), ..all.clone() }));
+    data["archived_debates"] = json!(total(DebateFilter { archived: true, ..all }));
+    let documents = session.call(&client::documents(DocumentFilter::default()));
+    data["documents"] = json!(documents.ok().map(|list| list.data.total));
 }
 
 /// The last lines of the log.

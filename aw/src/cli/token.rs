@@ -6,11 +6,13 @@ use clap::Subcommand;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use super::debate::Shape;
 use super::human;
 use super::next_command::CommandLine;
 use super::output::{Answer, CliError, Format, Shown};
+use super::refs;
 use super::session::Session;
 use crate::api::client::{self, Reply};
 use crate::api::types::{CreateToken, NewToken, Seat, Stamp};
@@ -66,7 +68,7 @@ pub(super) struct Create {
     #[arg(long)]
     role: String,
     /// Only for this debate; without it for all of them
-    #[arg(long, visible_alias = "debate-id", value_name = "UUID")]
+    #[arg(long, visible_alias = "debate-id", value_name = "DEBATE")]
     debate: Option<String>,
     /// What it is called, which everybody sees on what is written with it [default: its role]
     #[arg(long)]
@@ -95,6 +97,13 @@ pub(super) struct Lasts {
 
 /// The longest that a token may be good, in seconds.
 const LONGEST: u64 = 36_500 * 24 * 60 * 60;
+
+impl Lasts {
+    /// The same in seconds.
+    pub(super) fn seconds(self) -> u64 {
+        self.seconds
+    }
+}
 
 impl FromStr for Lasts {
     type Err = &'static str;
@@ -172,7 +181,10 @@ impl TokenCommand {
 }
 
 impl Create {
-    fn run(self) -> Result<Shown, CliError> {
+    fn run(mut self) -> Result<Shown, CliError> {
+        if let Some(name) = &mut self.debate {
+            *name = refs::debate(name, self.shape.verbose)?;
+        }
         let session = Session::open(self.shape.verbose)?;
         let wish = Wish {
             role: &self.role,
@@ -270,13 +282,35 @@ impl TokenState {
     }
 }
 
+/// The id of a token, by the beginning of its id or by the name of its holder.
+fn token_named(session: &Session, name: &str) -> Result<String, CliError> {
+    if Uuid::try_parse(name).is_ok() {
+        return Ok(name.to_owned());
+    }
+    let begins = name.len() >= 4;
+    let fits = |seat: &Seat| seat.name == name || (begins && seat.token_id.starts_with(name));
+    let mut seats = session.call(&client::tokens())?.data.tokens;
+    seats.retain(|seat| seat.revoked_at.is_none() && fits(seat));
+    match seats.as_slice() {
+        [only] => Ok(only.token_id.clone()),
+        // The server says that there is none.
+        [] => Ok(name.to_owned()),
+        several => {
+            let several: Vec<String> =
+                several.iter().map(|seat| format!("{} ({})", seat.token_id, seat.name)).collect();
+            Err(CliError::input(format!("{name:?} fits several tokens: {}", several.join(", ")))
+                .suggest("Give more of the id, or all of it"))
+        }
+    }
+}
+
 impl Revoke {
     fn run(self) -> Result<Shown, CliError> {
         let session = Session::open(self.shape.verbose)?;
         // The token itself stays here: its hash names it, and opens nothing.
         let id = match self.token_id.trim() {
             token if token::is_token(token) => token::digest(token).to_string(),
-            id => id.to_owned(),
+            id => token_named(&session, id)?,
         };
         let seat = session.call(&client::revoke_token(&id))?;
         let since = seat.data.revoked_at.map_or(String::new(), |at| at.to_string());

@@ -236,8 +236,12 @@ impl Voice<'_> {
             typed.join(", ")
         };
         let persons = |command: Command| command.users() == Users::Person;
-        // A command that never ends is no use to an agent, whoever asks for it.
-        let told = |command: Command| persons(command) && command != Command::DebateWatch;
+        // A command that never ends is no use to an agent, whoever asks for it, and every agent pays for
+        // each word.
+        let told = |command: Command| {
+            let is_left_out = matches!(command, Command::DebateWatch | Command::DebateArchive);
+            persons(command) && !is_left_out
+        };
         let mut text = texts
             .commands
             .get(role)

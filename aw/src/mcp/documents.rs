@@ -19,7 +19,8 @@ impl Toolbox {
         given: &Arguments,
     ) -> Result<ToolAnswer, ToolRefusal> {
         let DocsCreate { summary, content, metadata, author, client_request_id } = given.parse()?;
-        let body = SubmitDocument { summary, content, author, metadata, client_request_id };
+        let title = None;
+        let body = SubmitDocument { summary, title, content, author, metadata, client_request_id };
         self.keep(body, client::create_document, "Document created").await
     }
 
@@ -29,7 +30,8 @@ impl Toolbox {
     ) -> Result<ToolAnswer, ToolRefusal> {
         let DocsSubmit { document_id, summary, content, metadata, author, client_request_id } =
             given.parse()?;
-        let body = SubmitDocument { summary, content, author, metadata, client_request_id };
+        let title = None;
+        let body = SubmitDocument { summary, title, content, author, metadata, client_request_id };
         let add = |body| client::add_version(&document_id, body);
         let kept = self.keep(body, add, "Version submitted").await;
         kept.map_err(|refusal| refusal.with_id("document_id", &document_id))
@@ -98,6 +100,7 @@ impl Toolbox {
     pub(super) async fn documents(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
         let input: DocsList = given.parse()?;
         let filter = DocumentFilter {
+            debate: None,
             search: input.search.as_deref(),
             include_deleted: Flag::is_set(input.include_deleted),
             limit: input.limit.map_or(50, |limit| limit.0),

@@ -158,6 +158,10 @@ impl Toolbox {
         let (first, owed) =
             (Flag::is_set(input.pending_first_opponent), Flag::is_set(input.needs_arbitrator));
         let filter = DebateFilter {
+            project_first: None,
+            outcome: None,
+            since: None,
+            archived: false,
             state: input.state.as_deref(),
             debate_type: input.debate_type.as_deref(),
             search: input.search.as_deref(),

@@ -237,12 +237,13 @@ impl Tool {
             Tool::DebateSubmit | Tool::DebateAppeal | Tool::DebateRequestCompletion => {
                 (false, true)
             }
+            // A text that equals the newest version is not kept twice.
+            Tool::DocsSubmit => (false, true),
             // Without an id of the caller's own each call writes again.
             Tool::DebateCreate
             | Tool::DebateRuling
             | Tool::DebateIntervention
-            | Tool::DocsCreate
-            | Tool::DocsSubmit => (false, false),
+            | Tool::DocsCreate => (false, false),
         };
         // The record is only ever added to, and nothing outside it is touched.
         ToolAnnotations::with_title(self.title())

@@ -340,6 +340,7 @@ impl Runner {
             return Ok((before, newest));
         }
         let body = SubmitDocument {
+            title: None,
             summary: format!("After argument {seq}"),
             content: plan.to_owned(),
             author: self.author(Role::Proposer),

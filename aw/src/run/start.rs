@@ -394,6 +394,7 @@ impl Runner {
             metadata.insert("commit".to_owned(), Value::from(commit.as_str()));
         }
         let body = SubmitDocument {
+            title: None,
             summary: self.state.title.clone(),
             content,
             author: Some("aw debate run".to_owned()),

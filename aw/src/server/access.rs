@@ -12,9 +12,9 @@ use aw_core::{
     mentions,
 };
 use aw_record::{
-    Ask, DebateList, DocumentList, Engine, Failure, Fault, Filter, Health, KeptVersion,
-    NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Search, SearchPage,
-    Sign, Vitals,
+    ArgumentName, Ask, DebateList, DebateName, DocumentList, DocumentName, Engine, Failure, Fault,
+    Filter, Health, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
+    NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Search, SearchPage, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -180,6 +180,49 @@ impl Access {
         Ok(self.engine().search(Search { seen_by, ..search }).await?)
     }
 
+    /// The debates that a name may mean, of those that the caller may see.
+    pub(super) async fn named_debates(
+        &self,
+        name: &DebateName,
+        scope: NameScope,
+    ) -> Result<Vec<NamedDebate>, Problem> {
+        self.caller.may_use(Command::DebateList)?;
+        let scope = NameScope { only: self.caller.bound_to(), ..scope };
+        Ok(self.engine().named_debates(name, &scope).await?)
+    }
+
+    /// The arguments of a debate that a name may mean.
+    pub(super) async fn named_arguments(
+        &self,
+        debate: DebateId,
+        name: &ArgumentName,
+    ) -> Result<Vec<NamedArgument>, Problem> {
+        self.caller.may_use(Command::DebateGetContext)?;
+        self.caller.may_see(debate)?;
+        Ok(self.engine().named_arguments(debate, name).await?)
+    }
+
+    /// The documents that a name may mean, of those that the caller may see.
+    pub(super) async fn named_documents(
+        &self,
+        name: &DocumentName,
+    ) -> Result<Vec<NamedDocument>, Problem> {
+        self.caller.may_use(Command::DocsList)?;
+        let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some());
+        Ok(self.engine().named_documents(name, seen_by).await?)
+    }
+
+    /// Leaves a debate out of lists, or brings it back.
+    pub(crate) async fn archive_debate(
+        &self,
+        debate: DebateId,
+        archived: bool,
+    ) -> Result<(), Problem> {
+        self.caller.may_use(Command::DebateArchive)?;
+        self.caller.may_see(debate)?;
+        Ok(self.engine().archive(debate, archived).await?)
+    }
+
     /// Deletes a debate.
     pub(crate) async fn delete_debate(&self, debate: DebateId) -> Result<(), Problem> {
         self.caller.may_use(Command::DebateDelete)?;
@@ -205,10 +248,17 @@ impl Access {
         include_deleted: bool,
         limit: u64,
         offset: u64,
+        of_debate: Option<DebateId>,
     ) -> Result<DocumentList, Problem> {
         self.caller.may_use(Command::DocsList)?;
+        if let Some(debate) = of_debate {
+            self.caller.may_see(debate)?;
+        }
         let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some());
-        Ok(self.engine().list_documents(search, include_deleted, limit, offset, seen_by).await?)
+        let engine = self.engine();
+        let list =
+            engine.list_documents(search, include_deleted, limit, offset, of_debate, seen_by);
+        Ok(list.await?)
     }
 
     /// Stores a new document.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aw_core::{
     ArgumentId, BadText, ByRole, Content, DebateId, DebateType, Move, ResolutionPolicy, Role,
-    Summary, Time, Title, Verdict, Via, WorkLabel,
+    State, Summary, Time, Title, Verdict, Via, WorkLabel,
 };
 use aw_record::{Ask, Filter, Request, TypeTexts};
 use axum::http::StatusCode;
@@ -23,9 +23,9 @@ use super::openapi_errors::{ReadErrors, WriteErrors};
 use super::points;
 use super::projects;
 use crate::api::types::{
-    self as api, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet, RoleText,
-    RulesOrigin, SetPresence, Stamp, StateText, SubmitClaim, SubmitIntervention, SubmitRequest,
-    SubmitRuling, Success, TypeOfDebate, Written,
+    self as api, Archived, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet,
+    RoleText, RulesOrigin, SetArchived, SetPresence, Stamp, StateText, SubmitClaim,
+    SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
 };
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
@@ -53,6 +53,17 @@ pub(super) struct ListParams {
     /// Only debates of this project.
     #[param(pattern = "^[0-9a-f]{8,64}$")]
     project: Option<String>,
+    /// Debates of this project before all others.
+    #[param(pattern = "^[0-9a-f]{8,64}$")]
+    project_first: Option<String>,
+    /// Only debates that ended so: agreed, ruled, left_open or completed; or open ones.
+    outcome: Option<String>,
+    /// Only debates updated at this time or later.
+    #[param(format = DateTime)]
+    since: Option<String>,
+    /// The archived debates instead of the others.
+    #[param(value_type = Option<bool>)]
+    archived: Option<String>,
     /// Only debates whose opponent has not written yet.
     #[param(value_type = Option<bool>)]
     pending_first_opponent: Option<String>,
@@ -85,7 +96,7 @@ pub(super) async fn list(
     Params(params): Params<ListParams>,
 ) -> Result<Response, Problem> {
     let filter = Filter {
-        state: input::optional("state", params.state.as_deref())?,
+        state: state(params.state.as_deref())?,
         debate_type: params
             .debate_type
             .filter(|name| !name.is_empty())
@@ -97,20 +108,44 @@ pub(super) async fn list(
         )?,
         needs_arbitrator: input::flag("needs_arbitrator", params.needs_arbitrator.as_deref())?,
         search: input::search(params.q)?,
-        project: projects::id(params.project)?,
+        project: projects::id("project", params.project)?,
         limit: input::limit(params.limit.as_deref(), 50)?,
         offset: input::offset(params.offset.as_deref())?,
         before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
-        only: None,
+        project_first: projects::id("project_first", params.project_first)?,
+        outcome: input::optional("outcome", lower(params.outcome).as_deref())?,
+        since: params
+            .since
+            .as_deref()
+            .filter(|text| !text.is_empty())
+            .map(|text| input::value("since", text).map(|Stamp(since)| since))
+            .transpose()?,
+        archived: input::flag("archived", params.archived.as_deref())?,
+        ..Filter::default()
     };
+    if filter.project_first.is_some() && filter.before.is_some() {
+        let message = "`project_first` and `before` do not go together: use `offset`";
+        return Err(Problem::input("project_first", message));
+    }
     let limit = filter.limit;
     let list = access.list(filter).await?;
     let is_long = list.debates.len() > IN_PASSING;
     let write = move || {
         let presence = |debate| access.app.record.presence(debate);
-        Json(Success::new(DebateList::page(&list, limit, presence))).into_response()
+        let now = access.app.record.now();
+        Json(Success::new(DebateList::page(&list, limit, now, presence))).into_response()
     };
     if is_long { DRAWING.run(write).await } else { Ok(write()) }
+}
+
+/// Parses `state` in any case, with hyphens or underscores.
+pub(crate) fn state(text: Option<&str>) -> Result<Option<State>, Problem> {
+    let text = text.map(|text| text.to_uppercase().replace('-', "_"));
+    input::optional("state", text.as_deref())
+}
+
+fn lower(text: Option<String>) -> Option<String> {
+    text.map(|text| text.to_lowercase().replace('-', "_"))
 }
 
 /// Parses `before`: a time, or a time and the id of the debate that was updated then.
@@ -260,6 +295,27 @@ pub(super) async fn delete(access: Access, Segment(id): Segment) -> JsonResult<D
     let id = input::id("debate_id", &id)?;
     access.delete_debate(id).await?;
     Ok(Json(Success::new(Deleted { deleted: true })))
+}
+
+/// Leaves a debate out of lists, or brings it back.
+#[utoipa::path(
+    put,
+    path = "/debates/{id}/archive",
+    operation_id = "archive_debate",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SetArchived,
+    responses(
+        (status = 200, body = Success<Archived>),
+        WriteErrors,
+    )
+)]
+pub(super) async fn archive(
+    access: Access,
+    Segment(id): Segment,
+    Body(SetArchived { archived }): Body<SetArchived>,
+) -> JsonResult<Archived> {
+    access.archive_debate(input::id("debate_id", &id)?, archived).await?;
+    Ok(Json(Success::new(Archived { archived })))
 }
 
 /// Submits a CLAIM, which answers the other side.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aw_core::Summary;
+use aw_core::{Summary, Title};
 use aw_record::{NewVersion, pieces};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -97,6 +97,11 @@ impl App {
             ));
         }
         Ok(NewVersion {
+            title: body
+                .title
+                .map(Title::parse)
+                .transpose()
+                .map_err(|bad| Problem::text("title", bad))?,
             summary: Summary::parse(body.summary).map_err(|bad| Problem::text("summary", bad))?,
             content: input::content("content", body.content, self.limits.document_bytes).map_err(
                 |problem| match problem.error.max_length {
@@ -115,6 +120,9 @@ impl App {
 pub(super) struct ListParams {
     /// Only documents whose newest summary contains this, or whose id begins with it.
     q: Option<String>,
+    /// Only documents that this debate cites.
+    #[param(format = Uuid)]
+    debate: Option<String>,
     /// Also return deleted documents.
     #[param(value_type = Option<bool>)]
     include_deleted: Option<String>,
@@ -141,12 +149,15 @@ pub(super) async fn list(
     access: Access,
     Params(params): Params<ListParams>,
 ) -> JsonResult<DocumentList> {
+    let debate = params.debate.as_deref().filter(|id| !id.is_empty());
+    let of_debate = debate.map(|id| input::id("debate", id)).transpose()?;
     let list = access
         .list_documents(
             input::search(params.q)?.as_deref(),
             input::flag("include_deleted", params.include_deleted.as_deref())?,
             input::limit(params.limit.as_deref(), 50)?,
             input::offset(params.offset.as_deref())?,
+            of_debate,
         )
         .await?;
     Ok(Json(Success::new((&list).into())))

@@ -29,7 +29,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
         let error = Error { code, message: message.into(), ..Error::default() };
         Problem { error: Box::new(error), fault: None, after: 1 }
     }

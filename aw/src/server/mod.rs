@@ -30,6 +30,7 @@ mod points;
 mod projects;
 mod quotas;
 mod rates;
+mod resolve;
 mod response_budget;
 mod result;
 mod search;
@@ -177,6 +178,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::list, debates::create))
         .routes(routes!(debates::context, debates::delete))
         .routes(routes!(debates::type_of))
+        .routes(routes!(debates::archive))
         .routes(routes!(debates::claim))
         .routes(routes!(debates::appeal))
         .routes(routes!(debates::resolution))
@@ -191,6 +193,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(export::export))
         .routes(routes!(result::result))
         .routes(routes!(projects::list))
+        .routes(routes!(resolve::resolve))
         .routes(routes!(search::search))
         .routes(routes!(verify::debate))
         .routes(routes!(verify::piece))

@@ -38,6 +38,7 @@ const GROUPS: [LinkGroup; 3] = [
         to: &[
             ("get_debate", "id", Detail::Unused),
             ("delete_debate", "id", Detail::Unused),
+            ("archive_debate", "id", Detail::Unused),
             ("type_of_debate", "id", Detail::Unused),
             ("export_debate", "id", Detail::Unused),
             ("report_debate", "id", Detail::Unused),

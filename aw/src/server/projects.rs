@@ -41,11 +41,11 @@ impl From<&DebateOrigin> for Project {
     }
 }
 
-/// Parses `project` of a filter; an empty one counts as absent.
-pub(crate) fn id(text: Option<String>) -> Result<Option<ProjectId>, Problem> {
+/// Parses the project of a filter; an empty one counts as absent.
+pub(crate) fn id(field: &str, text: Option<String>) -> Result<Option<ProjectId>, Problem> {
     let text = text.filter(|text| !text.is_empty());
     let id = text.map(ProjectId::parse).transpose();
-    id.map_err(|bad| Problem::text("project", bad).suggest("See which there are: GET /projects"))
+    id.map_err(|bad| Problem::text(field, bad).suggest("See which there are: GET /projects"))
 }
 
 /// Parses the project in which a debate is opened.

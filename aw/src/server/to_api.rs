@@ -2,7 +2,7 @@
 
 use aw_core::{
     ByRole, DebateId, DocumentId, Hash, Held, Kind, Outcome, POINTS_FORM, PointId, QuotePlace,
-    Role, State,
+    Role, State, Time,
 };
 use aw_record as record;
 
@@ -84,6 +84,8 @@ impl From<&record::DebateHead> for Debate {
             }),
             slug: None,
             project: None,
+            archived_at: None,
+            abandoned: None,
         }
     }
 }
@@ -93,6 +95,7 @@ impl From<&record::DebateListed> for Debate {
         Debate {
             slug: listed.slug.as_ref().map(ToString::to_string),
             project: listed.origin.as_deref().map(Into::into),
+            archived_at: listed.archived_at.map(Stamp),
             ..(&listed.debate).into()
         }
     }
@@ -169,6 +172,7 @@ impl From<&record::DocumentListed> for DocumentListed {
             document_id: Text(listed.id),
             version: listed.version,
             summary: listed.summary.as_str().to_owned(),
+            title: listed.title.as_ref().map(|title| title.as_str().to_owned()),
             created_at: Stamp(listed.updated_at),
             deleted_at: listed.deleted_at.map(Stamp),
         }
@@ -398,6 +402,7 @@ impl DebateList {
     pub(super) fn page(
         list: &record::DebateList,
         limit: u64,
+        now: Time,
         presence: impl Fn(DebateId) -> ByRole<record::Sign>,
     ) -> Self {
         let full = limit > 0 && list.debates.len() as u64 == limit;
@@ -407,7 +412,10 @@ impl DebateList {
                 .debates
                 .iter()
                 .map(|listed| DebateListed {
-                    debate: listed.into(),
+                    debate: Debate {
+                        abandoned: listed.debate.is_abandoned(now).then_some(true),
+                        ..listed.into()
+                    },
                     last_argument: (&listed.last).into(),
                     presence: presence(listed.debate.id).into(),
                     blocking: blocking(listed),

@@ -187,6 +187,7 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
             Err(_) => {}
         }
         let version = NewVersion {
+            title: None,
             summary: Summary::parse(summary).map_err(|bad| Problem::text("title", bad))?,
             content,
             author: None,

@@ -9,6 +9,7 @@ mod guards;
 mod input;
 mod lists;
 mod long_responses;
+mod names;
 mod old_clients;
 mod pages;
 mod points;

@@ -159,7 +159,7 @@ fn a_refusal_of_the_server_is_printed_whole() {
     open.submit("opponent", motion, &["--content", " \n"]).refused(4, "INVALID_INPUT");
     open.submit("opponent", motion, &["--content", "c", "--client-request-id", "mine"])
         .refused(4, "INVALID_INPUT");
-    aw.run(&["debate", "get-context", "--debate-id", "../health"]).refused(4, "INVALID_INPUT");
+    aw.run(&["debate", "get-context", "--debate-id", "../health"]).refused(2, "DEBATE_NOT_FOUND");
     aw.run(&["debate", "wait", "--debate-id", &open.debate, "--role", "judge"])
         .refused(4, "INVALID_INPUT");
     aw.run(&["debate", "list", "--state", "ASLEEP"]).refused(4, "INVALID_INPUT");
@@ -239,7 +239,7 @@ fn a_refusal_names_the_last_good_step() {
             format!("aw debate wait {on} --role proposer --attempt 2 --deadline 0"),
         ),
         (
-            format!("aw debate wait {on} --role proposer --argument-id 1 --attempt 7"),
+            format!("aw debate wait {on} --role proposer --argument-id x --attempt 7"),
             format!("aw debate wait {on} --role proposer --attempt 8"),
         ),
         (

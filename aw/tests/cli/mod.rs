@@ -9,6 +9,7 @@ mod debates;
 mod documents;
 mod errors;
 mod help;
+mod names;
 mod next;
 mod points;
 mod result;

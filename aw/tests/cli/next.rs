@@ -306,8 +306,8 @@ fn a_list_is_walked_by_its_next_command() {
     }
     let listed = aw.quietly(&["docs", "list", "--limit", "1"]).data();
     let document = text(&listed["documents"][0]["document_id"]);
-    for _ in 0..2 {
-        aw.quietly(&["docs", "submit", &document, "--summary", "More", "--content", "d"]).ok();
+    for more in ["d", "e"] {
+        aw.quietly(&["docs", "submit", &document, "--summary", "More", "--content", more]).ok();
     }
     let search = "It's \"plan\" $number";
     for (rows, first) in [

@@ -122,14 +122,15 @@ fn a_malformed_token_is_refused_and_the_right_form_is_named() {
         &["--role", "opponent", "--expires", "30"],
         &["--role", "opponent", "--expires", "0d"],
         &["--role", "opponent", "--expires", "99999d"],
-        &["--role", "opponent", "--debate", "93d8"],
         &["--role", "opponent", "--name", "two\nlines"],
         &[],
     ] {
         aw.run(&[&["token", "create"], wrong].concat()).refused(4, "INVALID_INPUT");
     }
-    let nowhere = ["token", "create", "--role", "opponent", "--debate", &new_id()];
-    aw.run(&nowhere).refused(2, "DEBATE_NOT_FOUND");
+    for nowhere in [new_id().as_str(), "93d8"] {
+        let nowhere = ["token", "create", "--role", "opponent", "--debate", nowhere];
+        aw.run(&nowhere).refused(2, "DEBATE_NOT_FOUND");
+    }
     aw.transcript("tokens_refused");
     assert_eq!(aw.quietly(&["token", "list"]).ok()["total_count"], 0);
 }

@@ -29,6 +29,10 @@ pub const GRID: &str = "
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
     GET    /verify                                          ???? ++ --- --- --- ---
     GET    /projects                                        ???? ++ +++ +++ +++ +++
+    GET    /resolve                                         ???? ++ +++ +++ +++ +++
+    GET    /resolve                 of this                 ???? ++ ++0 ++0 ++0 ++0
+    PUT    /debates/{id}/archive                            ???? ++ --- --- --- ---
+    PUT    /debates/{id}/archive    that is none            ???? 00 --- --- --- ---
 
     POST   /debates/{id}/arguments  CLAIM as proposer       ???? ++ ++- --- --- ---
     POST   /debates/{id}/arguments  CLAIM as opponent       ???? ++ --- ++- --- ---
@@ -149,6 +153,9 @@ pub fn path(scene: &Scene<'_>, row: &Row) -> String {
         let role = row.note.strip_prefix("as ").unwrap_or("proposer");
         path += &format!("?role={role}&wait=0");
     }
+    if path == "/resolve" && row.note == "of this" {
+        path += &format!("?debate={}&argument=1", &debate[..8]);
+    }
     if path == "/ws" && row.note != "of all" {
         path += &format!("?debate_id={debate}");
     }
@@ -174,6 +181,7 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
         "documents" | "versions" => json!({"summary": "Plan", "content": "Text"}),
         "tokens" if row.note.is_empty() => json!({"role": "observer"}),
         "tokens" => json!({"role": role}),
+        "archive" => json!({"archived": true}),
         "links" => json!({"to": format!("/debate/{}", scene.here)}),
         other => panic!("what does {other} want?"),
     }

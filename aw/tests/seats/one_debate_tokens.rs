@@ -48,6 +48,10 @@ async fn a_list_has_the_one_debate_with_every_filter() {
             "needs_arbitrator=true",
             "pending_first_opponent=true",
             "before=2100-01-01T00:00:00.000Z",
+            "archived=true",
+            "outcome=open",
+            "since=2020-01-01T00:00:00.000Z",
+            "project_first=0123abcd",
             "offset=1",
             "limit=0",
         ] {

@@ -21,6 +21,8 @@ pub(super) enum Checksum {
     Imported(i64),
     /// Over the time of a debate's deletion.
     DebateDeleted(i64),
+    /// Over a debate's slug and the repository in which it was opened.
+    Names(i64),
     /// Over the documents that an argument cites.
     Citations(i64, Seq),
     /// Over a version of a document.
@@ -35,6 +37,7 @@ impl Checksum {
             Checksum::Opening(debate) => ("debate", debate, 1),
             Checksum::Imported(debate) => ("debate", debate, 2),
             Checksum::DebateDeleted(debate) => ("debate", debate, 0),
+            Checksum::Names(debate) => ("debate", debate, 4),
             Checksum::Citations(debate, seq) => ("citations", debate, seq.0),
             Checksum::Version(document, number) => ("document", document, number),
             Checksum::DocumentDeleted(document) => ("document", document, 0),
@@ -78,6 +81,25 @@ pub(super) fn keep_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
 pub(super) fn keep_debate_deleted(db: &Db<'_>, key: i64, at: Time) -> Result<(), Failure> {
     let opening = Checksum::Opening(key).before(db)?;
     Checksum::DebateDeleted(key).keep(db, deleted_at(opening, at))
+}
+
+/// Writes the checksum of a debate's names, after that of its opening.
+pub(super) fn keep_names(db: &Db<'_>, key: i64) -> Result<(), Failure> {
+    let opening = Checksum::Opening(key).before(db)?;
+    match names(db, key, opening)? {
+        Some(names) => Checksum::Names(key).keep(db, names),
+        None => Ok(()),
+    }
+}
+
+/// The checksum over a debate's slug and origin, if it has any.
+pub(super) fn names(db: &Db<'_>, key: i64, opening: Hash) -> Result<Option<Hash>, Failure> {
+    let sql = "select slug, project, project_name, branch, commit_id from debates where key = ?1";
+    let names: [Option<String>; 5] = db.one(sql, values![key], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])
+    })?;
+    let is_named = names.iter().any(Option::is_some);
+    Ok(is_named.then(|| chain::names(opening, &names)))
 }
 
 /// Writes the checksum of the citations of an argument with this hash.

@@ -155,12 +155,9 @@ fn no_request_scans() {
                         debate_type: debate_type.map(|name| DebateType::recorded(name.to_owned())),
                         pending_first_opponent,
                         needs_arbitrator,
-                        search: None,
-                        project: None,
-                        only: None,
                         limit: 5,
-                        offset: 0,
                         before,
+                        ..Filter::default()
                     };
                     if pending_first_opponent {
                         // This filter counts its total row by row, up to a limit.
@@ -273,6 +270,7 @@ fn create_document(db: &Db<'_>, number: u64) -> Result<(), Failure> {
 
 fn new_version(number: u64) -> NewVersion {
     NewVersion {
+        title: None,
         summary: Summary::recorded(format!("Plan {number}")),
         content: Content::recorded("Text".to_owned()),
         author: None,

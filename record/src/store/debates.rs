@@ -130,6 +130,7 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
     let argument =
         append(db, key, argument, None, &new.debate.standing, Hash::NONE, KnownVersions::Now)?;
     checksums::keep_debate(db, key)?;
+    checksums::keep_names(db, key)?;
     Ok(WriteOutcome { slug: Some(slug), ..WriteOutcome::of(head, argument, false) })
 }
 
@@ -358,8 +359,9 @@ pub(super) fn play(
     if let Some(ledger) = &known.head.debate.ledger {
         points::keep(db, known.key, before.ledger.as_ref(), ledger)?;
     }
-    let (from, to) = (before.standing.state, known.head.state());
-    counts::move_debate(db, &known.head.debate_type, Some(from), Some(to))?;
+    // A move brings an archived debate back.
+    let from = (!known.is_archived).then_some(before.standing.state);
+    counts::move_debate(db, &known.head.debate_type, from, Some(known.head.state()))?;
 
     let argument = written.ok_or_else(|| damaged("a decision has no entries"))?;
     let outcome = WriteOutcome::of(known.head, argument, false);
@@ -438,7 +440,21 @@ pub(super) fn delete(db: &Db<'_>, debate: DebateId, at: Time) -> Result<(), Fail
     };
     db.run("update debates set deleted_at = ?2 where key = ?1", values![known.key, at.0])?;
     checksums::keep_debate_deleted(db, known.key, at)?;
-    counts::move_debate(db, &known.head.debate_type, Some(known.head.state()), None)
+    let from = (!known.is_archived).then(|| known.head.state());
+    counts::move_debate(db, &known.head.debate_type, from, None)
+}
+
+/// Leaves a debate out of lists, or brings it back.
+pub(super) fn archive(db: &Db<'_>, debate: DebateId, at: Option<Time>) -> Result<(), Failure> {
+    let known = live(db, debate)?;
+    if known.is_archived == at.is_some() {
+        return Ok(());
+    }
+    let sql = "update debates set archived_at = ?2 where key = ?1";
+    db.run(sql, values![known.key, at.map(|at| at.0)])?;
+    let state = Some(known.head.state());
+    let (from, to) = if at.is_some() { (state, None) } else { (None, state) };
+    counts::move_debate(db, &known.head.debate_type, from, to)
 }
 
 fn of_request(
@@ -535,7 +551,7 @@ fn insert_type_texts(db: &Db<'_>, key: i64, texts: &TypeTexts) -> Result<(), Fai
 
 fn update_standing(db: &Db<'_>, known: &DebateRow) -> Result<(), Failure> {
     let standing = &known.head.debate.standing;
-    let sql = "update debates set state = ?2, last_seq = ?3, updated_at = ?4,
+    let sql = "update debates set state = ?2, last_seq = ?3, updated_at = ?4, archived_at = null,
              proposer_count = ?5, opponent_count = ?6,
              proposer_newest = ?7, opponent_newest = ?8, arbitrator_newest = ?9,
              proposer_interrupted = ?10, opponent_interrupted = ?11

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use aw_core::{Author, Content, DocumentId, RequestId, Summary, Time};
+use aw_core::{Author, Content, DocumentId, RequestId, Slug, Summary, Time, Title};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
@@ -13,6 +13,9 @@ use crate::{
     Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
     VersionListed, pieces,
 };
+
+/// The first heading is looked for in so many lines.
+const HEADING_LINES: usize = 50;
 
 /// The column of a version's text.
 const CONTENT: usize = 5;
@@ -68,11 +71,57 @@ pub(super) fn add_version(
         let replayed = !(db.is_unsure() && kept.version.at >= at);
         return Ok(KeptVersion { replayed, ..kept });
     }
+    if let Some(kept) = repeated(db, &known, request, new)? {
+        return Ok(kept);
+    }
     let (number, at) = (known.newest + 1, at.max(known.updated_at));
     let sql = "update documents set version = ?2, summary = ?3, updated_at = ?4 where key = ?1";
     db.run(sql, values![known.key, number, new.summary.as_str(), at.0])?;
+    if let Some(title) = &new.title {
+        let sql = "update documents set title = ?2, name = ?3 where key = ?1";
+        let name = Slug::of(title.as_str());
+        db.run(sql, values![known.key, title.as_str(), name.as_str()])?;
+    }
     let version = insert_version(db, known.key, number, request, new, at)?;
     Ok(KeptVersion { version, document, replayed: false })
+}
+
+/// Returns the version that has this text already: the newest one, or the one that was the newest when
+/// the same request first came.
+fn repeated(
+    db: &Db<'_>,
+    known: &DocumentRow,
+    request: RequestId,
+    new: &NewVersion,
+) -> Result<Option<KeptVersion>, Failure> {
+    let sql = "select version from repeated_versions
+         where document_key = ?1 and client_request_id = ?2";
+    let first = db.optional(sql, values![known.key, request.uuid()], |row| row.get::<u64>(0))?;
+    let number = first.unwrap_or(known.newest);
+    let found = version_of(db, known, number)?;
+    let same = found.content == new.content && found.version.metadata == new.metadata;
+    match (first, same && new.title.is_none()) {
+        (Some(_), false) => return Err(Failure::RequestIdReused),
+        (None, false) => return Ok(None),
+        (Some(_), true) => {}
+        (None, true) => {
+            let sql = "insert into repeated_versions (document_key, client_request_id, version)
+                 values (?1, ?2, ?3)";
+            db.run(sql, values![known.key, request.uuid(), number])?;
+        }
+    }
+    Ok(Some(KeptVersion { version: found.version, document: known.id, replayed: true }))
+}
+
+/// The title of a new document: its own, or its first heading.
+fn title_of(new: &NewVersion) -> Option<Title> {
+    let heading = || {
+        let lines = new.content.as_str().lines().take(HEADING_LINES);
+        let heading = lines.filter_map(|line| line.strip_prefix("# ")).next()?;
+        let heading: String = heading.trim().chars().take(Title::MAX_CHARS).collect();
+        Title::parse(heading).ok()
+    };
+    new.title.clone().or_else(heading)
 }
 
 /// Returns the version of the first request, if this is a retry of it.
@@ -264,16 +313,20 @@ pub(super) fn insert(
     at: Time,
     deleted_at: Option<Time>,
 ) -> Result<i64, Failure> {
-    let sql =
-        "insert into documents (id, client_request_id, version, summary, updated_at, deleted_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6) returning key";
+    let title = title_of(newest);
+    let name = title.as_ref().map(|title| Slug::of(title.as_str()));
+    let sql = "insert into documents
+             (id, client_request_id, version, summary, updated_at, deleted_at, title, name)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) returning key";
     let row = values![
         id.uuid(),
         request.uuid(),
         number,
         newest.summary.as_str(),
         at.0,
-        deleted_at.map(|at| at.0)
+        deleted_at.map(|at| at.0),
+        title.as_ref().map(Title::as_str),
+        name.as_ref().map(Slug::as_str),
     ];
     let key = db.one(sql, row, |row| row.get(0))?;
     let (live, deleted) = if deleted_at.is_some() { (0, 1) } else { (1, 0) };

@@ -3,7 +3,7 @@
 //! A page without a search merges a few sorted runs, one for each state, each read from an index. A
 //! search compares the newest names that the search index finds, up to a limit.
 
-use aw_core::{State, Summary, Time, Title};
+use aw_core::{DebateId, Outcome, ProjectId, State, Summary, Time, Title};
 use uuid::Uuid;
 
 use super::counts;
@@ -24,11 +24,12 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
     if states.is_empty() || filter.search.as_ref().is_some_and(in_vain) {
         return Ok(DebateList { debates: Vec::new(), total: 0, total_is_exact: true });
     }
+    if let Some(first) = &filter.project_first {
+        return with_project_first(db, filter, first);
+    }
     let everything = Filter { before: None, ..filter.clone() };
     let Some(search) = &filter.search else {
-        let is_counted =
-            filter.pending_first_opponent || filter.only.is_some() || filter.project.is_some();
-        let (total, total_is_exact) = match is_counted {
+        let (total, total_is_exact) = match !filter.is_counted() {
             true => {
                 let total = runs(&everything, &states, SEARCHED).count(db)?;
                 (total, total < SEARCHED)
@@ -49,6 +50,28 @@ pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failur
     Ok(DebateList { debates, total, total_is_exact })
 }
 
+/// The debates of one project, then the others.
+fn with_project_first(
+    db: &Db<'_>,
+    filter: &Filter,
+    first: &ProjectId,
+) -> Result<DebateList, Failure> {
+    let filter = Filter { project_first: None, ..filter.clone() };
+    let all = debates(db, &Filter { limit: 0, offset: 0, ..filter.clone() })?;
+    let own = Filter { project: Some(first.clone()), ..filter.clone() };
+    let DebateList { debates: mut page, total: owned, .. } = debates(db, &own)?;
+    let others = Filter {
+        other_than: Some(first.clone()),
+        offset: filter.offset.saturating_sub(owned),
+        limit: filter.limit.saturating_sub(page.len() as u64),
+        ..filter
+    };
+    if others.limit > 0 {
+        page.extend(debates(db, &others)?.debates);
+    }
+    Ok(DebateList { debates: page, ..all })
+}
+
 /// The states that a filter allows.
 fn states(filter: &Filter) -> Vec<State> {
     let owed = |state| matches!(state, State::AwaitingArbitrator | State::InterventionPending);
@@ -56,6 +79,12 @@ fn states(filter: &Filter) -> Vec<State> {
     states.retain(|state| filter.state.is_none_or(|wanted| wanted == *state));
     states.retain(|state| !filter.needs_arbitrator || owed(*state));
     states.retain(|state| !filter.pending_first_opponent || *state == State::AwaitingOpponent);
+    states.retain(|state| !filter.open || *state != State::Closed);
+    states.retain(|state| filter.awaiting.is_none_or(|role| state.floor() == Some(role)));
+    states.retain(|state| match filter.outcome {
+        None => true,
+        Some(outcome) => (outcome == Outcome::Open) != (*state == State::Closed),
+    });
     states
 }
 
@@ -92,13 +121,15 @@ impl Chosen<'_> {
         self.params.extend([filter.limit.into(), filter.offset.into()]);
         db.all(&sql, &self.params, |row| {
             let listed = || -> Result<DebateListed, Failure> {
-                let DebateNames { slug, origin } = rows::names(row, HEAD_COLUMNS + LAST_COLUMNS)?;
+                let DebateNames { slug, origin, archived_at } =
+                    rows::names(row, HEAD_COLUMNS + LAST_COLUMNS)?;
                 Ok(DebateListed {
                     debate: rows::debate_row(row)?.head,
                     last: rows::last(row, HEAD_COLUMNS)?,
                     blocking: row.get(HEAD_COLUMNS + LAST_COLUMNS + NAMES_COLUMNS)?,
                     slug,
                     origin,
+                    archived_at,
                 })
             };
             listed().map_err(|failure| rows::in_debate(row, failure))
@@ -173,9 +204,11 @@ fn titled(
 /// The conditions of a filter, in a form that matches the partial indexes.
 fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>) -> String {
     let states: Vec<String> = states.iter().map(|state| format!("'{state}'")).collect();
-    let mut sql = match states.as_slice() {
-        [one] => format!("deleted_at is null and state = {one}"),
-        several => format!("deleted_at is null and state in ({})", several.join(", ")),
+    let archived = if filter.archived { "is not null" } else { "is null" };
+    let mut sql = format!("deleted_at is null and archived_at {archived} and ");
+    sql += &match states.as_slice() {
+        [one] => format!("state = {one}"),
+        several => format!("state in ({})", several.join(", ")),
     };
     if filter.pending_first_opponent {
         sql += " and opponent_count = 0";
@@ -187,6 +220,17 @@ fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>)
     if let Some(project) = &filter.project {
         sql += " and project = ? and project is not null";
         params.push(project.as_str().into());
+    }
+    if let Some(project) = &filter.other_than {
+        sql += " and (project is null or project <> ?)";
+        params.push(project.as_str().into());
+    }
+    if let Some(Time(since)) = filter.since {
+        sql += " and updated_at >= ?";
+        params.push(since.into());
+    }
+    if let Some(outcome) = filter.outcome {
+        sql += ended(outcome);
     }
     if let Some(only) = filter.only {
         sql += " and id = ?";
@@ -206,6 +250,62 @@ fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>)
     sql
 }
 
+/// The condition that a closed debate ended so, as [`Outcome::of`] has it.
+fn ended(outcome: Outcome) -> &'static str {
+    macro_rules! by_server {
+        () => {
+            "(select newest.automatic from arguments as newest
+              where newest.debate_key = debates.key and newest.seq = debates.last_seq)"
+        };
+    }
+    macro_rules! blocked {
+        () => {
+            "exists (select 1 from points as open where open.debate_key = debates.key and open.blocks)"
+        };
+    }
+    match outcome {
+        Outcome::Agreed => concat!(" and points_form is not null and ", by_server!()),
+        Outcome::Completed => concat!(" and points_form is null and ", by_server!()),
+        Outcome::LeftOpen => {
+            concat!(" and points_form is not null and not ", by_server!(), " and ", blocked!())
+        }
+        Outcome::Ruled => concat!(
+            " and not ",
+            by_server!(),
+            " and not (points_form is not null and ",
+            blocked!(),
+            ")"
+        ),
+        Outcome::Open => "",
+    }
+}
+
+impl Filter {
+    /// Whether the stored counts tell how many debates it allows.
+    fn is_counted(&self) -> bool {
+        let Filter { pending_first_opponent, archived, .. } = *self;
+        let narrows = self.only.is_some()
+            || self.project.is_some()
+            || self.other_than.is_some()
+            || self.since.is_some()
+            || self.outcome.is_some_and(|outcome| outcome != Outcome::Open);
+        !pending_first_opponent && !archived && !narrows
+    }
+}
+
+/// The condition that a seat of one debate may see a document, with its parameters.
+pub(super) fn seen_documents(
+    seen_by: Option<&Seat>,
+) -> Option<(&'static str, Vec<Value<'static>>)> {
+    let (seat, debate) = seen_by.and_then(|seat| Some((seat, seat.debate?)))?;
+    let sql = " and key in (
+             select document_key from debate_documents
+             where debate_key = (select key from debates where id = ?)
+             union select key from documents
+             where seat_key = (select key from seats where id = ?))";
+    Some((sql, vec![debate.uuid().into(), seat.id.into()]))
+}
+
 /// A page of documents; for a seat of one debate, only of those it may see.
 pub(super) fn documents(
     db: &Db<'_>,
@@ -213,6 +313,7 @@ pub(super) fn documents(
     include_deleted: bool,
     limit: u64,
     offset: u64,
+    of_debate: Option<DebateId>,
     seen_by: Option<&Seat>,
 ) -> Result<DocumentList, Failure> {
     if search.is_some_and(|search| is_beyond(search, Summary::MAX_CHARS)) {
@@ -220,15 +321,17 @@ pub(super) fn documents(
     }
     let mut live = if include_deleted { "true" } else { "deleted_at is null" }.to_owned();
     let mut params = Vec::new();
-    if let Some((seat, debate)) = seen_by.and_then(|seat| Some((seat, seat.debate?))) {
-        live += " and key in (
-             select document_key from debate_documents
-             where debate_key = (select key from debates where id = ?)
-             union select key from documents
-             where seat_key = (select key from seats where id = ?))";
-        params.extend([debate.uuid().into(), seat.id.into()]);
+    if let Some((condition, seen)) = seen_documents(seen_by) {
+        live += condition;
+        params.extend(seen);
     }
-    let columns = "documents.id, version, documents.summary, updated_at, deleted_at";
+    if let Some(debate) = of_debate {
+        live += " and key in (select document_key from debate_documents
+             where debate_key = (select key from debates where id = ?))";
+        params.push(debate.uuid().into());
+    }
+    let columns =
+        "documents.id, version, documents.summary, updated_at, deleted_at, documents.title";
     let (mut chosen, total_is_exact) = match search {
         None => {
             let sql = format!("select {columns} from documents where {live}");
@@ -246,7 +349,7 @@ pub(super) fn documents(
             (Chosen { sql, params }, matches.compared < SEARCHED)
         }
     };
-    let total = match search.is_none() && seen_by.is_none() {
+    let total = match search.is_none() && seen_by.is_none() && of_debate.is_none() {
         true => {
             let (kept, deleted) = counts::documents(db)?;
             if include_deleted { kept + deleted } else { kept }
@@ -262,6 +365,7 @@ pub(super) fn documents(
             summary: Summary::recorded(row.get(2)?),
             updated_at: Time(row.get(3)?),
             deleted_at: row.get::<Option<i64>>(4)?.map(Time),
+            title: row.get::<Option<String>>(5)?.map(Title::recorded),
         })
     })?;
     Ok(DocumentList { documents, total, total_is_exact })
@@ -358,7 +462,8 @@ mod tests {
             let all = debates(&Db::Sqlite(&db), &Filter::default()).unwrap();
             assert_eq!((all.total, all.total_is_exact), (many, true), "from the stored counts");
             for words in ["Plan", "Pl"] {
-                let list = documents(&Db::Sqlite(&db), Some(words), false, 5, 0, None).unwrap();
+                let list =
+                    documents(&Db::Sqlite(&db), Some(words), false, 5, 0, None, None).unwrap();
                 assert_eq!(list.total_is_exact, exact, "{words}");
             }
         }
@@ -375,7 +480,7 @@ mod tests {
         )
         .unwrap();
         let db = Db::Sqlite(&db);
-        let found = |words| documents(&db, Some(words), false, 5, 0, None).unwrap().total;
+        let found = |words| documents(&db, Some(words), false, 5, 0, None, None).unwrap().total;
         assert_eq!((found("Pl"), found("Pla"), found("Plan")), (1, 0, 0));
     }
 }

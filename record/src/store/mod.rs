@@ -28,6 +28,7 @@ mod projects;
 mod quotes;
 mod read;
 mod report;
+mod resolve;
 mod restore;
 mod rows;
 mod search;
@@ -68,8 +69,9 @@ pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
 
 use crate::{
-    CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed, Document,
-    DocumentList, DocumentVersion, Failure, Fault, Filter, KeptVersion, NewDocument, NewSeat,
+    ArgumentName, CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed,
+    DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure, Fault, Filter,
+    KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument, NewSeat,
     NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Search,
     SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
@@ -574,6 +576,18 @@ impl Store {
         .await
     }
 
+    /// Leaves a debate out of lists, or brings it back.
+    pub(crate) async fn archive_debate(
+        &self,
+        debate: DebateId,
+        at: Option<Time>,
+    ) -> Result<(), Failure> {
+        self.write(LockKey::Debate(debate), unannounced, move |db| {
+            about(debate, debates::archive(db, debate, at))
+        })
+        .await
+    }
+
     pub(crate) async fn create_document(
         &self,
         id: DocumentId,
@@ -761,13 +775,44 @@ impl Store {
         if filter.search.is_some() {
             self.catch_up().await;
         }
-        let is_quick = is_quick(filter.search.as_deref(), filter.limit, filter.offset);
+        let is_quick = is_quick(filter.search.as_deref(), filter.limit, filter.offset)
+            && filter.outcome.is_none();
         let filter = filter.clone();
         let work = move |db: &Db<'_>| list::debates(db, &filter);
         match is_quick {
             true => self.read(work).await,
             false => self.read_in_turn(&self.inner.searching, work).await,
         }
+    }
+
+    /// The debates that a name may mean.
+    pub(crate) async fn named_debates(
+        &self,
+        name: &DebateName,
+        scope: &NameScope,
+    ) -> Result<Vec<NamedDebate>, Failure> {
+        let (name, scope) = (name.clone(), scope.clone());
+        self.read(move |db| resolve::debates(db, &name, &scope)).await
+    }
+
+    /// The arguments of a debate that a name may mean.
+    pub(crate) async fn named_arguments(
+        &self,
+        debate: DebateId,
+        name: &ArgumentName,
+    ) -> Result<Vec<NamedArgument>, Failure> {
+        let name = name.clone();
+        self.read(move |db| about(debate, resolve::arguments(db, debate, &name))).await
+    }
+
+    /// The documents that a name may mean.
+    pub(crate) async fn named_documents(
+        &self,
+        name: &DocumentName,
+        seen_by: Option<&Seat>,
+    ) -> Result<Vec<NamedDocument>, Failure> {
+        let (name, seen_by) = (name.clone(), seen_by.cloned());
+        self.read(move |db| resolve::documents(db, &name, seen_by.as_ref())).await
     }
 
     /// The projects with debates.
@@ -847,17 +892,18 @@ impl Store {
         include_deleted: bool,
         limit: u64,
         offset: u64,
+        of_debate: Option<DebateId>,
         seen_by: Option<&Seat>,
     ) -> Result<DocumentList, Failure> {
         if search.is_some() {
             self.catch_up().await;
         }
         // For a seat of one debate, the total is counted row by row.
-        let is_quick = is_quick(search, limit, offset) && seen_by.is_none();
+        let is_quick = is_quick(search, limit, offset) && seen_by.is_none() && of_debate.is_none();
         let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
         let work = move |db: &Db<'_>| {
             let (search, seen_by) = (search.as_deref(), seen_by.as_ref());
-            list::documents(db, search, include_deleted, limit, offset, seen_by)
+            list::documents(db, search, include_deleted, limit, offset, of_debate, seen_by)
         };
         match is_quick {
             true => self.read(work).await,

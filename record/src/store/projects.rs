@@ -11,16 +11,16 @@ const LISTED: u64 = 200;
 /// The projects with debates, by id. Each is one step in an index, however many debates it has.
 pub(super) fn all(db: &Db<'_>) -> Result<Vec<ProjectListed>, Failure> {
     let sql = "with recursive found (project) as (
-             select min(project) from debates where deleted_at is null and project is not null
+             select min(project) from debates where deleted_at is null and archived_at is null and project is not null
              union all
              select (select min(project) from debates
-                     where deleted_at is null and project is not null
+                     where deleted_at is null and archived_at is null and project is not null
                        and project > found.project)
              from found where found.project is not null
          )
          select found.project, (
              select project_name from debates
-             where deleted_at is null and debates.project is not null
+             where deleted_at is null and archived_at is null and debates.project is not null
                and debates.project = found.project
              order by updated_at desc, id limit 1
          )

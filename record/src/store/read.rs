@@ -273,8 +273,8 @@ pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Fail
         known.head.debate.ledger.as_ref().map_or(0, |ledger| ledger.blocking().len() as u64);
     let sql = format!("select {NAMES} from debates where key = ?1");
     let names = db.one(&sql, values![known.key], |row| rows::names(row, 0))?;
-    let DebateNames { slug, origin } = names;
-    Ok(DebateListed { debate: known.head, last, blocking, slug, origin })
+    let DebateNames { slug, origin, archived_at } = names;
+    Ok(DebateListed { debate: known.head, last, blocking, slug, origin, archived_at })
 }
 
 /// The documents that a debate cites, in the order of citation.

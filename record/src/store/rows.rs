@@ -20,6 +20,7 @@ pub(super) struct DebateRow {
     pub(super) key: i64,
     pub(super) head: DebateHead,
     pub(super) deleted_at: Option<Time>,
+    pub(super) is_archived: bool,
 }
 
 /// What a debate is called and where it was opened.
@@ -27,6 +28,7 @@ pub(super) struct DebateRow {
 pub(super) struct DebateNames {
     pub(super) slug: Option<Slug>,
     pub(super) origin: Option<Box<DebateOrigin>>,
+    pub(super) archived_at: Option<Time>,
 }
 
 /// The columns that [`debate_row`] reads.
@@ -43,10 +45,10 @@ pub(super) const HEAD: &str = "debates.key, debates.id, title, debate_type, reso
      ) end, \
      case when state = 'CLOSED' and points_form is not null then exists (
          select 1 from points as open where open.debate_key = debates.key and open.blocks
-     ) end";
+     ) end, archived_at is not null";
 
 /// How many columns [`HEAD`] has.
-pub(super) const HEAD_COLUMNS: usize = 28;
+pub(super) const HEAD_COLUMNS: usize = 29;
 
 /// The columns of [`HEAD`] for the settings and counts of points.
 const POINTS: usize = 17;
@@ -90,6 +92,7 @@ pub(super) fn debate_row(row: &Row<'_>) -> Result<DebateRow, Failure> {
             ),
         },
         deleted_at: row.get::<Option<i64>>(16)?.map(Time),
+        is_archived: row.get(HEAD_COLUMNS - 1)?,
     })
 }
 
@@ -178,10 +181,10 @@ pub(super) fn arguments_within(
 pub(super) const LAST_COLUMNS: usize = 7;
 
 /// The columns that [`names`] reads.
-pub(super) const NAMES: &str = "slug, project, project_name, branch, commit_id";
+pub(super) const NAMES: &str = "slug, project, project_name, branch, commit_id, archived_at";
 
 /// How many columns [`NAMES`] has.
-pub(super) const NAMES_COLUMNS: usize = 5;
+pub(super) const NAMES_COLUMNS: usize = 6;
 
 /// Reads [`NAMES`] from this column on: the slug of a debate, and where it was opened.
 pub(super) fn names(row: &Row<'_>, first: usize) -> Result<DebateNames, Failure> {
@@ -195,7 +198,8 @@ pub(super) fn names(row: &Row<'_>, first: usize) -> Result<DebateNames, Failure>
         })),
         None => None,
     };
-    Ok(DebateNames { slug, origin })
+    let archived_at = row.get::<Option<i64>>(first + 5)?.map(Time);
+    Ok(DebateNames { slug, origin, archived_at })
 }
 
 /// The columns that [`last`] reads.

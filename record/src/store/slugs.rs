@@ -2,6 +2,7 @@
 
 use aw_core::Slug;
 
+use super::checksums::{self, Checksum};
 use super::db::{Db, values};
 use crate::Failure;
 
@@ -35,13 +36,15 @@ pub(super) fn free(db: &Db<'_>, title: &str) -> Result<Slug, Failure> {
 
 /// Gives every debate its slug that has none, in the order of their opening.
 pub(super) fn name_all(db: &Db<'_>) -> Result<(), Failure> {
-    let sql =
-        "select key, title from debates where slug is null and deleted_at is null order by key";
+    let sql = "select key, title from debates where slug is null order by key";
     let nameless: Vec<(i64, String)> =
         db.all(sql, values![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     for (key, title) in nameless {
         let slug = free(db, &title)?;
         db.run("update debates set slug = ?2 where key = ?1", values![key, slug.as_str()])?;
+        if Checksum::Names(key).kept(db)?.is_none() {
+            checksums::keep_names(db, key)?;
+        }
     }
     Ok(())
 }

@@ -262,7 +262,9 @@ fn count_row(db: &Db<'_>, table: &Table, row: &[Value<'_>]) -> Result<(), Failur
     };
     match table.name {
         "debates" if row[16] == Value::Null => {
-            let state: Option<State> = text(5).parse().ok();
+            // Archived debates are not counted.
+            let is_counted = row.last() == Some(&Value::Null);
+            let state: Option<State> = text(5).parse().ok().filter(|_| is_counted);
             counts::move_debate(db, &DebateType::recorded(text(3).to_owned()), None, state)
         }
         "documents" => {

@@ -37,6 +37,11 @@ async fn a_change_of_any_cell_is_found() {
         let table = Table::read(&db, name);
         for row in &table.rows {
             for column in 0..table.columns.len() {
+                // Whether lists leave a debate out, and what a document is called, may change.
+                let may_change = [("debates", "archived_at"), ("documents", "title")];
+                if may_change.contains(&(name, table.columns[column].as_str())) {
+                    continue;
+                }
                 for value in others(&row[column]).into_iter().filter(|value| *value != row[column])
                 {
                     let mut other = row.clone();

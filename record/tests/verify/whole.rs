@@ -137,9 +137,9 @@ async fn debates_and_documents_without_an_id_are_counted() {
 async fn a_long_document_is_verified_in_steps() {
     let world = World::new();
     let plan = world.keeps("Plan").await;
-    for _ in 2..=12 {
+    for number in 2..=12 {
         let mut long = version("Plan");
-        long.content = Content::recorded("x".repeat(1_000_000));
+        long.content = Content::recorded("x".repeat(1_000_000 + number));
         world.engine.add_version(plan, Uuid::now_v7().into(), long).await.unwrap();
     }
     let found = walk(&world.engine).await;

@@ -12,6 +12,11 @@ pub struct SubmitDocument {
     /// What it is, or what it changes: 1 to 500 characters on one line.
     #[schema(min_length = 1, max_length = 500)]
     pub summary: String,
+    /// A title for the document: 1 to 200 characters on one line. By default the first heading of the
+    /// first version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
+    pub title: Option<String>,
     /// The text.
     #[schema(min_length = 1)]
     pub content: String,
@@ -107,6 +112,9 @@ pub struct DocumentListed {
     pub version: u64,
     /// That version's summary.
     pub summary: String,
+    /// Its title; absent when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// When that version was kept.
     pub created_at: Stamp,
     /// When the document was deleted.

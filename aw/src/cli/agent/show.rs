@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::human;
 use super::super::output::{Answer, CliError, Format, Shown};
+use super::super::refs;
 use super::super::session::{self, Session};
 use super::shelves;
 use crate::api::client::type_of;
@@ -26,7 +27,7 @@ pub(in crate::cli) struct Show {
     )]
     debate_type: Option<String>,
     /// Print the rules of this debate
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "DEBATE")]
     debate_id: Option<String>,
     /// Print the rules only
     #[arg(long)]
@@ -62,7 +63,10 @@ impl Show {
         let voice = Voice { language: self.lang, debate_language: &settings.debate_language };
         let shelves = shelves(&settings)?;
         let found = match (&self.debate_id, &self.debate_type) {
-            (Some(debate), _) => Some(self.of_debate(debate, &shelves)?),
+            (Some(debate), _) => {
+                let debate = refs::debate(debate, self.verbose)?;
+                Some(self.of_debate(&debate, &shelves)?)
+            }
             (None, Some(name)) => Some((name.clone(), self.of_type(name, &shelves)?)),
             (None, None) => None,
         };

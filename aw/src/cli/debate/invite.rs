@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use super::super::token::{Lasts, Wish, cautioned, revoking};
 use super::Shape;
@@ -14,9 +15,8 @@ use crate::api::types::{NewToken, Stamp};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Invite {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// proposer, opponent, arbitrator, or observer, who only reads
     #[arg(long)]
     role: String,
@@ -31,13 +31,14 @@ pub(in crate::cli) struct Invite {
 }
 
 impl Invite {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle(Wants { verbose: self.shape.verbose, ..Wants::default() })?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let title = session.call(&context(&self.debate_id, 0)).map_err(named)?.data.debate.title;
+        let title = session.call(&context(&self.debate.id, 0)).map_err(named)?.data.debate.title;
         let wish = Wish {
             role: &self.role,
-            debate: Some(&self.debate_id),
+            debate: Some(&self.debate.id),
             name: self.name.as_deref(),
             lasts: Some(self.expires),
         };

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::human;
 use super::super::next_command::CommandLine;
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use super::Shape;
 use crate::api::client;
@@ -15,9 +16,8 @@ use crate::api::types::{Ledger, QuotedPoint};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct PointsCommand {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// Show those that are over too, by number
     #[arg(long)]
     all: bool,
@@ -64,10 +64,11 @@ pub(in crate::cli) struct PointOutput {
 }
 
 impl PointsCommand {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle(Wants { verbose: self.shape.verbose, ..Wants::default() })?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let debate = self.debate_id.as_str();
+        let debate = self.debate.id.as_str();
         let head = session.call(&client::context(debate, 0)).map_err(named)?.data.debate;
         let is_closed = head.state.known() == Some(State::Closed);
         let Some(point) = &self.point else {

@@ -1,9 +1,11 @@
 //! The commands that read debates, and the one that hides them.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
-use aw_core::Role;
+use aw_core::{Role, Time};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -13,8 +15,10 @@ use super::super::browser;
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::{self, DebateArg, Wants};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
+use super::super::token::Lasts;
 use super::{Deadline, NextFlags, Shape, advised};
 use crate::api::advice::Advice;
 use crate::api::client::{self, DebateFilter, Reply, Waiter, encoded};
@@ -25,9 +29,8 @@ use crate::kit::texts::{BuiltIn, Language};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct GetContext {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// The number of newest arguments to show, besides the motion
     #[arg(long, short, visible_alias = "argument-limit", value_name = "N", default_value_t = 10)]
     limit: u64,
@@ -43,9 +46,21 @@ pub(in crate::cli) struct GetContext {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct List {
-    /// Only those in this state, for instance AWAITING_PROPOSER
+    /// Only those in this state, for instance closed or awaiting_proposer
     #[arg(long)]
     state: Option<String>,
+    /// Only those that ended so: agreed, ruled, left_open or completed
+    #[arg(long)]
+    outcome: Option<String>,
+    /// Only those that changed since: a time such as 45m, 12h or 30d, or a date such as 2026-11-01
+    #[arg(long, value_name = "TIME")]
+    since: Option<Since>,
+    /// List the archived debates instead of the others
+    #[arg(long)]
+    archived: bool,
+    /// List the debates of all projects alike; by default those of this repository come first
+    #[arg(long)]
+    all: bool,
     /// Only those of this type
     #[arg(long = "type", visible_alias = "debate-type", value_name = "TYPE")]
     debate_type: Option<String>,
@@ -70,18 +85,47 @@ pub(in crate::cli) struct List {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Open {
-    /// The debate; without it the list of all
-    #[arg(long, value_name = "UUID")]
-    debate_id: Option<String>,
+    #[command(flatten)]
+    debate: DebateArg,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
 
 #[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Archive {
+    #[command(flatten)]
+    debate: DebateArg,
+    /// Bring it back
+    #[arg(long)]
+    undo: bool,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// The time since when debates are listed.
+#[derive(Debug, Clone, Copy)]
+struct Since(Time);
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let ago = text.parse::<Lasts>().ok().map(|ago| {
+            let ago = i64::try_from(ago.seconds()).unwrap_or(i64::MAX).saturating_mul(1000);
+            Time(Timestamp::now().as_millisecond().saturating_sub(ago))
+        });
+        let day = || format!("{text}T00:00:00Z").parse().ok().map(|Stamp(day)| day);
+        let time = || text.parse().ok().map(|Stamp(time)| time);
+        ago.or_else(time).or_else(day).map(Since).ok_or_else(|| {
+            "it must be a time such as 45m, 12h or 30d, or a date such as 2026-11-01".to_owned()
+        })
+    }
+}
+
+#[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Delete {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// Confirm: this cannot be undone
     #[arg(long)]
     confirm: bool,
@@ -186,20 +230,22 @@ struct Now {
 }
 
 impl GetContext {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let (awaiting, verbose) = (self.role.as_deref(), self.shape.verbose);
+        self.debate.settle(Wants { awaiting, verbose, ..Wants::default() })?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.shape.verbose).map_err(named)?;
         // First what to do, then what was said: the advice never rests on a text that is not shown.
         let poll = match self.role.as_deref() {
             Some(role) => {
-                let waiter = Waiter { debate: &self.debate_id, role, after: None };
+                let waiter = Waiter { debate: &self.debate.id, role, after: None };
                 let request = client::wait(waiter, Duration::ZERO);
                 Some((role, session.call(&request).map_err(named)?.data))
             }
             None => None,
         };
-        let context = session.call(&client::context(&self.debate_id, self.limit)).map_err(named)?;
-        let url = session.url_of(&self.debate_id);
+        let context = session.call(&client::context(&self.debate.id, self.limit)).map_err(named)?;
+        let url = session.url_of(&self.debate.id);
         let Some((role, poll)) = poll else {
             let output = ContextOutput { context, url, now: None };
             let answer = Answer::new(output, human::context).with(
@@ -239,7 +285,7 @@ impl GetContext {
         if let Some(why) = why {
             let rules = CommandLine::new("agent show")
                 .word(role)
-                .flag("--debate-id", &self.debate_id)
+                .flag("--debate-id", &self.debate.id)
                 .word("--rules")
                 .into_string();
             answer = answer.with("hint", format!("{why}: {rules}"));
@@ -250,15 +296,21 @@ impl GetContext {
             attempt: None,
         };
         let advice = session.followable(advice);
-        let answer = advised(answer, &advice, &self.debate_id, role, next_flags);
+        let answer = advised(answer, &advice, &self.debate.id, role, next_flags);
         Ok(Shown::Answer(session.checked(answer)))
     }
 }
 
 impl List {
     pub(super) fn run(self) -> Result<Shown, CliError> {
+        let here = (!self.all).then(refs::project_here).flatten();
+        let since = self.since.map(|Since(time)| Stamp(time).to_string());
         let session = Session::open(self.shape.verbose)?;
         let filter = DebateFilter {
+            project_first: here.as_ref().map(|project| project.id.as_str()),
+            outcome: self.outcome.as_deref(),
+            since: since.as_deref(),
+            archived: self.archived,
             state: self.state.as_deref(),
             debate_type: self.debate_type.as_deref(),
             search: self.search.as_deref(),
@@ -290,6 +342,10 @@ impl List {
         let next_page = (more && shown > 0).then(|| {
             CommandLine::new("debate list")
                 .flag_if("--state", self.state.as_deref())
+                .flag_if("--outcome", self.outcome.as_deref())
+                .flag_if("--since", since.as_deref())
+                .word_if("--archived", self.archived)
+                .word_if("--all", self.all)
                 .flag_if("--type", self.debate_type.as_deref())
                 .flag_if("--search", self.search.as_deref())
                 .word_if("--pending-first-opponent", self.pending_first_opponent)
@@ -306,13 +362,14 @@ impl List {
 }
 
 impl Open {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let debate = self.debate.settle_if_named(self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
-        let to = match &self.debate_id {
+        let to = match debate {
             Some(debate) => {
                 session
                     .call(&client::context(debate, 0))
-                    .map_err(|problem| problem.with("debate_id", debate.as_str()))?;
+                    .map_err(|problem| problem.with("debate_id", debate))?;
                 format!("/debate/{}", encoded(debate))
             }
             None => "/".to_owned(),
@@ -350,9 +407,38 @@ struct Opened {
     expires_at: Option<Stamp>,
 }
 
+impl Archive {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle_named(self.shape.verbose)?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
+        let session = Session::open(self.shape.verbose).map_err(named)?;
+        let request = client::archive_debate(&self.debate.id, !self.undo);
+        let archived = session.call(&request).map_err(named)?.json;
+        let back = CommandLine::new("debate archive").word(&self.debate.id).word("--undo");
+        let output = ArchivedOutput { archived, debate_id: self.debate.id };
+        let answer = Answer::new(output, human::fields);
+        let answer = match self.undo {
+            true => answer.message("Debate back in lists"),
+            false => answer
+                .message("Debate archived: lists leave it out, and nothing of it is lost")
+                .with("hint", format!("to bring it back: {}", back.into_string())),
+        };
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+}
+
+/// The server's answer, and the debate.
+#[derive(Debug, Serialize)]
+struct ArchivedOutput {
+    #[serde(flatten)]
+    archived: Value,
+    debate_id: String,
+}
+
 impl Delete {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle_named(self.shape.verbose)?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         if !self.confirm {
             return Err(named(
                 CliError::input(
@@ -360,13 +446,13 @@ impl Delete {
                 )
                 .suggest(format!(
                     "aw debate delete --debate-id {} --confirm",
-                    quoted(&self.debate_id)
+                    quoted(&self.debate.id)
                 )),
             ));
         }
         let session = Session::open(self.shape.verbose).map_err(named)?;
-        let deleted = session.call(&client::delete_debate(&self.debate_id)).map_err(named)?.json;
-        let output = DeletedOutput { deleted, debate_id: self.debate_id };
+        let deleted = session.call(&client::delete_debate(&self.debate.id)).map_err(named)?.json;
+        let output = DeletedOutput { deleted, debate_id: self.debate.id };
         let answer = Answer::new(output, human::fields).message("Debate deleted");
         Ok(Shown::Answer(session.checked(answer)))
     }

@@ -19,6 +19,7 @@ use super::super::agent::{find_type, shelves};
 use super::super::connect::Connection;
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs;
 use super::super::session::settings;
 use super::Shape;
 use super::run_view::View;
@@ -45,13 +46,13 @@ pub(in crate::cli) struct Run {
     #[arg(value_name = "PLAN.md", conflicts_with_all = ["debate_id", "resume", "stop"])]
     plan: Option<PathBuf>,
     /// Drive seats of this debate; the others stay open
-    #[arg(long, value_name = "UUID", conflicts_with_all = ["resume", "stop"])]
+    #[arg(long, value_name = "DEBATE", conflicts_with_all = ["resume", "stop"])]
     debate_id: Option<String>,
     /// Go on where a run stopped; without an id, the newest unfinished run of this project
-    #[arg(long, value_name = "UUID", num_args = 0..=1, default_missing_value = "", conflicts_with = "stop")]
+    #[arg(long, value_name = "DEBATE", num_args = 0..=1, default_missing_value = "", conflicts_with = "stop")]
     resume: Option<String>,
     /// End a run in the background, as Ctrl-C does
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "DEBATE")]
     stop: Option<String>,
     /// Show the programs and files that a run would use
     #[arg(long, conflicts_with_all = ["resume", "stop", "detach"])]
@@ -117,6 +118,31 @@ pub(in crate::cli) struct Run {
     pub(super) shape: Shape,
 }
 
+/// The debate of a run, by a name: one of the runs here, or a debate that the server knows.
+fn run_named(runs: &Path, name: &str, verbose: bool) -> Result<String, CliError> {
+    if name.is_empty() || Uuid::try_parse(name).is_ok() {
+        return Ok(name.to_owned());
+    }
+    let folders = fs::read_dir(runs).into_iter().flatten().flatten();
+    let folders = folders.filter_map(|folder| folder.file_name().into_string().ok());
+    let fits = |folder: &String| name.len() >= 4 && folder.starts_with(name);
+    let mut fitting: Vec<String> = folders.filter(fits).collect();
+    match (fitting.pop(), fitting.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (Some(one), false) => {
+            fitting.push(one);
+            fitting.sort();
+            Err(CliError::input(format!("{name:?} fits several runs: {}", fitting.join(", ")))
+                .suggest("Give more of the id, or all of it"))
+        }
+        (None, _) => match refs::debate(name, verbose) {
+            // There is no such run either, which is said where it is looked for.
+            Err(problem) if problem.code == Code::DebateNotFound => Ok(name.to_owned()),
+            found => found,
+        },
+    }
+}
+
 /// A time as a person writes it: `90s`, `20m`, `2h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span(Duration);
@@ -140,9 +166,15 @@ impl FromStr for Span {
 }
 
 impl Run {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
         let settings = settings()?;
         let runs = settings.home.path().join("runs");
+        if let Some(name) = &mut self.debate_id {
+            *name = refs::debate(name, self.shape.verbose)?;
+        }
+        for name in [&mut self.resume, &mut self.stop].into_iter().flatten() {
+            *name = run_named(&runs, name, self.shape.verbose)?;
+        }
         if let Some(debate) = &self.stop {
             return stop(&runs, debate);
         }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use crate::api::client::{self, ExportFormat, ReportFormat};
 use crate::api::http::{BUDGET, Trouble};
@@ -22,9 +23,8 @@ const LOST: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Export {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// Write it to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -51,9 +51,8 @@ pub(in crate::cli) enum ExportArg {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ResultCommand {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// Write it to this file instead of stdout
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -81,17 +80,18 @@ pub(in crate::cli) enum ResultArg {
 }
 
 impl Export {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle(Wants { verbose: self.verbose, ..Wants::default() })?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.verbose).map_err(named)?;
         let format = match self.format {
             ExportArg::Markdown => ExportFormat::Markdown,
             ExportArg::Html => ExportFormat::Html,
             ExportArg::Json => ExportFormat::Json,
         };
-        let transcript = session.raw(&client::export(&self.debate_id, format)).map_err(named)?;
+        let transcript = session.raw(&client::export(&self.debate.id, format)).map_err(named)?;
         let shown = Document {
-            debate: &self.debate_id,
+            debate: &self.debate.id,
             bytes: transcript,
             format: format.as_str(),
             written: "Transcript written",
@@ -101,21 +101,22 @@ impl Export {
 }
 
 impl ResultCommand {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle(Wants { verbose: self.verbose, ..Wants::default() })?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let session = Session::open(self.verbose).map_err(named)?;
         if self.wait {
-            wait_until_closed(&session, &self.debate_id).map_err(named)?;
+            wait_until_closed(&session, &self.debate.id).map_err(named)?;
         }
         let format = match self.format {
             ResultArg::Markdown => ReportFormat::Markdown,
             ResultArg::Madr => ReportFormat::Madr,
             ResultArg::Json => ReportFormat::Json,
         };
-        let request = client::result(&self.debate_id, format);
+        let request = client::result(&self.debate.id, format);
         let report = session.raw_of_many(&request).map_err(named)?;
         let shown = Document {
-            debate: &self.debate_id,
+            debate: &self.debate.id,
             bytes: report,
             format: format.as_str(),
             written: "Report written",

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::DebateArg;
 use super::super::session::Session;
 use super::Shape;
 use crate::api::client::{Reply, Request, verify, verify_debate};
@@ -19,19 +20,21 @@ const NAMED: usize = 5;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Verify {
-    /// The debate; without it everything, deleted debates and documents included
-    #[arg(long, value_name = "UUID")]
-    debate_id: Option<String>,
+    // Without it everything, deleted debates and documents included.
+    #[command(flatten)]
+    debate: DebateArg,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
 
 impl Verify {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let debate = self.debate.settle_if_named(self.shape.verbose)?;
         let session = Session::open(self.shape.verbose)?;
-        let answer = match &self.debate_id {
-            Some(debate) => one(&session, debate)
-                .map_err(|problem| problem.with("debate_id", debate.as_str()))?,
+        let answer = match debate {
+            Some(debate) => {
+                one(&session, debate).map_err(|problem| problem.with("debate_id", debate))?
+            }
             None => everything(&session)?,
         };
         Ok(Shown::Answer(session.checked(answer)))

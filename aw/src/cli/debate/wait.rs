@@ -17,6 +17,7 @@ use signal_hook::iterator::Signals;
 
 use super::super::human;
 use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use super::{Deadline, NextFlags, PointFields, Shape, advised, wait_line};
 use crate::api::advice::{Advice, awaited, patience_left};
@@ -48,14 +49,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Wait {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// proposer, opponent or arbitrator
     #[arg(long)]
     role: String,
-    /// The newest argument that you have seen
-    #[arg(long, value_name = "UUID")]
+    /// The newest argument that you have seen: its id, at least 4 characters of it, or its number
+    #[arg(long, value_name = "ARGUMENT")]
     argument_id: Option<String>,
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
     #[arg(long, value_name = "SECONDS")]
@@ -143,8 +143,15 @@ struct KnownState {
 }
 
 impl Wait {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
-        let named = |problem: CliError| problem.with("debate_id", self.debate_id.as_str());
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let wants = Wants {
+            awaiting: Some(&self.role),
+            argument: self.argument_id.as_deref(),
+            verbose: self.shape.verbose,
+            ..Wants::default()
+        };
+        self.argument_id = self.debate.settle(wants)?;
+        let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let began = Instant::now();
         let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
         let deadline = match &self.deadline {
@@ -159,7 +166,7 @@ impl Wait {
         let heard = loop {
             let asking = Asking {
                 client: session.client.clone(),
-                debate: self.debate_id.clone(),
+                debate: self.debate.id.clone(),
                 role: self.role.clone(),
                 after: self.argument_id.clone(),
                 ends,
@@ -182,7 +189,7 @@ impl Wait {
                 let advice = session.followable(Advice::after(&output.news));
                 let answer = Answer::new(WaitOutput::News(output), human::waited);
                 let answer =
-                    advised(answer, &advice, &self.debate_id, &self.role, self.next_flags());
+                    advised(answer, &advice, &self.debate.id, &self.role, self.next_flags());
                 return Ok(Shown::Answer(session.checked(answer)));
             }
             End::CliError(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
@@ -194,7 +201,7 @@ impl Wait {
                 let unknown = problem.code == Code::ArgumentNotFound
                     || problem.field() == Some("argument_id");
                 if unknown {
-                    let without = wait_line(&self.debate_id, &self.role, None, self.next_flags());
+                    let without = wait_line(&self.debate.id, &self.role, None, self.next_flags());
                     return Err(problem.with("next_command", without.into_string()));
                 }
                 return Err(problem);
@@ -247,7 +254,7 @@ impl Wait {
 
     /// Who is awaited, and since when.
     fn awaited(&self, session: &Session) -> String {
-        let waiter = Waiter { debate: &self.debate_id, role: &self.role, after: None };
+        let waiter = Waiter { debate: &self.debate.id, role: &self.role, after: None };
         let soon = Instant::now() + GRACE;
         let poll = session.client.once_until(&client::wait(waiter, Duration::ZERO), soon);
         let (state, since) = match poll.map(|reply| reply.data) {
@@ -272,7 +279,7 @@ impl Wait {
 
     /// The same wait once more, after this argument.
     fn again(&self, after: Option<&str>) -> String {
-        wait_line(&self.debate_id, &self.role, after, self.next_flags()).into_string()
+        wait_line(&self.debate.id, &self.role, after, self.next_flags()).into_string()
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
@@ -306,7 +313,7 @@ impl Wait {
         let timeout = Timeout {
             status: "timeout",
             message,
-            debate_id: self.debate_id.clone(),
+            debate_id: self.debate.id.clone(),
             last_argument_id: after.cloned(),
             last_seen_seq: nothing.map_or(0, |nothing| nothing.last_seen_seq),
             retry_command: retry.clone(),

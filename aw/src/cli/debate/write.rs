@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::super::agent::{find_type, shelves};
 use super::super::next_command::CommandLine;
 use super::super::output::{CliError, Shown};
+use super::super::refs::{DebateArg, Wants};
 use super::super::session::settings;
 use super::super::text::TextInput;
 use super::code_quotes::FileCheck;
@@ -57,14 +58,14 @@ pub(in crate::cli) struct Create {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Submit {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// proposer or opponent
     #[arg(long)]
     role: String,
-    /// The argument to answer
-    #[arg(long, value_name = "UUID")]
+    /// The argument to answer: its id, at least 4 characters of it, or its number; by default the newest
+    /// one that the role answers
+    #[arg(long, value_name = "ARGUMENT", default_value = "", hide_default_value = true)]
     target_id: String,
     /// Judge it and write nothing
     #[arg(long)]
@@ -79,11 +80,10 @@ pub(in crate::cli) struct Submit {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct RequestCommand {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
-    /// The argument in dispute, or the last one
-    #[arg(long, value_name = "UUID")]
+    #[command(flatten)]
+    debate: DebateArg,
+    /// The argument in dispute, or the last one; by default the newest one that the proposer answers
+    #[arg(long, value_name = "ARGUMENT", default_value = "", hide_default_value = true)]
     target_id: String,
     /// Judge it and write nothing
     #[arg(long)]
@@ -98,11 +98,10 @@ pub(in crate::cli) struct RequestCommand {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Ruling {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     /// The argument to rule on; by default the pending one
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "ARGUMENT")]
     target_id: Option<String>,
     /// Close the debate with it
     #[arg(long)]
@@ -129,9 +128,8 @@ pub(in crate::cli) struct Ruling {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Intervention {
-    /// The debate
-    #[arg(long, value_name = "UUID")]
-    debate_id: String,
+    #[command(flatten)]
+    debate: DebateArg,
     #[command(flatten)]
     signature: Signature,
     #[command(flatten)]
@@ -237,10 +235,17 @@ impl Create {
 }
 
 impl Submit {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let wants = Wants {
+            argument: Some(&self.target_id),
+            answered_by: Some(&self.role),
+            verbose: self.shape.verbose,
+            ..Wants::default()
+        };
+        self.target_id = self.debate.settle(wants)?.unwrap_or_default();
         let draft = Draft {
             line: CommandLine::new("debate submit")
-                .flag("--debate-id", &self.debate_id)
+                .flag("--debate-id", &self.debate.id)
                 .flag("--role", &self.role)
                 .flag("--target-id", &self.target_id),
             text: &self.text,
@@ -248,17 +253,17 @@ impl Submit {
             shape: self.shape,
             role: &self.role,
             target: Some(&self.target_id),
-            debate: Some(&self.debate_id),
+            debate: Some(&self.debate.id),
             dry_run: self.dry_run,
         };
         let content = draft.read()?;
         let role: Option<Role> = self.role.parse().ok();
         let derived = role.and_then(|role| {
-            derived_id(&self.debate_id, role, Kind::Claim, Some(&self.target_id), &content)
+            derived_id(&self.debate.id, role, Kind::Claim, Some(&self.target_id), &content)
         });
-        let post = draft.post(&self.debate_id, Some(&content), derived);
+        let post = draft.post(&self.debate.id, Some(&content), derived);
         let session = post.session()?;
-        let mut files = FileCheck::of(&session, &self.debate_id, role, &content)?;
+        let mut files = FileCheck::of(&session, &self.debate.id, role, &content)?;
         files.refused().map_err(|problem| post.failed(problem))?;
         if self.dry_run {
             let body = CheckMove {
@@ -277,7 +282,7 @@ impl Submit {
             client_request_id: post.request.clone(),
             author: post.author(&session),
         };
-        let reply = post.send(&session, &client::submit(&self.debate_id, body))?;
+        let reply = post.send(&session, &client::submit(&self.debate.id, body))?;
         let mut output = post.output(&session, reply, "Argument submitted");
         let warning = files.warning();
         output.looked_up = files.found;
@@ -290,7 +295,14 @@ impl Submit {
 }
 
 impl RequestCommand {
-    pub(super) fn run(self, wanted: Wanted) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self, wanted: Wanted) -> Result<Shown, CliError> {
+        let wants = Wants {
+            argument: Some(&self.target_id),
+            answered_by: Some(Role::Proposer.as_str()),
+            verbose: self.shape.verbose,
+            ..Wants::default()
+        };
+        self.target_id = self.debate.settle(wants)?.unwrap_or_default();
         let (kind, command, done) = match wanted {
             Wanted::Ruling => (Kind::Appeal, "debate appeal", "Appeal submitted"),
             Wanted::Completion => {
@@ -299,20 +311,20 @@ impl RequestCommand {
         };
         let draft = Draft {
             line: CommandLine::new(command)
-                .flag("--debate-id", &self.debate_id)
+                .flag("--debate-id", &self.debate.id)
                 .flag("--target-id", &self.target_id),
             text: &self.text,
             signature: &self.signature,
             shape: self.shape,
             role: "proposer",
             target: Some(&self.target_id),
-            debate: Some(&self.debate_id),
+            debate: Some(&self.debate.id),
             dry_run: self.dry_run,
         };
         let content = draft.read()?;
         let derived =
-            derived_id(&self.debate_id, Role::Proposer, kind, Some(&self.target_id), &content);
-        let post = draft.post(&self.debate_id, Some(&content), derived);
+            derived_id(&self.debate.id, Role::Proposer, kind, Some(&self.target_id), &content);
+        let post = draft.post(&self.debate.id, Some(&content), derived);
         let session = post.session()?;
         if self.dry_run {
             let play = match wanted {
@@ -335,8 +347,8 @@ impl RequestCommand {
             author: post.author(&session),
         };
         let request = match wanted {
-            Wanted::Ruling => client::appeal(&self.debate_id, body),
-            Wanted::Completion => client::request_completion(&self.debate_id, body),
+            Wanted::Ruling => client::appeal(&self.debate.id, body),
+            Wanted::Completion => client::request_completion(&self.debate.id, body),
         };
         let reply = post.send(&session, &request)?;
         let output = post.output(&session, reply, done);
@@ -345,9 +357,12 @@ impl RequestCommand {
 }
 
 impl Ruling {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        let argument = self.target_id.as_deref();
+        let wants = Wants { argument, verbose: self.shape.verbose, ..Wants::default() };
+        self.target_id = self.debate.settle(wants)?;
         let line = CommandLine::new("debate ruling")
-            .flag("--debate-id", &self.debate_id)
+            .flag("--debate-id", &self.debate.id)
             .flag_if("--target-id", self.target_id.as_deref())
             .flag_if("--uphold", joined(&self.uphold).as_deref())
             .flag_if("--dismiss", joined(&self.dismiss).as_deref())
@@ -359,16 +374,16 @@ impl Ruling {
             shape: self.shape,
             role: "arbitrator",
             target: self.target_id.as_deref(),
-            debate: Some(&self.debate_id),
+            debate: Some(&self.debate.id),
             dry_run: self.dry_run,
         };
         let typed = draft.read()?;
         let content = self.with_headings(&typed)?;
         // Without a target the same words may mean the next dispute.
         let derived = self.target_id.as_deref().and_then(|target| {
-            derived_id(&self.debate_id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
+            derived_id(&self.debate.id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
         });
-        let post = draft.post(&self.debate_id, Some(&typed), derived);
+        let post = draft.post(&self.debate.id, Some(&typed), derived);
         let session = post.session()?;
         if self.dry_run {
             let body = CheckMove {
@@ -387,7 +402,7 @@ impl Ruling {
             client_request_id: Some(post.request.clone()),
             author: post.author(&session),
         };
-        let reply = post.send(&session, &client::rule(&self.debate_id, body))?;
+        let reply = post.send(&session, &client::rule(&self.debate.id, body))?;
         let keeps_points = reply.data.debate.points.is_some();
         let output = post.output(&session, reply, "Ruling submitted");
         let answer = post.answer(&session, output).with("closed", self.close);
@@ -438,26 +453,27 @@ fn joined(points: &[PointId]) -> Option<String> {
 }
 
 impl Intervention {
-    pub(super) fn run(self) -> Result<Shown, CliError> {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle(Wants { verbose: self.shape.verbose, ..Wants::default() })?;
         let draft = Draft {
-            line: CommandLine::new("debate intervention").flag("--debate-id", &self.debate_id),
+            line: CommandLine::new("debate intervention").flag("--debate-id", &self.debate.id),
             text: &self.text,
             signature: &self.signature,
             shape: self.shape,
             role: "arbitrator",
             target: None,
-            debate: Some(&self.debate_id),
+            debate: Some(&self.debate.id),
             dry_run: false,
         };
         let content = draft.read_optional()?;
-        let post = draft.post(&self.debate_id, content.as_deref(), None);
+        let post = draft.post(&self.debate.id, content.as_deref(), None);
         let session = post.session()?;
         let body = SubmitIntervention {
             content: content.clone(),
             client_request_id: Some(post.request.clone()),
             author: post.author(&session),
         };
-        let reply = post.send(&session, &client::intervene(&self.debate_id, body))?;
+        let reply = post.send(&session, &client::intervene(&self.debate.id, body))?;
         let output = post.output(&session, reply, "Intervention submitted");
         let (own, replayed) = (output.argument_id, output.replayed);
         let answer = post.answer(&session, output);
@@ -467,6 +483,6 @@ impl Intervention {
         }
         let next_flags = self.signature.next_flags(self.shape);
         let advice = Advice::rule(own);
-        Ok(Shown::Answer(advised(answer, &advice, &self.debate_id, "arbitrator", next_flags)))
+        Ok(Shown::Answer(advised(answer, &advice, &self.debate.id, "arbitrator", next_flags)))
     }
 }

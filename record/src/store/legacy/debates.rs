@@ -43,7 +43,8 @@ impl OldDebate {
             )?
             .hash;
         }
-        checksums::keep_debate(db, key)
+        checksums::keep_debate(db, key)?;
+        checksums::keep_names(db, key)
     }
 }
 

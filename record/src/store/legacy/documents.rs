@@ -227,6 +227,7 @@ fn version(row: &Row<'_>) -> Result<(OldVersion, Option<Time>), String> {
         return Err("its metadata is not a JSON object".to_owned());
     }
     let version = NewVersion {
+        title: None,
         summary: Summary::recorded(field(row, "summary")?),
         content: Content::recorded(field(row, "content")?),
         author: None::<Author>,

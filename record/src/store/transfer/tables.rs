@@ -70,6 +70,7 @@ const DEBATES: Table = Table {
         ("project_name", Text),
         ("branch", Text),
         ("commit_id", Text),
+        ("archived_at", Number),
     ],
     key: "key",
     only: "true",
@@ -156,6 +157,8 @@ const DOCUMENTS: Table = Table {
         ("updated_at", Number),
         ("deleted_at", Number),
         ("seat_key", Seat),
+        ("title", Text),
+        ("name", Text),
     ],
     key: "key",
     only: "true",
@@ -177,6 +180,14 @@ const VERSIONS: Table = Table {
     key: "document_key",
     only: "true",
     order: "document_key, version",
+};
+
+const REPEATED: Table = Table {
+    name: "repeated_versions",
+    columns: &[("document_key", Document), ("client_request_id", Id), ("version", Number)],
+    key: "document_key",
+    only: "true",
+    order: "document_key, client_request_id",
 };
 
 const CITED: Table = Table {
@@ -307,7 +318,7 @@ pub(super) const FAMILIES: &[Family] = &[
     },
     Family { tables: &[SEATS], weight: "1" },
     Family {
-        tables: &[DOCUMENTS, VERSIONS, seals("thing = 'document'", OF_DOCUMENTS)],
+        tables: &[DOCUMENTS, VERSIONS, REPEATED, seals("thing = 'document'", OF_DOCUMENTS)],
         weight: "version",
     },
     Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'", OF_DEBATES)], weight: "1" },

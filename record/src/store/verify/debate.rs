@@ -354,6 +354,9 @@ impl DebateWalk {
         if Checksum::Opening(self.key).kept(db)? != Some(checksum) {
             return bad("its title, type, policy, date or rules do not match their checksum");
         }
+        if Checksum::Names(self.key).kept(db)? != checksums::names(db, self.key, checksum)? {
+            return bad("its slug or its origin does not match their checksum");
+        }
         if head.updated_at != newest.at
             && Checksum::Imported(self.key).kept(db)?
                 != Some(checksums::imported_at(checksum, head.updated_at))

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use aw_core::{DocumentId, Hash, RequestId, Time};
+use aw_core::{DocumentId, Hash, RequestId, Slug, Time};
 use uuid::Uuid;
 
 use super::Budget;
@@ -136,6 +136,12 @@ impl DocumentWalk {
         let deleted = deleted.map(|at| checksums::deleted_at(newest.hash, Time(at)));
         if Checksum::DocumentDeleted(self.key).kept(db)? != deleted {
             return bad("its deletion does not match its checksum");
+        }
+        let sql = "select title, name from documents where key = ?1";
+        let (title, name): (Option<String>, Option<String>) =
+            db.one(sql, values![self.key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if name != title.map(|title| Slug::of(&title).to_string()) {
+            return bad("its name does not follow from its title");
         }
         if !search::has_document(db, self.key, &newest.summary)? {
             return bad("a search does not find it");

@@ -13,7 +13,7 @@ use crate::{Damage, Failure};
 pub(super) fn debates(db: &Db<'_>) -> Result<(), Failure> {
     let mut recount: BTreeMap<String, [i64; State::ALL.len()]> = BTreeMap::new();
     let sql = "select debate_type, state, count(*) from debates
-         where deleted_at is null group by debate_type, state";
+         where deleted_at is null and archived_at is null group by debate_type, state";
     db.each(sql, values![], |row| {
         let (kind, state): (String, String) = (row.get(0)?, row.get(1)?);
         let Some(column) = State::ALL.iter().position(|known| known.as_str() == state) else {

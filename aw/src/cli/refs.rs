@@ -1,0 +1,204 @@
+//! Names instead of ids: what a person types for a debate, an argument or a document.
+//!
+//! A command that gets whole ids sends nothing to find them out. Any other name goes to the server,
+//! which knows what the caller may see, and from there on the command works with the whole ids.
+
+use std::env;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::human;
+use super::output::{CliError, Format, Shown};
+use super::session::Session;
+use crate::api::client::{self, Names};
+use crate::api::error::Code;
+use crate::api::types::{Project, Resolved};
+use crate::run::project;
+
+/// What a command took because its user named nothing, for its answer.
+static TAKEN: OnceLock<Value> = OnceLock::new();
+
+/// The name of whatever changed last.
+const LAST: &str = "@last";
+
+// The debate of a command, by position or by flag
+#[derive(Debug, clap::Args)]
+pub(super) struct DebateArg {
+    /// The debate: its id, at least 4 characters of it, its slug, or @last
+    #[arg(id = "debate", value_name = "DEBATE", conflicts_with = "debate_id")]
+    name: Option<String>,
+    /// The same as a flag
+    #[arg(
+        id = "debate_id",
+        long = "debate-id",
+        value_name = "DEBATE",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(super) id: String,
+}
+
+/// What a command needs besides the debate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wants<'a> {
+    /// If the debate is not named and several are open: the only one that waits for this role.
+    pub(super) awaiting: Option<&'a str>,
+    /// The argument that was named.
+    pub(super) argument: Option<&'a str>,
+    /// If no argument is named: the newest one that this role answers.
+    pub(super) answered_by: Option<&'a str>,
+    /// Whether the command logs each step.
+    pub(super) verbose: bool,
+}
+
+impl DebateArg {
+    /// Makes the id of the debate a whole one, and returns that of the argument. Where no debate is
+    /// named, it takes the only open one.
+    pub(super) fn settle(&mut self, wants: Wants<'_>) -> Result<Option<String>, CliError> {
+        self.take_name();
+        let argument = wants.argument.filter(|argument| !argument.is_empty());
+        let answered_by = wants.answered_by.filter(|_| argument.is_none());
+        let is_known = |text: &str| Uuid::try_parse(text).is_ok();
+        if is_known(&self.id) && answered_by.is_none() && argument.is_none_or(is_known) {
+            return Ok(argument.map(str::to_owned));
+        }
+        let is_left_out = self.id.is_empty();
+        let names = Names {
+            debate: Some(self.id.as_str()).filter(|_| !is_left_out),
+            only_open: is_left_out,
+            awaiting: wants.awaiting,
+            argument: argument.filter(|argument| !is_known(argument)),
+            answered_by,
+            ..Names::default()
+        };
+        let Some(Resolved { debate, argument: found, .. }) = resolve(names, wants.verbose)? else {
+            return Ok(argument.map(str::to_owned));
+        };
+        let mut taken = json!({});
+        if let Some(debate) = debate {
+            if is_left_out || self.id == LAST {
+                taken["debate"] = json!(debate);
+            }
+            self.id = debate.debate_id.0.to_string();
+        }
+        if let Some(found) = &found
+            && argument.is_none_or(|argument| argument == LAST)
+        {
+            taken["argument"] = json!(found);
+        }
+        if taken != json!({}) {
+            // A command settles its names once.
+            let _ = TAKEN.set(taken);
+        }
+        let found = found.map(|found| found.argument_id.0.to_string());
+        Ok(found.or_else(|| argument.map(str::to_owned)))
+    }
+
+    /// The same for a command that must not guess: its debate has to be named.
+    pub(super) fn settle_named(&mut self, verbose: bool) -> Result<(), CliError> {
+        self.take_name();
+        if self.id.is_empty() {
+            return Err(CliError::input("the debate is not named").suggest(
+                "Name it: its id, at least 4 characters of it, its slug, or @last (see aw debate list)",
+            ));
+        }
+        self.settle(Wants { verbose, ..Wants::default() }).map(drop)
+    }
+
+    /// The same for a command that works without a debate too.
+    pub(super) fn settle_if_named(&mut self, verbose: bool) -> Result<Option<&str>, CliError> {
+        self.take_name();
+        if self.id.is_empty() {
+            return Ok(None);
+        }
+        self.settle_named(verbose)?;
+        Ok(Some(&self.id))
+    }
+
+    fn take_name(&mut self) {
+        if let Some(name) = self.name.take() {
+            self.id = name;
+        }
+    }
+}
+
+/// The whole id of a debate that a flag names.
+pub(super) fn debate(name: &str, verbose: bool) -> Result<String, CliError> {
+    let mut debate = DebateArg { name: None, id: name.to_owned() };
+    debate.settle_named(verbose)?;
+    Ok(debate.id)
+}
+
+/// The whole id of a document.
+pub(super) fn document(name: String, verbose: bool) -> Result<String, CliError> {
+    if Uuid::try_parse(&name).is_ok() {
+        return Ok(name);
+    }
+    let names = Names { document: Some(&name), ..Names::default() };
+    let found = resolve(names, verbose)?.and_then(|found| found.document);
+    Ok(match found {
+        Some(found) => {
+            if name == LAST {
+                let _ = TAKEN.set(json!({"document": found}));
+            }
+            found.document_id.0.to_string()
+        }
+        None => name,
+    })
+}
+
+/// The repository of the working folder, without branch and commit.
+pub(super) fn project_here() -> Option<Project> {
+    project::name_of(&env::current_dir().ok()?)
+}
+
+/// Asks the server. The older system knows no names but ids: they stay as they were typed.
+fn resolve(names: Names<'_>, verbose: bool) -> Result<Option<Resolved>, CliError> {
+    let considers_project = names.only_open || names.debate == Some(LAST);
+    let project = considers_project.then(project_here).flatten();
+    let names = Names { project: project.as_ref().map(|project| project.id.as_str()), ..names };
+    let session = Session::open(verbose)?;
+    match session.call(&client::resolve(names)) {
+        Ok(resolved) => Ok(Some(resolved.data)),
+        Err(_) if session.client.is_older() && !names.only_open => Ok(None),
+        Err(problem) if problem.code == Code::RouteNotFound => {
+            Err(problem.suggest("This server is older and knows whole ids only: aw server restart"))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+/// The outcome of a command, which says what was taken because nothing was named.
+pub(super) fn with_taken(
+    outcome: Result<Shown, CliError>,
+    format: Format,
+) -> Result<Shown, CliError> {
+    let Some(taken) = TAKEN.get() else { return outcome };
+    let said = |taken: &Value| {
+        let word =
+            |thing: &str, name: &str| taken[thing][name].as_str().unwrap_or_default().to_owned();
+        let parts = [
+            ("debate", word("debate", "slug"), word("debate", "debate_id")),
+            ("argument", taken["argument"]["seq"].to_string(), word("argument", "argument_id")),
+            ("document", word("document", "title"), word("document", "document_id")),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(thing, ..)| taken.get(thing).is_some())
+            .map(|(thing, name, id)| format!("{thing} {name} ({id})"))
+            .collect();
+        format!("took {}", parts.join(", "))
+    };
+    match outcome {
+        Ok(Shown::Answer(answer)) if format == Format::Json => {
+            Ok(Shown::Answer(answer.with("taken", taken.clone())))
+        }
+        Err(problem) if format == Format::Json => Err(problem.with("taken", taken.clone())),
+        other => {
+            human::note(&said(taken));
+            other
+        }
+    }
+}
