@@ -69,7 +69,7 @@ impl PlanView {
 }
 
 /// What the pane shows.
-pub(super) struct Plan {
+pub(super) struct PlanPane {
     pub(super) debate: String,
     pub(super) document: String,
     /// The first heading of the newest version, which hardly changes.
@@ -95,7 +95,7 @@ pub(super) struct Plan {
 #[template(path = "plan.html")]
 struct PlanFragment {
     t: &'static Phrases,
-    plan: Plan,
+    plan: PlanPane,
 }
 
 #[derive(Template)]
@@ -105,7 +105,7 @@ struct PlanPage<'a> {
     t: &'static Phrases,
     assets: &'a str,
     title: String,
-    plan: Plan,
+    plan: PlanPane,
 }
 
 pub(in crate::web) async fn plan(
@@ -150,7 +150,7 @@ async fn page(
         let (old, new) = (old.content.as_str(), new.content.as_str());
         let (html, notes) = drawn(t, view, old, new, to);
         let since = if asked_since(seen, from) { t.since_you_looked } else { t.since_version };
-        let plan = Plan {
+        let plan = PlanPane {
             debate: debate.to_string(),
             document: document.to_string(),
             name: if name.is_empty() { summary } else { name },
