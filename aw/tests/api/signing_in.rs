@@ -341,10 +341,11 @@ async fn the_page_offers_no_action_that_the_server_would_refuse() {
             let page = guest.sees(&format!("/debate/{owed}")).await;
             assert_eq!(page.status, if bound { 403 } else { 200 }, "{name}");
             assert_eq!(page.body.contains("/rule\""), offers.rule, "{name}: rule");
-            let standing = page.body.split("class=\"verdict\"").nth(1).unwrap_or_default();
+            let standing = page.body.split("class=\"bar-state\"").nth(1).unwrap_or_default();
             let standing = standing.split("</p>").next().unwrap_or_default();
-            assert_eq!(standing.contains("your ruling"), offers.rule, "{name}: {standing}");
-            assert!(bound || standing.contains("ruling"), "{name}: {standing}");
+            assert_eq!(standing.contains("Your move"), offers.rule, "{name}: {standing}");
+            let is_owed = offers.rule || standing.contains("ruling");
+            assert!(bound || is_owed, "{name}: {standing}");
         }
         let list = guest.sees("/").await;
         assert_eq!(list.body.contains("Needs you"), offers.rule, "{name}: the list");
