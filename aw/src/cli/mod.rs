@@ -197,6 +197,8 @@ impl Command {
             Command::Serve(_) | Command::LeadGroup(_) | Command::Mcp(_) | Command::Demo(_) => {
                 Ok(())
             }
+            // A file that is wrong is reported by the command, which reads it anyway.
+            _ if std::env::var_os("AW_FORMAT").is_none() => Ok(()),
             _ => Format::set().map(drop),
         }
     }

@@ -40,7 +40,8 @@ impl TextInput {
             return Ok(text);
         }
         let missing = || CliError::input("there is no content").suggest(EXACTLY_ONE);
-        if !is_person_at(&io::stdin()) || !is_person_at(&io::stderr()) {
+        // An editor draws on stdout.
+        if !is_person_at(&io::stdin()) || !is_person_at(&io::stdout()) {
             return Err(missing());
         }
         let Some(editor) = editor::Editor::chosen()? else {

@@ -158,7 +158,7 @@ mod tests {
             ("ftp://127.0.0.1", "others could read it on the way"),
             ("https://user:secret@example.org", "it has a user or a password"),
             ("http://127.0.0.1@example.org", "it has a user or a password"),
-            ("https://", "it is no URL"),
+            ("https:///path", "it is no URL"),
             ("example.org", "it is no URL"),
             ("https://exa mple.org", "it is no URL"),
         ] {
