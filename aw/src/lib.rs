@@ -7,6 +7,7 @@ pub mod api;
 pub mod cli;
 pub mod code_quotes;
 pub mod data_dir;
+mod differences;
 pub mod files;
 pub mod kit;
 pub mod mcp;

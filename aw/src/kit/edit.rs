@@ -8,11 +8,16 @@ mod json;
 mod toml;
 
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 use aw_core::Role;
-use similar::{ChangeTag, TextDiff};
+use similar::DiffOp;
 
 use self::toml::TomlKey;
+use crate::differences::{Algorithm, lines, ops};
+
+/// How long texts are compared at most; after that more lines count as theirs.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A change to a file that somebody else owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,9 +184,10 @@ pub fn without_edits(edits: &[Edit], file: &str, texts: &[String]) -> String {
 
 /// The lines of a text that are not ours.
 pub fn without_ours(text: &str, ours: &str) -> String {
-    let diff = TextDiff::from_lines(ours, text);
-    let theirs = diff.iter_all_changes().filter(|change| change.tag() == ChangeTag::Insert);
-    theirs.map(|change| change.value().to_owned()).collect()
+    let (ours, text): (Vec<&str>, Vec<&str>) = (lines(ours).collect(), lines(text).collect());
+    let ops = ops(Algorithm::Myers, &ours, &text, Instant::now() + PATIENCE);
+    let changes = ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    changes.flat_map(|op| text[op.new_range()].iter().copied()).collect()
 }
 
 fn line_end(file: &str) -> &'static str {

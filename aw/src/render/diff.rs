@@ -5,17 +5,14 @@
 //! lines shown as the same are the same.
 
 mod pairs;
-mod unified;
-mod windows;
 
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp};
+use similar::DiffOp;
 
 use self::pairs::{Pair, pairs};
 pub(super) use self::pairs::{matches, words_of};
-pub(crate) use self::unified::unified;
-use self::windows::ops;
+use crate::differences::{Algorithm, line_ops};
 
 /// How many unchanged lines are shown on each side of a change.
 const AROUND: usize = 3;
@@ -78,7 +75,7 @@ pub(crate) fn compare<'a>(old: &'a str, new: &'a str, patience: Duration) -> Com
     let ((old_part, old_rest), (new_part, new_rest)) = (compared(old), compared(new));
     let before: Vec<&str> = old_part.lines().collect();
     let after: Vec<&str> = new_part.lines().collect();
-    let ops = ops(old_part, new_part, str::lines, Algorithm::Histogram, deadline);
+    let ops = line_ops(old_part, new_part, str::lines, Algorithm::Histogram, deadline);
     let mut builder = RowBuilder {
         before: &before,
         after: &after,

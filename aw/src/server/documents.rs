@@ -23,8 +23,8 @@ use crate::api::types::{
     Deleted, Diff, Document, DocumentList, KeptVersion, SubmitDocument, Success, Text, Version,
     VersionList,
 };
+use crate::differences::unified;
 use crate::policy::Command;
-use crate::render::diff;
 
 /// The time for a minimal diff. After it, the diff is finished fast: still correct, but longer.
 const DIFF_PATIENCE: Duration = Duration::from_secs(1);
@@ -335,7 +335,7 @@ pub(super) async fn diff(
     let compare = move || {
         let (old, new) = (format!("v{old}"), format!("v{new}"));
         let deadline = Instant::now() + DIFF_PATIENCE;
-        pieces(&diff::unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
+        pieces(&unified((&old, from.content.as_str()), (&new, to.content.as_str()), deadline))
     };
     let text = slot.run(compare).await?;
     let mut diff = Diff { document_id: Text(id), from: old, to: new, diff: String::new() };

@@ -5,17 +5,17 @@ use std::io::ErrorKind::WouldBlock;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use aw_core::Role;
 use serde::Serialize;
-use similar::TextDiff;
 
 use super::super::debate::Shape;
 use super::super::human;
 use super::super::next_command::CommandLine;
 use super::super::output::{Answer, CliError, Shown};
 use super::{HostAndScope, project, surroundings};
+use crate::differences::unified;
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
 use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, edits_of};
@@ -360,6 +360,9 @@ fn changes(
     }
 }
 
+/// After this time a diff is coarser, but still true.
+const DIFF_PATIENCE: Duration = Duration::from_secs(10);
+
 /// The change of a file as a unified diff.
 fn diff(change: &FileChange) -> String {
     let path = change.path.display().to_string();
@@ -370,7 +373,7 @@ fn diff(change: &FileChange) -> String {
     let (old, new) = (side(&change.before), side(&change.after));
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
-    TextDiff::from_lines(before, after).unified_diff().header(&old, &new).to_string()
+    unified((&old, before), (&new, after), Instant::now() + DIFF_PATIENCE)
 }
 
 /// The hosts on this machine.

@@ -1,13 +1,15 @@
 //! A diff for people.
 
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
+use similar::{DiffOp, DiffableStr};
 
 use super::{Paper, shown};
 use crate::api::client::Reply;
 use crate::api::types::Diff;
+use crate::differences::{Algorithm, ops};
 
 /// A diff, with the changed words marked where colour can.
 pub(in crate::cli) fn diff(reply: &Reply<Diff>, paper: &Paper) -> String {
@@ -75,23 +77,20 @@ const WORDS_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Both lines with the words that differ in reverse.
 fn marked(before: &str, after: &str, old: Style, new: Style) -> (String, String) {
-    let diff = similar::TextDiffConfig::default().timeout(WORDS_PATIENCE).diff_words(before, after);
+    let (before, after) = (before.tokenize_words(), after.tokenize_words());
     let (mut left, mut right) = (String::new(), String::new());
-    for change in diff.iter_all_changes() {
-        let text = change.value();
-        match change.tag() {
-            similar::ChangeTag::Equal => {
-                let _ = write!(left, "{old}{text}{old:#}");
-                let _ = write!(right, "{new}{text}{new:#}");
+    for op in ops(Algorithm::Myers, &before, &after, Instant::now() + WORDS_PATIENCE) {
+        let (old, new) = match op {
+            DiffOp::Equal { .. } => (old, new),
+            DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
+                (old.invert(), new.invert())
             }
-            similar::ChangeTag::Delete => {
-                let mark = old.invert();
-                let _ = write!(left, "{mark}{text}{mark:#}");
-            }
-            similar::ChangeTag::Insert => {
-                let mark = new.invert();
-                let _ = write!(right, "{mark}{text}{mark:#}");
-            }
+        };
+        for text in &before[op.old_range()] {
+            let _ = write!(left, "{old}{text}{old:#}");
+        }
+        for text in &after[op.new_range()] {
+            let _ = write!(right, "{new}{text}{new:#}");
         }
     }
     (left, right)

@@ -5,9 +5,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 
 use super::LinePart;
+use crate::differences::{Algorithm, ops};
 
 /// Blocks with more combinations of lines than this are paired by position.
 const COMBINATIONS: usize = 2_500;
@@ -157,8 +158,7 @@ fn mark<'a>(
     let (old, new) = (words_of(before), words_of(after));
     let old_words: Vec<&str> = old.iter().map(|(_, word)| *word).collect();
     let new_words: Vec<&str> = new.iter().map(|(_, word)| *word).collect();
-    let ops =
-        capture_diff_slices_deadline(Algorithm::Myers, &old_words, &new_words, Some(deadline));
+    let ops = ops(Algorithm::Myers, &old_words, &new_words, deadline);
     let mut left = PartBuilder::new(before, &old);
     let mut right = PartBuilder::new(after, &new);
     let last = ops.len().saturating_sub(1);

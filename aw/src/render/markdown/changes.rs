@@ -11,12 +11,13 @@ mod words;
 
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 
 use self::parts::{Part, parts, text_of};
 use self::words::{Mark, WordsOutcome};
 use super::allowed::CHANGES_SANITISER;
 use super::{DRAWN, draw, invisible_chars};
+use crate::differences::{Algorithm, ops};
 use crate::render::diff::matches;
 use crate::render::i18n::{Phrases, put};
 
@@ -248,12 +249,7 @@ impl Comparing {
         }
         let before: Vec<&str> = old.iter().map(Part::outer).collect();
         let after: Vec<&str> = new.iter().map(Part::outer).collect();
-        let ops = capture_diff_slices_deadline(
-            Algorithm::Histogram,
-            &before,
-            &after,
-            Some(self.deadline),
-        );
+        let ops = ops(Algorithm::Histogram, &before, &after, self.deadline);
         let mut steps = Vec::with_capacity(new.len());
         for op in ops {
             let (was, is) = (op.old_range(), op.new_range());

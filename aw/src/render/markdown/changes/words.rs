@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 
 use super::parts::tags;
+use crate::differences::{Algorithm, ops};
 use crate::render::diff::{matches, words_of};
 
 /// Runs longer than this, in bytes, are marked as a whole.
@@ -108,8 +109,7 @@ fn by_word<'t, 'h>(
     deadline: Instant,
 ) -> Vec<Segment<'t, 'h>> {
     let keys = |tokens: &[Token<'h>]| tokens.iter().map(|token| token.key).collect::<Vec<_>>();
-    let ops =
-        capture_diff_slices_deadline(Algorithm::Myers, &keys(old), &keys(new), Some(deadline));
+    let ops = ops(Algorithm::Myers, &keys(old), &keys(new), deadline);
     let bytes = |tokens: &[Token<'_>]| -> usize { tokens.iter().map(Token::weight).sum() };
     let is_equal = |op: &&DiffOp| matches!(op, DiffOp::Equal { .. });
     let common: usize = ops.iter().filter(is_equal).map(|op| bytes(&new[op.new_range()])).sum();
@@ -155,12 +155,7 @@ fn by_line<'t, 'h>(
     let keys = |lines: &[&[Token<'h>]]| -> Vec<Vec<_>> {
         lines.iter().map(|line| line.iter().map(|token| token.key).collect()).collect()
     };
-    let ops = capture_diff_slices_deadline(
-        Algorithm::Histogram,
-        &keys(&before),
-        &keys(&after),
-        Some(deadline),
-    );
+    let ops = ops(Algorithm::Histogram, &keys(&before), &keys(&after), deadline);
     let mut segments = Vec::new();
     for op in ops {
         let (was, is) = (&before[op.old_range()], &after[op.new_range()]);

@@ -6,14 +6,16 @@
 
 use std::time::Instant;
 
-use similar::{Algorithm, DiffOp, TextDiffConfig};
+use similar::DiffOp;
+
+use super::Algorithm;
 
 /// How many lines of each side are compared at a time.
 const WINDOW: usize = 20_000;
 
 /// The differences between two texts, in order; equal and changed stretches alternate. `lines` splits
 /// a text. After the deadline the rest counts as changed.
-pub(crate) fn ops<'a, L: Iterator<Item = &'a str>>(
+pub(crate) fn line_ops<'a, L: Iterator<Item = &'a str>>(
     old: &'a str,
     new: &'a str,
     lines: impl Fn(&'a str) -> L,
@@ -55,15 +57,11 @@ fn before_end<'a, L: Iterator<Item = &'a str>>(
             found.add(DiffOp::Insert { old_index: 0, new_index: 0, new_len: new_rest });
             return found;
         }
-        let diff = TextDiffConfig::default()
-            .algorithm(algorithm)
-            .deadline(deadline)
-            .diff_slices(&old.window, &new.window);
-        let ops = diff.ops();
+        let ops = super::ops(algorithm, &old.window, &new.window, deadline);
         let same = ops.iter().rposition(|op| matches!(op, DiffOp::Equal { .. }));
         let certain = match same {
             Some(at) if !is_last => &ops[..=at],
-            _ => ops,
+            _ => &ops,
         };
         for op in certain {
             found.add(*op);
@@ -157,7 +155,13 @@ mod tests {
     use super::*;
 
     fn found(old: &str, new: &str) -> Vec<DiffOp> {
-        ops(old, new, str::lines, Algorithm::Histogram, Instant::now() + Duration::from_secs(60))
+        line_ops(
+            old,
+            new,
+            str::lines,
+            Algorithm::Histogram,
+            Instant::now() + Duration::from_secs(60),
+        )
     }
 
     /// The new text, built from the old one and the ops.
@@ -203,7 +207,7 @@ mod tests {
     fn after_the_deadline_the_rest_counts_as_changed() {
         let old: String = (0..70_000).map(|line| format!("line {line}\n")).collect();
         let new = format!("first\n{old}last\n");
-        let ops = ops(&old, &new, str::lines, Algorithm::Myers, Instant::now());
+        let ops = line_ops(&old, &new, str::lines, Algorithm::Myers, Instant::now());
         assert_eq!(made(&old, &new, &ops), new.lines().collect::<Vec<_>>());
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::time::Instant;
 
 use similar::udiff::UnifiedHunkHeader;
-use similar::{Algorithm, DiffOp, group_diff_ops};
+use similar::{DiffOp, group_diff_ops};
 
-use super::windows::ops;
+use super::Algorithm;
+use super::windows::line_ops;
 
 /// How many unchanged lines are shown around a change.
 const AROUND: usize = 3;
@@ -20,7 +21,7 @@ pub(crate) fn unified(
 ) -> String {
     let mut text = String::new();
     let (mut old_lines, mut new_lines) = (LineWriter::over(old), LineWriter::over(new));
-    let ops = ops(old, new, lines, Algorithm::default(), deadline);
+    let ops = line_ops(old, new, lines, Algorithm::Myers, deadline);
     for hunk in group_diff_ops(ops, AROUND).iter().filter(|hunk| !hunk.is_empty()) {
         // Writing to a String cannot fail.
         if text.is_empty() {
@@ -41,7 +42,7 @@ pub(crate) fn unified(
 }
 
 /// The lines of a text with their ends: LF, CRLF or a single CR.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let end = match rest.find(['\n', '\r']) {
