@@ -86,7 +86,7 @@ First debate
 
 /// Two coding agents debate a plan until it holds
 #[derive(Debug, Parser)]
-#[command(name = "aw", bin_name = "aw", version, override_help = HELP, max_term_width = 80)]
+#[command(name = "aw", bin_name = "aw", version = env!("AW_VERSION"), override_help = HELP, max_term_width = 80)]
 struct Typed {
     #[command(subcommand)]
     command: Command,

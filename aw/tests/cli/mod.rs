@@ -21,5 +21,6 @@ mod settings;
 mod terminal;
 mod tokens;
 mod verify;
+mod version;
 mod watch;
 mod words;
