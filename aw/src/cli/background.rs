@@ -171,7 +171,7 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Cli
 }
 
 /// This program, or the one that an upgrade has put in its place since.
-fn own_program() -> io::Result<PathBuf> {
+pub(super) fn own_program() -> io::Result<PathBuf> {
     let own = env::current_exe()?;
     if own.is_file() {
         return Ok(own);

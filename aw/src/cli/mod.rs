@@ -29,6 +29,7 @@ mod scheduled_backup;
 mod search;
 mod serve;
 mod server;
+mod service;
 mod session;
 mod text;
 mod token;

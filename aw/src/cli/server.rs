@@ -17,6 +17,7 @@ use super::debate::Shape;
 use super::human;
 use super::migrate::Migrate;
 use super::output::{Answer, CliError, Format, Shown};
+use super::service;
 use super::session::{Session, settings};
 use crate::api::client::{self, DebateFilter, DocumentFilter};
 use crate::api::error::Code;
@@ -40,6 +41,10 @@ Look after it
   backup    Copy the database to a file while it runs
   restore   Replace the database with a backup
   migrate   Move the record from SQLite to PostgreSQL, or back
+
+Start it with your session (systemd or launchd)
+  install   Write a service of this user, and say how to start it
+  uninstall Remove that service
 
 For instance
   aw server status
@@ -84,6 +89,16 @@ pub(super) enum ServerCommand {
         after_help = "The source is only read, and no server may write there meanwhile. What was interrupted goes on when the same command is run again; until it is whole no server opens the target.\n\nExample:\n  aw server migrate --from ~/debate.db --to postgres://aw@db.example.org/aw"
     )]
     Migrate(Migrate),
+    /// Write a service of this user, and say how to start it
+    #[command(
+        after_help = "It writes one file, a user unit for systemd or an agent for launchd, and starts nothing. A service does not see the variables of this shell: put settings into config.toml.\n\nExample:\n  aw server install"
+    )]
+    Install(Shape),
+    /// Remove that service
+    #[command(
+        after_help = "A file that was changed since stays.\n\nExample:\n  aw server uninstall"
+    )]
+    Uninstall(Shape),
 }
 
 #[derive(Debug, clap::Args)]
@@ -113,7 +128,10 @@ impl ServerCommand {
             ServerCommand::Start(command) | ServerCommand::Restart(command) => {
                 command.shape.format()
             }
-            ServerCommand::Stop(shape) | ServerCommand::Status(shape) => shape.format(),
+            ServerCommand::Stop(shape)
+            | ServerCommand::Status(shape)
+            | ServerCommand::Install(shape)
+            | ServerCommand::Uninstall(shape) => shape.format(),
             ServerCommand::Logs(command) => command.shape.format(),
             ServerCommand::Backup(command) => command.shape.format(),
             ServerCommand::Restore(command) => command.shape.format(),
@@ -183,6 +201,8 @@ impl ServerCommand {
                 .message("No server runs on this data folder")
                 .next("aw server start"),
             },
+            ServerCommand::Install(_) => service::install(&settings)?,
+            ServerCommand::Uninstall(_) => service::uninstall()?,
             ServerCommand::Logs(command) => return command.run(&settings),
             ServerCommand::Backup(command) => return command.run(&settings),
             ServerCommand::Restore(command) => return command.run(&settings),

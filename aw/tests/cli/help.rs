@@ -48,6 +48,8 @@ const COMMANDS: &[&str] = &[
     "server backup",
     "server restore",
     "server migrate",
+    "server install",
+    "server uninstall",
     "token create",
     "token list",
     "token revoke",

@@ -12,5 +12,6 @@ mod network;
 mod older;
 mod older_server;
 mod restoring;
+mod service;
 mod turns;
 mod waiting;
