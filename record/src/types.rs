@@ -506,6 +506,9 @@ pub struct Filter {
     pub offset: u64,
     /// Only those updated before this time; of those at this time, only those with a greater id.
     pub before: Option<(Time, Option<DebateId>)>,
+    /// Those that were updated longest ago first. `before` then means: only those updated after this
+    /// time; of those at this time, only those with a smaller id.
+    pub longest_first: bool,
 }
 
 /// A page of debates, the most recently updated first.

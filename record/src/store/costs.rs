@@ -157,6 +157,7 @@ fn no_request_scans() {
                         needs_arbitrator,
                         limit: 5,
                         before,
+                        longest_first: needs_arbitrator,
                         ..Filter::default()
                     };
                     if pending_first_opponent {

@@ -115,8 +115,9 @@ impl Chosen<'_> {
              from ({}) as chosen
              {join} debates on debates.key = chosen.key
              {join} arguments on arguments.debate_key = chosen.key and seq = last_seq
-             order by chosen.updated_at desc, chosen.id limit ? offset ?",
-            self.sql
+             order by {} limit ? offset ?",
+            self.sql,
+            order(filter, "chosen.")
         );
         self.params.extend([filter.limit.into(), filter.offset.into()]);
         db.all(&sql, &self.params, |row| {
@@ -137,9 +138,16 @@ impl Chosen<'_> {
     }
 }
 
-/// The newest `each` debates of each state.
+/// The order of a page, for columns with this prefix. An index has it in both directions.
+fn order(filter: &Filter, prefix: &str) -> String {
+    let (at, id) = if filter.longest_first { ("", " desc") } else { (" desc", "") };
+    format!("{prefix}updated_at{at}, {prefix}id{id}")
+}
+
+/// The first `each` debates of each state.
 fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
     let mut params = Vec::new();
+    let order = order(filter, "");
     let runs: Vec<String> = states
         .iter()
         .map(|state| {
@@ -147,7 +155,7 @@ fn runs<'a>(filter: &'a Filter, states: &[State], each: u64) -> Chosen<'a> {
             params.push(each.into());
             format!(
                 "select * from (select key, updated_at, id from debates
-                 where {wanted} order by updated_at desc, id limit ?) as run"
+                 where {wanted} order by {order} limit ?) as run"
             )
         })
         .collect();
@@ -236,16 +244,19 @@ fn wanted<'a>(filter: &'a Filter, states: &[State], params: &mut Vec<Value<'a>>)
         sql += " and id = ?";
         params.push(only.uuid().into());
     }
-    match filter.before {
-        Some((Time(at), Some(id))) => {
-            sql += " and updated_at <= ? and (updated_at < ? or id > ?)";
+    match (filter.before, filter.longest_first) {
+        (Some((Time(at), Some(id))), is_longest_first) => {
+            sql += match is_longest_first {
+                true => " and updated_at >= ? and (updated_at > ? or id < ?)",
+                false => " and updated_at <= ? and (updated_at < ? or id > ?)",
+            };
             params.extend([at.into(), at.into(), id.uuid().into()]);
         }
-        Some((Time(at), None)) => {
-            sql += " and updated_at < ?";
+        (Some((Time(at), None)), is_longest_first) => {
+            sql += if is_longest_first { " and updated_at > ?" } else { " and updated_at < ?" };
             params.push(at.into());
         }
-        None => {}
+        (None, _) => {}
     }
     sql
 }
@@ -467,6 +478,35 @@ mod tests {
                 assert_eq!(list.total_is_exact, exact, "{words}");
             }
         }
+    }
+
+    #[test]
+    fn the_longest_waiting_come_first_page_by_page() {
+        let (_folder, db) = with(7);
+        // Two of them at the same time.
+        db.execute("update debates set updated_at = 3 where updated_at = 4", []).unwrap();
+        db.execute_batch(
+            "insert into arguments (id, debate_key, seq, client_request_id, type, role, created_at, content, hash)
+             select randomblob(16), key, 1, randomblob(16), 'MOTION', 'proposer', 1, 'x', randomblob(32) from debates",
+        )
+        .unwrap();
+        let page = |before, longest_first| {
+            let filter = Filter { before, longest_first, limit: 3, ..Filter::default() };
+            debates(&Db::Sqlite(&db), &filter).unwrap().debates
+        };
+        let read = |longest_first| {
+            let (mut all, mut before) = (Vec::new(), None);
+            loop {
+                let page = page(before, longest_first);
+                let Some(last) = page.last() else { return all };
+                before = Some((last.debate.updated_at, Some(last.debate.id)));
+                all.extend(page.into_iter().map(|one| (one.debate.updated_at, one.debate.id)));
+            }
+        };
+        let (mut newest, longest) = (read(false), read(true));
+        assert_eq!((longest.len(), longest[0].0, longest[6].0), (7, Time(1), Time(7)));
+        newest.reverse();
+        assert_eq!(newest, longest);
     }
 
     #[test]
