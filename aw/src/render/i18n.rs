@@ -97,6 +97,13 @@ phrases! {
     closed_group: "Closed", "Đã đóng";
     search: "Search titles", "Tìm theo tiêu đề";
     state: "State", "Trạng thái";
+    outcome_label: "Outcome", "Kết quả";
+    project: "Project", "Dự án";
+    any_project: "Any project", "Mọi dự án";
+    any_outcome: "Any outcome", "Mọi kết quả";
+    unread_new: "new", "mới";
+    to_the_ruling: "All options, or your own words", "Mọi phương án, hoặc lời của bạn";
+    waits_for: "for {}", "đã {}";
     kind: "Type", "Loại";
     any_state: "Any state", "Mọi trạng thái";
     any_kind: "Any type", "Mọi loại";
@@ -389,12 +396,10 @@ phrases! {
 
     // Documents
     document: "Document", "Tài liệu";
-    version: "Version", "Phiên bản";
     version_of: "Version {n} of {all}", "Phiên bản {n} trên {all}";
     compare: "Compare", "So sánh";
     compare_from: "From", "Từ";
     compare_to: "To", "Đến";
-    read_it: "Read", "Đọc";
     written_by: "by {}", "bởi {}";
     no_author: "author not given", "không ghi tác giả";
     same_text: "These two versions are the same.", "Hai phiên bản này giống nhau.";
@@ -405,6 +410,14 @@ phrases! {
     line_ends: "These two versions differ only in their line ends.", "Hai phiên bản này chỉ khác cách kết thúc dòng.";
     left_out: "{} more rows are not shown. Use aw docs diff.", "{} dòng nữa không được hiện. Dùng aw docs diff.";
     changes: "Changes", "Thay đổi";
+    read: "Read", "Đọc";
+    raw: "Raw", "Bản gốc";
+    contents: "Contents", "Mục lục tài liệu";
+    compare_versions: "Compare two versions", "So sánh hai phiên bản";
+    one_change: "1 change", "1 thay đổi";
+    many_changes: "{} changes", "{} thay đổi";
+    next_change: "next change", "thay đổi tiếp";
+    previous_change: "previous", "trước đó";
     by_line: "Line by line", "Từng dòng";
     only_spaces: "These two versions read the same.", "Hai phiên bản này đọc như nhau.";
     new_in_version: "new in v{}", "mới ở v{}";
@@ -412,12 +425,26 @@ phrases! {
     sections_unchanged: "{} sections unchanged", "{} mục không đổi";
     one_part_unchanged: "1 part unchanged", "1 phần không đổi";
     parts_unchanged: "{} parts unchanged", "{} phần không đổi";
-    raw_text: "Plain text", "Văn bản thuần";
     versions: "Versions", "Các phiên bản";
 
     // New
     new_words: "Two agents will argue about your motion. You are the arbitrator.", "Hai agent sẽ tranh luận về motion của bạn. Bạn là arbitrator.";
     new_words_of_proposer: "Two agents will argue about your motion. The arbitrator settles what they cannot.", "Hai agent sẽ tranh luận về motion của bạn. Arbitrator quyết định điều họ không tự giải quyết được.";
+    by_hand: "Open it here", "Mở ngay tại đây";
+    by_hand_words: "You paste a line into each of two agents, on any machine.", "Bạn dán một dòng vào mỗi agent trong hai agent, trên máy bất kỳ.";
+    by_run_heading: "Or let one command run it", "Hoặc để một lệnh chạy tất cả";
+    by_run_words: "Run this line in the folder of your project. It starts both agent programs there; this page starts none.", "Chạy dòng này trong thư mục dự án của bạn. Nó khởi động cả hai chương trình agent tại đó; trang này không khởi động gì.";
+    run_plan: "File of the plan", "Tệp của plan";
+    run_automatic: "automatic", "tự động";
+    run_agent_hint: "claude, codex, gemini, opencode or an agent of yours, with :MODEL if you like.", "claude, codex, gemini, opencode hoặc agent của bạn, thêm :MODEL nếu muốn.";
+    run_me: "you, on this page", "bạn, trên trang này";
+    run_nobody: "nobody", "không ai";
+    run_rounds: "Rounds", "Số vòng";
+    run_time: "Time for all", "Thời gian tổng";
+    run_tokens: "Tokens for all", "Tổng số token";
+    run_no_limit: "no limit", "không giới hạn";
+    run_ask: "What to look at", "Cần xem xét điều gì";
+    run_compose: "Compose the line", "Soạn dòng lệnh";
     title: "Title", "Tiêu đề";
     title_hint: "One line, at most 200 characters", "Một dòng, tối đa 200 ký tự";
     motion_text: "Motion", "Motion";

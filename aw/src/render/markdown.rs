@@ -8,6 +8,7 @@
 mod address;
 mod allowed;
 mod changes;
+mod details;
 mod highlight;
 mod invisible_chars;
 
@@ -23,6 +24,7 @@ use comrak::{Arena, Options, try_parse_document};
 use self::address::{UUID_LEN, external, ids, looks_like_address, shortened};
 use self::allowed::SANITISER;
 pub(crate) use self::changes::{RenderedChanges, changes};
+use self::details::DetailsTag;
 use self::highlight::Highlighter;
 pub(crate) use self::invisible_chars::plain;
 
@@ -41,6 +43,9 @@ const NESTED: usize = 6;
 /// so a short text could make a huge table.
 const LEFT_OUT: usize = 5_000;
 
+/// How many bytes of a document are searched for the heading that names it.
+const NAMED_FROM: usize = 16 * 1024;
+
 /// How many bytes of a node are read for its name.
 const NAME: usize = 1_000;
 
@@ -48,6 +53,46 @@ const NAME: usize = 1_000;
 /// mentions; other ids stay text.
 pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
     render_marked(text, links, &[])
+}
+
+/// A document as HTML, whose headings have anchors.
+pub(crate) struct RenderedDocument {
+    pub(crate) html: String,
+    pub(crate) headings: Vec<DocumentHeading>,
+}
+
+/// A heading of a document.
+pub(crate) struct DocumentHeading {
+    /// How many headings it stands below.
+    pub(crate) depth: usize,
+    pub(crate) anchor: String,
+    pub(crate) words: String,
+}
+
+/// Renders a document as HTML. Its headings have anchors that begin with `s-`.
+pub(crate) fn render_document(text: &str) -> RenderedDocument {
+    let (drawn, rest) = text.split_at(end_of_drawn(text));
+    let mut named = invisible_chars::NAMED;
+    let mut headings = Vec::new();
+    let drawn = draw_with(drawn, &|_| None, &[], &mut named, Some(&mut headings));
+    let (mut html, rest) = match drawn {
+        Some(drawing) => (SANITISER.clean(&drawing).to_string(), rest),
+        None => (String::new(), text),
+    };
+    push_rest(&mut html, rest, &mut named);
+    RenderedDocument { html, headings }
+}
+
+/// The name of a document: its first heading, if it has one near its beginning.
+pub(crate) fn first_heading(text: &str) -> Option<String> {
+    let arena = Arena::new();
+    let end = (0..=text.len().min(NAMED_FROM)).rev().find(|end| text.is_char_boundary(*end));
+    let begin = &text[..end.unwrap_or(0)];
+    let root = try_parse_document(&arena, begin, &Options::default(), &|| false).ok()?;
+    let heading = root
+        .children()
+        .find(|node| matches!(node.data().value, NodeValue::Heading(_)) && has_text(node))?;
+    Some(words_of(heading).split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// A place in a text where the page adds a note.
@@ -71,12 +116,17 @@ pub(crate) fn render_marked(
         Some(drawing) => (SANITISER.clean(&drawing).to_string(), rest),
         None => (String::new(), text),
     };
+    push_rest(&mut html, rest, &mut named);
+    html
+}
+
+/// Adds the rest of a long text as plain text.
+fn push_rest(html: &mut String, rest: &str, named: &mut u32) {
     if !rest.is_empty() {
         html.push_str("<pre class=\"rest\">");
-        invisible_chars::push(&mut html, rest, &mut named);
+        invisible_chars::push(html, rest, named);
         html.push_str("</pre>");
     }
-    html
 }
 
 /// The beginning and the end of a mark. Text of an agent cannot contain them, since `<` is escaped.
@@ -114,11 +164,22 @@ fn draw(
     marks: &[TextMark],
     named: &mut u32,
 ) -> Option<String> {
+    draw_with(text, links, marks, named, None)
+}
+
+fn draw_with(
+    text: &str,
+    links: &dyn Fn(DocumentId) -> Option<u64>,
+    marks: &[TextMark],
+    named: &mut u32,
+    anchors: Option<&mut Vec<DocumentHeading>>,
+) -> Option<String> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
     options.extension.table = tables_are_whole(text);
     options.extension.autolink = true;
     options.extension.tasklist = true;
+    options.extension.footnotes = true;
     let arena = Arena::new();
     let begun = Instant::now();
     let root = try_parse_document(&arena, text, &options, &|| begun.elapsed() > PATIENCE).ok()?;
@@ -131,6 +192,9 @@ fn draw(
         nesting: Nesting::default(),
         headings: Vec::new(),
         columns: Columns::default(),
+        details: 0,
+        notes: 0,
+        anchors,
     };
     let mut open = Vec::new();
     for edge in root.traverse() {
@@ -139,8 +203,12 @@ fn draw(
                 let nesting = drawing.nesting;
                 open.push((drawing.enter(node), nesting));
             }
-            NodeEdge::End(_) => {
+            NodeEdge::End(node) => {
                 let (end, nesting) = open.pop().expect("each node starts before it ends");
+                if matches!(node.data().value, NodeValue::Document) {
+                    drawing.end_notes();
+                    drawing.html.push_str(&"</details>\n".repeat(drawing.details));
+                }
                 drawing.html.push_str(&end);
                 drawing.nesting = nesting;
             }
@@ -182,6 +250,12 @@ struct Drawing<'a> {
     /// The levels of the last heading and of those above it, as the agent wrote them.
     headings: Vec<u8>,
     columns: Columns,
+    /// How many `details` are open.
+    details: usize,
+    /// How many footnotes are drawn.
+    notes: u32,
+    /// Collects the headings of a document, which then have anchors.
+    anchors: Option<&'a mut Vec<DocumentHeading>>,
 }
 
 /// What the current node is inside of. It is restored when a node ends.
@@ -225,14 +299,22 @@ impl Drawing<'_> {
                 self.headings.push(heading.level);
                 // The page's own headings end at h2, and no level may be skipped.
                 let (begin, end) = match self.headings.len() {
-                    1 => ("<h3>", "</h3>\n"),
-                    2 => ("<h4>", "</h4>\n"),
-                    3 => ("<h5>", "</h5>\n"),
-                    _ => ("<h6>", "</h6>\n"),
+                    1 => ("<h3", "</h3>\n"),
+                    2 => ("<h4", "</h4>\n"),
+                    3 => ("<h5", "</h5>\n"),
+                    _ => ("<h6", "</h6>\n"),
                 };
                 let line = data.sourcepos.start.line;
                 let marked = self.marked(&|mark| *mark == TextMark::Heading(line));
-                self.wrap(begin, "");
+                self.html.push_str(begin);
+                if let Some(anchors) = &mut self.anchors {
+                    let words = words_of(node);
+                    let anchor = format!("s-{}-{}", anchors.len() + 1, slug(&words));
+                    let _ = write!(self.html, " id=\"{anchor}\"");
+                    let depth = self.headings.len() - 1;
+                    anchors.push(DocumentHeading { depth, anchor, words });
+                }
+                self.html.push('>');
                 Cow::Owned(marked + end)
             }
             NodeValue::ThematicBreak => self.wrap("<hr>\n", ""),
@@ -278,9 +360,28 @@ impl Drawing<'_> {
                 end
             }
             NodeValue::CodeBlock(code) => {
-                self.html.push_str("<pre class=\"code\" tabindex=\"0\"><code>");
+                let is_diagram = code.info.split([' ', ',']).next() == Some("mermaid");
+                self.html.push_str(match is_diagram {
+                    // Shown as its source, with its name.
+                    true => "<pre class=\"code mermaid\" tabindex=\"0\"><code>",
+                    false => "<pre class=\"code\" tabindex=\"0\"><code>",
+                });
                 self.highlighter.push(&mut self.html, &code.info, &code.literal, self.named);
                 self.wrap("</code></pre>\n", "")
+            }
+            NodeValue::FootnoteReference(note) => {
+                let _ = write!(self.html, "<sup>[{}]</sup>", note.ix);
+                Cow::Borrowed("")
+            }
+            NodeValue::FootnoteDefinition(_) => {
+                self.notes += 1;
+                self.nesting = Nesting { blocks: 1, ..Nesting::default() };
+                let is_first = self.notes == 1;
+                self.wrap_if(is_first, "<hr>\n<ol>\n", "");
+                self.wrap("<li>", "</li>\n")
+            }
+            NodeValue::HtmlBlock(block) if node.parent().is_some_and(is_document) => {
+                self.details(&block.literal)
             }
             NodeValue::HtmlBlock(block) => {
                 self.html.push_str("<pre class=\"raw\">");
@@ -366,6 +467,42 @@ impl Drawing<'_> {
             }
             // The document itself, and nodes of extensions that are off.
             _ => Cow::Borrowed(""),
+        }
+    }
+
+    /// Raw HTML between blocks: `details` are drawn, everything else is shown as text.
+    fn details(&mut self, html: &str) -> Cow<'static, str> {
+        let Some(tags) = details::tags(html, self.details) else {
+            self.html.push_str("<pre class=\"raw\">");
+            self.words(html.trim_end());
+            return self.wrap("</pre>\n", "");
+        };
+        for tag in tags {
+            match tag {
+                DetailsTag::Begin { summary } => {
+                    self.details += 1;
+                    self.html.push_str("<details><summary>");
+                    self.words(if summary.is_empty() { "…" } else { summary });
+                    self.html.push_str("</summary>\n");
+                }
+                DetailsTag::Text(text) => {
+                    self.html.push_str("<p>");
+                    self.words(text);
+                    self.html.push_str("</p>\n");
+                }
+                DetailsTag::End => {
+                    self.details -= 1;
+                    self.html.push_str("</details>\n");
+                }
+            }
+        }
+        Cow::Borrowed("")
+    }
+
+    /// Ends the list of footnotes, which stands at the end of the text.
+    fn end_notes(&mut self) {
+        if self.notes > 0 {
+            self.html.push_str("</ol>\n");
         }
     }
 
@@ -491,6 +628,26 @@ fn names_of_columns<'a>(table: Node<'a>) -> String {
     let Some(header) = table.first_child() else { return String::new() };
     let names = header.children().take(20).map(words_of);
     names.filter(|name| !name.trim().is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn is_document<'a>(node: Node<'a>) -> bool {
+    matches!(node.data().value, NodeValue::Document)
+}
+
+/// The letters and digits of a heading, for its anchor.
+fn slug(words: &str) -> String {
+    let mut slug = String::new();
+    for c in words.chars().flat_map(char::to_lowercase) {
+        if slug.len() >= 48 {
+            break;
+        }
+        match c {
+            c if c.is_alphanumeric() => slug.push(c),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
 }
 
 fn is_header_row<'a>(row: Node<'a>) -> bool {

@@ -15,7 +15,7 @@ pub(super) static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(sanitise
 /// Removes everything that [`super::Drawing`] and [`super::changes`] do not write.
 pub(super) static CHANGES_SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut sanitiser = sanitiser();
-    sanitiser.add_tags(["details", "ins", "summary"]);
+    sanitiser.add_tags(["ins"]);
     for (tag, class) in [
         ("del", "gone"),
         ("details", "unchanged"),
@@ -30,13 +30,18 @@ pub(super) static CHANGES_SANITISER: LazyLock<Builder<'static>> = LazyLock::new(
 });
 
 fn sanitiser() -> Builder<'static> {
-    let tags = "a blockquote br code data del div em h3 h4 h5 h6 hr input label li ol p pre span strong \
+    let tags = "a blockquote br code data del details div em h3 h4 h5 h6 hr input label li ol p pre span strong summary sup \
         table tbody td th thead tr ul";
     let attributes = HashMap::from([
         ("a", HashSet::from(["href"])),
         // Marks a place for a note of the page.
         ("data", HashSet::from(["value"])),
         ("div", HashSet::from(["aria-label"])),
+        // Anchors of documents, which the drawing makes.
+        ("h3", HashSet::from(["id"])),
+        ("h4", HashSet::from(["id"])),
+        ("h5", HashSet::from(["id"])),
+        ("h6", HashSet::from(["id"])),
         ("input", HashSet::from(["aria-label", "checked", "disabled"])),
         ("ol", HashSet::from(["start"])),
     ]);
@@ -55,7 +60,7 @@ fn sanitiser() -> Builder<'static> {
         ("a", HashSet::from(["doc"])),
         ("div", HashSet::from(["scroll"])),
         ("li", HashSet::from(["task"])),
-        ("pre", HashSet::from(["code", "raw"])),
+        ("pre", HashSet::from(["code", "mermaid", "raw"])),
         ("span", spans),
         ("td", HashSet::from(["center", "right"])),
         ("th", HashSet::from(["center", "right"])),

@@ -407,7 +407,8 @@ fn shown(units: &[Unit]) -> Vec<bool> {
             continue;
         }
         let is_short = |unit: &Unit| unit.html.len() < SHORT_FOLD;
-        if at > 0 && is_short(&units[at - 1]) {
+        // A heading begins a section, so what stands before it is another one.
+        if at > 0 && !unit.is_heading && is_short(&units[at - 1]) {
             shown[at - 1] = true;
         }
         if units.get(at + 1).is_some_and(|next| !next.is_heading && is_short(next)) {

@@ -50,8 +50,8 @@ fn assert_harmless(html: &str, from: &str) {
 /// The same, with further elements and the class that each may have.
 #[track_caller]
 pub(super) fn assert_harmless_with(html: &str, from: &str, further: &[(&str, &str)]) {
-    const ELEMENTS: &str = "a blockquote br code del div em h3 h4 h5 h6 hr input label li ol p pre \
-        span strong table tbody td th thead tr ul";
+    const ELEMENTS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr input label li ol p pre \
+        span strong summary sup table tbody td th thead tr ul";
     let mut open: Vec<String> = Vec::new();
     for (name, attributes) in tags(html) {
         if let Some(ended) = name.strip_prefix('/') {
@@ -77,7 +77,9 @@ pub(super) fn assert_harmless_with(html: &str, from: &str, further: &[(&str, &st
                 ("input", "checked" | "disabled") => value.is_empty(),
                 ("li", "class") => value == "task",
                 ("ol", "start") => value.parse::<u32>().is_ok(),
-                ("pre", "class") => ["code", "raw", "rest"].contains(&value.as_str()),
+                ("pre", "class") => {
+                    ["code", "code mermaid", "raw", "rest"].contains(&value.as_str())
+                }
                 ("span", "class") => {
                     ["address", "control", "image"].contains(&value.as_str())
                         || highlight::CLASSES.contains(&value.as_str())
@@ -304,6 +306,51 @@ fn code_is_highlighted_and_escaped() {
         html("```\n<b>\n```"),
         "<pre class=\"code\" tabindex=\"0\"><code>&lt;b&gt;\n</code></pre>\n"
     );
+}
+
+#[test]
+fn footnotes_details_and_diagrams_are_drawn() {
+    assert_eq!(
+        html("It holds[^a].\n\n[^a]: By *measure*."),
+        "<p>It holds<sup>[1]</sup>.</p>\n<hr>\n<ol>\n<li><p>By <em>measure</em>.</p>\n</li>\n</ol>\n"
+    );
+    assert_eq!(
+        html("<details><summary>The log</summary>\n\n- one <b>\n\n</details>\n\nafter"),
+        "<details><summary>The log</summary>\n<ul>\n<li>one &lt;b&gt;\n</li>\n</ul>\n</details>\n<p>after</p>\n"
+    );
+    // One that is never closed ends with the text.
+    assert!(html("<details>\n\nopen").ends_with("<p>open</p>\n</details>\n"));
+    let diagram = html("```mermaid\ngraph TD; A-->B\n```");
+    assert!(
+        diagram.starts_with("<pre class=\"code mermaid\" tabindex=\"0\"><code>graph"),
+        "{diagram}"
+    );
+}
+
+#[test]
+fn the_headings_of_a_document_have_anchors() {
+    let text = "# Move billing, *out*\n\na\n\n## `x` & <b>\n\n# Move billing, *out*\n\n#\n";
+    let document = render_document(text);
+    let found: Vec<_> = document
+        .headings
+        .iter()
+        .map(|one| (one.depth, one.anchor.as_str(), one.words.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (0, "s-1-move-billing-out", "Move billing, out"),
+            (1, "s-2-x-b", "x & <b>"),
+            (0, "s-3-move-billing-out", "Move billing, out"),
+        ]
+    );
+    assert!(
+        document.html.contains("<h4 id=\"s-2-x-b\"><code>x</code> &amp; &lt;b&gt;</h4>"),
+        "{}",
+        document.html
+    );
+    assert_eq!(first_heading("text\n\n## The *plan*\n").as_deref(), Some("The plan"));
+    assert_eq!(first_heading("no heading"), None);
 }
 
 #[test]

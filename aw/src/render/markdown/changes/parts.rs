@@ -4,7 +4,9 @@
 //! stand in tags only.
 
 /// The elements that are blocks. `code` is one inside of `pre` only.
-const BLOCKS: [&str; 18] = [
+const BLOCKS: [&str; 20] = [
+    "details",
+    "summary",
     "p",
     "h3",
     "h4",

@@ -15,6 +15,9 @@ const RUN: usize = 20_000;
 /// The share that two runs must have in common. Below it the old one is struck out as a whole.
 const COMMON: f32 = 0.35;
 
+/// How many bytes between two changes are part of one change.
+const JOINED: usize = 2;
+
 /// What became of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -94,10 +97,6 @@ impl Token<'_> {
         if self.text.starts_with('<') { 1 } else { self.text.trim().len() }
     }
 
-    /// Whether it may join the changes around it: a space or a sign.
-    fn joins(&self) -> bool {
-        self.text.chars().all(|c| !c.is_alphanumeric() && c != '<')
-    }
 }
 
 /// Tokens with what became of them.
@@ -128,8 +127,8 @@ fn by_word<'t, 'h>(
     for (at, op) in ops.iter().enumerate() {
         let (was, is) = (op.old_range(), op.new_range());
         let equal = is_equal(&op);
-        let joins = equal && new[is.clone()].iter().all(Token::joins) && is.len() <= 3;
-        // Spaces and signs between two changes are part of one change.
+        let joins = equal && bytes(&new[is.clone()]) <= JOINED;
+        // Spaces, signs and single letters between two changes are part of one change.
         if equal && !(joins && change.is_some() && at < last) {
             if let Some(begin) = change.take() {
                 close(&mut segments, begin, was.start, is.start);
