@@ -15,12 +15,15 @@ use crate::api::types::Stamp;
 use crate::policy::Command;
 use crate::render::diff::{self, Comparison, DiffRow};
 use crate::render::i18n::{Phrases, put};
-use crate::render::markdown::{self, RenderedChanges, plain};
+use crate::render::markdown::{self, RenderedChanges, RenderedDocument, plain};
 use crate::server::input::{Params, Segment};
 use crate::server::{Access, COMPARING, DRAWING, Problem, input};
 
 /// How long a comparison may take.
 const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How many of the newest versions have a button.
+const BUTTONS: u64 = 9;
 
 /// How many versions are listed.
 const LISTED: u64 = 200;
@@ -56,6 +59,8 @@ struct DocumentPage<'a> {
     t: &'static Phrases,
     assets: &'a str,
     id: String,
+    /// Its first heading, or else its summary.
+    name: String,
     summary: String,
     place: String,
     author: String,
@@ -67,7 +72,41 @@ struct DocumentPage<'a> {
     newest: u64,
     from: u64,
     to: u64,
+    view: DocumentView,
     body: DocumentBody,
+}
+
+impl DocumentPage<'_> {
+    /// The versions with a button, newest last.
+    fn buttons(&self) -> impl Iterator<Item = &VersionRow> {
+        let near = |version: &&VersionRow| {
+            version.number + BUTTONS > self.newest || version.number == self.shown
+        };
+        self.versions.iter().rev().filter(near)
+    }
+
+    /// The address of a version in the current view.
+    fn version_href(&self, number: u64) -> String {
+        let id = &self.id;
+        match self.view {
+            DocumentView::Read => format!("/doc/{id}?version={number}"),
+            DocumentView::Raw => format!("/doc/{id}?version={number}&plain=1"),
+            DocumentView::Changes | DocumentView::Lines if number == 1 => {
+                format!("/doc/{id}?version=1")
+            }
+            DocumentView::Changes => format!("/doc/{id}?from={}&to={number}", number - 1),
+            DocumentView::Lines => format!("/doc/{id}?from={}&to={number}&view=lines", number - 1),
+        }
+    }
+}
+
+/// How a document is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DocumentView {
+    Changes,
+    Read,
+    Raw,
+    Lines,
 }
 
 struct VersionRow {
@@ -91,8 +130,8 @@ impl VersionRow {
 }
 
 enum DocumentBody {
-    /// The rendered text.
-    Rendered(String),
+    /// The rendered text, and its headings.
+    Rendered(RenderedDocument),
     /// The plain text.
     Plain(String),
     /// The plain text before, in and after the marked lines, and the first of them.
@@ -165,6 +204,14 @@ async fn page(
     };
     let request = request.clone();
     let drawing = move || {
+        let name = markdown::first_heading(source.newest());
+        let body = source.drawn(t, from, number);
+        let view = match &body {
+            DocumentBody::Rendered(_) => DocumentView::Read,
+            DocumentBody::Plain(_) | DocumentBody::Marked { .. } => DocumentView::Raw,
+            DocumentBody::Lines(_) => DocumentView::Lines,
+            DocumentBody::Changes(_) => DocumentView::Changes,
+        };
         let listed = &document.version.version;
         let author = listed.author.as_ref().map(|author| put(t.written_by, author));
         request.page(&DocumentPage {
@@ -172,6 +219,7 @@ async fn page(
             t,
             assets: &assets::FOLDER,
             id: id.to_string(),
+            name: name.unwrap_or_else(|| listed.summary.as_str().to_owned()),
             summary: listed.summary.as_str().to_owned(),
             place: t
                 .version_of
@@ -186,7 +234,8 @@ async fn page(
             newest: document.newest,
             from,
             to: number,
-            body: source.drawn(t, from, number),
+            view,
+            body,
         })
     };
     turn.run(drawing).await
@@ -201,10 +250,20 @@ enum BodySource {
 }
 
 impl BodySource {
+    /// The text of the version that is shown.
+    fn newest(&self) -> &str {
+        match self {
+            BodySource::Markdown(text)
+            | BodySource::Plain(text)
+            | BodySource::Marked(text, _)
+            | BodySource::Two { new: text, .. } => text.as_str(),
+        }
+    }
+
     fn drawn(self, t: &'static Phrases, from: u64, to: u64) -> DocumentBody {
         match self {
             BodySource::Markdown(text) => {
-                DocumentBody::Rendered(markdown::render(text.as_str(), &|_| None))
+                DocumentBody::Rendered(markdown::render_document(text.as_str()))
             }
             BodySource::Plain(text) => DocumentBody::Plain(text.into_string()),
             BodySource::Marked(text, (first, last)) => marked(text.as_str(), first, last),

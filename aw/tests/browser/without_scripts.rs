@@ -36,7 +36,7 @@ async fn a_person_without_scripts_reads_stops_rules_starts_and_deletes() {
     page.pick(role("combobox", "From"), "v1").await;
     page.pick(role("combobox", "To"), "v2").await;
     page.follow(button("Compare")).await;
-    page.see(css("main mark").number(0)).await;
+    page.see(css("main ins").number(0)).await;
 
     // Intervening.
     page.goto(&debate.url()).await;
