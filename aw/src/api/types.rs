@@ -599,6 +599,9 @@ pub struct CitedDocument {
     /// When the document was deleted.
     #[schema(required = true)]
     pub deleted_at: Option<Stamp>,
+    /// The text of that version, in an export.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// `PUT /debates/{id}/archive`

@@ -5,12 +5,15 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use askama::Template;
 use aw_core::{Argument, ArgumentId, DocumentId, Kind, Ledger, Outcome, Role, Seq, Via};
-use aw_record::{Citation, CitedDocument, DebateHead, PointRecord, Stated, Surroundings};
+use aw_record::{
+    Citation, CitedDocument, DebateHead, PointRecord, ReportData, Stated, Surroundings,
+};
 
 use super::STYLE;
 use super::i18n::{Phrases, put};
 use super::markdown::{self, plain};
 use super::points::{PointsView, StatementNotes};
+use super::report::ReportView;
 use crate::api::types::Stamp;
 use crate::kit::texts::Language;
 
@@ -192,16 +195,20 @@ struct TranscriptFrame<'a> {
     opened: Stamp,
     updated: Stamp,
     points: Option<String>,
-    /// Stands where the documents and the arguments go.
+    /// The report of a closed debate, as HTML.
+    report: Option<String>,
+    /// Stands where the list of documents, the arguments and the texts of documents go.
     gap: char,
 }
 
-/// The HTML around a transcript: before its documents, between them and the arguments, and after.
+/// The HTML around a transcript: before the list of its documents, before the arguments, before the
+/// texts of its documents, and after.
 pub(crate) fn transcript_frame(
     head: &DebateHead,
     points: &[PointRecord],
+    report: Option<&ReportData>,
     language: Language,
-) -> Result<[String; 3], String> {
+) -> Result<[String; 4], String> {
     let t = language.phrases();
     let page = TranscriptFrame {
         t,
@@ -211,6 +218,7 @@ pub(crate) fn transcript_frame(
         state: t.state(head.state(), false),
         outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
         points: PointsView::of(head, points, t, &|seq| format!("#a-{seq}")).map(|view| view.html()),
+        report: report.map(|report| ReportView::of(report, t, &|seq| format!("#a-{seq}")).html()),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),
@@ -219,7 +227,7 @@ pub(crate) fn transcript_frame(
     };
     let page = page.render().map_err(|error| format!("an export: {error}"))?;
     let parts: Vec<String> = page.split('\0').map(str::to_owned).collect();
-    parts.try_into().map_err(|_| "an export has two gaps".to_owned())
+    parts.try_into().map_err(|_| "an export has three gaps".to_owned())
 }
 
 /// A cited document as HTML for the head of a transcript.
@@ -230,6 +238,18 @@ pub(crate) fn document_line(document: &CitedDocument, language: Language) -> Str
         plain(document.summary.as_str()),
         document.id,
         document.version
+    )
+}
+
+/// The text of a cited document as HTML for the end of a transcript.
+pub(crate) fn document_text(document: &CitedDocument, text: &str) -> String {
+    format!(
+        "<article class=\"exported-document\" id=\"doc-{}\"><h2><bdi dir=\"auto\">{}</bdi> v{}</h2>\
+         <div class=\"words sheet\" dir=\"auto\">{}</div></article>",
+        document.id,
+        plain(document.summary.as_str()),
+        document.version,
+        markdown::render(text, &|_| None)
     )
 }
 

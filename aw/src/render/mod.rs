@@ -13,5 +13,8 @@ pub(crate) mod points;
 pub(crate) mod report;
 
 /// The style of the pages, which transcripts contain too.
-pub(crate) const STYLE: &str =
-    concat!(include_str!("../web/assets/app.css"), include_str!("../web/assets/documents.css"));
+pub(crate) const STYLE: &str = concat!(
+    include_str!("../web/assets/app.css"),
+    include_str!("../web/assets/documents.css"),
+    include_str!("../web/assets/inbox.css")
+);

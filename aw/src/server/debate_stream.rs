@@ -3,7 +3,7 @@
 //! Arguments never change and their seqs have no gaps. So a stream that ends at the last seq of its start
 //! is consistent, although each piece is a separate read. Errors are returned before the first piece.
 
-use aw_core::{Argument, Seq};
+use aw_core::{Argument, Content, Seq};
 use aw_record::{CitedDocument, CitedMark, Context, News, Selection};
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -71,6 +71,24 @@ impl CitedReader {
         let page = self.debate.cited(after).await?;
         self.next = page.next;
         Ok(Some(page.documents))
+    }
+
+    /// Sends all of them with their texts as items of a list.
+    async fn send_with_texts(mut self, out: &BodyWriter) -> Result<(), StreamError> {
+        let mut items = Items::default();
+        while let Some(piece) = self.next().await? {
+            for cited in piece {
+                let content = self.debate.cited_text(&cited).await?;
+                let write = move || {
+                    let content = content.map(Content::into_string);
+                    vec![api::CitedDocument { content, ..api::CitedDocument::from(&cited) }]
+                };
+                let text;
+                (items, text) = written(items, write).await?;
+                out.send(text).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Sends all of them as items of a list.
@@ -149,7 +167,7 @@ pub(super) fn poll(
 
 /// Streams the JSON export of a debate.
 pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(0)?;
+    let permit = app.response_budget.take_for_stream(2 * debate.longest_cited().await?)?;
     let head = debate.stretch(0, 0).await?.debate;
     let (_, texts) = debate.type_texts().await?;
     let (_, points) = debate.points().await?;
@@ -163,7 +181,7 @@ pub(super) async fn export(app: &App, debate: &OneDebate) -> Result<Response, Pr
         out.send(begin).await?;
         arguments.send(&out, Items::default()).await?;
         out.send(before_documents).await?;
-        documents.send(&out).await?;
+        documents.send_with_texts(&out).await?;
         out.send(end).await
     })))
 }

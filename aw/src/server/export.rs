@@ -24,6 +24,7 @@ use crate::kit::texts::Language;
 use crate::policy::Command;
 use crate::render::argument;
 use crate::render::others_words::{literal, name, quoted};
+use crate::render::report::DebateReport;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -66,10 +67,16 @@ pub(super) async fn export(
 
 /// The transcript as one HTML file that loads nothing else.
 async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(HTML_EXTRA)?;
+    let longest = debate.longest_cited().await?;
+    let permit = app.response_budget.take_for_stream(HTML_EXTRA + 3 * longest)?;
     let (head, points) = debate.points().await?;
-    let [begin, before_arguments, end] =
-        argument::transcript_frame(&head, &points, language).map_err(Problem::fault)?;
+    let report = match head.outcome {
+        Outcome::Open => None,
+        _ => Some(debate.report().await?),
+    };
+    let [begin, before_arguments, before_texts, end] =
+        argument::transcript_frame(&head, &points, report.as_ref(), language)
+            .map_err(Problem::fault)?;
     let (last, now) = (head.debate.standing.last, debate.now().0);
     let mut arguments = ArgumentReader::between(&debate, Selection::All, Seq(0), last);
     let mut documents = CitedReader::by(&debate);
@@ -89,6 +96,15 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
             };
             out.send(DRAWING.run(draw).await?).await?;
         }
+        out.send(before_texts).await?;
+        let mut documents = CitedReader::by(&debate);
+        while let Some(piece) = documents.next().await? {
+            for cited in piece {
+                let Some(text) = debate.cited_text(&cited).await? else { continue };
+                let draw = move || argument::document_text(&cited, text.as_str());
+                out.send(DRAWING.run(draw).await?).await?;
+            }
+        }
         out.send(end).await
     });
     let kind = [
@@ -102,11 +118,15 @@ async fn html(app: &App, debate: OneDebate, language: Language) -> Result<Respon
 
 /// The transcript as Markdown. Arguments are quoted, so that none can imitate the transcript itself.
 async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
-    let permit = app.response_budget.take_for_stream(0)?;
+    let permit = app.response_budget.take_for_stream(3 * debate.longest_cited().await?)?;
     let head = debate.stretch(0, 0).await?.debate;
     let outcome = Language::English.phrases().outcome(head.outcome);
+    let sentence = match head.outcome {
+        Outcome::Open => String::new(),
+        _ => DebateReport::of(&debate.report().await?).sentence() + "\n\n",
+    };
     let begin = format!(
-        "# {}\n\n- Debate: `{}`\n- Type: {}\n- State: {}\n{}- Opened: {}\n- Updated: {}\n",
+        "# {}\n\n{sentence}- Debate: `{}`\n- Type: {}\n- State: {}\n{}- Opened: {}\n- Updated: {}\n",
         literal(head.title.as_str()),
         head.id,
         head.debate_type,
@@ -120,6 +140,7 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
     let last = head.debate.standing.last;
     let mut arguments = ArgumentReader::between(debate, Selection::All, Seq(0), last);
     let mut documents = CitedReader::by(debate);
+    let of = debate.clone();
     let body = response_budget::stream(permit, |out| async move {
         out.send(begin).await?;
         while let Some(piece) = documents.next().await? {
@@ -130,6 +151,14 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
             let draw = move || piece.iter().map(section).collect::<String>();
             out.send(DRAWING.run(draw).await?).await?;
         }
+        let mut documents = CitedReader::by(&of);
+        while let Some(piece) = documents.next().await? {
+            for cited in piece {
+                let Some(text) = of.cited_text(&cited).await? else { continue };
+                let draw = move || document(&cited, text.as_str());
+                out.send(DRAWING.run(draw).await?).await?;
+            }
+        }
         Ok(())
     });
     Ok(([(CONTENT_TYPE, "text/markdown; charset=utf-8")], body).into_response())
@@ -139,6 +168,13 @@ fn line(document: &CitedDocument) -> String {
     let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
     let summary = literal(document.summary.as_str());
     format!("- Document: `{}` v{}{gone}: {summary}\n", document.id, document.version)
+}
+
+/// A cited document with its text, quoted as the arguments are.
+fn document(document: &CitedDocument, text: &str) -> String {
+    let summary = literal(document.summary.as_str());
+    let (id, version) = (document.id, document.version);
+    format!("\n## Document `{id}` v{version}: {summary}\n\n{}", quoted(text))
 }
 
 /// The points of a debate and their states.

@@ -162,6 +162,7 @@ impl From<&record::CitedDocument> for CitedDocument {
             version: cited.version,
             summary: cited.summary.as_str().to_owned(),
             deleted_at: cited.deleted_at.map(Stamp),
+            content: None,
         }
     }
 }

@@ -6,12 +6,16 @@ use serde_json::Value;
 
 use super::cli_debate::CliServer;
 use super::find::{button, css, link, role};
-use crate::world::eventually;
+use crate::world::{eventually, text};
 
 #[tokio::test]
 async fn links_texts_and_transcripts_are_copied_and_exported() {
     let Some((server, browser)) = CliServer::start().await else { return };
-    let debate = server.debate("Take it <away>", "A *motion* with `code`.");
+    server.file("plan.md", "# The plan\n\nIt has *one* step.\n");
+    let plan = ["docs", "create", "--summary", "First draft", "--file", "plan.md"];
+    let plan = text(&server.machine.aw(&plan).data()["document_id"]);
+    let motion = format!("A *motion* with `code`. doc_id={plan} (v1)");
+    let debate = server.debate("Take it <away>", &motion);
     debate.claims("opponent", "Says **who**?\n\n- [ ] nobody\n\n<script>alert(1)</script>");
     browser.allow_clipboard(&server.url()).await;
     let folder = tempfile::tempdir().unwrap();
@@ -41,6 +45,9 @@ async fn links_texts_and_transcripts_are_copied_and_exported() {
     assert!(markdown.contains("Says **who**?"), "{markdown}");
     let whole: Value = serde_json::from_slice(&fs::read(file("json")).unwrap()).unwrap();
     assert!(whole.to_string().contains("Says **who**?"), "{whole}");
+    // With the text of the document that it cites.
+    assert!(markdown.contains("> It has *one* step."), "{markdown}");
+    assert_eq!(whole["documents"][0]["content"], "# The plan\n\nIt has *one* step.\n");
 
     // The exported page shows the debate, loads nothing and runs nothing.
     let kept = browser.page().await;
@@ -48,6 +55,7 @@ async fn links_texts_and_transcripts_are_copied_and_exported() {
     kept.goto(&address).await;
     kept.reads("Take it <away>").await;
     kept.reads("Says who?").await;
+    kept.reads("It has one step.").await;
     assert_eq!(kept.count("script").await, 0);
     assert_eq!(kept.eval("document.styleSheets.length").await, 1, "it carries its style");
     let requests = kept.requests();

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aw_core::{
-    Argument, ArgumentId, ByRole, DebateId, DebateType, DocumentId, Hash, PointId, Role, Seq, Time,
-    WorkLabel,
+    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, DocumentId, Hash, PointId, Role,
+    Seq, Time, WorkLabel,
 };
 use aw_record::{
-    CitedMark, CitedPage, Context, DebateHead, DebateListed, Document, DocumentVersion, Engine,
-    Failure, Following, Listening, NewSeat, PageData, PointRecord, Poll, ReportData, Seat,
-    Selection, Sign, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark,
-    VersionList,
+    CitedDocument, CitedMark, CitedPage, Context, DebateHead, DebateListed, Document,
+    DocumentVersion, Engine, Failure, Following, Listening, NewSeat, PageData, PointRecord, Poll,
+    ReportData, Seat, Selection, Sign, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece,
+    VerifyMark, VersionList,
 };
 use uuid::Uuid;
 
@@ -71,6 +71,32 @@ impl OneDebate {
     /// A page of the documents that the debate cites.
     pub(crate) async fn cited(&self, after: CitedMark) -> Result<CitedPage, Failure> {
         self.engine().cited(self.id, after).await
+    }
+
+    /// The text of a document in the version that the debate cites; none if it was deleted.
+    pub(crate) async fn cited_text(
+        &self,
+        cited: &CitedDocument,
+    ) -> Result<Option<Content>, Failure> {
+        match self.engine().document(cited.id, Some(cited.version), false).await {
+            Ok(document) => Ok(Some(document.version.content)),
+            Err(Failure::DocumentNotFound { .. }) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// The size of the longest of these texts, in bytes.
+    pub(crate) async fn longest_cited(&self) -> Result<usize, Failure> {
+        let (mut longest, mut next) = (0, Some(CitedMark::default()));
+        while let Some(after) = next {
+            let page = self.cited(after).await?;
+            for cited in page.documents {
+                let size = self.engine().document_size(cited.id, Some(cited.version), true).await?;
+                longest = longest.max(usize::try_from(size).unwrap_or(usize::MAX));
+            }
+            next = page.next;
+        }
+        Ok(longest)
     }
 
     /// The data of a page: at most `limit` arguments before `before`, or the newest.
