@@ -1,13 +1,16 @@
 //! `/`: lists debates, grouped by what they need.
 
 use askama::Template;
-use aw_core::{DebateType, Outcome, Role, State as DebateState};
-use aw_record::{DebateListed, Filter};
+use aw_core::{DebateType, Outcome, ProjectId, Role, State as DebateState};
+use aw_record::{DebateListed, Filter, ProjectListed};
 use axum::Json;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+mod question;
+
+use self::question::RowQuestion;
 use super::assets;
 use super::debate::presence::{RolePresence, roles};
 use super::error_page;
@@ -22,6 +25,9 @@ use crate::server::{Access, App, Problem};
 /// How many debates of a group a page shows.
 const SHOWN: u64 = 30;
 
+/// How many pages of closed debates are read to find those with an outcome. The next page goes on.
+const PAGES_READ: usize = 40;
+
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ListQuery {
     #[serde(default)]
@@ -30,6 +36,10 @@ pub(super) struct ListQuery {
     state: String,
     #[serde(default, rename = "type")]
     kind: String,
+    #[serde(default)]
+    outcome: String,
+    #[serde(default)]
+    project: String,
     #[serde(default)]
     before: String,
     #[serde(default)]
@@ -44,7 +54,9 @@ struct DebateListPage<'a> {
     assets: &'a str,
     asked: &'a ListQuery,
     states: Vec<(&'static str, &'static str)>,
+    outcomes: Vec<(&'static str, &'static str)>,
     kinds: Vec<String>,
+    projects: Vec<ProjectListed>,
     list: ListPart,
 }
 
@@ -81,12 +93,19 @@ struct DebateRow {
     id: String,
     title: String,
     kind: String,
+    /// The project in which it was opened.
+    project: Option<String>,
     state: DebateState,
     state_words: &'static str,
     /// How it ended, and the same in words.
     outcome: Option<(Outcome, &'static str)>,
     /// How many points block, if some do and the debate goes on.
     blocking: Option<String>,
+    /// The `seq` of its newest argument.
+    last: u64,
+    /// What the arbitrator is asked, and for how long it has waited.
+    question: Option<RowQuestion>,
+    waiting: Option<String>,
     round: String,
     last_role: Role,
     last_move: String,
@@ -108,6 +127,10 @@ pub(super) async fn page(
     request: PageRequest,
     Params(asked): Params<ListQuery>,
 ) -> Response {
+    let projects = match access.projects().await {
+        Ok(projects) => projects,
+        Err(problem) => return error_page::page(&request, &problem.into()),
+    };
     match list(&access, &request, &asked).await {
         Ok(list) if request.is_script() => request.page(&list),
         Ok(list) => {
@@ -124,7 +147,12 @@ pub(super) async fn page(
                     ("AWAITING_PROPOSER", t.awaiting_proposer),
                     ("CLOSED", t.closed_group),
                 ],
+                outcomes: [Outcome::Agreed, Outcome::Ruled, Outcome::LeftOpen, Outcome::Completed]
+                    .into_iter()
+                    .filter_map(|outcome| Some((outcome.as_str(), t.outcome(outcome)?)))
+                    .collect(),
                 kinds: kinds(&list, &asked.kind),
+                projects,
                 list,
             })
         }
@@ -134,7 +162,8 @@ pub(super) async fn page(
 
 /// The debates that need the reader, for the title of the tab and for notifications.
 pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<Value>, Problem> {
-    let filter = Filter { needs_arbitrator: true, limit: 100, ..Filter::default() };
+    let filter =
+        Filter { needs_arbitrator: true, longest_first: true, limit: 100, ..Filter::default() };
     let list = access.list(filter).await?;
     if !request.rules() {
         return Ok(Json(json!({"total": 0, "debates": []})));
@@ -170,6 +199,7 @@ async fn list(
     asked: &ListQuery,
 ) -> Result<ListPart, Problem> {
     let groups_shown: &[GroupKind] = match asked.state.as_str() {
+        _ if !asked.outcome.is_empty() => &[GroupKind::Closed],
         "needed" => &[GroupKind::Needed],
         "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[GroupKind::Active],
         "CLOSED" => &[GroupKind::Closed],
@@ -180,7 +210,8 @@ async fn list(
         groups.push(group(access, request, asked, *kind).await?);
     }
     let all = access.list(Filter { limit: 0, ..Filter::default() }).await?;
-    let filtered = [&asked.q, &asked.state, &asked.kind, &asked.before];
+    let filtered =
+        [&asked.q, &asked.state, &asked.kind, &asked.outcome, &asked.project, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
     let is_without_match = filtered && groups.iter().all(|group| group.rows.is_empty());
     let (t, rules, opens) = (request.phrases, request.rules(), request.opens());
@@ -202,6 +233,8 @@ async fn group(
         (GroupKind::Closed, _) => &[DebateState::Closed],
     };
     let before = Some(asked.before.as_str()).filter(|text| !text.is_empty());
+    let outcome = Some(asked.outcome.as_str()).filter(|text| !text.is_empty());
+    let is_needed = kind == GroupKind::Needed;
     let mut debates: Vec<DebateListed> = Vec::new();
     let (mut total, mut total_is_exact) = (0, true);
     for state in states {
@@ -213,19 +246,33 @@ async fn group(
                 .map(|kind| DebateType::parse(kind).map_err(|bad| Problem::text("type", bad)))
                 .transpose()?,
             search: Some(asked.q.trim().to_owned()).filter(|q| !q.is_empty() && !q.contains('\0')),
+            project: Some(asked.project.clone())
+                .filter(|project| !project.is_empty())
+                .map(|id| ProjectId::parse(id).map_err(|bad| Problem::text("project", bad)))
+                .transpose()?,
             limit: SHOWN + 1,
             before: before.map(crate::server::before).transpose()?,
+            longest_first: is_needed,
             ..Filter::default()
         };
+        if let Some(outcome) = outcome {
+            let (some, is_all) = with_outcome(access, filter, outcome).await?;
+            total += some.len().min(SHOWN as usize) as u64;
+            total_is_exact &= is_all;
+            debates.extend(some);
+            continue;
+        }
         let list = access.list(filter).await?;
         total += list.total;
         total_is_exact &= list.total_is_exact;
         debates.extend(list.debates);
     }
-    let newest_first = |listed: &DebateListed| {
-        (std::cmp::Reverse(listed.debate.updated_at), listed.debate.id.to_string())
-    };
-    debates.sort_by_key(newest_first);
+    if !is_needed {
+        let newest_first = |listed: &DebateListed| {
+            (std::cmp::Reverse(listed.debate.updated_at), listed.debate.id.to_string())
+        };
+        debates.sort_by_key(newest_first);
+    }
     let more = (debates.len() as u64 > SHOWN).then(|| {
         debates.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
         let last = &debates[debates.len() - 1].debate;
@@ -239,6 +286,8 @@ async fn group(
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("q", &asked.q)
             .append_pair("type", &asked.kind)
+            .append_pair("outcome", &asked.outcome)
+            .append_pair("project", &asked.project)
             .append_pair("state", state)
             .append_pair("before", &before)
             .finish();
@@ -250,16 +299,37 @@ async fn group(
         GroupKind::Active => ("active", t.active),
         GroupKind::Closed => ("closed", t.closed_group),
     };
-    let rows = debates.iter().map(|listed| row(&access.app, request, listed)).collect();
-    Ok(Group {
-        name,
-        title,
-        total,
-        total_is_exact,
-        rows,
-        more,
-        is_needed: kind == GroupKind::Needed,
-    })
+    let mut rows: Vec<DebateRow> =
+        debates.iter().map(|listed| row(&access.app, request, listed)).collect();
+    if is_needed {
+        let now = access.app.record.now();
+        for (row, listed) in rows.iter_mut().zip(&debates) {
+            row.waiting = Some(t.lasting(now.0 - listed.debate.updated_at.0));
+            row.question = if rules { RowQuestion::of(access, t, listed).await } else { None };
+        }
+    }
+    Ok(Group { name, title, total, total_is_exact, rows, more, is_needed })
+}
+
+/// Debates with this outcome, one more than a page shows if there are more; and whether these are all.
+/// The outcome is not stored, so pages are read until enough have it.
+async fn with_outcome(
+    access: &Access,
+    mut filter: Filter,
+    outcome: &str,
+) -> Result<(Vec<DebateListed>, bool), Problem> {
+    let mut found = Vec::new();
+    for _ in 0..PAGES_READ {
+        let page = access.list(Filter { limit: 50, ..filter.clone() }).await?.debates;
+        let last = page.last().map(|listed| (listed.debate.updated_at, Some(listed.debate.id)));
+        let is_end = page.len() < 50;
+        found.extend(page.into_iter().filter(|one| one.debate.outcome.as_str() == outcome));
+        if is_end || found.len() as u64 > SHOWN {
+            return Ok((found, is_end));
+        }
+        filter.before = last;
+    }
+    Ok((found, false))
 }
 
 fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
@@ -273,6 +343,7 @@ fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
         id: debate.id.to_string(),
         title: debate.title.as_str().to_owned(),
         kind: debate.debate_type.as_str().to_owned(),
+        project: listed.origin.as_ref().map(|origin| origin.name.clone()),
         state: debate.state(),
         state_words: t.state(debate.state(), request.rules()),
         outcome: t.outcome(debate.outcome).map(|words| (debate.outcome, words)),
@@ -280,6 +351,9 @@ fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
             .ok()
             .filter(|count| *count > 0 && debate.state() != DebateState::Closed)
             .map(|count| t.blocking(count)),
+        last: last.seq.0,
+        question: None,
+        waiting: None,
         round: put(t.round, debate.debate.standing.count.proposer),
         last_role: last.role,
         last_move,

@@ -10,6 +10,9 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use uuid::Uuid;
 
+mod run_line;
+
+use self::run_line::RunQuery;
 use super::assets;
 use super::error_page::{self, PageError};
 use super::form::Form;
@@ -18,6 +21,7 @@ use crate::api::types::{AskedPoints, AskedSettings};
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
 use crate::render::i18n::{Phrases, put};
+use crate::server::input::Params;
 use crate::server::{Access, App, Problem, input, point_settings};
 
 #[derive(Template)]
@@ -32,7 +36,22 @@ struct NewPage<'a> {
     asked_first: &'static str,
     hint: String,
     draft: DebateDraft,
-    problem: Option<String>,
+    problem: Option<FormProblem>,
+    run: &'a RunQuery,
+    run_line: String,
+}
+
+/// Why a form was refused: the words, and the field that is wrong.
+struct FormProblem {
+    words: String,
+    field: String,
+}
+
+impl NewPage<'_> {
+    /// Whether this field is the wrong one.
+    fn is_wrong(&self, field: &str) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.field == field)
+    }
 }
 
 #[derive(Default)]
@@ -102,14 +121,24 @@ impl DebateDraft {
     }
 }
 
-pub(super) async fn form(State(app): State<App>, request: PageRequest) -> Response {
+pub(super) async fn form(
+    State(app): State<App>,
+    request: PageRequest,
+    Params(run): Params<RunQuery>,
+) -> Response {
     if let Err(problem) = request.may_open() {
         return error_page::page(&request, &problem.into());
     }
-    show(&app, &request, DebateDraft::new(), None)
+    show(&app, &request, DebateDraft::new(), None, &run)
 }
 
-fn show(app: &App, request: &PageRequest, draft: DebateDraft, problem: Option<String>) -> Response {
+fn show(
+    app: &App,
+    request: &PageRequest,
+    draft: DebateDraft,
+    problem: Option<FormProblem>,
+    run: &RunQuery,
+) -> Response {
     let t = request.phrases;
     let (lead, asked_first) = match request.rules() {
         true => (t.new_words, t.approve_me),
@@ -125,6 +154,8 @@ fn show(app: &App, request: &PageRequest, draft: DebateDraft, problem: Option<St
         hint: put(t.motion_hint, app.limits.content_bytes),
         draft,
         problem,
+        run,
+        run_line: run.line(),
     })
 }
 
@@ -141,7 +172,9 @@ pub(super) async fn open(access: Access, form: Form) -> Response {
         Ok(debate) => Redirect::to(&format!("/debate/{debate}?new=1")).into_response(),
         Err(problem) => {
             let words = format!("{} {}", form.request.phrases.not_sent, problem.error.message);
-            show(&access.app, &form.request, draft, Some(words))
+            let field = problem.error.field.unwrap_or_default();
+            let problem = FormProblem { words, field };
+            show(&access.app, &form.request, draft, Some(problem), &RunQuery::default())
         }
     }
 }

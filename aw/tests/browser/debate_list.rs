@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Browser;
 use super::cli_debate::CliServer;
+use super::every_page::APPEAL;
 use super::find::{button, css, link, role};
 use crate::world::World;
 
@@ -53,6 +54,83 @@ async fn debates_that_need_a_ruling_come_first_and_cause_one_notification_each()
     assert_eq!(page.eval(icon).await, calm);
     assert_eq!(page.notifications().await.len(), 2);
     assert_eq!(page.eval("window.here").await, 1, "the page was not reloaded");
+}
+
+#[tokio::test]
+async fn a_debate_that_needs_a_ruling_shows_its_question_and_options_the_longest_waiting_first() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let titles = ["First of two", "Second of two"];
+    let [first, second] = titles.map(|title| {
+        let debate = server.debate(title, "Yes.");
+        debate.claims("opponent", "No.");
+        debate
+    });
+    first.appeals(APPEAL);
+    second.appeals("Please decide.");
+    let page = browser.open(&server.url()).await;
+    let needed = role("region", "Needs you");
+    page.see(link("First of two").within(&needed)).await;
+    let shown = "[...document.querySelectorAll('.needed .row-title')].map(one => one.textContent)";
+    assert_eq!(page.eval(shown).await, json!(titles));
+
+    // The options lead to the dock, each with its choice.
+    let options = "[...document.querySelectorAll('.needed .row-option:not(.all)')].map(one => one.getAttribute('href'))";
+    let options = page.eval(options).await;
+    let options = options.as_array().unwrap();
+    assert!(options.len() >= 2, "{options:?}");
+    assert_eq!(options[1], format!("/debate/{}?choose=2#dock", first.id));
+    assert!(page.text(&needed).await.contains("Option A"));
+    page.reads("Please decide.").await;
+
+    // One Tab stop for the group, arrows inside, and keys.
+    let stops = "document.querySelectorAll('.needed .rows a[tabindex=\"0\"]').length";
+    assert_eq!(page.eval(stops).await, 1);
+    page.press("/").await;
+    assert_eq!(page.eval("document.activeElement.name").await, "q");
+    page.press("ArrowDown").await;
+    assert_eq!(page.focused().await.1, "First of two");
+    page.press("ArrowRight").await;
+    assert!(page.focused().await.1.contains("Option A"));
+    page.press("ArrowDown").await;
+    assert_eq!(page.focused().await.1, "Second of two");
+
+    // Unread: never opened, then three new ones.
+    page.wait_for(
+        "both are new",
+        "[...document.querySelectorAll('.needed .unread')].every(one => one.textContent === 'new')",
+    )
+    .await;
+    page.eval(&format!(
+        "localStorage.setItem('aw-seen:{}', '1'); dispatchEvent(new Event('storage'))",
+        second.id
+    ))
+    .await;
+    let row = format!("#row-{} .unread", second.id);
+    page.wait_for(
+        "two are new",
+        &format!("document.querySelector('{row}').textContent === '2 new'"),
+    )
+    .await;
+
+    // The key leads to the one that has waited longest.
+    page.press(".").await;
+    page.wait_for("it opens", &format!("location.pathname === '/debate/{}'", first.id)).await;
+}
+
+#[tokio::test]
+async fn closed_debates_are_filtered_by_their_outcome() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    let (ruled, completed) = (server.debate("Ruled", "Yes."), server.debate("Completed", "Yes."));
+    ruled.run("intervention", &[]);
+    ruled.run("ruling", &["--content", "No.", "--close"]);
+    completed.claims("opponent", "Fine.");
+    completed.resolves("Done.");
+    let page = browser.open(&server.url()).await;
+    page.see(link("Completed")).await;
+    page.pick(role("combobox", "Outcome"), "ruled").await;
+    page.see_no(link("Completed")).await;
+    page.see(link("Ruled")).await;
+    assert!(page.url().await.ends_with("?outcome=ruled"));
 }
 
 #[tokio::test]

@@ -50,6 +50,42 @@ async fn two_agents_join_a_new_debate_by_their_lines() {
 }
 
 #[tokio::test]
+async fn the_line_of_a_run_is_composed_and_works_as_it_is() {
+    let Some((server, browser)) = CliServer::start().await else { return };
+    server.file("the plan.md", "# Plan\n\nOne file.\n");
+    let page = browser.open(&format!("{}/new", server.url())).await;
+    assert_eq!(page.text("#run-line").await, "aw debate run PLAN.md");
+    page.type_into(field("File of the plan"), "the plan.md").await;
+    page.type_into(field("What to look at"), "Ann's data; $(id)").await;
+    page.type_into(role("combobox", "Opponent"), "nobody-has-this").await;
+    page.wait_for(
+        "the line is composed",
+        "document.getElementById('run-line').textContent.includes('--opponent nobody-has-this')",
+    )
+    .await;
+    let line = page.text("#run-line").await;
+    let ran = server.machine.sh(&format!("{line} --check"));
+    // The program is the only thing that this machine lacks.
+    assert!(ran.out.contains("nobody-has-this"), "{line}: {ran:?}");
+
+    // Drafts survive a change of language.
+    page.type_into(field("Title"), "Kept").await;
+    page.follow(button("VI")).await;
+    assert_eq!(page.eval("document.querySelector('[name=title]').value").await, "Kept");
+    page.wait_for(
+        "the line is back",
+        "document.getElementById('run-line').textContent.includes('the plan.md')",
+    )
+    .await;
+    page.follow(button("EN")).await;
+    page.type_into(field("Motion"), "We keep one.").await;
+    page.follow(button("Open the debate")).await;
+    page.reads("The debate is open.").await;
+    page.goto(&format!("{}/new", server.url())).await;
+    assert_eq!(page.value(field("Title")).await, "", "the draft went with the debate");
+}
+
+#[tokio::test]
 async fn a_refused_debate_says_why_and_keeps_the_text() {
     let Some((server, browser)) = CliServer::start().await else { return };
     let page = browser.open(&format!("{}/new", server.url())).await;
@@ -57,6 +93,11 @@ async fn a_refused_debate_says_why_and_keeps_the_text() {
     page.follow(button("Open the debate")).await;
     page.see(role("alert", "")).await;
     page.reads("Not sent:").await;
+    assert_eq!(
+        page.eval("document.activeElement.name").await,
+        "content",
+        "the focus is on the wrong field"
+    );
     assert_eq!(page.value(field("Title")).await, "No motion");
     assert_eq!(server.machine.get("/debates")["total"], 0);
     page.type_into(field("Motion"), "Here it is.").await;

@@ -1,12 +1,20 @@
 // Every page: follows the feed, updates times, copies, and sends a form once.
 import * as feed from "./feed.js";
+import { isLost, isReached } from "./socket.js";
 
 document.documentElement.classList.add("script");
 
-// A form is sent once. Its button is disabled until the answer arrives.
-document.addEventListener("submit", (event) => {
+// A form is sent once. Its button is disabled until the answer arrives. Without a connection it is not
+// sent: the browser would replace the page by an error.
+document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-once]");
   if (!form || event.defaultPrevented) return;
+  if (isLost()) {
+    const { submitter } = event;
+    event.preventDefault();
+    if (await isReached()) form.requestSubmit(submitter);
+    return;
+  }
   if (form.dataset.sent) { event.preventDefault(); return; }
   form.dataset.sent = "1";
   event.submitter?.setAttribute("aria-disabled", "true");
@@ -43,6 +51,17 @@ document.addEventListener("click", async (event) => {
   }
 });
 
+// What was typed for a new debate is sent.
+if (new URLSearchParams(location.search).has("new")) {
+  for (const key of Object.keys(localStorage)) if (key.startsWith("aw:new:")) localStorage.removeItem(key);
+}
+
+// A time shows its moment in the reader's own time zone.
+document.addEventListener("mouseover", ({ target }) => {
+  const time = target.closest?.("time[datetime]");
+  if (time) time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "full", timeStyle: "long" });
+});
+
 // Updates relative times.
 const ago = document.body.dataset.ago.split("|");
 const units = [86400, 3600, 60, 1];
@@ -60,5 +79,7 @@ setInterval(() => {
 
 const page = document.body.dataset.page;
 if (page === "list") (await import("./list.js")).start();
+if (page === "new") (await import("./new.js")).start();
+if (page === "document") (await import("./changes.js")).start();
 if (page === "debate") (await import("./debate.js")).start();
 if (document.body.dataset.known) feed.start();

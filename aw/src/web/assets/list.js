@@ -1,9 +1,11 @@
-// The list: searches while a person types, and reloads itself when something changes.
+// The list: searches while a person types, reloads itself when something changes, marks what is
+// unread, and is one Tab stop for each group, with arrows inside.
 import { onChange } from "./feed.js";
 import { get } from "./socket.js";
 
 const form = document.getElementById("filters");
 const list = document.getElementById("list");
+let shown = list.innerHTML.trim();
 let asked = 0;
 let timer = 0;
 
@@ -11,6 +13,34 @@ function query() {
   const fields = new URLSearchParams(new FormData(form));
   for (const [name, value] of [...fields]) if (value === "") fields.delete(name);
   return fields;
+}
+
+// How many arguments of a debate came after the last one that was on the screen.
+function unread(row) {
+  const seen = Number(localStorage.getItem(`aw-seen:${row.dataset.id}`));
+  const count = Number(row.dataset.last) - seen;
+  const mark = row.querySelector(".unread");
+  const { many, one } = list.dataset;
+  mark.hidden = count <= 0;
+  mark.textContent = seen === 0 ? list.dataset.new : count === 1 ? one : many.replace("{}", count);
+}
+
+function links(row) {
+  return [...row.querySelectorAll("a")];
+}
+
+// One link of each group can be reached by Tab.
+function rove() {
+  for (const group of list.querySelectorAll(".rows")) {
+    const all = links(group);
+    const current = all.find((link) => link === document.activeElement) ?? all[0];
+    for (const link of all) link.tabIndex = link === current ? 0 : -1;
+  }
+}
+
+function dress() {
+  for (const row of list.querySelectorAll(".row[data-last]")) unread(row);
+  rove();
 }
 
 async function refresh(address) {
@@ -23,10 +53,15 @@ async function refresh(address) {
     const fresh = document.createElement("template");
     fresh.innerHTML = html;
     // An unchanged list stays, with the pointer on it.
-    if (fresh.innerHTML.trim() === list.innerHTML.trim()) return;
-    const focused = list.contains(document.activeElement) ? document.activeElement.closest("li")?.id : null;
+    if (fresh.innerHTML.trim() === shown) return;
+    shown = fresh.innerHTML.trim();
+    const active = list.contains(document.activeElement) ? document.activeElement : null;
+    const row = active?.closest("li");
+    const at = row ? links(row).indexOf(active) : 0;
     list.replaceChildren(fresh.content);
-    if (focused) document.getElementById(focused)?.querySelector("a")?.focus({ preventScroll: true });
+    const same = row && document.getElementById(row.id);
+    if (same) (links(same)[at] ?? links(same)[0]).focus({ preventScroll: true });
+    dress();
   } catch {
     // The socket reports the lost connection and refreshes the list afterwards.
   }
@@ -41,9 +76,53 @@ function search() {
   }, 120);
 }
 
+function move(by) {
+  const rows = [...list.querySelectorAll(".row")];
+  const at = rows.indexOf(document.activeElement.closest(".row"));
+  const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))];
+  links(next ?? list)[0]?.focus();
+  return Boolean(next);
+}
+
+function within(by) {
+  const row = document.activeElement.closest(".row");
+  if (!row) return false;
+  const all = links(row);
+  all[all.indexOf(document.activeElement) + by]?.focus();
+  return true;
+}
+
+const keys = {
+  "/": () => { form.elements.q.focus(); form.elements.q.select(); return true; },
+  ".": () => { const first = list.querySelector(".needed .row a"); first?.click(); return Boolean(first); },
+  j: () => move(1),
+  k: () => move(-1),
+  ArrowDown: () => list.contains(document.activeElement) && move(1),
+  ArrowUp: () => list.contains(document.activeElement) && move(-1),
+  ArrowRight: () => within(1),
+  ArrowLeft: () => within(-1),
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.target.matches?.("input, select, textarea")) {
+    if (event.key === "ArrowDown" && event.target.name === "q" && move(0)) event.preventDefault();
+    return;
+  }
+  // The same switch as on the page of a debate.
+  if (event.key.length === 1 && localStorage.getItem("aw-keys-off")) return;
+  if (keys[event.key]?.()) event.preventDefault();
+}
+
 export function start() {
   form.addEventListener("input", search);
   form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
+  document.addEventListener("keydown", pressed);
+  list.addEventListener("focusin", rove);
+  // A debate may have been read on another tab.
+  addEventListener("storage", dress);
+  addEventListener("pageshow", dress);
+  dress();
   let soon = 0;
   onChange(() => {
     clearTimeout(soon);

@@ -45,6 +45,25 @@ function show() {
   }
 }
 
+// Whether the server cannot be reached, as far as the page knows.
+export function isLost() {
+  return lost.size > 0 || !navigator.onLine;
+}
+
+// Asks the server. After this the page no longer counts as lost if it answers.
+export async function isReached() {
+  bar?.classList.remove("back");
+  if (bar) bar.textContent = bar.dataset.lost;
+  try {
+    await fetch("/needed");
+  } catch {
+    return false;
+  }
+  lost.clear();
+  show();
+  return navigator.onLine;
+}
+
 // Retries, because a request just after reconnecting may use a dead connection.
 export async function get(address, headers) {
   for (let pause = 200; ; pause *= 3) {

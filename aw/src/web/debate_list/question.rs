@@ -1,0 +1,79 @@
+//! What a debate in the list asks its arbitrator: the question and the options.
+
+use aw_core::Kind;
+use aw_record::DebateListed;
+
+use super::super::options;
+use crate::policy::Command;
+use crate::render::i18n::Phrases;
+use crate::server::Access;
+
+/// How many characters of a question and of an option are shown.
+const QUESTION: usize = 220;
+const OPTION: usize = 120;
+
+/// How many options are shown. The dock has all of them.
+const OPTIONS: usize = 4;
+
+/// The question of a debate, as a row shows it.
+pub(super) struct RowQuestion {
+    pub(super) words: String,
+    /// The address of the dock.
+    pub(super) href: String,
+    pub(super) options: Vec<RowOption>,
+}
+
+/// An option. Its link opens the dock with this choice.
+pub(super) struct RowOption {
+    pub(super) label: String,
+    pub(super) words: String,
+    pub(super) href: String,
+}
+
+impl RowQuestion {
+    /// The question of a debate that waits for a ruling; none if it was answered meanwhile.
+    pub(super) async fn of(
+        access: &Access,
+        t: &'static Phrases,
+        listed: &DebateListed,
+    ) -> Option<Self> {
+        let id = listed.debate.id;
+        let pending = listed.debate.debate.standing.pending()?;
+        let debate = access.debate(Command::DebateGetContext, id).ok()?;
+        let mut asks = debate.stretch(pending.0 - 1, 1).await.ok()?.arguments;
+        let asks = asks.pop().filter(|argument| argument.seq == pending)?;
+        let text = asks.content.as_str();
+        let (words, choices) = match asks.event.kind() {
+            Kind::Appeal => (question(text), options::choices(text)),
+            kind => (t.rule_on(kind).to_owned(), Vec::new()),
+        };
+        let choices = choices.into_iter().zip(1..).filter(|(choice, _)| !choice.is_free);
+        let option = |(choice, number): (options::Choice, usize)| RowOption {
+            label: choice.label(),
+            words: shortened(&choice.words, OPTION),
+            href: format!("/debate/{id}?choose={number}#dock"),
+        };
+        Some(RowQuestion {
+            words: shortened(&words, QUESTION),
+            href: format!("/debate/{id}#dock"),
+            options: choices.take(OPTIONS).map(option).collect(),
+        })
+    }
+}
+
+/// The question that an APPEAL asks: the first line of its context, or of its text.
+fn question(appeal: &str) -> String {
+    let text = options::sections(appeal).context.unwrap_or(appeal);
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
+    line.trim_start_matches(['>', '-', ' ']).replace(['*', '`'], "")
+}
+
+/// The text in one line, cut after so many characters.
+fn shortened(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
