@@ -95,7 +95,8 @@ phrases! {
     one_debate_only: "Your seat is for one debate only.", "Seat của bạn chỉ dành cho một debate.";
     active: "Active", "Đang diễn ra";
     closed_group: "Closed", "Đã đóng";
-    search: "Search titles", "Tìm theo tiêu đề";
+    search: "Search titles, arguments, documents, ids and authors", "Tìm tiêu đề, argument, tài liệu, id và tác giả";
+    found_in_texts: "In arguments and documents", "Trong argument và tài liệu";
     state: "State", "Trạng thái";
     outcome_label: "Outcome", "Kết quả";
     project: "Project", "Dự án";
@@ -411,7 +412,6 @@ phrases! {
     left_out: "{} more rows are not shown. Use aw docs diff.", "{} dòng nữa không được hiện. Dùng aw docs diff.";
     changes: "Changes", "Thay đổi";
     read: "Read", "Đọc";
-    raw: "Raw", "Bản gốc";
     contents: "Contents", "Mục lục tài liệu";
     compare_versions: "Compare two versions", "So sánh hai phiên bản";
     one_change: "1 change", "1 thay đổi";

@@ -8,8 +8,10 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+mod found_text;
 mod question;
 
+use self::found_text::FoundText;
 use self::question::RowQuestion;
 use super::assets;
 use super::debate::presence::{RolePresence, roles};
@@ -70,6 +72,8 @@ struct ListPart {
     /// Whether the reader may open a debate.
     opens: bool,
     groups: Vec<Group>,
+    /// Arguments and documents with the words of the search.
+    found: Vec<FoundText>,
     /// The number of all debates, without filters.
     total: u64,
     /// Whether there is a search or filter.
@@ -213,9 +217,15 @@ async fn list(
     let filtered =
         [&asked.q, &asked.state, &asked.kind, &asked.outcome, &asked.project, &asked.before];
     let filtered = filtered.iter().any(|text| !text.trim().is_empty());
-    let is_without_match = filtered && groups.iter().all(|group| group.rows.is_empty());
+    let found = match asked.before.is_empty() && !asked.q.trim().is_empty() {
+        true => FoundText::all(access, request.phrases, &asked.q).await?,
+        false => Vec::new(),
+    };
+    let is_empty = groups.iter().all(|group| group.rows.is_empty()) && found.is_empty();
+    let is_without_match = filtered && is_empty;
     let (t, rules, opens) = (request.phrases, request.rules(), request.opens());
-    Ok(ListPart { t, rules, opens, groups, total: all.total, filtered, is_without_match })
+    let total = all.total;
+    Ok(ListPart { t, rules, opens, groups, found, total, filtered, is_without_match })
 }
 
 async fn group(

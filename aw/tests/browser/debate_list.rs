@@ -82,6 +82,14 @@ async fn a_debate_that_needs_a_ruling_shows_its_question_and_options_the_longest
     assert!(page.text(&needed).await.contains("Option A"));
     page.reads("Please decide.").await;
 
+    // A search finds words in arguments, and marks them.
+    page.goto(&format!("{}/?q=pleas+decide", server.url())).await;
+    page.see_no(role("region", "In arguments")).await;
+    page.goto(&format!("{}/?q=please+deci", server.url())).await;
+    page.see(link("Second of two").within(role("region", "In arguments"))).await;
+    assert_eq!(page.text(css(".snippet mark").number(0)).await, "Please");
+    page.goto(&server.url()).await;
+
     // One Tab stop for the group, arrows inside, and keys.
     let stops = "document.querySelectorAll('.needed .rows a[tabindex=\"0\"]').length";
     assert_eq!(page.eval(stops).await, 1);

@@ -96,7 +96,6 @@ impl Token<'_> {
     fn weight(&self) -> usize {
         if self.text.starts_with('<') { 1 } else { self.text.trim().len() }
     }
-
 }
 
 /// Tokens with what became of them.

@@ -1,0 +1,64 @@
+//! Arguments and documents in which a search of the list finds its words.
+
+use aw_record::{HitPlace, Search, SearchHit};
+
+use crate::render::i18n::Phrases;
+use crate::render::markdown::plain;
+use crate::server::{Access, Problem};
+
+/// How many texts are shown.
+const SHOWN: u64 = 20;
+
+/// The most characters of a search.
+const MOST_CHARS: usize = 500;
+
+/// A text with the words of the search, as the list shows it.
+pub(super) struct FoundText {
+    pub(super) href: String,
+    /// The title of its debate, or the summary of the document.
+    pub(super) title: String,
+    /// Which argument or version it is.
+    pub(super) place: String,
+    /// A piece of the text as HTML, with the words marked.
+    pub(super) snippet: String,
+}
+
+impl FoundText {
+    /// The texts that have the words. Titles are left out: the list itself has them.
+    pub(super) async fn all(
+        access: &Access,
+        t: &'static Phrases,
+        words: &str,
+    ) -> Result<Vec<Self>, Problem> {
+        let words = words.trim();
+        let is_too_long = words.chars().nth(MOST_CHARS).is_some();
+        if is_too_long || words.contains('\0') || !words.contains(char::is_alphanumeric) {
+            return Ok(Vec::new());
+        }
+        let search = Search { text: words.to_owned(), limit: SHOWN, ..Search::default() };
+        let page = access.search(search).await?;
+        Ok(page.hits.into_iter().filter_map(|hit| FoundText::of(hit, t)).collect())
+    }
+
+    fn of(hit: SearchHit, t: &'static Phrases) -> Option<Self> {
+        let (href, title, place) = match hit.place {
+            HitPlace::Title { .. } => return None,
+            HitPlace::Argument { debate, title, seq, kind, role, .. } => (
+                format!("/debate/{debate}#a-{seq}"),
+                title.as_str().to_owned(),
+                format!("{} {kind} #{seq}", t.role(role)),
+            ),
+            HitPlace::Document { id, version, summary } => (
+                format!("/doc/{id}?version={version}"),
+                summary.as_str().to_owned(),
+                format!("{} v{version}", t.document),
+            ),
+        };
+        let part = |part: aw_record::SnippetPart| match part.is_match {
+            true => format!("<mark>{}</mark>", plain(&part.text)),
+            false => plain(&part.text),
+        };
+        let snippet = hit.snippet.into_iter().map(part).collect();
+        Some(FoundText { href, title, place, snippet })
+    }
+}
