@@ -16,7 +16,7 @@ use crate::samples::Samples;
 pub async fn measure(bench: &Bench, figures: &mut Figures) {
     let window = bench.seconds(1.0, 3.0);
     let mut curves = [Vec::new(), Vec::new()];
-    for (connections, share) in [(1, 0.5), (8, 0.45), (64, 0.4), (256, 0.35)] {
+    for (connections, share) in [(1, 0.6), (8, 0.45), (64, 0.4), (256, 0.35)] {
         let (mut ours, mut limit, mut batches) =
             (Samples::default(), Samples::default(), Samples::default());
         for _ in 0..bench.times(2, 7) {
