@@ -134,7 +134,7 @@ async fn every_state_that_a_person_causes_is_accessible() {
     let plan = text(&world.post("/documents", body).await.created()["document_id"]);
     let body = json!({"summary": "Two", "content": lines.concat() + "One more\n"});
     world.post(&format!("/documents/{plan}/versions"), body).await.created();
-    page.goto(&format!("{}/doc/{plan}?from=1&to=2", world.url)).await;
+    page.goto(&format!("{}/doc/{plan}?from=1&to=2&view=lines", world.url)).await;
     page.click(role("DisclosureTriangle", "unchanged lines")).await;
     page.reads("Line 30").await;
     is_accessible(&page, "a comparison with its fold open").await;

@@ -62,7 +62,7 @@ impl PlanView {
     fn words(self, t: &'static Phrases) -> &'static str {
         match self {
             PlanView::Changes => t.changes,
-            PlanView::Read => t.read_it,
+            PlanView::Read => t.read,
             PlanView::Raw => t.raw,
         }
     }
