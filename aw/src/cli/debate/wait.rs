@@ -150,7 +150,14 @@ impl Wait {
             verbose: self.shape.verbose,
             ..Wants::default()
         };
-        self.argument_id = self.debate.settle(wants)?;
+        self.argument_id = match self.debate.settle(wants) {
+            Err(problem) if problem.field() == Some("argument_id") => {
+                let without = wait_line(&self.debate.id, &self.role, None, self.next_flags());
+                let problem = problem.with("debate_id", self.debate.id.as_str());
+                return Err(problem.with("next_command", without.into_string()));
+            }
+            settled => settled?,
+        };
         let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let began = Instant::now();
         let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
