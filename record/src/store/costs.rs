@@ -181,7 +181,7 @@ fn no_request_scans() {
         Ok(())
     });
     same_cost("a page of documents", &|db, _| {
-        list::documents(db, None, false, 5, 0, None)?;
+        list::documents(db, None, false, 5, 0, None, None)?;
         Ok(())
     });
     same_cost("a document", &|db, file| {
@@ -290,7 +290,7 @@ fn a_search_longer_than_any_title_reads_nothing() {
         assert_eq!(steps, 0, "{letters} letters");
     }
     let steps = file.cost(|db: &Db<'_>, _: &MeasuredFile| {
-        list::documents(db, Some(&"a".repeat(501)), false, 5, 0, None).map(drop)
+        list::documents(db, Some(&"a".repeat(501)), false, 5, 0, None, None).map(drop)
     });
     assert_eq!(steps, 0);
 }
