@@ -695,6 +695,22 @@ impl Engine {
         }
     }
 
+    /// The newest argument of a debate that the holder of a token has seen; 0 for none.
+    pub async fn seen(&self, debate: DebateId, holder: Hash) -> Result<u64, Failure> {
+        self.store.seen(debate, holder).await
+    }
+
+    /// Notes that the holder of a token has seen the arguments up to this one. The mark never goes back
+    /// and never beyond the newest argument. Returns the mark.
+    pub async fn note_seen(
+        &self,
+        debate: DebateId,
+        holder: Hash,
+        seq: u64,
+    ) -> Result<u64, Failure> {
+        self.noted(self.store.note_seen(debate, holder, seq).await)
+    }
+
     /// Verifies a debate from its MOTION to its newest argument.
     pub async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
         self.store.verify(debate).await

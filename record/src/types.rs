@@ -500,6 +500,8 @@ pub struct Filter {
     pub archived: bool,
     /// Only this one.
     pub only: Option<DebateId>,
+    /// The SHA-256 of the token of the reader, to show what the reader has seen.
+    pub reader: Option<Hash>,
     /// The size of the page.
     pub limit: u64,
     /// How many to skip.
@@ -537,6 +539,8 @@ pub struct DebateListed {
     pub origin: Option<Box<DebateOrigin>>,
     /// When it was archived.
     pub archived_at: Option<Time>,
+    /// The newest argument that the reader of the list has seen, 0 for none, if the list has a reader.
+    pub seen: Option<u64>,
 }
 
 /// A project with debates.

@@ -15,6 +15,7 @@ mod reads;
 mod schema_guards;
 mod search;
 mod seats;
+mod seen;
 mod servers;
 mod tls;
 mod transfer;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::world;
 
 /// Every released migration.
-pub(crate) const MIGRATIONS: [&str; 9] = [
+pub(crate) const MIGRATIONS: [&str; 10] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
@@ -20,6 +20,7 @@ pub(crate) const MIGRATIONS: [&str; 9] = [
     include_str!("../src/store/migrations/0007_points.sql"),
     include_str!("../src/store/migrations/0008_names.sql"),
     include_str!("../src/store/migrations/0009_search.sql"),
+    include_str!("../src/store/migrations/0010_seen.sql"),
 ];
 
 /// Copies a record into a file with an earlier schema.

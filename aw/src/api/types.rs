@@ -208,6 +208,23 @@ pub struct SetPresence {
     pub label: Option<String>,
 }
 
+/// `PUT /debates/{id}/seen`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SetSeen {
+    /// The newest argument that the caller has seen. A smaller number than before changes nothing, and a
+    /// greater one than the newest counts as the newest.
+    pub seq: u64,
+}
+
+/// What the caller has seen of a debate.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SeenSet {
+    /// The newest argument seen, 0 for none; null for a caller without a token, whose marks the server
+    /// does not keep.
+    #[schema(required = true)]
+    pub seen: Option<u64>,
+}
+
 /// The presence in a debate after a change of it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct PresenceSet {
@@ -548,6 +565,9 @@ pub struct DebateListed {
     /// How many of its points block completion; absent in a debate without points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking: Option<u64>,
+    /// The newest argument that the caller has seen, 0 for none; absent for a caller without a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
 }
 
 /// A debate with its arguments.
@@ -571,6 +591,9 @@ pub struct DebateContext {
     pub available_actions: AvailableActions,
     /// Who is there.
     pub presence: Presence,
+    /// The newest argument that the caller has seen, 0 for none; absent for a caller without a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<u64>,
     /// The points as they are now.
     #[serde(flatten)]
     pub points: Points,

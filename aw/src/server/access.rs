@@ -158,7 +158,8 @@ impl Access {
     /// A page of the debates that the caller may see.
     pub(crate) async fn list(&self, filter: Filter) -> Result<DebateList, Problem> {
         self.caller.may_use(Command::DebateList)?;
-        Ok(self.engine().list(&Filter { only: self.caller.bound_to(), ..filter }).await?)
+        let (only, reader) = (self.caller.bound_to(), self.caller.holder());
+        Ok(self.engine().list(&Filter { only, reader, ..filter }).await?)
     }
 
     /// The projects of the debates that the caller may see.
@@ -221,6 +222,33 @@ impl Access {
         self.caller.may_use(Command::DebateArchive)?;
         self.caller.may_see(debate)?;
         Ok(self.engine().archive(debate, archived).await?)
+    }
+
+    /// The newest argument of a debate that the caller has seen. `None` for a caller without a token:
+    /// the server cannot tell who it is.
+    pub(crate) async fn seen(&self, debate: DebateId) -> Result<Option<u64>, Problem> {
+        self.caller.may_use(Command::DebateGetContext)?;
+        self.caller.may_see(debate)?;
+        let Some(holder) = self.caller.holder() else { return Ok(None) };
+        Ok(Some(self.engine().seen(debate, holder).await?))
+    }
+
+    /// Notes that the caller has seen the arguments up to this one. Returns the newest argument seen.
+    pub(crate) async fn note_seen(
+        &self,
+        debate: DebateId,
+        seq: u64,
+    ) -> Result<Option<u64>, Problem> {
+        self.caller.may_use(Command::DebateGetContext)?;
+        self.caller.may_see(debate)?;
+        match self.caller.holder() {
+            Some(holder) => Ok(Some(self.engine().note_seen(debate, holder, seq).await?)),
+            None => {
+                // An unknown debate is reported to every caller.
+                self.engine().stretch(debate, 0, 0).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Deletes a debate.

@@ -119,11 +119,11 @@ pub(super) fn context(
     app: &App,
     debate: &OneDebate,
     context: &Context,
-    presence: Presence,
+    (presence, seen): (Presence, Option<u64>),
     first: Seq,
 ) -> Result<Response, Problem> {
     let permit = app.response_budget.take_for_stream(0)?;
-    let whole = Success::new(DebateContext::of(context, presence));
+    let whole = Success::new(DebateContext::of(context, presence, seen));
     let gaps = ["\"arguments\":[", "\"rulings\":[", "\"documents\":["];
     let [head, before_rulings, before_documents, end] = json::around(&whole, &gaps)?;
     let last = context.debate.debate.standing.last;

@@ -24,8 +24,8 @@ use super::points;
 use super::projects;
 use crate::api::types::{
     self as api, Archived, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet,
-    RoleText, RulesOrigin, SetArchived, SetPresence, Stamp, StateText, SubmitClaim,
-    SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
+    RoleText, RulesOrigin, SeenSet, SetArchived, SetPresence, SetSeen, Stamp, StateText,
+    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
 };
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
@@ -273,10 +273,12 @@ pub(super) async fn context(
         .transpose()?;
     let debate = access.debate(Command::DebateGetContext, id)?;
     let context = debate.context(limit).await?;
-    let presence = debate.presence().into();
+    let (presence, seen) = (debate.presence().into(), access.seen(id).await?);
     match context.rest {
-        None => Ok(Json(Success::new(DebateContext::of(&context, presence))).into_response()),
-        Some(first) => debate_stream::context(&access.app, &debate, &context, presence, first),
+        None => Ok(Json(Success::new(DebateContext::of(&context, presence, seen))).into_response()),
+        Some(first) => {
+            debate_stream::context(&access.app, &debate, &context, (presence, seen), first)
+        }
     }
 }
 
@@ -521,6 +523,28 @@ pub(super) async fn set_presence(
     let label = label.map_err(|bad| Problem::text("label", bad))?;
     let presence = access.waiter(role, debate)?.set_working(label).await?.into();
     Ok(Json(Success::new(PresenceSet { presence })))
+}
+
+/// Notes which arguments of a debate the caller has seen. The mark never goes back.
+#[utoipa::path(
+    put,
+    path = "/debates/{id}/seen",
+    operation_id = "set_seen",
+    params(("id" = String, Path, format = Uuid)),
+    request_body = SetSeen,
+    responses(
+        (status = 200, body = Success<SeenSet>),
+        WriteErrors,
+    )
+)]
+pub(super) async fn set_seen(
+    access: Access,
+    Segment(debate): Segment,
+    Body(body): Body<SetSeen>,
+) -> JsonResult<SeenSet> {
+    let debate = input::id("debate_id", &debate)?;
+    let seen = access.note_seen(debate, body.seq).await?;
+    Ok(Json(Success::new(SeenSet { seen })))
 }
 
 /// A parsed poll: the only part of the request that a held wait keeps.

@@ -190,6 +190,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::poll))
         .routes(routes!(debates::wait))
         .routes(routes!(debates::set_presence))
+        .routes(routes!(debates::set_seen))
         .routes(routes!(export::export))
         .routes(routes!(result::result))
         .routes(routes!(projects::list))

@@ -49,6 +49,7 @@ const GROUPS: [LinkGroup; 3] = [
             ("poll", "id", Detail::Parameter("argument_id")),
             ("wait", "id", Detail::Parameter("argument_id")),
             ("set_presence", "id", Detail::Unused),
+            ("set_seen", "id", Detail::Unused),
             ("follow", "debate_id", Detail::Unused),
             ("claim", "id", Detail::BodyField("target_id")),
             ("appeal", "id", Detail::BodyField("target_id")),

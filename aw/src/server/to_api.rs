@@ -294,8 +294,8 @@ impl From<&record::Poll> for Poll {
 }
 
 impl DebateContext {
-    /// A debate with its presence.
-    pub(super) fn of(context: &record::Context, presence: Presence) -> Self {
+    /// A debate with its presence, and with what the caller has seen of it.
+    pub(super) fn of(context: &record::Context, presence: Presence, seen: Option<u64>) -> Self {
         DebateContext {
             debate: (&context.debate).into(),
             motion: (&context.motion).into(),
@@ -306,6 +306,7 @@ impl DebateContext {
             rules_origin: RulesOrigin::of(context.debate.debate_type.as_str(), context.own_rules),
             available_actions: (&context.debate.debate).into(),
             presence,
+            seen,
             points: Points::of(&context.debate.debate, None),
         }
     }
@@ -420,6 +421,7 @@ impl DebateList {
                     last_argument: (&listed.last).into(),
                     presence: presence(listed.debate.id).into(),
                     blocking: blocking(listed),
+                    seen: listed.seen,
                 })
                 .collect(),
             total: list.total,

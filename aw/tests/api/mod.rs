@@ -18,6 +18,7 @@ pub mod raw_http;
 mod records;
 mod result;
 mod search;
+mod seen;
 mod servers;
 mod signing_in;
 pub mod token_server;

@@ -107,11 +107,20 @@ impl Chosen<'_> {
     }
 
     fn page(mut self, db: &Db<'_>, filter: &Filter) -> Result<Vec<DebateListed>, Failure> {
+        let seen = match filter.reader {
+            Some(_) => {
+                "coalesce((
+                     select seen.seq from seen
+                     where seen.holder = ? and seen.debate_key = chosen.key
+                 ), 0)"
+            }
+            None => "cast(null as bigint)",
+        };
         let join = join_in_order(db);
         let sql = format!(
             "select {HEAD}, {LAST}, {NAMES}, (
                  select count(*) from points where points.debate_key = chosen.key and blocks
-             )
+             ), {seen}
              from ({}) as chosen
              {join} debates on debates.key = chosen.key
              {join} arguments on arguments.debate_key = chosen.key and seq = last_seq
@@ -119,6 +128,9 @@ impl Chosen<'_> {
             self.sql,
             order(filter, "chosen.")
         );
+        if let Some(reader) = filter.reader {
+            self.params.insert(0, reader.0.into());
+        }
         self.params.extend([filter.limit.into(), filter.offset.into()]);
         db.all(&sql, &self.params, |row| {
             let listed = || -> Result<DebateListed, Failure> {
@@ -131,6 +143,7 @@ impl Chosen<'_> {
                     slug,
                     origin,
                     archived_at,
+                    seen: row.get(HEAD_COLUMNS + LAST_COLUMNS + NAMES_COLUMNS + 1)?,
                 })
             };
             listed().map_err(|failure| rows::in_debate(row, failure))

@@ -33,6 +33,7 @@ mod restore;
 mod rows;
 mod search;
 mod seats;
+mod seen;
 mod slugs;
 mod transfer;
 mod verify;
@@ -951,6 +952,28 @@ impl Store {
     pub(crate) async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
         let seat = seat.clone();
         self.read(move |db| seats::sees(db, &seat, document)).await
+    }
+
+    /// The newest argument of a debate that the holder of a token has seen; 0 for none.
+    pub(crate) async fn seen(&self, debate: DebateId, holder: Hash) -> Result<u64, Failure> {
+        self.read(move |db| about(debate, seen::get(db, debate, holder))).await
+    }
+
+    /// Notes what the holder of a token has seen. Returns the newest argument seen.
+    pub(crate) async fn note_seen(
+        &self,
+        debate: DebateId,
+        holder: Hash,
+        seq: u64,
+    ) -> Result<u64, Failure> {
+        let known = self.seen(debate, holder).await?;
+        if known >= seq {
+            return Ok(known);
+        }
+        self.write(LockKey::Nothing, unannounced, move |db| {
+            about(debate, seen::note(db, debate, holder, seq))
+        })
+        .await
     }
 
     /// Verifies a debate, in short reads.

@@ -274,7 +274,7 @@ pub(super) fn listed(db: &Db<'_>, debate: DebateId) -> Result<DebateListed, Fail
     let sql = format!("select {NAMES} from debates where key = ?1");
     let names = db.one(&sql, values![known.key], |row| rows::names(row, 0))?;
     let DebateNames { slug, origin, archived_at } = names;
-    Ok(DebateListed { debate: known.head, last, blocking, slug, origin, archived_at })
+    Ok(DebateListed { debate: known.head, last, blocking, slug, origin, archived_at, seen: None })
 }
 
 /// The documents that a debate cites, in the order of citation.

@@ -66,12 +66,16 @@ pub(super) fn of_token(db: &Db<'_>, token: Hash) -> Result<Option<Seat>, Failure
     db.optional(&format!("select {SEAT} where token_hash = ?1"), values![token.0], seat)
 }
 
-/// Revokes a seat's token and deletes its passes.
+/// Revokes a seat's token and deletes its passes and what it has seen.
 pub(super) fn revoke(db: &Db<'_>, id: Uuid, at: Time) -> Result<Seat, Failure> {
     let sql = "update seats set revoked_at = ?2 where id = ?1 and revoked_at is null";
     db.run(sql, values![id, at.0])?;
-    let sql = "delete from passes where holder = (select token_hash from seats where id = ?1)";
-    db.run(sql, values![id])?;
+    for table in ["passes", "seen"] {
+        let sql = format!(
+            "delete from {table} where holder = (select token_hash from seats where id = ?1)"
+        );
+        db.run(&sql, values![id])?;
+    }
     get(db, id)
 }
 

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0003_points.sql"),
     include_str!("../migrations/postgres/0004_names.sql"),
     include_str!("../migrations/postgres/0005_search.sql"),
+    include_str!("../migrations/postgres/0006_seen.sql"),
 ];
 
 /// The schema that added slugs: older debates get theirs in the same transaction.

@@ -293,6 +293,14 @@ const POINT_QUOTES: Table = Table {
     order: "debate_key, seq, turn, ordinal",
 };
 
+const SEEN: Table = Table {
+    name: "seen",
+    columns: &[("debate_key", Debate), ("holder", Hash), ("seq", Number)],
+    key: "debate_key",
+    only: "true",
+    order: "debate_key, holder",
+};
+
 const fn seals(only: &'static str, columns: &'static [(&'static str, ColumnKind)]) -> Table {
     Table { name: "seals", columns, key: "key", only, order: "key, number" }
 }
@@ -325,4 +333,5 @@ pub(super) const FAMILIES: &[Family] = &[
     Family { tables: &[POINTS], weight: "1" },
     Family { tables: &[POINT_DOCUMENTS], weight: "1" },
     Family { tables: &[POINT_TURNS, POINT_QUOTES], weight: "1" },
+    Family { tables: &[SEEN], weight: "1" },
 ];
