@@ -28,17 +28,21 @@ enum Operation {
     List,
     SearchWord,
     SearchId,
+    SearchTexts,
+    SearchTextsId,
     KeepDocument,
 }
 
-const EVERYTHING: [(&str, Operation); 8] = [
+const EVERYTHING: [(&str, Operation); 10] = [
     ("opening a debate", Operation::Open),
     ("a submit", Operation::Submit),
     ("a poll", Operation::Poll),
     ("get-context of 10", Operation::Context),
     ("a page of the list", Operation::List),
-    ("a search for a rare word", Operation::SearchWord),
-    ("a search for a piece of an id", Operation::SearchId),
+    ("a search of the list for a rare word", Operation::SearchWord),
+    ("a search of the list for a piece of an id", Operation::SearchId),
+    ("a search of all texts for a rare word", Operation::SearchTexts),
+    ("a search of all texts for a piece of an id", Operation::SearchTextsId),
     ("keeping a document", Operation::KeepDocument),
 ];
 
@@ -51,6 +55,14 @@ impl SizedServer {
             // A full page of debates, and more than ten arguments in one.
             LoadDebate::open(&mut caller).await;
             debate.goes_on(&mut caller).await;
+        }
+        // A file that was just written is indexed first.
+        loop {
+            let found = caller.ask(&get("/search?q=cost&limit=1")).await;
+            let found: serde_json::Value = serde_json::from_slice(found).unwrap();
+            if found["data"]["is_complete"] == true {
+                break;
+            }
         }
         SizedServer { arguments, _server: server, caller, debate }
     }
@@ -72,6 +84,8 @@ impl SizedServer {
             Operation::List => get("/debates"),
             Operation::SearchWord => get("/debates?q=cost"),
             Operation::SearchId => get(&format!("/debates?q={}", &self.debate.id[..13])),
+            Operation::SearchTexts => get("/search?q=cost"),
+            Operation::SearchTextsId => get(&format!("/search?q={}", &self.debate.id[..13])),
             Operation::KeepDocument => post(
                 "/documents",
                 &format!(
