@@ -265,7 +265,11 @@ fn count(data: &mut Value, running: &Running, verbose: bool) {
         ));
         data["bytes"] = json!(size_of_file + size(log).unwrap_or(0));
     }
-    // A server that is ill or wants another token is described all the same.
+    // A server that hangs would hold this command for as long as its time allows.
+    if data["health"] != "ok" {
+        return;
+    }
+    // A server that wants another token is described all the same.
     let Ok(session) = Session::open(verbose) else { return };
     let total = |filter: DebateFilter<'_>| {
         session.call(&client::debates(&filter)).ok().map(|list| list.data.total)

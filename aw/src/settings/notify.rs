@@ -159,7 +159,7 @@ mod tests {
             ("https://user:secret@example.org", "it has a user or a password"),
             ("http://127.0.0.1@example.org", "it has a user or a password"),
             ("https:///path", "it is no URL"),
-            ("example.org", "it is no URL"),
+            ("example.net", "it is no URL"),
             ("https://exa mple.org", "it is no URL"),
         ] {
             let why = settled(&format!("webhook = '{bad}'")).unwrap_err();

@@ -191,7 +191,7 @@ async fn an_upload_takes_its_share_of_memory_as_it_arrives() {
 async fn versions_with_long_metadata_are_listed_in_pages() {
     let world = World::start().await;
     let beside = json!({"note": "x".repeat(60_000)});
-    let version = |number: usize| json!({"summary": format!("v{number}"), "content": "c", "metadata": beside});
+    let version = |number: usize| json!({"summary": format!("v{number}"), "content": number.to_string(), "metadata": beside});
     let kept = world.post("/documents", version(1)).await.created();
     let path = format!("/documents/{}/versions", text(&kept["document_id"]));
     for number in 2..=9 {

@@ -31,6 +31,7 @@ async fn a_write_answers_with_the_whole_debate_and_argument() {
                 "id": debate, "title": "Một tệp SQLite?", "debate_type": "coding_plan_debate",
                 "state": "AWAITING_OPPONENT", "resolution_policy": "arbitrator",
                 "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+                "slug": "mot-tep-sqlite",
             },
             "argument": {
                 "id": motion, "debate_id": debate, "parent_id": null, "type": "MOTION",

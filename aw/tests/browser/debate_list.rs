@@ -91,8 +91,8 @@ async fn a_debate_that_needs_a_ruling_shows_its_question_and_options_the_longest
     page.goto(&server.url()).await;
 
     // One Tab stop for the group, arrows inside, and keys.
-    let stops = "document.querySelectorAll('.needed .rows a[tabindex=\"0\"]').length";
-    assert_eq!(page.eval(stops).await, 1);
+    let stops = "document.querySelectorAll('.needed .rows a[tabindex=\"0\"]').length === 1";
+    page.wait_for("the group is one Tab stop", stops).await;
     page.press("/").await;
     assert_eq!(page.eval("document.activeElement.name").await, "q");
     page.press("ArrowDown").await;
@@ -214,13 +214,14 @@ async fn debates_are_searched_filtered_and_paged() {
     }
     let page = browser.open(&world.url).await;
     page.eval("window.here = 1").await;
-    let rows = css("#list li");
+    let rows = css("#list li[data-id]");
     assert_eq!(page.count(&rows).await, 30 + 7, "a page of the active, all the closed");
 
     page.click(role("searchbox", "Search titles")).await;
     page.type_keys("sqlite").await;
-    page.wait_for("one is found", "document.querySelectorAll('#list li').length === 1").await;
-    page.see(link("Plan 07 SQLite")).await;
+    page.wait_for("one is found", "document.querySelectorAll('#list li[data-id]').length === 1")
+        .await;
+    page.see(link("Plan 07 SQLite").number(0)).await;
     assert!(page.url().await.ends_with("?q=sqlite"), "the address has the search");
     page.reload().await;
     assert_eq!(page.value(role("searchbox", "Search titles")).await, "sqlite");

@@ -38,7 +38,8 @@ async fn links_texts_and_transcripts_are_copied_and_exported() {
     for (name, end) in [("Markdown", "md"), ("HTML", "html"), ("JSON", "json")] {
         page.click(link(name).within(css("footer"))).await;
         let file = folder.path().join(format!("debate-{}.{end}", debate.id));
-        eventually("it is downloaded", async || file.exists()).await;
+        eventually("it is downloaded", async || fs::metadata(&file).is_ok_and(|it| it.len() > 0))
+            .await;
     }
     let file = |end: &str| folder.path().join(format!("debate-{}.{end}", debate.id));
     let markdown = fs::read_to_string(file("md")).unwrap();

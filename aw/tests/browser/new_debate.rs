@@ -42,7 +42,8 @@ async fn two_agents_join_a_new_debate_by_their_lines() {
     page.reads("waiting for the proposer").await;
 
     // The document and the chosen policy are stored.
-    page.follow(css("#a-1 a[href^='/doc/']")).await;
+    page.click(css("#a-1 a[href^='/doc/']")).await;
+    page.see(css("#plan")).await;
     page.reads("One file, one writer.").await;
     let debate = server.machine.get(&format!("/debates/{id}"));
     assert_eq!(debate["debate"]["resolution_policy"], "arbitrator");
@@ -71,7 +72,8 @@ async fn the_line_of_a_run_is_composed_and_works_as_it_is() {
     // Drafts survive a change of language.
     page.type_into(field("Title"), "Kept").await;
     page.follow(button("VI")).await;
-    assert_eq!(page.eval("document.querySelector('[name=title]').value").await, "Kept");
+    let is_kept = "document.querySelector('[name=title]').value === 'Kept'";
+    page.wait_for("the draft is back", is_kept).await;
     page.wait_for(
         "the line is back",
         "document.getElementById('run-line').textContent.includes('the plan.md')",

@@ -20,7 +20,8 @@ async fn a_closed_debate_shows_its_report_first_in_both_languages() {
     // It appears without a reload.
     debate.rule(json!({"content": LEFT_OPEN, "close": true})).await.created();
     page.reads("Closed by ruling on 1 January 2026 with P4 left open.").await;
-    let tabs = "[...document.querySelectorAll('.tabs a')].map(one => one.innerText).join(' ')";
+    let tabs =
+        "[...document.querySelectorAll('.top-region .tabs a')].map(one => one.innerText).join(' ')";
     assert_eq!(page.eval(tabs).await, "Report Arguments");
     let report = page.text(role("region", "Report")).await;
     for part in [
@@ -35,7 +36,7 @@ async fn a_closed_debate_shows_its_report_first_in_both_languages() {
     ] {
         assert!(report.contains(part), "{part}: {report}");
     }
-    page.click(link("Arguments").within(css(".tabs"))).await;
+    page.click(link("Arguments").within(css(".top-region .tabs"))).await;
     assert!(page.url().await.ends_with("#record"), "{}", page.url().await);
     for (format, words) in
         [("markdown", "# Charge retries"), ("madr", "status: proposed"), ("json", "left_open")]

@@ -299,7 +299,7 @@ async fn a_debate_over_the_limit_is_refused_and_retries_still_work() {
 async fn a_document_over_the_limit_is_refused_and_retries_still_work() {
     let world = World::with(Guard::default(), Limits { documents: 1, ..Limits::default() }).await;
     let new =
-        |summary: &str| json!({"summary": summary, "content": "c", "client_request_id": new_id()});
+        |words: &str| json!({"summary": words, "content": words, "client_request_id": new_id()});
     let (first, second) = (new("First"), new("Second"));
     let kept = world.post("/documents", first.clone()).await.created();
     let before = world.written();

@@ -90,7 +90,7 @@ fn an_older_debate_is_found_by_its_older_id() {
     let verified = machine.aw(&["debate", "verify", "--debate-id", "my-debate-1"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
     let unknown = machine.aw(&["debate", "get-context", "--debate-id", "my-debate-2"]);
-    unknown.refused("INVALID_INPUT", 4);
+    unknown.refused("DEBATE_NOT_FOUND", 2);
     let invite = ["debate", "invite", "--debate-id", "my-debate-1", "--role", "opponent"];
     assert_eq!(machine.aw(&invite).code, Some(0));
 }

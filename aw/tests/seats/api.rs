@@ -31,6 +31,9 @@ pub const GRID: &str = "
     GET    /projects                                        ???? ++ +++ +++ +++ +++
     GET    /resolve                                         ???? ++ +++ +++ +++ +++
     GET    /resolve                 of this                 ???? ++ ++0 ++0 ++0 ++0
+    GET    /search                                          ???? ++ +++ +++ +++ +++
+    PUT    /debates/{id}/seen                               ???? ++ ++- ++- ++- ++-
+    PUT    /debates/{id}/seen       that is none            ???? 00 0-- 0-- 0-- 0--
     PUT    /debates/{id}/archive                            ???? ++ --- --- --- ---
     PUT    /debates/{id}/archive    that is none            ???? 00 --- --- --- ---
 
@@ -153,6 +156,9 @@ pub fn path(scene: &Scene<'_>, row: &Row) -> String {
         let role = row.note.strip_prefix("as ").unwrap_or("proposer");
         path += &format!("?role={role}&wait=0");
     }
+    if path == "/search" {
+        path += "?q=plan";
+    }
     if path == "/resolve" && row.note == "of this" {
         path += &format!("?debate={}&argument=1", &debate[..8]);
     }
@@ -182,6 +188,7 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
         "tokens" if row.note.is_empty() => json!({"role": "observer"}),
         "tokens" => json!({"role": role}),
         "archive" => json!({"archived": true}),
+        "seen" => json!({"seq": 1}),
         "links" => json!({"to": format!("/debate/{}", scene.here)}),
         other => panic!("what does {other} want?"),
     }

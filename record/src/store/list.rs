@@ -498,11 +498,6 @@ mod tests {
         let (_folder, db) = with(7);
         // Two of them at the same time.
         db.execute("update debates set updated_at = 3 where updated_at = 4", []).unwrap();
-        db.execute_batch(
-            "insert into arguments (id, debate_key, seq, client_request_id, type, role, created_at, content, hash)
-             select randomblob(16), key, 1, randomblob(16), 'MOTION', 'proposer', 1, 'x', randomblob(32) from debates",
-        )
-        .unwrap();
         let page = |before, longest_first| {
             let filter = Filter { before, longest_first, limit: 3, ..Filter::default() };
             debates(&Db::Sqlite(&db), &filter).unwrap().debates
