@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use aw::kit::edit::{Edit, Edited, without_edits};
 use aw::kit::host::{
-    CODEX_DEADLINE, CODEX_TOOLS, Host, HostPaths, InstallScope, OPENCODE_TOOLS, TOOLS, edits_of,
+    CODEX_DEADLINE, CODEX_TOOLS, Host, HostPaths, InstallScope, OPENCODE_TOOLS, TOOLS, ToolEntry,
+    edits_of,
 };
 use aw::kit::json;
 use aw::kit::manifest::LockedManifest;
@@ -220,7 +221,7 @@ pub fn install(data: &[u8]) {
                 .expect("a folder is made");
             fs::write(&path, bytes).expect("a file is written");
             let text = String::from_utf8_lossy(bytes);
-            ours |= edits_of(&path, None).iter().any(|edit| edit.is_in(&text));
+            ours |= edits_of(&path, ToolEntry::default()).iter().any(|edit| edit.is_in(&text));
         }
     }
     let before = snapshot(root);
@@ -229,7 +230,11 @@ pub fn install(data: &[u8]) {
     let installs = || {
         applied(root, |paths, manifest| {
             let owner = Owner { project: scope.project(), lang: "en" };
-            plan::install(&paths.files(&Host::ALL, &scope, VOICE, &|_| None), owner, manifest)
+            plan::install(
+                &paths.files(&Host::ALL, &scope, VOICE, &|_, _| Some(ToolEntry::default())),
+                owner,
+                manifest,
+            )
         })
     };
     if let Err(refused) = installs() {

@@ -5,6 +5,7 @@
 //! prints or reads the record.
 
 pub mod advice;
+pub mod brief;
 pub mod client;
 pub mod error;
 pub mod http;

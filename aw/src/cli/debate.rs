@@ -32,7 +32,7 @@ pub(super) use read::{ContextOutput, TypesOutput};
 pub(super) use run::RunLine;
 use taken_away::{Export, ResultCommand};
 pub(super) use verify::{Walk, in_words};
-pub(super) use wait::WaitOutput;
+pub(super) use wait::{WaitEnd, WaitOutput};
 pub(super) use watch::{WatchedChange, WatchedEvent};
 
 pub(super) const HELP: &str = "\
@@ -299,6 +299,8 @@ struct NextFlags<'a> {
     format: Format,
     /// The number of the wait that follows a wait; none after any other command.
     attempt: Option<u64>,
+    /// Whether the next move waits, too.
+    wait: bool,
 }
 
 impl NextFlags<'_> {
@@ -330,7 +332,8 @@ fn step_line(step: &Step, debate: &str, role: &str, next_flags: NextFlags<'_>) -
     let on = |command: &str| CommandLine::new(command).flag("--debate-id", debate);
     let file = |line: CommandLine, target: ArgumentIdText| {
         let line = line.flag("--target-id", &target.0.to_string());
-        next_flags.apply(line.flag("--file", super::next_command::YOUR_TEXT))
+        let line = line.flag("--file", super::next_command::YOUR_TEXT);
+        next_flags.apply(line.word_if("--wait", next_flags.wait))
     };
     match *step {
         Step::Wait(after) => {

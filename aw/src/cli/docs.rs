@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::debate::Shape;
 use super::human::{self, Paper};
 use super::next_command::{CommandLine, YOUR_TEXT, quoted};
-use super::output::{Answer, CliError, Format, Shown};
+use super::output::{Answer, CliError, Detail, Format, Shown};
 use super::refs;
 use super::session::Session;
 use super::text::TextInput;
@@ -121,6 +121,8 @@ struct NewVersion {
     author: Option<String>,
     #[command(flatten)]
     text: TextInput,
+    #[command(flatten)]
+    detail: Detail,
 }
 
 #[derive(Debug, clap::Args)]
@@ -141,6 +143,8 @@ pub(super) struct Get {
     /// Log each step on stderr
     #[arg(long, help_heading = "Output")]
     verbose: bool,
+    #[command(flatten)]
+    detail: Detail,
 }
 
 /// How a document is shown.
@@ -321,7 +325,7 @@ impl NewVersion {
             metadata: Some(self.metadata()?),
             client_request_id: Some(id.clone()),
         };
-        let kept = keep(shape, body, request, done);
+        let kept = keep(shape, self.detail, body, request, done);
         if kept.is_ok() {
             self.text.is_kept();
         }
@@ -351,6 +355,7 @@ impl NewVersion {
 /// Sends a document or a version.
 fn keep(
     shape: Shape,
+    detail: Detail,
     mut body: SubmitDocument,
     request: impl FnOnce(SubmitDocument) -> Request<KeptVersion>,
     done: &str,
@@ -365,7 +370,8 @@ fn keep(
     let output = KeptOutput { kept: kept.json, client_request_id: id.clone() };
     let answer = Answer::new(output, human::fields)
         .message(format!("{done}; cite it as {cite}"))
-        .with("client_request_id", id);
+        .with("client_request_id", id)
+        .detailed(detail);
     Ok(Shown::Answer(session.checked(answer)))
 }
 
@@ -385,7 +391,9 @@ impl Get {
         if self.format == Some(GetFormat::Plain) {
             return Ok(Shown::Raw(document.data.content.into_bytes()));
         }
-        Ok(Shown::Answer(session.checked(Answer::new(document, human::document))))
+        Ok(Shown::Answer(
+            session.checked(Answer::new(document, human::document).detailed(self.detail)),
+        ))
     }
 }
 
@@ -569,7 +577,7 @@ impl Restore {
             client_request_id: Some(Uuid::new_v4().to_string()),
         };
         let add = |body| client::add_version(&self.document_id, body);
-        keep(self.shape, body, add, "Version restored")
+        keep(self.shape, Detail::default(), body, add, "Version restored")
             .map_err(|problem| problem.with("document_id", self.document_id.as_str()))
     }
 }

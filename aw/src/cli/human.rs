@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::debate::{
-    ContextOutput, WaitOutput, WatchedChange, WatchedEvent, WriteOutput, to_agent,
+    ContextOutput, WaitEnd, WaitOutput, WatchedChange, WatchedEvent, WriteOutput, to_agent,
 };
 use super::doctor::{Check, Status};
 use super::output::CliError;
@@ -310,9 +310,9 @@ pub(super) fn written(output: &WriteOutput, paper: &Paper) -> String {
 
 /// The result of a wait.
 pub(super) fn waited(output: &WaitOutput, paper: &Paper) -> String {
-    let news = match output {
-        WaitOutput::News(output) => &output.news,
-        WaitOutput::Timeout(timeout) => {
+    let news = match &output.end {
+        WaitEnd::News(output) => &output.news,
+        WaitEnd::Timeout(timeout) => {
             let mut text = paper.words(&timeout.message);
             if timeout.patience_left_s == Some(0) {
                 let _ = write!(text, "\nTo resume: {}\n", shown(&timeout.retry_command));

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::human::Paper;
 use super::onward::onward;
+use crate::api::brief::brief;
 use crate::api::error::{Code, SERVER};
 use crate::api::http::{Lost, Refused, Trouble};
 use crate::api::types::Flaw;
@@ -62,6 +63,14 @@ fn variable(name: &str) -> Option<String> {
     env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
+// How much of an answer is printed. A doc comment here would become help.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(super) struct Detail {
+    /// Print every field: hashes, times, authors, presence
+    #[arg(long)]
+    full: bool,
+}
+
 /// What a command leads to.
 pub(super) enum Shown {
     /// An answer in the envelope.
@@ -82,6 +91,8 @@ pub(super) struct Answer {
     pub(super) metadata: Map<String, Value>,
     /// How many there are in all, and whether more follow.
     pub(super) total: Option<(u64, bool)>,
+    /// Whether its JSON has only what the next step needs.
+    brief: bool,
 }
 
 /// The data of an answer, as agents and as people read it.
@@ -108,7 +119,12 @@ impl<T: Serialize> Data for Drawn<T> {
 
 impl Answer {
     pub(super) fn new<T: Serialize + 'static>(data: T, draw: fn(&T, &Paper) -> String) -> Self {
-        Answer { data: Box::new(Drawn { data, draw }), metadata: Map::new(), total: None }
+        Answer {
+            data: Box::new(Drawn { data, draw }),
+            metadata: Map::new(),
+            total: None,
+            brief: false,
+        }
     }
 
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -132,6 +148,12 @@ impl Answer {
             None => words,
         };
         self.with("warning", words)
+    }
+
+    /// With every field, or only with what the next step needs.
+    pub(super) fn detailed(mut self, detail: Detail) -> Self {
+        self.brief = !detail.full;
+        self
     }
 
     pub(super) fn of_total(mut self, total: u64, more: bool) -> Self {
@@ -329,7 +351,9 @@ fn json_of(answer: &Answer) -> String {
         content: Value,
     }
     let (total_count, has_more) = answer.total.unzip();
-    let content = json!([{"type": "json", "data": answer.data.json()}]);
+    let data = answer.data.json();
+    let data = if answer.brief { brief(data) } else { data };
+    let content = json!([{"type": "json", "data": data}]);
     let metadata = &answer.metadata;
     written(&json!(Envelope { success: true, metadata, total_count, has_more, content }))
 }

@@ -54,6 +54,11 @@ pub(super) struct Wants<'a> {
 }
 
 impl DebateArg {
+    /// A debate whose id is known.
+    pub(super) fn known(id: &str) -> Self {
+        DebateArg { name: None, id: id.to_owned() }
+    }
+
     /// Makes the id of the debate a whole one, and returns that of the argument. Where no debate is
     /// named, it takes the only open one.
     pub(super) fn settle(&mut self, wants: Wants<'_>) -> Result<Option<String>, CliError> {

@@ -98,6 +98,15 @@ impl Host {
         }
     }
 
+    /// Whether its shell may be kept off the network, so that it needs the tools. To all others the tools are a
+    /// price in each request and nothing else.
+    pub fn needs_tools(self) -> bool {
+        match self {
+            Host::Codex | Host::Cursor => true,
+            Host::Claude | Host::Gemini | Host::Opencode => false,
+        }
+    }
+
     /// The names of its programs; one of them in PATH means that the host is installed.
     pub fn programs(self) -> &'static [&'static str] {
         match self {
@@ -203,7 +212,8 @@ impl HostPaths {
         folder.is_dir() || program(host).is_some()
     }
 
-    /// The files of the kit for these hosts. A file that several hosts read is listed for each.
+    /// The files of the kit for these hosts. A file that several hosts read is listed for each. `tools_of` says
+    /// which hosts get the tools, by the file that lists their MCP servers.
     ///
     /// Claude Code looks for skills in a folder of its own, all other hosts in `.agents`. A skill is
     /// a slash command too; in Gemini CLI only in interactive use.
@@ -212,7 +222,7 @@ impl HostPaths {
         hosts: &[Host],
         scope: &InstallScope,
         voice: Voice<'_>,
-        role_of: &dyn Fn(&Path) -> Option<Role>,
+        tools_of: &dyn Fn(Host, &Path) -> Option<ToolEntry>,
     ) -> Vec<KitFile> {
         let shared = |root: &Path| root.join(".agents").join("skills");
         let mut files = KitFiles { host: Host::Claude, voice, all: Vec::new() };
@@ -250,8 +260,10 @@ impl HostPaths {
                 }
             }
             let settings = self.settings(*host, scope);
-            let edits = edits_of(&settings, role_of(&settings));
-            files.put(settings, Writing::Edits(edits));
+            if let Some(entry) = tools_of(*host, &settings) {
+                let edits = edits_of(&settings, entry);
+                files.put(settings, Writing::Edits(edits));
+            }
         }
         files.all
     }
@@ -290,8 +302,15 @@ fn opencode_settings(folder: &Path) -> PathBuf {
     if commented.exists() && (has(&commented) || !has(&plain)) { commented } else { plain }
 }
 
-/// The edits that the kit makes to this file, for a host that is limited to a role or to none.
-pub fn edits_of(path: &Path, role: Option<Role>) -> Vec<Edit> {
+/// The entry for `aw mcp` in the settings of a host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolEntry {
+    /// The role that the host is limited to, if any.
+    pub role: Option<Role>,
+}
+
+/// The edits that the kit makes to this file.
+pub fn edits_of(path: &Path, ToolEntry { role }: ToolEntry) -> Vec<Edit> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut edits = if name == CODEX_SETTINGS {
         vec![CODEX_DEADLINE, CODEX_TOOLS]

@@ -8,11 +8,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use aw_core::Role;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply::real;
-use super::host::Host;
+use super::host::{Host, ToolEntry};
 use crate::data_dir::{DataDir, private};
 
 const FILE: &str = "agent-kit.json";
@@ -147,9 +146,9 @@ impl Manifest {
         })
     }
 
-    /// The role that the host of these settings is limited to, if any.
-    pub fn role_of(&self, settings: &Path) -> Option<Role> {
-        self.of(settings)?.role()
+    /// The entry for the tools in these settings, if the kit has written one.
+    pub fn tools_in(&self, settings: &Path) -> Option<ToolEntry> {
+        self.of(settings).map(InstalledFile::tool_entry)
     }
 
     /// Adds a file, or replaces what was recorded of it.
@@ -177,9 +176,10 @@ impl Manifest {
 }
 
 impl InstalledFile {
-    /// The role that its host is limited to, if any.
-    pub fn role(&self) -> Option<Role> {
-        self.role.as_deref()?.parse().ok()
+    /// The entry for the tools in it.
+    pub fn tool_entry(&self) -> ToolEntry {
+        let role = self.role.as_deref().and_then(|role| role.parse().ok());
+        ToolEntry { role }
     }
 
     /// The same record with those of our texts that are in the file now, as far as that is certain.

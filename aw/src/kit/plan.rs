@@ -453,7 +453,7 @@ fn removal(
 
 /// The file without our texts.
 fn undone(now: &str, file: &InstalledFile) -> (Fate, Option<String>) {
-    let edits = edits_of(&file.path, file.role());
+    let edits = edits_of(&file.path, file.tool_entry());
     let left = match file.extent {
         // Somebody may have replaced it by a file that has some lines in common with ours.
         Extent::Whole => {

@@ -60,10 +60,8 @@ struct Texts {
     general: ByRole<&'static str>,
     /// How the commands map to the tools of MCP.
     tools: &'static str,
-    /// What to do when a `wait` times out.
-    waiting: &'static str,
-    /// What to do about each error.
-    errors: &'static str,
+    /// How to run commands, and what to do when a `wait` times out.
+    running: &'static str,
     /// The text before the rules of the built-in types.
     rules: &'static str,
     /// The phrases for the origin of rules.
@@ -105,8 +103,7 @@ macro_rules! texts {
                 arbitrator: text!($language, "rules/arbitrator/general.md"),
             },
             tools: text!($language, "parts/tools.md"),
-            waiting: text!($language, "parts/waiting.md"),
-            errors: text!($language, "parts/errors.md"),
+            running: text!($language, "parts/running.md"),
             rules: text!($language, "parts/rules.md"),
             origins: Origins {
                 built_in: text!($language, "parts/origin-built-in.md").trim_ascii(),
@@ -196,7 +193,8 @@ pub struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    /// The command and the rules of a role in one text.
+    /// The command of a role and these rules in one text. Without rules, the command says how to read those of a
+    /// debate.
     pub fn guide(&self, role: Role, rules: &str) -> String {
         self.command(role, rules.trim())
     }
@@ -208,13 +206,13 @@ impl Voice<'_> {
         format!("{}\n\n{}\n", opening.trim(), rules.join("\n\n"))
     }
 
-    /// The same text as a skill.
+    /// The command of a role as a skill.
     pub fn skill(&self, role: Role) -> String {
         format!(
             "---\nname: {}\ndescription: {}\n---\n\n{}",
             skill_name(role),
             self.description(role),
-            self.guide(role, &self.built_in_rules(role)),
+            self.guide(role, ""),
         )
     }
 
@@ -230,28 +228,31 @@ impl Voice<'_> {
 
     fn command(&self, role: Role, rules: &str) -> String {
         let texts = self.language.texts();
+        // Commands of one group follow its name: `aw docs` get, list.
         let commands = |wanted: &dyn Fn(Command) -> bool| {
-            let wanted = Command::ALL.iter().filter(|command| wanted(**command));
-            let typed: Vec<String> = wanted.map(|it| format!("`aw {}`", it.name())).collect();
+            let mut typed: Vec<String> = Vec::new();
+            let mut group = "";
+            for name in Command::ALL.iter().filter(|it| wanted(**it)).map(|it| it.name()) {
+                match name.split_once(' ') {
+                    Some((same, name)) if same == group => typed.push(name.to_owned()),
+                    Some((new, name)) => {
+                        group = new;
+                        typed.push(format!("`aw {new}` {name}"));
+                    }
+                    None => typed.push(format!("`aw {name}`")),
+                }
+            }
             typed.join(", ")
         };
         let persons = |command: Command| command.users() == Users::Person;
-        // A command that never ends is no use to an agent, whoever asks for it, and every agent pays for
-        // each word.
-        let told = |command: Command| {
-            let is_left_out = matches!(command, Command::DebateWatch | Command::DebateArchive);
-            persons(command) && !is_left_out
-        };
         let mut text = texts
             .commands
             .get(role)
             .replace("{{debate_language}}", self.debate_language)
             .replace("{{yours}}", &commands(&|command| command.is_for(role)))
             .replace("{{others}}", &commands(&|it| !it.is_for(role) && !persons(it)))
-            .replace("{{persons}}", &commands(&told))
             .replace("{{tools}}", texts.tools.replace("{{role}}", role.as_str()).trim())
-            .replace("{{waiting}}", texts.waiting.trim())
-            .replace("{{errors}}", texts.errors.trim())
+            .replace("{{running}}", texts.running.trim())
             .replace("{{rules}}", rules);
         text.truncate(text.trim_end().len());
         text.push('\n');

@@ -66,7 +66,7 @@ impl Toolbox {
             replayed,
             client_request_id: id,
         };
-        Ok(ToolAnswer::new(&kept, words))
+        Ok(ToolAnswer::brief(&kept, words))
     }
 
     pub(super) async fn document(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
@@ -81,7 +81,7 @@ impl Toolbox {
         );
         let author = read.author.as_deref().unwrap_or("somebody unnamed");
         let heading = format!("The text, by {author:?}");
-        Ok(ToolAnswer::new(&read, words)
+        Ok(ToolAnswer::brief(&read, words)
             .quoting("Its summary", &read.summary)
             .quoting(&heading, &read.content))
     }

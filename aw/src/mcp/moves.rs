@@ -1,12 +1,12 @@
 //! The tools that write into a debate: one a move.
 
-use aw_core::{Action, Kind, RequestId, Role};
+use aw_core::{Action, Kind, RequestId, Role, State};
 use uuid::Uuid;
 
 use super::Toolbox;
 use super::inputs::{
     DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
-    DebateRuling, DebateSubmit, DocsCreate, Flag,
+    DebateRuling, DebateSubmit, DebateWait, DocsCreate, Flag,
 };
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, statements_in_words, with_titles};
@@ -15,6 +15,7 @@ use super::refusal::ToolRefusal;
 use super::results::{self, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
+use super::waiting::WaitListener;
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
@@ -29,6 +30,20 @@ struct Move<'a> {
     id: WriteId,
     request: Request<Written>,
     done: &'static str,
+    /// The wait that follows in the same call.
+    waiting: Option<Waiting>,
+}
+
+/// A wait in the same call as its move.
+struct Waiting {
+    listener: Option<WaitListener>,
+}
+
+impl Waiting {
+    /// The wait, if the call asks for one.
+    fn of(asked: Option<Flag>, listener: Option<WaitListener>) -> Option<Self> {
+        Flag::is_set(asked).then_some(Waiting { listener })
+    }
 }
 
 /// The id of a write.
@@ -53,7 +68,11 @@ impl WriteId {
 }
 
 impl Toolbox {
-    pub(super) async fn create(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
+    pub(super) async fn create(
+        &self,
+        given: &Arguments,
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateCreate = given.parse()?;
         let points = asked_points(&input)?;
         let debate = input.debate_id.unwrap_or_else(|| Uuid::new_v4().to_string());
@@ -74,6 +93,7 @@ impl Toolbox {
             author: self.author(input.author),
         };
         let opening = Move {
+            waiting: Waiting::of(input.wait, listener),
             seat: ToolSeat { debate: &debate, role },
             target: None,
             id,
@@ -92,7 +112,11 @@ impl Toolbox {
         })
     }
 
-    pub(super) async fn submit(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
+    pub(super) async fn submit(
+        &self,
+        given: &Arguments,
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let role = given.own_role(self.scope)?;
         let input: DebateSubmit = given.parse()?;
         let (debate, target) = (input.debate_id, input.target_id);
@@ -118,23 +142,37 @@ impl Toolbox {
         };
         let request = client::submit(&debate, body);
         let (seat, target) = (ToolSeat { debate: &debate, role }, Some(target.as_str()));
-        self.play(Move { seat, target, id, request, done: "Argument submitted" }).await
+        let waiting = Waiting::of(input.wait, listener);
+        self.play(Move { seat, target, id, request, done: "Argument submitted", waiting }).await
     }
 
-    pub(super) async fn appeal(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
+    pub(super) async fn appeal(
+        &self,
+        given: &Arguments,
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateAppeal = given.parse()?;
-        let DebateAppeal { debate_id, target_id, content, dry_run, author, client_request_id } =
-            input;
+        let DebateAppeal {
+            debate_id,
+            target_id,
+            content,
+            dry_run,
+            wait,
+            author,
+            client_request_id,
+        } = input;
         if Flag::is_set(dry_run) {
             return self.rehearse_request(&debate_id, "appeal", target_id, content, given).await;
         }
         let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
-        self.ask(&debate_id, body, client_request_id, Kind::Appeal).await
+        let waiting = Waiting::of(wait, listener);
+        self.ask(&debate_id, body, client_request_id, Kind::Appeal, waiting).await
     }
 
     pub(super) async fn request_completion(
         &self,
         given: &Arguments,
+        listener: Option<WaitListener>,
     ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRequestCompletion = given.parse()?;
         let DebateRequestCompletion {
@@ -142,6 +180,7 @@ impl Toolbox {
             target_id,
             content,
             dry_run,
+            wait,
             author,
             client_request_id,
         } = input;
@@ -151,7 +190,8 @@ impl Toolbox {
                 .await;
         }
         let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
-        self.ask(&debate_id, body, client_request_id, Kind::Resolution).await
+        let waiting = Waiting::of(wait, listener);
+        self.ask(&debate_id, body, client_request_id, Kind::Resolution, waiting).await
     }
 
     /// Sends a request of the proposer: an APPEAL or a RESOLUTION.
@@ -161,6 +201,7 @@ impl Toolbox {
         mut body: SubmitRequest,
         id: Option<String>,
         kind: Kind,
+        waiting: Option<Waiting>,
     ) -> Result<ToolAnswer, ToolRefusal> {
         let (role, target) = (Role::Proposer, body.target_id.clone());
         let id = WriteId::of(id, || derived_id(debate, role, kind, Some(&target), &body.content));
@@ -171,10 +212,14 @@ impl Toolbox {
             _ => (client::appeal(debate, body), "Appeal submitted"),
         };
         let seat = ToolSeat { debate, role };
-        self.play(Move { seat, target: Some(&target), id, request, done }).await
+        self.play(Move { seat, target: Some(&target), id, request, done, waiting }).await
     }
 
-    pub(super) async fn rule(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
+    pub(super) async fn rule(
+        &self,
+        given: &Arguments,
+        listener: Option<WaitListener>,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateRuling = given.parse()?;
         let (debate, target, role) = (input.debate_id, input.target_id, Role::Arbitrator);
         if Flag::is_set(input.dry_run) {
@@ -200,7 +245,8 @@ impl Toolbox {
         };
         let request = client::rule(&debate, body);
         let (seat, target) = (ToolSeat { debate: &debate, role }, target.as_deref());
-        self.play(Move { seat, target, id, request, done: "Ruling submitted" }).await
+        let waiting = Waiting::of(input.wait, listener);
+        self.play(Move { seat, target, id, request, done: "Ruling submitted", waiting }).await
     }
 
     pub(super) async fn intervene(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {
@@ -214,7 +260,8 @@ impl Toolbox {
         };
         let request = client::intervene(&debate, body);
         let seat = ToolSeat { debate: &debate, role: Role::Arbitrator };
-        self.play(Move { seat, target: None, id, request, done: "Intervention submitted" }).await
+        let (done, waiting) = ("Intervention submitted", None);
+        self.play(Move { seat, target: None, id, request, done, waiting }).await
     }
 
     /// Has an APPEAL or a RESOLUTION judged.
@@ -270,13 +317,13 @@ impl Toolbox {
             points_omitted: points.points_omitted,
             quoted: QUOTED,
         };
-        let answer = ToolAnswer::new(&result, words);
+        let answer = ToolAnswer::brief(&result, words);
         Ok(with_titles(answer, result.points.as_deref()))
     }
 
     async fn play(&self, play: Move<'_>) -> Result<ToolAnswer, ToolRefusal> {
-        let Move { seat, target, id, request, done } = play;
-        let next_wait = NextWait::default();
+        let Move { seat, target, id, request, done, waiting } = play;
+        let next_wait = NextWait { moves_wait: waiting.is_some(), ..NextWait::default() };
         let sent = self.transport.send(&request).await;
         let written = sent.map_err(|refusal| refused(refusal, seat, target, Some(&id)))?;
         let message = said_of_write(&written, done);
@@ -293,6 +340,15 @@ impl Toolbox {
             next_argument_id_to_wait,
             ..
         } = written;
+        let has_news = argument.parked || !missed.is_empty() || head.state == State::Closed.into();
+        if let Some(Waiting { listener }) = waiting.filter(|_| !has_news) {
+            let wait = DebateWait {
+                debate_id: seat.debate.to_owned(),
+                argument_id: Some(next_argument_id_to_wait.0.to_string()),
+                ..DebateWait::default()
+            };
+            return self.wait_for(seat.role, wait, listener, true).await;
+        }
         let action = action.unwrap_or(Action::Wait.into());
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
         let is_fresh_stop =
@@ -347,7 +403,7 @@ impl Toolbox {
             missed: missed.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
-        let answer = ToolAnswer::new(&result, words).quoting_all(&result.missed);
+        let answer = ToolAnswer::brief(&result, words).quoting_all(&result.missed);
         Ok(with_titles(answer, result.points.as_deref()))
     }
 }

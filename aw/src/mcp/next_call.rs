@@ -3,7 +3,6 @@
 use aw_core::Role;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 use super::inputs::{
     DebateAppeal, DebateRequestCompletion, DebateResult, DebateRuling, DebateSubmit, DebateWait,
@@ -13,16 +12,14 @@ use super::tools::Tool;
 use crate::api::advice::{Advice, Step};
 
 /// A call that goes on from here.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct NextCall {
     /// The tool.
     pub(super) tool: &'static str,
     /// Its arguments, ready to be passed on.
-    #[schema(value_type = Object)]
     pub(super) arguments: Map<String, Value>,
     /// Arguments that are missing because only you can write them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
     pub(super) you_write: Vec<String>,
 }
 
@@ -33,6 +30,8 @@ pub(super) struct NextWait {
     /// The number of the wait that follows a wait, so that no two calls in a row are equal: agent
     /// hosts stop an agent that repeats a call. None after any other call.
     pub(super) attempt: Option<Whole>,
+    /// Whether the move that is made next waits, too.
+    pub(super) moves_wait: bool,
 }
 
 /// The role that calls, and the debate that it calls about.
@@ -84,6 +83,7 @@ impl NextCall {
     pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let debate_id = seat.debate.to_owned();
         let (content, author, client_request_id, dry_run) = (String::new(), None, None, None);
+        let wait = next_wait.moves_wait.then_some(Flag(true));
         let call = match step {
             Step::Wait(after) => {
                 let after = after.map(|after| after.0.to_string());
@@ -98,6 +98,7 @@ impl NextCall {
                     target_id,
                     content,
                     dry_run,
+                    wait,
                     author,
                     client_request_id,
                 };
@@ -110,6 +111,7 @@ impl NextCall {
                     target_id,
                     content,
                     dry_run,
+                    wait,
                     author,
                     client_request_id,
                 };
@@ -122,6 +124,7 @@ impl NextCall {
                     target_id,
                     content,
                     dry_run,
+                    wait,
                     author,
                     client_request_id,
                 };
@@ -136,6 +139,7 @@ impl NextCall {
                     content,
                     close,
                     dry_run,
+                    wait,
                     author,
                     client_request_id,
                 };

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::refusal::ToolRefusal;
 use super::results::ToolArgument;
+use crate::api::brief::brief;
 use crate::kit::quoting::{self, harmless};
 
 /// A tool's answer.
@@ -23,7 +24,19 @@ pub(super) struct ToolAnswer {
 impl ToolAnswer {
     /// A result with our own words about it.
     pub(super) fn new(shape: &impl Serialize, words: String) -> Self {
-        ToolAnswer { structured: json!(shape), words, quotes: Vec::new() }
+        Self::of(json!(shape), words)
+    }
+
+    /// A result of which only the fields are kept that the next call needs.
+    pub(super) fn brief(shape: &impl Serialize, words: String) -> Self {
+        Self::of(brief(json!(shape)), words)
+    }
+
+    fn of(mut structured: serde_json::Value, words: String) -> Self {
+        if let Some(fields) = structured.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        ToolAnswer { structured, words, quotes: Vec::new() }
     }
 
     /// Adds the words of another party, under a heading of ours.

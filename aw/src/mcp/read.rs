@@ -145,7 +145,7 @@ impl Toolbox {
                 format!("{} (v{}): {}", document.document_id.0, document.version, document.summary)
             }))
             .collect();
-        let answer = ToolAnswer::new(&context, words)
+        let answer = ToolAnswer::brief(&context, words)
             .quoting("The title, and what the cited documents are called", &titles.join("\n"))
             .quoting_all(std::slice::from_ref(&context.motion))
             .quoting_all(&context.rulings)
@@ -187,7 +187,7 @@ impl Toolbox {
                 let read = DebateGetContext {
                     debate_id: only.debate.id.0.to_string(),
                     role: Some(role.as_str().to_owned()),
-                    limit: Some(Whole(20)),
+                    limit: Some(Whole(4)),
                 };
                 Some(NextCall::new(Tool::DebateGetContext, &read))
             }
@@ -231,7 +231,7 @@ impl Toolbox {
             debates: page.debates,
             quoted: QUOTED,
         };
-        let answer = ToolAnswer::new(&debates, words);
+        let answer = ToolAnswer::brief(&debates, words);
         if titles.is_empty() {
             return Ok(answer);
         }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use aw_core::Role;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::time::{Instant, sleep};
@@ -64,6 +65,17 @@ impl Toolbox {
     ) -> Result<ToolAnswer, ToolRefusal> {
         let role = given.own_role(self.scope)?;
         let input: DebateWait = given.parse()?;
+        self.wait_for(role, input, listener, false).await
+    }
+
+    /// Waits as this role. `moves_wait` says whether the moves that are advised wait, too.
+    pub(super) async fn wait_for(
+        &self,
+        role: Role,
+        input: DebateWait,
+        listener: Option<WaitListener>,
+        moves_wait: bool,
+    ) -> Result<ToolAnswer, ToolRefusal> {
         let patience = match input.deadline {
             Some(seconds) => Duration::try_from_secs_f64(seconds.0)
                 .ok()
@@ -82,7 +94,11 @@ impl Toolbox {
         let wait = Wait {
             seat: ToolSeat { debate: &input.debate_id, role },
             after: input.argument_id.as_deref(),
-            next_wait: NextWait { deadline: input.deadline, attempt: Some(Whole(attempt)) },
+            next_wait: NextWait {
+                deadline: input.deadline,
+                attempt: Some(Whole(attempt)),
+                moves_wait,
+            },
         };
         let began = Instant::now();
         let ends = began + patience;
@@ -184,7 +200,7 @@ impl Toolbox {
             quoted: QUOTED,
             ..Waited::default()
         };
-        let answer = ToolAnswer::new(&waited, words).quoting_all(&waited.arguments);
+        let answer = ToolAnswer::brief(&waited, words).quoting_all(&waited.arguments);
         with_titles(answer, waited.points.as_deref())
     }
 
@@ -237,7 +253,7 @@ impl Toolbox {
             quoted: QUOTED,
             ..Waited::default()
         };
-        ToolAnswer::new(&waited, words)
+        ToolAnswer::brief(&waited, words)
     }
 }
 

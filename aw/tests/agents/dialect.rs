@@ -31,7 +31,7 @@ pub enum Spoken {
 impl Dialect {
     /// Parses a request.
     pub fn hear(self, body: &Value) -> Talk {
-        let mut talk = Talk::default();
+        let mut talk = Talk { bytes: body.to_string().len(), ..Talk::default() };
         for tool in list(&body["tools"]) {
             let declared = list(&tool["functionDeclarations"]).map(|tool| text(&tool["name"]));
             talk.tools.extend(declared);

@@ -9,6 +9,7 @@
 //!
 //! `scripts/agents` fetches the programs. Where they are missing these tests fail, unless they were left out.
 
+mod cost;
 mod debates;
 mod dialect;
 mod model;

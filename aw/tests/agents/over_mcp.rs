@@ -101,5 +101,5 @@ fn wall_time(step: &Step) -> Option<f64> {
 /// Whether the last step of this role's model is a wait.
 fn is_waiting(table: &Table, role: Role) -> bool {
     let last = table.model.heard(role).pop().map(|(_, reply)| reply);
-    matches!(last, Some(Reply::Call { tool, .. }) if tool == "debate_wait")
+    matches!(last, Some(Reply::Call { tool, arguments, .. }) if tool == "debate_wait" || arguments["wait"] == true)
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::dialect::Spoken;
 use super::script::Reply;
 use super::talk::Talk;
-use crate::loops::machine::Machine;
+use crate::loops::machine::{Going, Machine};
 
 /// An agent program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Program {
         }
     }
 
-    /// Sets up its home, with the kit.
+    /// Sets up its home, without the kit.
     pub fn move_in(self, machine: &Machine, model: &str) {
         let home = machine.path("home");
         match self {
@@ -118,6 +118,10 @@ impl Program {
                 write(&home.join(".pi/agent/models.json"), &models.to_string());
             }
         }
+    }
+
+    /// Installs the kit, with the tools where they are asked for.
+    pub fn install_kit(self, machine: &Machine, tools: bool) {
         // pi and Qwen Code are no hosts of their own, but they read what a project has for the others.
         let kit = match self {
             Program::Claude => ["claude", "--user"],
@@ -126,7 +130,11 @@ impl Program {
             Program::Opencode => ["opencode", "--user"],
             Program::Pi | Program::Qwen => ["codex", "--project"],
         };
-        machine.aw(&[&["agent", "install"], &kit[..]].concat()).answer();
+        let tools: &[&str] = if tools { &["--tools"] } else { &[] };
+        let mut install = machine.command(&[&["agent", "install"], &kit[..], tools].concat());
+        // The seats share a data folder. A manifest there would take the homes for one user's.
+        install.env("AWEAVE_HOME", machine.data());
+        Going::start(install).end().answer();
     }
 
     /// Makes it call the tools at this address, instead of those of the kit.

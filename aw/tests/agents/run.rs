@@ -9,3 +9,5 @@ mod hostile;
 mod stage;
 mod stand_in;
 mod whole;
+
+pub use stage::{Stage, agent, edit, read, say};

@@ -41,6 +41,8 @@ pub struct Script {
     pub moves: Vec<Move>,
     /// Whether it uses MCP tools instead of commands ([`super::tools`]).
     pub by_tools: bool,
+    /// Whether it opens a debate with points, and cites the newest plan in its RESOLUTION.
+    pub points: bool,
     hurry: Option<Duration>,
     /// The seconds of each `wait`; absent for the default of `aw`.
     seconds: Option<u32>,
@@ -61,7 +63,13 @@ impl Script {
     }
 
     fn playing(role: Role, moves: Vec<Move>) -> Self {
-        Script { role, plan: "", opening: "", moves, by_tools: false, hurry: None, seconds: None }
+        let (plan, opening, by_tools, points) = ("", "", false, false);
+        Script { role, plan, opening, moves, by_tools, points, hurry: None, seconds: None }
+    }
+
+    /// Opens a debate with points.
+    pub fn with_points(self) -> Self {
+        Script { points: true, ..self }
     }
 
     /// Uses MCP tools instead of a shell.
@@ -91,6 +99,10 @@ impl Script {
             return self.next_call(talk);
         }
         if talk.steps.len() == 1 {
+            let line = format!("aw agent show {} --type general_debate --rules", self.role);
+            return self.run(talk, line);
+        }
+        if talk.steps.len() == 2 {
             return self.run(talk, self.begin(talk));
         }
         // A host that cuts a command off may show no answer. That is a time-out: the same again.
@@ -139,7 +151,8 @@ impl Script {
     fn motion(&self, document: &Value) -> String {
         let text = format!("{}\n\n{}", self.opening, citation(document));
         let title = first_line(self.plan);
-        let create = format!("aw debate create --title '{title}' --type general_debate");
+        let points = if self.points { " --points" } else { "" };
+        let create = format!("aw debate create --title '{title}' --type general_debate{points}");
         with_file("motion.md", &text, &format!("{create} --file motion.md"))
     }
 
@@ -174,6 +187,12 @@ impl Script {
             };
             text.push_str(&format!("\n\n{}", citation(&written)));
         }
+        if self.points && own.kind == Kind::Completion {
+            let versions = talk.answers().rev().map(|(_, answer)| data(&answer).clone());
+            let mut versions = versions.filter(|document| document["document_id"].is_string());
+            let newest = versions.next().unwrap_or_default();
+            text.push_str(&format!("\n\n{}", citation(&newest)));
+        }
 
         let line = match own.kind {
             Kind::Usual => Some(usual.to_owned()),
@@ -183,7 +202,8 @@ impl Script {
         };
         let Some(line) = line else { return stuck("that is not among the choices", turn) };
         let file = format!("text-{}.md", number + 1);
-        let line = with_file(&file, &text, &line.replace(PLACEHOLDER, &file));
+        let line = self.waiting(line.replace(PLACEHOLDER, &file));
+        let line = with_file(&file, &text, &line);
         Reply::Run { line, limit: None, pause: own.pause.clone() }
     }
 
@@ -191,11 +211,25 @@ impl Script {
     fn moves_made(&self, talk: &Talk) -> usize {
         let own = talk.arguments().into_iter().filter(|argument| {
             let kind = argument["type"].as_str().unwrap_or_default();
-            argument["role"] == self.role.as_str()
+            (argument["role"] == self.role.as_str() || argument["role"] == "own")
                 && argument["automatic"] != true
                 && !["MOTION", "INTERVENTION"].contains(&kind)
         });
         own.map(|argument| plain(&argument["id"])).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The move that also waits, as the kit asks. A script in a hurry waits by itself, so that its host can cut
+    /// the wait off.
+    fn waiting(&self, mut line: String) -> String {
+        if self.hurry.is_none() && !line.contains(" --wait") {
+            line.push_str(" --wait");
+        }
+        if let Some(seconds) = self.seconds
+            && flag(&line, "--deadline").is_none()
+        {
+            line.push_str(&format!(" --deadline {seconds}"));
+        }
+        line
     }
 
     fn run(&self, talk: &Talk, mut line: String) -> Reply {
@@ -217,8 +251,10 @@ fn is_a_turn(answer: &Value) -> bool {
     next_command(answer).is_some_and(|line| line.contains(PLACEHOLDER))
 }
 
+/// The command that begins like this, among the next one and its alternatives.
 fn alternative(turn: &Value, start: &str) -> Option<String> {
-    let mut lines = turn["metadata"]["alternatives"].as_array()?.iter().map(plain);
+    let others = turn["metadata"]["alternatives"].as_array().into_iter().flatten().map(plain);
+    let mut lines = next_command(turn).map(str::to_owned).into_iter().chain(others);
     lines.find(|line| line.starts_with(start))
 }
 

@@ -43,9 +43,24 @@ impl Seat {
     }
 }
 
+/// Whether a command waits.
+fn is_wait(typed: &str) -> bool {
+    typed.starts_with("aw debate wait ")
+        || typed.starts_with("aw debate ") && typed.contains(" --wait")
+}
+
 impl Table {
     /// Sets the table. None if these tests were left out.
     pub fn set<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
+        let table = Self::without_kit(scripts)?;
+        for seat in &table.seats {
+            seat.program.install_kit(&seat.machine, seat.by_tools);
+        }
+        Some(table)
+    }
+
+    /// The same with programs that do not know `aw`.
+    pub fn without_kit<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
         if let Err(why) = programs::folder() {
             world::missing("agents", &why);
             return None;
@@ -80,7 +95,7 @@ impl Table {
     pub async fn kill(&mut self, role: Role) {
         let seat = self.seat_mut(role);
         let all = seat.machine.processes();
-        assert!(all.iter().any(|(_, typed)| typed.starts_with("aw debate wait ")), "{all:?}");
+        assert!(all.iter().any(|(_, typed)| is_wait(typed)), "{all:?}");
         for (pid, _) in &all {
             // It may have ended meanwhile.
             let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
@@ -132,7 +147,7 @@ impl Table {
     /// The environment of each running `wait` of this role.
     pub fn waits(&self, role: Role) -> Vec<String> {
         let all = self.seat(role).machine.processes().into_iter();
-        let waits = all.filter(|(_, typed)| typed.starts_with("aw debate wait "));
+        let waits = all.filter(|(_, typed)| is_wait(typed));
         let environment = |(pid, _)| fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         waits.map(environment).map(|set| String::from_utf8_lossy(&set).into_owned()).collect()
     }

@@ -1,6 +1,6 @@
 //! The input of a model: the instructions of its program, and the result of each step so far.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tools::ToolAnswer;
 
@@ -14,6 +14,8 @@ pub struct Talk {
     pub steps: Vec<Step>,
     /// The texts that the model itself has said.
     pub said: Vec<String>,
+    /// The size of the whole request.
+    pub bytes: usize,
 }
 
 /// A tool call and its result.
@@ -71,6 +73,11 @@ impl Talk {
         for (_, answer) in self.answers() {
             let data = data(&answer);
             found.extend(["motion", "argument"].iter().map(|name| data[*name].clone()));
+            // A move that waited names its argument.
+            let written = &data["written"];
+            found.push(json!({
+                "id": written["argument_id"], "type": written["argument_type"], "role": "own",
+            }));
             for several in ["arguments", "missed"] {
                 found.extend(data[several].as_array().into_iter().flatten().cloned());
             }

@@ -75,7 +75,10 @@ impl Script {
         if name(last) == "docs_create" {
             let text = format!("{}\n\nPlan: {}", self.opening, citation(&last.result));
             let title = first_line(self.plan);
-            let motion = json!({"title": title, "type": "general_debate", "content": text});
+            let mut motion = json!({"title": title, "type": "general_debate", "content": text});
+            if self.points {
+                motion["points"] = json!(true);
+            }
             return calls("debate_create", motion);
         }
         // A document was written or read for the turn in hand.
@@ -138,6 +141,13 @@ impl Script {
             };
             text.push_str(&format!("\n\nPlan: {}", citation(&written.result)));
         }
+        if self.points && own.kind == Kind::Completion {
+            let mut newest_first = talk.steps.iter().rev();
+            let kept =
+                newest_first.find(|step| ["docs_create", "docs_submit"].contains(&name(step)));
+            let kept = kept.map(|step| citation(&step.result)).unwrap_or_default();
+            text.push_str(&format!("\n\nPlan: {kept}"));
+        }
 
         let tool = match own.kind {
             Kind::Usual | Kind::Close => &usual.tool,
@@ -150,6 +160,7 @@ impl Script {
         };
         let mut arguments = call.arguments.clone();
         arguments["content"] = json!(text);
+        arguments["wait"] = json!(true);
         Reply::Call { tool: call.tool.clone(), arguments, pause: own.pause.clone() }
     }
 }

@@ -25,7 +25,7 @@ fn a_debate_is_held_by_names_and_every_answer_has_whole_ids() {
     assert!(again.next().contains(&debate), "{}", again.next());
 
     let reply = ["--role", "proposer", "--target-id", "#2", "--content", "Yes."];
-    let submit = [&["debate", "submit", "charge-retries"][..], &reply].concat();
+    let submit = [&["debate", "submit", "charge-retries", "--full"][..], &reply].concat();
     let reply = aw.quietly(&submit);
     assert_eq!(reply.data()["argument"]["parent_id"], claim.data()["argument_id"]);
     assert!(reply.ok()["metadata"].get("taken").is_none(), "everything was named");

@@ -75,7 +75,8 @@ fn writes_and_waits_carry_the_ledger() {
     let claimed = debate.claims("opponent", &debate.motion, CLAIM, &[]);
     let data = claimed.data();
     assert_eq!(data["ledger"]["blocking"], json!(["P1"]));
-    assert_eq!(data["statements"][0]["quotes"][0]["check"], "found");
+    let is_short = data["statements"][0].get("quotes").is_none();
+    assert!(is_short, "a quote that was found is not repeated: {data}");
     assert_eq!(data["points"][1]["title"], "How long?");
     let waited = debate.run("wait", &["--role", "proposer"]).data();
     assert_eq!(waited["ledger"]["yours"], json!(["P1", "P2"]));

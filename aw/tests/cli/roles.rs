@@ -159,7 +159,7 @@ fn the_text_of_an_agent_is_labelled_with_its_program() {
     let aw = Aw::new();
     let (debate, motion) = opened(&aw);
     let submit = format!(
-        "aw debate submit --debate-id {debate} --role opponent --target-id {motion} --content No"
+        "aw debate submit --debate-id {debate} --role opponent --target-id {motion} --content No --full"
     );
     let written = aw.sh(&format!("GEMINI_CLI=1 {submit}"));
     assert_eq!(written.data()["argument"]["author"], "Gemini CLI");
@@ -167,7 +167,7 @@ fn the_text_of_an_agent_is_labelled_with_its_program() {
     let mut tools = McpProcess::of(&aw, "codex-mcp-client", &[]);
     let motion = json!({"title": "T", "type": "general_debate", "content": "M"});
     let debate = text(&tools.call("debate_create", &motion)["debate_id"]);
-    let context = aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data();
+    let context = aw.quietly(&["debate", "get-context", "--debate-id", &debate, "--full"]).data();
     assert_eq!(context["motion"]["author"], "Codex");
 }
 

@@ -102,7 +102,7 @@ fn the_proposer_and_the_opponent_follow_their_texts() {
     );
     assert_eq!(waited["action"], "respond");
     assert_eq!(waited["argument"]["type"], "CLAIM");
-    assert_eq!(waited["argument"]["content"], "## Issues Found");
+    assert_eq!(waited["arguments"][0]["content"], "## Issues Found");
     shell.keep("OPPONENT_ARG_ID", &text(&waited["argument"]["id"]));
     shell.aw.file("plan.md", "# Plan\n\n1. Keep two files.\n");
     let submitted = shell

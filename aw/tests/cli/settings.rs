@@ -19,7 +19,7 @@ fn the_author() {
     let aw = Aw::new();
     let author = |aw: &Aw, more: &[&str]| {
         let (debate, _) = created(aw, more);
-        aw.quietly(&["debate", "get-context", "--debate-id", &debate]).data()["motion"]["author"]
+        aw.quietly(&["debate", "get-context", "--debate-id", &debate, "--full"]).data()["motion"]["author"]
             .take()
     };
     assert!(author(&aw, &[]).is_null());

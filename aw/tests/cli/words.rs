@@ -22,7 +22,7 @@ fn every_text_comes_back_unchanged() {
         assert_eq!(data["motion"]["content"], EVERYTHING, "{way:?}");
         assert_eq!(data["debate"]["title"], "Tựa \"đề\" \u{1f642} \\");
         let waited = aw.quietly(&["debate", "wait", "--debate-id", &id, "--role", "opponent"]);
-        assert_eq!(waited.data()["argument"]["content"], EVERYTHING);
+        assert_eq!(waited.data()["arguments"][0]["content"], EVERYTHING);
     }
     let kept = aw.quietly(&["docs", "create", "--summary", "Mọi thứ", "--file", "all.md"]);
     let id = text(&kept.data()["document_id"]);

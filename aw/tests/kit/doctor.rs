@@ -130,7 +130,7 @@ fn a_host_that_is_not_installed_is_checked_only_when_named() {
 fn the_printed_line_fixes_the_problem_with_the_kit() {
     let home = equipped();
     type Harm = fn(&Home);
-    let harms: [(Harm, &str, &[&str]); 6] = [
+    let harms: [(Harm, &str, &[&str]); 5] = [
         (|_| {}, "failed", &["not installed"]),
         (
             |home| home.remove(".gemini/commands/debate/proposer.toml"),
@@ -138,7 +138,6 @@ fn the_printed_line_fixes_the_problem_with_the_kit() {
             &["debate/proposer.toml", "missing"],
         ),
         (|home| home.write("GEMINI.md", "Mine.\n"), "failed", &["GEMINI.md", "missing"]),
-        (|home| home.write(".gemini/settings.json", "{}"), "failed", &["settings.json", "missing"]),
         (|home| home.aw().config("debate_language = 'German'"), "failed", &["another version"]),
         (
             |home| home.append(".agents/skills/debate-opponent/SKILL.md", "Be kind.\n"),
@@ -344,7 +343,8 @@ fn an_unreachable_server_is_reported_for_every_host() {
 #[test]
 fn a_missing_entry_is_fixed_by_the_printed_command() {
     let home = equipped();
-    for host in HOSTS {
+    // The other hosts do without the tools.
+    for host in ["codex", "cursor"] {
         let name = format!("{host} tools");
         let missing = found(&home, host);
         missing.is(&name, "failed").says(&name, &["no entry aw"]);
@@ -524,9 +524,7 @@ fn settings_that_are_pipes_do_not_hang_the_doctor() {
     home.remove(".codex/config.toml");
     home.link("/dev/zero", ".codex/config.toml");
     let all = found(&home, "");
-    for host in ["claude", "codex", "gemini", "opencode"] {
-        all.is(&format!("{host} tools"), "failed");
-    }
+    all.is("codex tools", "failed");
 }
 
 #[test]

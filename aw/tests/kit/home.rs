@@ -171,7 +171,11 @@ impl Home {
 
     /// Runs `aw agent` with these words.
     pub fn agent(&self, words: &str) -> Ran {
-        let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+        let mut words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
+        // With the tools, whose entries are the hardest to write and to remove.
+        if words.first() == Some(&"install") {
+            words.push("--tools");
+        }
         self.aw.quietly(&[&["agent"], &words[..]].concat())
     }
 

@@ -270,7 +270,7 @@ fn the_project_is_found_from_a_folder_inside_it() {
     let home = Home::lived_in();
     fs::create_dir_all(home.at("src/deep")).unwrap();
     let before = home.tree();
-    let done = home.aw().sh("cd src/deep && aw agent install all").data();
+    let done = home.aw().sh("cd src/deep && aw agent install all --tools").data();
     assert_eq!(done["project"], home.aw().desk().to_str().unwrap());
     all_are(&home.does("install all"), "unchanged");
     let gone = home.aw().sh("cd src && aw agent uninstall").data();
@@ -288,6 +288,22 @@ fn a_folder_outside_any_project_is_its_own_project() {
 }
 
 #[test]
+fn only_hosts_that_need_the_tools_get_them_unless_they_are_asked_for() {
+    let home = Home::lived_in();
+    let plain = ["agent", "install", "all"];
+    let changed = home.changes(&home.aw().quietly(&plain).data());
+    assert!(changed.contains_key(".codex/config.toml") && changed.contains_key(".cursor/mcp.json"));
+    for settings in [".mcp.json", ".gemini/settings.json"] {
+        assert!(!changed.contains_key(settings), "{settings}: {changed:?}");
+    }
+    let changed = home.does("install all");
+    assert!(changed.contains_key(".mcp.json"), "--tools: {changed:?}");
+    // An installation without the flag keeps what is there.
+    home.aw().quietly(&plain).ok();
+    assert!(home.has(".mcp.json"));
+}
+
+#[test]
 fn another_language_replaces_the_first_and_is_kept() {
     let home = Home::lived_in();
     let before = home.tree();
@@ -296,7 +312,7 @@ fn another_language_replaces_the_first_and_is_kept() {
     assert_eq!(changed["AGENTS.md"], "updated");
     assert_eq!(changed[".agents/skills/debate-opponent/SKILL.md"], "updated");
     assert_eq!(home.read("AGENTS.md").matches("aw:begin").count(), 1);
-    assert!(home.read("AGENTS.md").contains("Khi"), "{}", home.read("AGENTS.md"));
+    assert!(home.read("AGENTS.md").contains("Tôi, user"), "{}", home.read("AGENTS.md"));
     let again = home.agent("install all").data();
     assert_eq!(again["lang"], "vi", "who installs again says no language");
     all_are(&home.changes(&again), "unchanged");

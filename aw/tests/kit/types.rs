@@ -185,7 +185,7 @@ fn the_rules_of_a_type_reach_an_opponent_in_another_folder_unchanged() {
     fs::remove_dir_all(aw.desk().join(".aweave")).unwrap();
     let context =
         aw.quietly(&["debate", "get-context", "--debate-id", &debate, "--role", "opponent"]);
-    assert_eq!(context.data()["own_rules"], true);
+    assert_eq!(context.data()["rules_origin"], "creator");
     let hint = text(&context.ok()["metadata"]["hint"]);
     let (_, line) = hint.split_once(": ").unwrap();
     let rules = aw.sh(line);

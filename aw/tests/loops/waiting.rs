@@ -107,7 +107,7 @@ fn a_wait_is_held_on_the_server_and_woken_by_push() {
     let news = waiting.end().answer();
     let data = &news["content"][0]["data"];
     assert_eq!((&data["status"], &data["action"]), (&json!("new_argument"), &json!("respond")));
-    assert_eq!(data["argument"]["content"], "No.");
+    assert_eq!(data["arguments"][0]["content"], "No.");
     assert_eq!(data["argument"]["id"], written.data()["argument_id"]);
     assert_eq!(story.machine.held(), 0);
     assert!(requests() - before <= 1.0, "it polls");
@@ -166,7 +166,7 @@ fn a_wait_goes_on_while_a_proxy_cannot_reach_its_server() {
     let waiting = far.wait(&[]);
     until("it was answered by the proxy twice", || proxy.heard().len() >= 3);
     story.answer("After the restart.").data();
-    assert_eq!(waiting.end().data()["argument"]["content"], "After the restart.");
+    assert_eq!(waiting.end().data()["arguments"][0]["content"], "After the restart.");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_wait_survives_a_restart() {
     story.machine.aw(&["server", "restart"]).data();
     until("it is held again", || story.machine.held() == 1);
     story.answer("After the restart.").data();
-    assert_eq!(waiting.end().data()["argument"]["content"], "After the restart.");
+    assert_eq!(waiting.end().data()["arguments"][0]["content"], "After the restart.");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_wait_survives_a_killed_server_that_is_started_again() {
     let waiting = story.held(&[]);
     kill(Pid::from_raw(story.machine.server()), Signal::SIGKILL).unwrap();
     story.answer("After the crash.").data();
-    assert_eq!(waiting.end().data()["argument"]["content"], "After the crash.");
+    assert_eq!(waiting.end().data()["arguments"][0]["content"], "After the crash.");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_busy_server_counts_as_lost_and_says_when_to_come_back() {
     assert!(!third.has_ended());
     story.answer("For both.").data();
     for waiting in [first, third] {
-        assert_eq!(waiting.end().data()["argument"]["content"], "For both.");
+        assert_eq!(waiting.end().data()["arguments"][0]["content"], "For both.");
     }
 }
 
@@ -322,7 +322,7 @@ fn a_wait_that_is_signalled_prints_its_answer() {
         story.answer("Here I am.").data();
         resumed.join().unwrap()
     });
-    assert_eq!(answered.data()["argument"]["content"], "Here I am.");
+    assert_eq!(answered.data()["arguments"][0]["content"], "Here I am.");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_whole_debate(revision: &str) {
     let mut sdk = Sdk::start(&programs);
     let about = sdk.open("proposer", stdio(&machine, &["mcp"]), revision);
     assert_eq!(about["server"]["name"], "aw");
-    assert!(text(&about["instructions"]).contains("debate_wait"), "{about}");
+    assert!(text(&about["instructions"]).contains("debate-proposer"), "{about}");
 
     let plan = "Keep all events in one SQLite file";
     let kept = sdk.call("proposer", "docs_create", json!({"summary": "The plan", "content": plan}));

@@ -8,7 +8,6 @@ mod inspector;
 mod ours;
 mod points;
 mod programs;
-mod schema;
 mod sdk;
 mod stdio;
 mod tools;

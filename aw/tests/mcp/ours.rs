@@ -148,22 +148,17 @@ impl<'a> Client<'a> {
         self.listed.get().unwrap()
     }
 
-    /// The result of a tool, which is as its schema says.
+    /// The result of a tool.
     pub async fn result(&self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
         let result = self.ask("tools/call", params).await;
         self.checked(tool, result).await
     }
 
-    /// A result after comparing it with the schema of its tool.
+    /// A result that has both parts: fields and texts.
     pub async fn checked(&self, tool: &str, result: Value) -> Value {
         let structured = &result["structuredContent"];
         assert!(structured.is_object(), "{tool}: {result}");
-        let known = self.tools().await.iter().find(|known| known["name"] == tool);
-        if let Some(known) = known {
-            super::schema::fits(structured, &known["outputSchema"])
-                .unwrap_or_else(|why| panic!("{tool}: {why}: {structured:#}"));
-        }
         for block in result["content"].as_array().unwrap() {
             assert_eq!(block["type"], "text", "{tool}");
         }

@@ -46,7 +46,6 @@ async fn results_carry_the_ledger_and_next_follows_its_advice() {
     let claim = json!({"debate_id": debate, "target_id": motion, "content": content});
     let claimed = opponent.call("debate_submit", claim).await;
     assert_eq!(claimed["ledger"]["blocking"], json!(["P1"]));
-    assert_eq!(claimed["statements"][0]["quotes"][0]["check"], "found");
 
     let wait = json!({"debate_id": debate, "deadline": 0});
     let result = proposer.result("debate_wait", wait).await;

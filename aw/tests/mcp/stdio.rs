@@ -396,8 +396,8 @@ fn custom_types_are_known_and_kept_with_the_debate() {
     let uri = format!("aw://debates/{}/rules/opponent", text(&made["debate_id"]));
     let rules = host.ask("resources/read", json!({"uri": uri}));
     assert!(text(&rules["contents"][0]["text"]).contains("The opponent builds."), "{rules}");
-    let context = host.call("debate_get_context", json!({"debate_id": made["debate_id"]}));
-    assert_eq!(context["motion"]["author"], "Bob");
+    let read = ["debate", "get-context", "--full", "--debate-id", &text(&made["debate_id"])];
+    assert_eq!(aw.quietly(&read).data()["motion"]["author"], "Bob");
     let error = host.error("debate_create", json!({"title": "T", "type": "hous", "content": "M"}));
     assert_eq!(error["field"], "type");
     assert!(text(&error["message"]).contains("house"), "{error}");

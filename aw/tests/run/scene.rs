@@ -119,7 +119,7 @@ impl Scene {
 
     /// All arguments of a debate, in order.
     pub fn arguments(&self, debate: &str) -> Vec<Value> {
-        let line = ["debate", "get-context", "--debate-id", debate, "--limit", "500"];
+        let line = ["debate", "get-context", "--full", "--debate-id", debate, "--limit", "500"];
         let context = self.aw.quietly(&line).data();
         let mut all = vec![context["motion"].clone()];
         all.extend(context["arguments"].as_array().unwrap().iter().cloned());

@@ -222,6 +222,7 @@ fn a_run_can_drive_the_opponent_of_a_debate_that_others_opened() {
         created.data()["argument_id"].as_str().unwrap(),
         "--deadline",
         "60",
+        "--full",
     ]);
     assert_eq!(waited.data()["argument"]["role"], "opponent", "{}", waited.stdout);
     assert_eq!(waited.data()["argument"]["via"], "run");

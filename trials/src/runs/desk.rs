@@ -256,7 +256,7 @@ impl Project<'_> {
 
     /// All arguments, in order.
     pub(super) fn arguments(&self, debate: &str) -> Vec<Value> {
-        let line = ["debate", "get-context", "--debate-id", debate, "--limit", "500"];
+        let line = ["debate", "get-context", "--full", "--debate-id", debate, "--limit", "500"];
         let context = self.desk.data(&line);
         let mut all = vec![context["motion"].clone()];
         all.extend(context["arguments"].as_array().unwrap().iter().cloned());

@@ -59,7 +59,7 @@ impl Doctor {
             checks.push(is_there(*host, &paths));
             checks.push(has_kit(*host, &kit, &project));
             checks.extend(doubled(*host, &kit));
-            checks.push(tools(*host, &paths, &project));
+            checks.extend(tools(*host, &paths, &project));
             checks.push(match &server {
                 Ok(()) => reaches(*host, &paths, &project),
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),

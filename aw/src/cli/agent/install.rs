@@ -18,7 +18,7 @@ use super::{HostAndScope, project, surroundings};
 use crate::differences::unified;
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
-use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, edits_of};
+use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, ToolEntry, edits_of};
 use crate::kit::manifest::{Extent, InstalledFile, LockedManifest, Manifest};
 use crate::kit::plan::{self, CannotPlan, Fate, FileChange, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
@@ -37,6 +37,9 @@ pub(in crate::cli) struct Install {
     /// proposer, opponent or arbitrator: limit these hosts to this role; by default as before
     #[arg(long)]
     role: Option<Role>,
+    /// Add the MCP tools for hosts whose shell reaches the server, too, as --role does; by default as before
+    #[arg(long)]
+    tools: bool,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -65,8 +68,14 @@ impl Install {
             recognise(manifest, &settings, &paths, &scope, &[]);
             language = self.lang.or_else(|| language_of(manifest, &scope)).unwrap_or_default();
             let voice = Voice { language, debate_language: &settings.debate_language };
-            let role_of = |settings: &Path| self.role.or_else(|| manifest.role_of(settings));
-            let files = paths.files(&hosts, &scope, voice, &role_of);
+            let tools_of = |host: Host, settings: &Path| {
+                let known = manifest.tools_in(settings).unwrap_or_default();
+                let role = self.role.or(known.role);
+                let is_known = manifest.tools_in(settings).is_some();
+                let wanted = self.tools || role.is_some() || is_known || host.needs_tools();
+                wanted.then_some(ToolEntry { role })
+            };
+            let files = paths.files(&hosts, &scope, voice, &tools_of);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
             let mut plan = plan::install(&files, owner, manifest)?;
             let old = plan::retire(&hosts, scope.project(), &files, manifest)?;
@@ -98,6 +107,7 @@ impl Install {
             let line = if self.target.user { line.word("--user") } else { line };
             line.flag_if("--lang", self.lang.map(Language::as_str))
                 .flag_if("--role", self.role.map(Role::as_str))
+                .word_if("--tools", self.tools)
                 .into_string()
         } else {
             "aw agent doctor".to_owned()
@@ -115,8 +125,9 @@ impl Uninstall {
             recognise(manifest, &settings, &paths, &scope, &hosts);
             let voice =
                 Voice { language: Language::default(), debate_language: &settings.debate_language };
-            let role_of = |settings: &Path| manifest.role_of(settings);
-            let unknown = plan::unknown(&paths.files(&hosts, &scope, voice, &role_of), manifest);
+            let tools_of =
+                |_: Host, settings: &Path| Some(manifest.tools_in(settings).unwrap_or_default());
+            let unknown = plan::unknown(&paths.files(&hosts, &scope, voice, &tools_of), manifest);
             let mut plan = plan::uninstall(&hosts, scope.project(), manifest)?;
             plan.changes.extend(unknown);
             Ok(plan)
@@ -183,9 +194,15 @@ fn recognise(
     for language in Language::ALL {
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
-        let role_of = |settings: &Path| manifest.role_of(settings);
-        let files = paths.files(&Host::ALL, scope, voice, &role_of);
-        plan::adopt(&files, named, owner, manifest);
+        // With the tools for every host, then only for those that need them.
+        for with_tools in [true, false] {
+            let tools_of = |host: Host, settings: &Path| {
+                let known = manifest.tools_in(settings);
+                known.or((with_tools || host.needs_tools()).then(ToolEntry::default))
+            };
+            let files = paths.files(&Host::ALL, scope, voice, &tools_of);
+            plan::adopt(&files, named, owner, manifest);
+        }
     }
 }
 
@@ -269,8 +286,10 @@ pub(super) fn states(
         let owner = Owner { project: scope.project(), lang: language.as_str() };
         let hosts =
             Host::ALL.into_iter().filter(|host| installed().any(|file| file.hosts.contains(host)));
-        let role_of = |settings: &Path| manifest.role_of(settings);
-        let wanted = paths.files(&hosts.collect::<Vec<_>>(), &scope, voice, &role_of);
+        let tools_of = |host: Host, settings: &Path| {
+            manifest.tools_in(settings).or(host.needs_tools().then(ToolEntry::default))
+        };
+        let wanted = paths.files(&hosts.collect::<Vec<_>>(), &scope, voice, &tools_of);
         let planned = |file: &KitFile| {
             let mut then = manifest.clone();
             let plan = plan::install(slice::from_ref(file), owner, &mut then).ok()?;
@@ -307,7 +326,7 @@ pub(super) fn states(
 
 /// Whether an inserted text is gone from its file.
 fn is_gone(file: &InstalledFile) -> bool {
-    let edits = edits_of(&file.path, file.role());
+    let edits = edits_of(&file.path, file.tool_entry());
     let now = read_text(&file.path, SETTINGS_LIMIT).unwrap_or_default();
     file.extent == Extent::Inserted && edits.iter().any(|edit| !edit.is_in(&now))
 }

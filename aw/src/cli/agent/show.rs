@@ -18,7 +18,7 @@ use crate::kit::types::Shelves;
 pub(in crate::cli) struct Show {
     /// proposer, opponent or arbitrator
     role: Role,
-    /// Print the rules of this type; by default those of the built-in types
+    /// Print the rules of this type too
     #[arg(
         long = "type",
         visible_alias = "debate-type",
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Show {
         conflicts_with = "debate_id"
     )]
     debate_type: Option<String>,
-    /// Print the rules of this debate
+    /// Print the rules of this debate too
     #[arg(long, value_name = "DEBATE")]
     debate_id: Option<String>,
     /// Print the rules only
@@ -72,6 +72,8 @@ impl Show {
         };
         let rules = match &found {
             Some((_, rules)) => rules.shown(self.lang),
+            // The command says how to read those of one type, which is all that a debate needs.
+            None if !self.rules => String::new(),
             None => voice.built_in_rules(self.role),
         };
         let text = if self.rules {

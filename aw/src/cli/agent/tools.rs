@@ -59,7 +59,16 @@ const HARMLESS_VARIABLES: [&str; 4] =
 const SHOWN: usize = 400;
 
 /// Checks whether this host can use the tools in this project.
-pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Check {
+///
+/// A host that does without them is not checked, unless it has an entry.
+pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Option<Check> {
+    let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];
+    let mut entries = scopes.iter().filter_map(|scope| HostEntry::of(host, paths, scope));
+    let is_needed = host.needs_tools() || entries.next().is_some();
+    is_needed.then(|| checked(host, paths, project))
+}
+
+fn checked(host: Host, paths: &HostPaths, project: &Path) -> Check {
     let name = host.as_str();
     let install = format!("aw agent install {name}");
     let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];

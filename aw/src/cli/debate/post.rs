@@ -1,16 +1,17 @@
 //! A write into a debate: its text, its request, its answer, and the command that leads on from a failure.
 
-use aw_core::{RequestId, Role};
+use aw_core::{RequestId, Role, State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, YOUR_TEXT};
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Detail, Shown};
 use super::super::session::Session;
 use super::super::text::TextInput;
 use super::code_quotes::FileCheck;
+use super::wait::{Moved, Wait};
 use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Reply, Request};
@@ -29,14 +30,20 @@ pub(super) struct Signature {
     /// A label for the author, at most 80 characters [env: AW_AUTHOR]
     #[arg(long, value_name = "LABEL")]
     pub(super) author: Option<String>,
-    /// The --deadline of the wait that is advised next
+    /// Then wait as aw debate wait does, and print what it would print
+    #[arg(long)]
+    wait: bool,
+    /// The --deadline of the wait that follows
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<Deadline>,
+    #[command(flatten)]
+    detail: Detail,
 }
 
 impl Signature {
     pub(super) fn next_flags(&self, shape: Shape) -> NextFlags<'_> {
-        NextFlags { deadline: self.deadline.as_ref(), format: shape.format(), attempt: None }
+        let (deadline, format) = (self.deadline.as_ref(), shape.format());
+        NextFlags { deadline, format, attempt: None, wait: self.wait }
     }
 }
 
@@ -96,7 +103,7 @@ impl<'a> Draft<'a> {
 
     fn finished(&self, line: CommandLine, dry_run: bool) -> String {
         let line = line.flag_if("--author", self.signature.author.as_deref());
-        let line = line.word_if("--dry-run", dry_run);
+        let line = line.word_if("--dry-run", dry_run).word_if("--wait", self.signature.wait);
         self.signature.next_flags(self.shape).apply(line).into_string()
     }
 
@@ -283,14 +290,36 @@ impl Post<'_> {
         }
     }
 
-    /// The answer to a write, with the command that follows it.
-    pub(super) fn answer(&self, session: &Session, output: WriteOutput) -> Answer {
-        let next_flags = self.draft.signature.next_flags(self.draft.shape);
+    /// The answer to a write, with the command that follows it; or that of the wait that follows, unless there
+    /// is something to read first.
+    pub(super) fn answer(
+        &self,
+        session: &Session,
+        output: WriteOutput,
+    ) -> Result<Answer, CliError> {
+        let Draft { signature, shape, role, .. } = self.draft;
+        let next_flags = signature.next_flags(shape);
+        let has_missed = output.missed.as_array().is_some_and(|missed| !missed.is_empty());
+        let is_over = output.written.debate.state == State::Closed.into();
+        if signature.wait && !output.parked && !has_missed && !is_over {
+            let moved = Moved {
+                argument_id: output.argument_id,
+                argument_type: output.argument_type,
+                argument_seq: output.argument_seq,
+                replayed: output.replayed,
+            };
+            let newest = output.next_argument_id_to_wait;
+            let detail = (signature.detail, shape);
+            let wait = Wait::following((self.debate, role), (moved, newest), next_flags, detail);
+            let message = output.message;
+            return Ok(wait.answer()?.message(message));
+        }
         let advice = session.followable(Advice::after_write(&output.written));
         let message = output.message.clone();
-        let answer = Answer::new(output, human::written).message(message);
-        let answer = advised(answer, &advice, self.debate, self.draft.role, next_flags);
-        session.checked(answer.with("client_request_id", self.request.as_str()))
+        let answer =
+            Answer::new(output, human::written).message(message).detailed(signature.detail);
+        let answer = advised(answer, &advice, self.debate, role, next_flags);
+        Ok(session.checked(answer.with("client_request_id", self.request.as_str())))
     }
 }
 

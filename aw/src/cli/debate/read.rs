@@ -14,7 +14,7 @@ use super::super::agent::shelves;
 use super::super::browser;
 use super::super::human;
 use super::super::next_command::{CommandLine, quoted};
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Detail, Shown};
 use super::super::refs::{self, DebateArg, Wants};
 use super::super::role::held_to;
 use super::super::session::{self, Session};
@@ -40,6 +40,8 @@ pub(in crate::cli) struct GetContext {
     /// The --deadline of the command that is advised next
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<Deadline>,
+    #[command(flatten)]
+    detail: Detail,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -79,6 +81,8 @@ pub(in crate::cli) struct List {
     /// Skip the first N
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u64,
+    #[command(flatten)]
+    detail: Detail,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -252,7 +256,7 @@ impl GetContext {
                 "hint",
                 "give --role proposer, opponent or arbitrator to learn what to run next",
             );
-            return Ok(Shown::Answer(session.checked(answer)));
+            return Ok(Shown::Answer(session.checked(answer.detailed(self.detail))));
         };
         let DebateContext { debate, motion, arguments, own_rules, .. } = &context.data;
         let (now, advice) = match &poll {
@@ -281,7 +285,7 @@ impl GetContext {
             }
         };
         let output = ContextOutput { context, url, now: Some(now) };
-        let mut answer = Answer::new(output, human::context);
+        let mut answer = Answer::new(output, human::context).detailed(self.detail);
         if let Some(why) = why {
             let rules = CommandLine::new("agent show")
                 .word(role)
@@ -294,6 +298,7 @@ impl GetContext {
             deadline: self.deadline.as_ref(),
             format: self.shape.format(),
             attempt: None,
+            wait: false,
         };
         let advice = session.followable(advice);
         let answer = advised(answer, &advice, &self.debate.id, role, next_flags);
@@ -336,7 +341,7 @@ impl List {
             CommandLine::new("debate get-context")
                 .flag("--debate-id", &only.debate.id.0.to_string())
                 .flag("--role", role.as_str())
-                .flag("--limit", "20")
+                .flag("--limit", "4")
         });
         // A page of nothing leads to itself.
         let next_page = (more && shown > 0).then(|| {
@@ -353,7 +358,8 @@ impl List {
                 .flag("--limit", &self.limit.to_string())
                 .flag("--offset", &(self.offset + shown).to_string())
         });
-        let mut answer = Answer::new(list, human::debates).of_total(total, more);
+        let mut answer =
+            Answer::new(list, human::debates).of_total(total, more).detailed(self.detail);
         if let Some(next) = next_page.or(next) {
             answer = answer.next(next.format(self.shape.format()).into_string());
         }

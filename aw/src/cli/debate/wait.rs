@@ -16,7 +16,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::super::human;
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Detail, Shown};
 use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use super::{Deadline, NextFlags, PointFields, Shape, advised, wait_line};
@@ -24,7 +24,9 @@ use crate::api::advice::{Advice, awaited, patience_left};
 use crate::api::client::{self, Reply, Waiter};
 use crate::api::error::Code;
 use crate::api::http::{BUDGET, Client, Trouble};
-use crate::api::types::{ActionText, News, Nothing, Poll, Stamp, StateText};
+use crate::api::types::{
+    ActionText, ArgumentIdText, KindText, News, Nothing, Poll, Stamp, StateText,
+};
 
 /// The longest that the server holds one request.
 const HOLD: Duration = Duration::from_secs(60);
@@ -65,7 +67,22 @@ pub(in crate::cli) struct Wait {
     #[arg(long, value_name = "N", default_value_t = 1)]
     attempt: u64,
     #[command(flatten)]
+    detail: Detail,
+    #[command(flatten)]
     pub(super) shape: Shape,
+    /// The move that this wait follows in the same command
+    #[arg(skip)]
+    after: Option<Moved>,
+}
+
+/// A move that was made just before.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Moved {
+    pub(super) argument_id: ArgumentIdText,
+    pub(super) argument_type: KindText,
+    pub(super) argument_seq: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replayed: bool,
 }
 
 /// How the asking ended.
@@ -87,8 +104,18 @@ struct Quiet {
 
 /// The result of a wait.
 #[derive(Debug, Serialize)]
+pub(in crate::cli) struct WaitOutput {
+    #[serde(flatten)]
+    pub(in crate::cli) end: WaitEnd,
+    /// What the same command wrote before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<Moved>,
+}
+
+/// How a wait ended.
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(in crate::cli) enum WaitOutput {
+pub(in crate::cli) enum WaitEnd {
     News(Box<NewsOutput>),
     Timeout(Timeout),
 }
@@ -143,6 +170,25 @@ struct KnownState {
 }
 
 impl Wait {
+    /// The wait that a command adds to its move.
+    pub(super) fn following(
+        (debate_id, role): (&str, &str),
+        (moved, newest): (Moved, ArgumentIdText),
+        flags: NextFlags<'_>,
+        (detail, shape): (Detail, Shape),
+    ) -> Self {
+        Wait {
+            debate: DebateArg::known(debate_id),
+            role: role.to_owned(),
+            argument_id: Some(newest.0.to_string()),
+            deadline: flags.deadline.cloned(),
+            attempt: 1,
+            detail,
+            shape,
+            after: Some(moved),
+        }
+    }
+
     pub(super) fn run(mut self) -> Result<Shown, CliError> {
         let wants = Wants {
             awaiting: Some(&self.role),
@@ -158,6 +204,11 @@ impl Wait {
             }
             settled => settled?,
         };
+        self.answer().map(Shown::Answer)
+    }
+
+    /// Waits, and returns what there is to do.
+    pub(super) fn answer(self) -> Result<Answer, CliError> {
         let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let began = Instant::now();
         let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
@@ -194,10 +245,10 @@ impl Wait {
         match heard {
             End::News(output) => {
                 let advice = session.followable(Advice::after(&output.news));
-                let answer = Answer::new(WaitOutput::News(output), human::waited);
+                let answer = self.output(WaitEnd::News(output));
                 let answer =
                     advised(answer, &advice, &self.debate.id, &self.role, self.next_flags());
-                return Ok(Shown::Answer(session.checked(answer)));
+                return Ok(session.checked(answer));
             }
             End::CliError(trouble @ (Trouble::Unreachable(_) | Trouble::Busy(..))) => {
                 let problem = named(session.problem(trouble));
@@ -217,7 +268,7 @@ impl Wait {
         }
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let waited = began.elapsed();
-        Ok(Shown::Answer(session.checked(self.timeout(&session, &known, waited))))
+        Ok(session.checked(self.timeout(&session, &known, waited)))
     }
 
     /// Waits for the asking thread or a signal; on a terminal it shows that it does.
@@ -281,7 +332,13 @@ impl Wait {
             deadline: self.deadline.as_ref(),
             format: self.shape.format(),
             attempt: Some(self.attempt.saturating_add(1)),
+            wait: self.after.is_some(),
         }
+    }
+
+    fn output(&self, end: WaitEnd) -> Answer {
+        let output = WaitOutput { end, written: self.after.clone() };
+        Answer::new(output, human::waited).detailed(self.detail)
     }
 
     /// The same wait once more, after this argument.
@@ -332,7 +389,7 @@ impl Wait {
                 action: nothing.and_then(|nothing| nothing.action.clone()),
             }),
         };
-        let answer = Answer::new(WaitOutput::Timeout(timeout), human::waited);
+        let answer = self.output(WaitEnd::Timeout(timeout));
         // An agent that follows `next_command` would never stop.
         if left == Some(0) { answer } else { answer.next(retry) }
     }

@@ -202,7 +202,7 @@ impl Create {
         let mut output = post.output(&session, reply, "Debate created");
         output.debate = Some(output.debate_verbatim.take());
         output.rules_origin = Some(kind.origin.as_str());
-        let mut answer = post.answer(&session, output);
+        let mut answer = post.answer(&session, output)?;
         if self.points && !keeps_points {
             answer = answer.warn(
                 "the server is older and keeps no points in this debate: run aw server restart, and \
@@ -286,7 +286,7 @@ impl Submit {
         let mut output = post.output(&session, reply, "Argument submitted");
         let warning = files.warning();
         output.looked_up = files.found;
-        let answer = post.answer(&session, output);
+        let answer = post.answer(&session, output)?;
         Ok(Shown::Answer(match warning {
             Some(warning) => answer.warn(warning),
             None => answer,
@@ -352,7 +352,7 @@ impl RequestCommand {
         };
         let reply = post.send(&session, &request)?;
         let output = post.output(&session, reply, done);
-        Ok(Shown::Answer(post.answer(&session, output)))
+        post.answer(&session, output).map(Shown::Answer)
     }
 }
 
@@ -405,7 +405,7 @@ impl Ruling {
         let reply = post.send(&session, &client::rule(&self.debate.id, body))?;
         let keeps_points = reply.data.debate.points.is_some();
         let output = post.output(&session, reply, "Ruling submitted");
-        let answer = post.answer(&session, output).with("closed", self.close);
+        let answer = post.answer(&session, output)?.with("closed", self.close);
         let names_points = self.headings().next().is_some();
         Ok(Shown::Answer(match names_points && !keeps_points {
             true => answer.warn("this debate keeps no points: the headings are plain text"),
@@ -476,7 +476,7 @@ impl Intervention {
         let reply = post.send(&session, &client::intervene(&self.debate.id, body))?;
         let output = post.output(&session, reply, "Intervention submitted");
         let (own, replayed) = (output.argument_id, output.replayed);
-        let answer = post.answer(&session, output);
+        let answer = post.answer(&session, output)?;
         // One that was sent before may have been ruled on since: a wait tells.
         if replayed {
             return Ok(Shown::Answer(answer));
