@@ -159,7 +159,7 @@ async fn a_ruling_is_previewed_and_a_double_click_sends_it_once() {
     page.reads("waiting for the proposer").await;
     let news = waiting.end().data();
     assert_eq!(news["action"], "align_to_ruling");
-    assert_eq!(news["argument"]["content"], format!("{OPTION_B}\n\nAnd **measure** it."));
+    assert_eq!(news["arguments"][0]["content"], format!("{OPTION_B}\n\nAnd **measure** it."));
     assert_eq!(debate.types(), ["MOTION", "CLAIM", "APPEAL", "RULING"]);
     // The next dispute arrives over the socket, without a draft.
     debate.claims("proposer", "Done.");
