@@ -5,9 +5,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::mem;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -64,28 +66,35 @@ impl Secrets {
 /// Reads what every process of the machine was started with, again and again.
 struct Watch {
     ended: &'static AtomicBool,
-    seen: JoinHandle<BTreeSet<Vec<u8>>>,
+    seen: Arc<Mutex<BTreeSet<Vec<u8>>>>,
+    watching: JoinHandle<()>,
 }
 
 impl Watch {
     fn begin() -> Self {
         let ended: &'static AtomicBool = Box::leak(Box::default());
-        let seen = thread::spawn(|| {
-            let mut seen = BTreeSet::new();
+        let seen = Arc::<Mutex<BTreeSet<Vec<u8>>>>::default();
+        let noted = Arc::clone(&seen);
+        let watching = thread::spawn(move || {
             while !ended.load(Ordering::SeqCst) {
                 for entry in fs::read_dir("/proc").unwrap().flatten() {
-                    seen.extend(fs::read(entry.path().join("cmdline")));
+                    noted.lock().unwrap().extend(fs::read(entry.path().join("cmdline")));
                 }
                 thread::sleep(Duration::from_millis(1));
             }
-            seen
         });
-        Watch { ended, seen }
+        Watch { ended, seen, watching }
+    }
+
+    fn has_seen(&self, word: &str) -> bool {
+        let seen = self.seen.lock().unwrap();
+        seen.iter().any(|cmdline| String::from_utf8_lossy(cmdline).contains(word))
     }
 
     fn end(self) -> BTreeSet<Vec<u8>> {
         self.ended.store(true, Ordering::SeqCst);
-        self.seen.join().unwrap()
+        self.watching.join().unwrap();
+        mem::take(&mut self.seen.lock().unwrap())
     }
 }
 
@@ -107,9 +116,12 @@ async fn no_file_log_output_or_process_list_contains_a_secret() {
     let shared = secrets.keep("the shared token", &format!("shared-{}", new_id()));
     let machine = Machine::fresh().with("AW_AUTH", "required").with("AW_LOG", "trace");
     let opener = machine.path("bin").join("xdg-open");
-    // A browser that stays long enough to be seen.
-    fs::write(&opener, "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$HOME/opened\"\nsleep 0.2\n")
-        .unwrap();
+    // A browser that stays until it is seen.
+    fs::write(
+        &opener,
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \"$HOME/opened\"\nwhile [ ! -e \"$HOME/seen\" ]; do sleep 0.05; done\n",
+    )
+    .unwrap();
     fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
     let watch = Watch::begin();
     let _ended = AtLast(watch.ended);
@@ -130,7 +142,10 @@ async fn no_file_log_output_or_process_list_contains_a_secret() {
     let opened = machine.aw(&["debate", "open", "--debate-id", &debate]).data();
     let link = text(&opened["url"]);
     secrets.keep("the code of a link", &code_in(&link));
-    until("the browser was called", || machine.path("home").join("opened").exists());
+    until("the server and the browser are seen", || {
+        ["serve", "/links/"].iter().all(|word| watch.has_seen(word))
+    });
+    fs::write(machine.path("home").join("seen"), "").unwrap();
 
     // The invited agent plays, by command and over MCP.
     let agent = |arguments: &[&str]| {
@@ -190,9 +205,6 @@ async fn no_file_log_output_or_process_list_contains_a_secret() {
     assert!(log.contains("TRACE") || log.contains("\"level\":\"DEBUG\""), "{log}");
     assert!(log.contains(&format!("/debates/{debate}/arguments")), "every request is in the log");
     assert!(log.contains("/sign-in/link") && log.contains("/mcp"), "of pages and tools too");
-    let typed =
-        |word: &str| cmdlines.iter().any(|cmdline| String::from_utf8_lossy(cmdline).contains(word));
-    assert!(typed("invite") && typed("serve") && typed("/links/"), "processes were seen");
     let mut known = Secrets::default();
     known.keep("the debate", &debate.replace('-', ""));
     let database = fs::read(machine.data().join("db/debate.db")).unwrap();
