@@ -10,7 +10,7 @@ use aw_record::{Ask, Filter, Request, TypeTexts};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, IntoResponses};
 
 use super::App;
 use super::access::Access;
@@ -35,6 +35,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// A list with more debates is written on a blocking thread.
 const IN_PASSING: usize = 100;
+
+/// The answers to a submitted argument, for the OpenAPI description.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "only the description reads it")]
+enum Submitted {
+    /// The argument is written.
+    #[response(status = 201)]
+    Written(Success<Written>),
+    /// A retry: this request wrote the argument before
+    #[response(status = 200)]
+    Retried(Success<Written>),
+}
 
 type WriteResult = Result<(StatusCode, Json<Success<Written>>), Problem>;
 
@@ -243,7 +255,7 @@ pub(super) async fn type_of(access: Access, Segment(id): Segment) -> JsonResult<
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ContextParams {
-    /// The number of newest arguments to return extra the motion; absent for all. Above 500 counts as 500.
+    /// The number of newest arguments to return besides the motion; absent for all. Above 500 counts as 500.
     #[param(value_type = Option<u64>)]
     limit: Option<String>,
 }
@@ -326,11 +338,7 @@ pub(super) async fn archive(
     path = "/debates/{id}/arguments",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitClaim,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
-        WriteErrors,
-    )
+    responses(Submitted, WriteErrors)
 )]
 pub(super) async fn claim(
     access: Access,
@@ -367,11 +375,7 @@ pub(super) async fn claim(
     path = "/debates/{id}/appeal",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitRequest,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
-        WriteErrors,
-    )
+    responses(Submitted, WriteErrors)
 )]
 pub(super) async fn appeal(
     access: Access,
@@ -389,11 +393,7 @@ pub(super) async fn appeal(
     operation_id = "request_completion",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitRequest,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
-        WriteErrors,
-    )
+    responses(Submitted, WriteErrors)
 )]
 pub(super) async fn resolution(
     access: Access,
@@ -411,11 +411,7 @@ pub(super) async fn resolution(
     operation_id = "rule",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitRuling,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
-        WriteErrors,
-    )
+    responses(Submitted, WriteErrors)
 )]
 pub(super) async fn ruling(
     access: Access,
@@ -433,11 +429,7 @@ pub(super) async fn ruling(
     operation_id = "intervene",
     params(("id" = String, Path, format = Uuid)),
     request_body = SubmitIntervention,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request wrote the argument before", body = Success<Written>),
-        WriteErrors,
-    )
+    responses(Submitted, WriteErrors)
 )]
 pub(super) async fn intervention(
     access: Access,
