@@ -33,6 +33,22 @@ pub fn began(pid: u32) -> Option<String> {
     (!state.starts_with('Z')).then(|| began.trim().to_owned())
 }
 
+/// Whether a process that runs was started with this argument.
+#[cfg(target_os = "linux")]
+pub fn has_argument(pid: u32, argument: &str) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).any(|word| word == argument.as_bytes())
+}
+
+/// Whether a process that runs was started with this argument.
+#[cfg(not(target_os = "linux"))]
+pub fn has_argument(pid: u32, argument: &str) -> bool {
+    let ps =
+        std::process::Command::new("ps").args(["-o", "args=", "-p", &pid.to_string()]).output();
+    let line = ps.map(|ps| String::from_utf8_lossy(&ps.stdout).into_owned()).unwrap_or_default();
+    line.split_whitespace().any(|word| word == argument)
+}
+
 /// The holder of a file's lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {

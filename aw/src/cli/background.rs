@@ -15,11 +15,14 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::connect::known_on_port;
-use super::output::CliError;
+use super::human;
+use super::output::{CliError, is_person_at};
 use super::role;
 use super::server::running;
+use crate::api::client;
+use crate::api::http::Client;
 use crate::data_dir::{DataDir, Running, Started};
-use crate::process::Holder;
+use crate::process::{self, Holder};
 use crate::programs;
 use crate::settings::ClientSettings;
 
@@ -37,6 +40,12 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The log is begun anew when it has grown beyond this.
 const LOG_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The argument of a server in the background.
+const DETACHED: &str = "--detached";
+
+/// The version of this program.
+const OWN: &str = env!("CARGO_PKG_VERSION");
 
 /// How a server is started.
 #[derive(Debug, Default)]
@@ -129,7 +138,7 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Cli
     let log = open_log(&home.log()).map_err(failed)?;
     let began = fs::metadata(home.log()).map_or(0, |log| log.len());
     let mut server = Command::new(own_program().map_err(failed)?)
-        .args(["serve", "--detached"])
+        .args(["serve", DETACHED])
         .args(how.auth_flag.then_some("--auth"))
         .args(how.by_itself.then_some("--by-itself"))
         .envs(how.wants_token.then_some(("AW_AUTH", "required")))
@@ -168,6 +177,57 @@ pub(super) fn start(settings: &ClientSettings, how: &How) -> Result<Running, Cli
         }
         thread::sleep(PAUSE);
     }
+}
+
+/// Replaces an idle background server of an older version by one of this version. A server that is in
+/// use, that a service manager or a terminal keeps, or that cannot be started again as it was, stays:
+/// then every answer warns of its version.
+pub(super) fn replace_older(
+    settings: &ClientSettings,
+    found: Running,
+) -> Result<Running, CliError> {
+    if !settings.autostart
+        || !is_older(&found.version)
+        || !process::has_argument(found.pid, DETACHED)
+    {
+        return Ok(found);
+    }
+    let Ok(how) = How::again(settings) else { return Ok(found) };
+    {
+        // Another command may be replacing it at this moment.
+        let turn = settings.home.turn_to_start();
+        let _turn = turn.map_err(|error| CliError::connection(error.to_string()))?;
+        match running(settings)? {
+            Some(now) if !is_older(&now.version) || !is_idle(&now) => return Ok(now),
+            Some(_) => drop(stop(&settings.home)?),
+            None => {}
+        }
+    }
+    let running = start(settings, &how)?;
+    if is_person_at(&io::stderr()) {
+        let was = &found.version;
+        human::note(&format!(
+            "Restarted the server: it was aw {was}, now it is {}",
+            running.version
+        ));
+    }
+    Ok(running)
+}
+
+/// Whether this is a version before the one of this program.
+pub(super) fn is_older(version: &str) -> bool {
+    fn numbers(version: &str) -> Option<[u64; 3]> {
+        let mut parts = version.split('.').map(|part| part.parse().ok());
+        let numbers = [parts.next()??, parts.next()??, parts.next()??];
+        parts.next().is_none().then_some(numbers)
+    }
+    matches!((numbers(version), numbers(OWN)), (Some(theirs), Some(own)) if theirs < own)
+}
+
+/// Whether nobody waits at a server or watches it.
+fn is_idle(server: &Running) -> bool {
+    let health = Client::of_stranger(&server.url).once(&client::health(), Duration::ZERO);
+    health.is_ok_and(|health| health.data.held_waits == 0 && health.data.open_sockets == 0)
 }
 
 /// This program, or the one that an upgrade has put in its place since.

@@ -15,7 +15,7 @@ use super::output::{CliError, is_person_at};
 use crate::api::client;
 use crate::api::error::Code;
 use crate::api::http::Client;
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, Running};
 use crate::settings::{ClientSettings, reachable};
 
 /// How long a stranger on the port may take to be noticed.
@@ -136,15 +136,15 @@ impl TokenSource {
 fn locate(
     settings: &ClientSettings,
     verbose: bool,
-    look: fn(&DataDir) -> Result<Option<String>, CliError>,
+    look: fn(&DataDir) -> Result<Option<Running>, CliError>,
 ) -> Result<Found, CliError> {
     let home = &settings.home;
     if let Some(url) = &settings.server_url {
         return Ok(Found { url: url.clone(), named: true, ours: home.serves(url) });
     }
     let ours = |url: String| Found { url, named: false, ours: true };
-    if let Some(url) = look(home)? {
-        return Ok(ours(url));
+    if let Some(running) = look(home)? {
+        return Ok(ours(background::replace_older(settings, running)?.url));
     }
     if let Some(url) = known_on_port(settings)? {
         return Ok(ours(url));
@@ -166,24 +166,23 @@ fn locate(
 }
 
 /// The server that holds the lock of this folder.
-fn holding(home: &DataDir) -> Result<Option<String>, CliError> {
-    let running = home.running().map_err(|error: io::Error| {
+fn holding(home: &DataDir) -> Result<Option<Running>, CliError> {
+    home.running().map_err(|error: io::Error| {
         CliError::connection(format!("{}: {error}", home.path().display()))
             .suggest("Make the folder yours, or set DEBATE_SERVER_URL and DEBATE_AUTH_TOKEN")
-    })?;
-    Ok(running.map(|running| running.url))
+    })
 }
 
 /// The same, if it takes connections. One that was killed may keep its lock for a moment longer than
 /// its port.
-fn answering(home: &DataDir) -> Result<Option<String>, CliError> {
+fn answering(home: &DataDir) -> Result<Option<Running>, CliError> {
     let began = Instant::now();
     while began.elapsed() < LAST_BREATHS {
-        let Some(url) = holding(home)? else { return Ok(None) };
-        let address = url.trim_start_matches("http://").parse::<SocketAddr>();
+        let Some(running) = holding(home)? else { return Ok(None) };
+        let address = running.url.trim_start_matches("http://").parse::<SocketAddr>();
         let there = address.is_ok_and(|at| TcpStream::connect_timeout(&at, KNOCK).is_ok());
         if there {
-            return Ok(Some(url));
+            return Ok(Some(running));
         }
         thread::sleep(BREATH);
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::background::How;
+use super::background::{How, is_older};
 use super::connect::{Connection, known_on_port};
 use super::human;
 use super::output::{Answer, CliError, Shown};
@@ -261,7 +261,11 @@ fn server(settings: &ClientSettings) -> Vec<Check> {
     {
         let message =
             format!("the server is aw {version}, this is aw {}", env!("CARGO_PKG_VERSION"));
-        checks.push(Check::warning("version", &message, "aw server restart"));
+        let fix = match is_older(&version) {
+            true => "aw server restart",
+            false => "Upgrade this aw, then run aw server restart",
+        };
+        checks.push(Check::warning("version", &message, fix));
     }
     if health.is_ok() {
         checks.push(tokens::check(settings, &connection, ends));

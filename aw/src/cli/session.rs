@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
+use super::background::is_older;
 use super::connect::{Connection, Listener, TokenSource};
 use super::human;
 use super::output::{Answer, CliError};
@@ -206,7 +207,10 @@ impl Session {
     fn warning(&self) -> Option<String> {
         let own = env!("CARGO_PKG_VERSION");
         let version = self.client.server_version().filter(|version| version != own)?;
-        Some(format!("the server is aw {version}, this is aw {own}: run aw server restart"))
+        let upgrade = if is_older(&version) { "" } else { "upgrade this aw, then " };
+        Some(format!(
+            "the server is aw {version}, this is aw {own}: {upgrade}run aw server restart"
+        ))
     }
 }
 

@@ -14,4 +14,5 @@ mod older_server;
 mod restoring;
 mod service;
 mod turns;
+mod upgrade;
 mod waiting;
