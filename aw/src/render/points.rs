@@ -1,4 +1,4 @@
-//! Draws points: the panel beside a debate, the state in a statement's heading, the place of a quote.
+//! Draws points: the list in a transcript, the state in a statement's heading, the place of a quote.
 //!
 //! The server looks quotes up, so a page says where one was found, never that it is true.
 
@@ -20,7 +20,7 @@ const SHORT_ID: usize = 8;
 /// How many characters of a statement stand in the thread of its point.
 const EXCERPT: usize = 140;
 
-/// The points of a debate, as the page and the transcript show them.
+/// The points of a debate, as a transcript shows them.
 #[derive(Template)]
 #[template(path = "points.html")]
 pub(crate) struct PointsView {

@@ -157,10 +157,7 @@ pub(super) async fn read(
     Segment(id): Segment,
     Params(asked): Params<DocumentQuery>,
 ) -> Response {
-    match page(&access, &request, &id, &asked).await {
-        Ok(page) => page,
-        Err(problem) => error_page::page(&request, &problem.into()),
-    }
+    error_page::or_page(&request, page(&access, &request, &id, &asked).await)
 }
 
 async fn page(

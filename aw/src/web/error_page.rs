@@ -52,6 +52,11 @@ enum SignInHelp {
     Elsewhere,
 }
 
+/// The page, or the error page of its problem.
+pub(crate) fn or_page(request: &PageRequest, page: Result<Response, Problem>) -> Response {
+    page.unwrap_or_else(|problem| self::page(request, &problem.into()))
+}
+
 /// Draws an error page, with the status that the API would return.
 pub(crate) fn page(request: &PageRequest, error: &PageError) -> Response {
     let t = request.phrases;

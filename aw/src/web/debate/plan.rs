@@ -114,10 +114,7 @@ pub(in crate::web) async fn plan(
     Segment(id): Segment,
     Params(asked): Params<PlanQuery>,
 ) -> Response {
-    match page(&access, &request, &id, &asked).await {
-        Ok(page) => page,
-        Err(problem) => error_page::page(&request, &problem.into()),
-    }
+    error_page::or_page(&request, page(&access, &request, &id, &asked).await)
 }
 
 async fn page(

@@ -44,7 +44,7 @@ impl RowQuestion {
         let asks = asks.pop().filter(|argument| argument.seq == pending)?;
         let text = asks.content.as_str();
         let (words, choices) = match asks.event.kind() {
-            Kind::Appeal => (question(text), options::choices(text)),
+            Kind::Appeal => (options::question(text), options::choices(text)),
             kind => (t.rule_on(kind).to_owned(), Vec::new()),
         };
         let choices = choices.into_iter().zip(1..).filter(|(choice, _)| !choice.is_free);
@@ -59,14 +59,6 @@ impl RowQuestion {
             options: choices.take(OPTIONS).map(option).collect(),
         })
     }
-}
-
-/// The question that an APPEAL asks: the first line of its context, or of its text.
-fn question(appeal: &str) -> String {
-    let text = options::sections(appeal).context.unwrap_or(appeal);
-    let mut lines = text.lines().map(str::trim);
-    let line = lines.find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
-    line.trim_start_matches(['>', '-', ' ']).replace(['*', '`'], "")
 }
 
 /// The text in one line, cut after so many characters.
