@@ -360,6 +360,7 @@ phrases! {
     too_long_to_compare: "These versions are too long to compare here.", "Các phiên bản này quá dài để so sánh ở đây.";
     quoted_by: "Quoted by", "Được trích bởi";
     key_plan: "show or hide the plan", "hiện hoặc ẩn plan";
+    key_list: "show or hide the list, on a wide screen", "hiện hoặc ẩn danh sách, trên màn hình rộng";
     key_changes: "next and previous change", "thay đổi tiếp theo, trước đó";
     whole_transcript: "Whole transcript", "Toàn bộ transcript";
     your_ruling: "Your ruling", "Ruling của bạn";
@@ -544,6 +545,16 @@ impl Phrases {
             Outcome::LeftOpen => Some(self.left_open),
             Outcome::Completed => Some(self.completed),
             Outcome::Open => None,
+        }
+    }
+
+    /// How many arguments are new to a reader who has seen those up to `seen`; none if no argument is.
+    pub(crate) fn unread(&self, seen: u64, last: u64) -> Option<String> {
+        match last.saturating_sub(seen) {
+            0 => None,
+            _ if seen == 0 => Some(self.unread_new.to_owned()),
+            1 => Some(self.one_new.to_owned()),
+            count => Some(put(self.many_new, count)),
         }
     }
 

@@ -128,11 +128,15 @@ impl Guard {
         {
             return Ok(Admission::Admitted(caller, BrowserSession(None)));
         }
-        // The script of a page sends the cookie instead of a token. It only reads; pages write by forms.
+        // The script of a page sends the cookie instead of a token. It reads, and notes what was on the
+        // screen. Everything else is written by forms.
         let path = uri.path();
         let is_document = path.ends_with("/export") || path.ends_with("/result");
         let reads = method == Method::GET && (path == "/ws" || is_document);
-        let sessions = if page || reads { sessions_of(headers) } else { Vec::new() };
+        // A browser names the origin of every PUT, and only our own has passed.
+        let is_seen = path.starts_with("/debates/") && path.ends_with("/seen");
+        let notes = method == Method::PUT && is_seen && headers.contains_key(ORIGIN);
+        let sessions = if page || reads || notes { sessions_of(headers) } else { Vec::new() };
         for session in sessions {
             if let Some(holder) = record.holder(session).await?
                 && let Some(caller) = self.caller(holder, record).await?

@@ -22,6 +22,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::assets;
+use super::debate_list::BesideList;
 use super::error_page::{self, PageError};
 use super::form::Form;
 use super::page_request::PageRequest;
@@ -83,6 +84,8 @@ struct DebatePage<'a> {
     lines: Option<(String, String)>,
     notice: Option<Notice>,
     ruled: Option<u64>,
+    beside: Option<BesideList>,
+    seen: Option<u64>,
 }
 
 /// The regions of the page, which the script replaces when something happens.
@@ -124,35 +127,67 @@ async fn show(
 ) -> Response {
     // It waits for its turn before it reads, so that waiting pages hold no memory.
     let turn = DRAWING.take().await;
-    let limit = if request.is_script() { NEWEST } else { WINDOW };
-    let (data, report) = match page_data(access, id, asked, limit).await {
+    let read = match PageRead::of(access, request, id, asked).await {
         Ok(read) => read,
         Err(problem) => return error_page::page(request, &problem.into()),
     };
     let drawing = {
         let (app, request, asked) = (access.app.clone(), request.clone(), asked.clone());
-        move || draw(&app, &request, &data, report.as_ref(), &asked, notice, draft)
+        move || draw(&app, &request, read, &asked, notice, draft)
     };
-    match turn.run(drawing).await {
-        Ok(page) => page,
-        Err(problem) => error_page::page(request, &problem.into()),
+    error_page::or_page(request, turn.run(drawing).await)
+}
+
+/// What the page is drawn from.
+struct PageRead {
+    data: PageData,
+    /// The data of the report, once the debate is closed.
+    report: Option<ReportData>,
+    /// The list beside the debate. A reader who may see one debate only has none, and the script has its own.
+    beside: Option<BesideList>,
+    /// The newest argument that the reader has seen, if the server keeps it.
+    seen: Option<u64>,
+}
+
+impl PageRead {
+    async fn of(
+        access: &Access,
+        request: &PageRequest,
+        id: &str,
+        asked: &DebateQuery,
+    ) -> Result<Self, Problem> {
+        let id: DebateId = input::id("debate_id", id)?;
+        let before = asked.before.map(|before| Seq(before.max(2)));
+        let debate = access.debate(Command::DebateGetContext, id)?;
+        let limit = if request.is_script() { NEWEST } else { WINDOW };
+        let data = debate.page_data(before, limit).await?;
+        let report = match data.debate.state() {
+            DebateState::Closed => Some(access.debate(Command::DebateResult, id)?.report().await?),
+            _ => None,
+        };
+        let beside = match request.is_script() || request.caller.bound_to().is_some() {
+            true => None,
+            false => Some(BesideList::of(access, request, &id.to_string()).await?),
+        };
+        Ok(PageRead { data, report, beside, seen: access.seen(id).await? })
     }
 }
 
 fn draw(
     app: &App,
     request: &PageRequest,
-    data: &PageData,
-    report: Option<&ReportData>,
+    read: PageRead,
     asked: &DebateQuery,
     notice: Option<Notice>,
     draft: RulingDraft,
 ) -> Response {
     let t = request.phrases;
+    let PageRead { data, report, beside, seen } = read;
+    let data = &data;
     let shown = data.arguments.first().map_or(2, |first| first.seq.0);
     let first = asked.first.filter(|_| request.is_script()).unwrap_or(shown);
     let href = |seq: Seq| href(data, first, seq);
-    let mut live = Live::of(app, request, data, report, draft, &href);
+    let mut live = Live::of(app, request, data, report.as_ref(), draft, &href);
     if let Ok(id) = asked.point.parse::<PointId>() {
         live.thread = PointThread::of(data, id, t, app.record.now().0, &href);
     }
@@ -203,26 +238,10 @@ fn draw(
         notice,
         ruled: asked.ruled,
         live,
+        beside,
+        seen,
     };
     request.page(&page)
-}
-
-/// The data of the page and, once the debate is closed, of its report.
-async fn page_data(
-    access: &Access,
-    id: &str,
-    asked: &DebateQuery,
-    limit: u64,
-) -> Result<(PageData, Option<ReportData>), Problem> {
-    let id: DebateId = input::id("debate_id", id)?;
-    let before = asked.before.map(|before| Seq(before.max(2)));
-    let debate = access.debate(Command::DebateGetContext, id)?;
-    let data = debate.page_data(before, limit).await?;
-    let report = match data.debate.state() {
-        DebateState::Closed => Some(access.debate(Command::DebateResult, id)?.report().await?),
-        _ => None,
-    };
-    Ok((data, report))
 }
 
 /// The `seq` of each argument on the page.

@@ -2,15 +2,17 @@
 
 use askama::Template;
 use aw_core::{DebateType, Outcome, ProjectId, Role, State as DebateState};
-use aw_record::{DebateListed, Filter, ProjectListed};
+use aw_record::{DebateList, DebateListed, Filter, ProjectListed};
 use axum::Json;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+mod beside;
 mod found_text;
 mod question;
 
+pub(super) use self::beside::BesideList;
 use self::found_text::FoundText;
 use self::question::RowQuestion;
 use super::assets;
@@ -22,13 +24,10 @@ use crate::kit::texts::BuiltIn;
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::server::input::Params;
-use crate::server::{Access, App, Problem};
+use crate::server::{Access, App, Problem, input};
 
 /// How many debates of a group a page shows.
 const SHOWN: u64 = 30;
-
-/// How many pages of closed debates are read to find those with an outcome. The next page goes on.
-const PAGES_READ: usize = 40;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct ListQuery {
@@ -46,6 +45,9 @@ pub(super) struct ListQuery {
     before: String,
     #[serde(default)]
     deleted: String,
+    /// The debate beside which the script shows the list.
+    #[serde(default)]
+    beside: String,
 }
 
 #[derive(Template)]
@@ -107,6 +109,10 @@ struct DebateRow {
     blocking: Option<String>,
     /// The `seq` of its newest argument.
     last: u64,
+    /// The `seq` of the newest argument that the reader has seen, if the server keeps it.
+    seen: Option<u64>,
+    /// How many arguments are new to the reader, in words.
+    unread: Option<String>,
     /// What the arbitrator is asked, and for how long it has waited.
     question: Option<RowQuestion>,
     waiting: Option<String>,
@@ -126,42 +132,59 @@ enum GroupKind {
     Closed,
 }
 
+impl GroupKind {
+    /// The name of the group for the style, and its title.
+    fn name(self, t: &'static Phrases, rules: bool) -> (&'static str, &'static str) {
+        match self {
+            GroupKind::Needed if rules => ("needed", t.needs_you),
+            GroupKind::Needed => ("awaited", t.needs_arbitrator),
+            GroupKind::Active => ("active", t.active),
+            GroupKind::Closed => ("closed", t.closed_group),
+        }
+    }
+}
+
 pub(super) async fn page(
     access: Access,
     request: PageRequest,
     Params(asked): Params<ListQuery>,
 ) -> Response {
-    let projects = match access.projects().await {
-        Ok(projects) => projects,
-        Err(problem) => return error_page::page(&request, &problem.into()),
-    };
-    match list(&access, &request, &asked).await {
-        Ok(list) if request.is_script() => request.page(&list),
-        Ok(list) => {
-            let t = request.phrases;
-            request.page(&DebateListPage {
-                request: &request,
-                t,
-                assets: &assets::FOLDER,
-                asked: &asked,
-                states: vec![
-                    ("needed", if request.rules() { t.needs_you } else { t.needs_arbitrator }),
-                    ("active", t.active),
-                    ("AWAITING_OPPONENT", t.awaiting_opponent),
-                    ("AWAITING_PROPOSER", t.awaiting_proposer),
-                    ("CLOSED", t.closed_group),
-                ],
-                outcomes: [Outcome::Agreed, Outcome::Ruled, Outcome::LeftOpen, Outcome::Completed]
-                    .into_iter()
-                    .filter_map(|outcome| Some((outcome.as_str(), t.outcome(outcome)?)))
-                    .collect(),
-                kinds: kinds(&list, &asked.kind),
-                projects,
-                list,
-            })
-        }
-        Err(problem) => error_page::page(&request, &problem.into()),
+    error_page::or_page(&request, answer(&access, &request, &asked).await)
+}
+
+async fn answer(
+    access: &Access,
+    request: &PageRequest,
+    asked: &ListQuery,
+) -> Result<Response, Problem> {
+    if request.is_script() && !asked.beside.is_empty() {
+        return Ok(request.page(&BesideList::of(access, request, &asked.beside).await?));
     }
+    let list = list(access, request, asked).await?;
+    if request.is_script() {
+        return Ok(request.page(&list));
+    }
+    let t = request.phrases;
+    Ok(request.page(&DebateListPage {
+        request,
+        t,
+        assets: &assets::FOLDER,
+        asked,
+        states: vec![
+            ("needed", if request.rules() { t.needs_you } else { t.needs_arbitrator }),
+            ("active", t.active),
+            ("AWAITING_OPPONENT", t.awaiting_opponent),
+            ("AWAITING_PROPOSER", t.awaiting_proposer),
+            ("CLOSED", t.closed_group),
+        ],
+        outcomes: [Outcome::Agreed, Outcome::Ruled, Outcome::LeftOpen, Outcome::Completed]
+            .into_iter()
+            .filter_map(|outcome| Some((outcome.as_str(), t.outcome(outcome)?)))
+            .collect(),
+        kinds: kinds(&list, &asked.kind),
+        projects: access.projects().await?,
+        list,
+    }))
 }
 
 /// The debates that need the reader, for the title of the tab and for notifications.
@@ -228,13 +251,13 @@ async fn list(
     Ok(ListPart { t, rules, opens, groups, found, total, filtered, is_without_match })
 }
 
-async fn group(
+/// A page of the debates of a group, with one more than the page shows if there are more.
+async fn debates(
     access: &Access,
-    request: &PageRequest,
     asked: &ListQuery,
     kind: GroupKind,
-) -> Result<Group, Problem> {
-    let (t, rules) = (request.phrases, request.rules());
+    shown: u64,
+) -> Result<DebateList, Problem> {
     let states: &[DebateState] = match (kind, asked.state.as_str()) {
         (GroupKind::Needed, _) => &[DebateState::AwaitingArbitrator],
         (GroupKind::Active, "AWAITING_OPPONENT") => &[DebateState::AwaitingOpponent],
@@ -244,13 +267,13 @@ async fn group(
     };
     let before = Some(asked.before.as_str()).filter(|text| !text.is_empty());
     let outcome = Some(asked.outcome.as_str()).filter(|text| !text.is_empty());
+    let outcome: Option<Outcome> = outcome.map(|text| input::value("outcome", text)).transpose()?;
     let is_needed = kind == GroupKind::Needed;
-    let mut debates: Vec<DebateListed> = Vec::new();
-    let (mut total, mut total_is_exact) = (0, true);
+    let mut all = DebateList { debates: Vec::new(), total: 0, total_is_exact: true };
     for state in states {
         let filter = Filter {
-            state: (kind != GroupKind::Needed).then_some(*state),
-            needs_arbitrator: kind == GroupKind::Needed,
+            state: (!is_needed).then_some(*state),
+            needs_arbitrator: is_needed,
             debate_type: Some(asked.kind.clone())
                 .filter(|kind| !kind.is_empty())
                 .map(|kind| DebateType::parse(kind).map_err(|bad| Problem::text("type", bad)))
@@ -260,29 +283,36 @@ async fn group(
                 .filter(|project| !project.is_empty())
                 .map(|id| ProjectId::parse(id).map_err(|bad| Problem::text("project", bad)))
                 .transpose()?,
-            limit: SHOWN + 1,
+            outcome,
+            limit: shown + 1,
             before: before.map(crate::server::before).transpose()?,
             longest_first: is_needed,
             ..Filter::default()
         };
-        if let Some(outcome) = outcome {
-            let (some, is_all) = with_outcome(access, filter, outcome).await?;
-            total += some.len().min(SHOWN as usize) as u64;
-            total_is_exact &= is_all;
-            debates.extend(some);
-            continue;
-        }
         let list = access.list(filter).await?;
-        total += list.total;
-        total_is_exact &= list.total_is_exact;
-        debates.extend(list.debates);
+        all.total += list.total;
+        all.total_is_exact &= list.total_is_exact;
+        all.debates.extend(list.debates);
     }
     if !is_needed {
         let newest_first = |listed: &DebateListed| {
             (std::cmp::Reverse(listed.debate.updated_at), listed.debate.id.to_string())
         };
-        debates.sort_by_key(newest_first);
+        all.debates.sort_by_key(newest_first);
     }
+    Ok(all)
+}
+
+async fn group(
+    access: &Access,
+    request: &PageRequest,
+    asked: &ListQuery,
+    kind: GroupKind,
+) -> Result<Group, Problem> {
+    let (t, rules) = (request.phrases, request.rules());
+    let is_needed = kind == GroupKind::Needed;
+    let DebateList { mut debates, total, total_is_exact } =
+        debates(access, asked, kind, SHOWN).await?;
     let more = (debates.len() as u64 > SHOWN).then(|| {
         debates.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
         let last = &debates[debates.len() - 1].debate;
@@ -303,12 +333,7 @@ async fn group(
             .finish();
         format!("/?{query}")
     });
-    let (name, title) = match kind {
-        GroupKind::Needed if rules => ("needed", t.needs_you),
-        GroupKind::Needed => ("awaited", t.needs_arbitrator),
-        GroupKind::Active => ("active", t.active),
-        GroupKind::Closed => ("closed", t.closed_group),
-    };
+    let (name, title) = kind.name(t, rules);
     let mut rows: Vec<DebateRow> =
         debates.iter().map(|listed| row(&access.app, request, listed)).collect();
     if is_needed {
@@ -319,27 +344,6 @@ async fn group(
         }
     }
     Ok(Group { name, title, total, total_is_exact, rows, more, is_needed })
-}
-
-/// Debates with this outcome, one more than a page shows if there are more; and whether these are all.
-/// The outcome is not stored, so pages are read until enough have it.
-async fn with_outcome(
-    access: &Access,
-    mut filter: Filter,
-    outcome: &str,
-) -> Result<(Vec<DebateListed>, bool), Problem> {
-    let mut found = Vec::new();
-    for _ in 0..PAGES_READ {
-        let page = access.list(Filter { limit: 50, ..filter.clone() }).await?.debates;
-        let last = page.last().map(|listed| (listed.debate.updated_at, Some(listed.debate.id)));
-        let is_end = page.len() < 50;
-        found.extend(page.into_iter().filter(|one| one.debate.outcome.as_str() == outcome));
-        if is_end || found.len() as u64 > SHOWN {
-            return Ok((found, is_end));
-        }
-        filter.before = last;
-    }
-    Ok((found, false))
 }
 
 fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
@@ -362,6 +366,8 @@ fn row(app: &App, request: &PageRequest, listed: &DebateListed) -> DebateRow {
             .filter(|count| *count > 0 && debate.state() != DebateState::Closed)
             .map(|count| t.blocking(count)),
         last: last.seq.0,
+        seen: listed.seen,
+        unread: listed.seen.and_then(|seen| t.unread(seen, last.seq.0)),
         question: None,
         waiting: None,
         round: put(t.round, debate.debate.standing.count.proposer),

@@ -1,5 +1,7 @@
 //! The desk of the arbitrator: the first screen, the keys, what is new, and the plan.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::every_page::{APPEAL, PointDebate};
@@ -220,4 +222,50 @@ async fn an_event_reads_what_changed_and_no_arguments() {
     let asked = page.requests();
     let pages: Vec<_> = asked.iter().filter(|one| one.url.contains("/debate/")).collect();
     assert!(pages.iter().all(|one| one.url.contains("first=")), "{pages:?}");
+}
+
+#[tokio::test]
+async fn the_list_stays_beside_the_debate_on_a_wide_screen() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let (debate, other) = (appealed(&world).await, world.debate("The other one").await);
+    let page = open(&browser, &debate).await;
+    page.screen(1440, 900).await;
+    page.see_no(css("#beside")).await;
+    page.screen(1760, 900).await;
+    let list = role("navigation", "Debates");
+    let row = |title: &str| link(title).within(&list);
+    page.see(row("Stop it?")).await;
+    assert_eq!(page.text(css("#beside [aria-current=page] .rail-title")).await, "Stop it?");
+    page.see(css("#beside .unread").number(0)).await;
+    assert!(!page.is_too_wide().await);
+    for selector in [".choice", "#question .dispute", "#beside"] {
+        assert!(is_on_screen(&page, selector).await, "{selector}");
+    }
+    page.is_accessible("the list beside a debate").await;
+
+    // It follows what happens, is one Tab stop with arrows inside, and leads on.
+    world.pass(Duration::from_secs(1));
+    world.debate("Opened later").await;
+    page.see(row("Opened later")).await;
+    let stops = "document.querySelectorAll('#beside a[tabindex=\"0\"]').length";
+    assert_eq!(page.eval(stops).await, 1);
+    page.focus(row("Stop it?")).await;
+    page.press("ArrowDown").await;
+    assert!(page.focused().await.1.starts_with("Opened later"));
+    page.press("l").await;
+    page.see_no(css("#beside")).await;
+    page.reload().await;
+    is_ready(&page).await;
+    page.see_no(css("#beside")).await;
+    page.press("l").await;
+    page.follow(row("The other one")).await;
+    assert!(page.url().await.ends_with(&other.id));
+
+    let plain = browser.page().await;
+    plain.without_scripts().await;
+    plain.screen(1760, 900).await;
+    plain.goto(&url(&debate)).await;
+    plain.follow(row("The other one")).await;
+    assert!(plain.url().await.ends_with(&other.id));
 }

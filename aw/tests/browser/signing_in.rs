@@ -290,3 +290,46 @@ async fn signing_in_on_one_tab_reconnects_the_others() {
     other.reads("Meanwhile.").await;
     only(&other, "401");
 }
+
+#[tokio::test]
+async fn the_server_remembers_what_a_signed_in_person_has_seen() {
+    let Some(browser) = Browser::start().await else { return };
+    let server = TokenServer::start().await;
+    let (debate, motion) = server.debate("Unread").await;
+    let (token, _) = server.seat(json!({"role": "observer", "name": "Dung"})).await;
+    let path = format!("/debate/{debate}");
+    let page = open_by_link(&browser, &server, &token, "/").await;
+    assert_eq!(page.text(css("#list .unread")).await, "new", "it was never opened");
+    page.goto(&format!("{}{path}", server.world.url)).await;
+    // The server has what was on the screen.
+    let seen = async |page: &Page, count: u64| {
+        let code = format!(
+            "fetch('/', {{headers: {{'x-fragment': 'list'}}}}).then(answer => answer.text())
+                 .then(html => html.includes('data-seen=\"{count}\"'))"
+        );
+        page.wait_for(&format!("#{count} is seen"), &code).await;
+    };
+    page.see(css("#debate[data-ready]")).await;
+    page.wheel(1).await;
+    seen(&page, 1).await;
+    let claim = server.claim(&debate, &motion, "No.").await;
+    seen(&page, 2).await;
+
+    // Another browser of the same person knows it, that of another person does not.
+    page.goto(&server.world.url).await;
+    server.appeal(&debate, &claim, "Please decide.").await;
+    page.reads("1 new").await;
+    let other = Browser::start().await.unwrap();
+    let list = open_by_link(&other, &server, &token, "/").await;
+    assert_eq!(list.text(css("#list .unread")).await, "1 new");
+    list.goto(&format!("{}{path}", server.world.url)).await;
+    list.see(css("#new-since + #a-3")).await;
+    list.wheel(1).await;
+    seen(&list, 3).await;
+    list.goto(&server.world.url).await;
+    list.see_no(css("#list .unread")).await;
+    let (stranger, _) = server.seat(json!({"role": "observer", "name": "Em"})).await;
+    let third = Browser::start().await.unwrap();
+    let list = open_by_link(&third, &server, &stranger, "/").await;
+    assert_eq!(list.text(css("#list .unread")).await, "new");
+}

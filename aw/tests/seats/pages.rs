@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use reqwest::Method;
+use serde_json::json;
 
 use super::api::upgrading;
 use super::grid::{Outcome, Row, check_in_every_state, rows};
@@ -13,7 +14,7 @@ use crate::world::new_id;
 use crate::world::page_client::PageClient;
 
 /// A session whose token has ended is like no session. The last rows are routes of the API: pages use the
-/// first three of them, and the others accept no session.
+/// first five of them, and the others accept no session.
 pub const GRID: &str = "
     GET  /                                                  >>>> ++ +++ +++ +++ +++
     GET  /needed                                            ???? ++ +++ +++ +++ +++
@@ -50,6 +51,7 @@ pub const GRID: &str = "
     GET  /ws                        of all                  ???? ++ +++ +++ +++ +++
     GET  /debates/{id}/export                               ???? ++ ++- ++- ++- ++-
     GET  /debates/{id}/result                               ???? ++ ++- ++- ++- ++-
+    PUT  /debates/{id}/seen                                 ???? ++ ++- ++- ++- ++-
     GET  /debates                                           ???? ?? ??? ??? ??? ???
     GET  /debates/{id}                                      ???? ?? ??? ??? ??? ???
     GET  /documents/{id}            cited here              ???? ?? ??? ??? ??? ???
@@ -99,6 +101,9 @@ async fn send(scene: &Scene<'_>, row: &Row, who: Who) -> Outcome {
     } else if method == Method::POST {
         let request = scene.world.request(method, &path).header("cookie", &browser.cookies);
         request.header("content-type", "application/json").body("{}")
+    } else if method == Method::PUT {
+        let request = scene.world.request(method, &path).header("cookie", &browser.cookies);
+        request.header("origin", &scene.world.url).json(&json!({"seq": 1}))
     } else {
         scene.world.request(method, &path).header("cookie", &browser.cookies)
     };

@@ -1,4 +1,5 @@
 // A debate: inserts new arguments by their number, and replaces the regions around them.
+import * as beside from "./beside.js";
 import * as dock from "./dock.js";
 import * as drafts from "./drafts.js";
 import * as keys from "./keys.js";
@@ -272,9 +273,10 @@ export function start() {
     else whole();
   });
   dock.start({ place: placeRegions, refresh, ruled });
-  keys.start({ whole: () => { if (!whole()) return false; history.pushState(null, "", page); return true; }, keys: { d: plan.toggle, "]": () => plan.step(1), "[": () => plan.step(-1) } });
+  keys.start({ whole: () => { if (!whole()) return false; history.pushState(null, "", page); return true; }, keys: { d: plan.toggle, l: beside.toggle, "]": () => plan.step(1), "[": () => plan.step(-1) } });
   unread.start(!location.hash && !dock.isOpen() && !shownPoint());
   plan.start();
+  beside.start();
   markCurrent();
   nextNeeded();
   // An agent becomes quiet by time alone, without an event.

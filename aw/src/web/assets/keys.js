@@ -16,21 +16,22 @@ function open(details) {
   return true;
 }
 
-// The links of the rail: one of them is the Tab stop.
-function points() {
-  return [...document.querySelectorAll("#rail .rail-list a")];
+// The links of the rail, and of the list beside the debate: one of each is the Tab stop.
+function links(list) {
+  return [...document.querySelectorAll(`#${list} .rail-list a`)];
 }
 
 export function rove() {
-  const all = points();
-  const current = all.find((one) => one === document.activeElement) ?? all.find((one) => one.ariaCurrent === "true") ?? all[0];
-  for (const one of all) one.tabIndex = one === current ? 0 : -1;
+  for (const all of [links("rail"), links("beside")]) {
+    const current = all.find((one) => one === document.activeElement) ?? all.find((one) => one.ariaCurrent) ?? all[0];
+    for (const one of all) one.tabIndex = one === current ? 0 : -1;
+  }
 }
 
 function move(all, by) {
   if (all.length === 0) return false;
   const at = all.indexOf(document.activeElement);
-  const from = at < 0 ? all.findIndex((one) => one.ariaCurrent === "true") : at;
+  const from = at < 0 ? all.findIndex((one) => one.ariaCurrent) : at;
   const next = all[Math.max(0, Math.min(all.length - 1, from + by))] ?? all[0];
   next.focus();
   next.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -42,9 +43,9 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -
 function arrows(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !(event.key in STEPS)) return;
   const timeline = event.target.closest?.(".timeline");
-  const rail = event.target.closest?.(".rail-list");
-  if (!timeline && !rail) return;
-  const all = timeline ? [...timeline.querySelectorAll("a")] : points();
+  const list = event.target.closest?.(".rail-list")?.closest("[id]");
+  if (!timeline && !list) return;
+  const all = timeline ? [...timeline.querySelectorAll("a")] : links(list.id);
   let by = STEPS[event.key];
   // The timeline begins at now.
   if (timeline && !event.target.matches("a")) by = by < 0 ? Infinity : by;
@@ -69,8 +70,8 @@ function pressed(event, page) {
   const acts = {
     n: () => unread.step(true),
     p: () => unread.step(false),
-    j: () => move(points(), 1),
-    k: () => move(points(), -1),
+    j: () => move(links("rail"), 1),
+    k: () => move(links("rail"), -1),
     a: () => page.whole(),
     s: () => open(document.getElementById("intervene")),
     w: () => { const field = document.querySelector("#rule textarea"); field?.focus(); return Boolean(field); },

@@ -1,6 +1,7 @@
 // The list: searches while a person types, reloads itself when something changes, marks what is
 // unread, and is one Tab stop for each group, with arrows inside.
 import { onChange } from "./feed.js";
+import { mark } from "./seen.js";
 import { get } from "./socket.js";
 
 const form = document.getElementById("filters");
@@ -13,16 +14,6 @@ function query() {
   const fields = new URLSearchParams(new FormData(form));
   for (const [name, value] of [...fields]) if (value === "") fields.delete(name);
   return fields;
-}
-
-// How many arguments of a debate came after the last one that was on the screen.
-function unread(row) {
-  const seen = Number(localStorage.getItem(`aw-seen:${row.dataset.id}`));
-  const count = Number(row.dataset.last) - seen;
-  const mark = row.querySelector(".unread");
-  const { many, one } = list.dataset;
-  mark.hidden = count <= 0;
-  mark.textContent = seen === 0 ? list.dataset.new : count === 1 ? one : many.replace("{}", count);
 }
 
 function links(row) {
@@ -39,7 +30,7 @@ function rove() {
 }
 
 function dress() {
-  for (const row of list.querySelectorAll(".row[data-last]")) unread(row);
+  mark(list);
   rove();
 }
 

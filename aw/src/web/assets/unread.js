@@ -1,12 +1,13 @@
 // What is new since the reader last looked. An argument counts as seen after it was on the screen.
+import * as kept from "./seen.js";
+
 const debate = document.getElementById("debate");
-const key = `aw-seen:${debate.dataset.id}`;
 const first = Number(debate.dataset.first);
 const pill = document.getElementById("new-below");
 // How long an argument must be on the screen.
 const LOOKED = 600;
 let last = Number(debate.dataset.last);
-const stored = Number(localStorage.getItem(key));
+const stored = kept.seen(debate);
 // On the first visit nothing is new.
 let seen = stored > 0 ? Math.min(stored, last) : last;
 // The arguments after this one are new during this visit.
@@ -15,7 +16,7 @@ const looked = new Set();
 const timers = new Map();
 
 function keep() {
-  localStorage.setItem(key, String(seen));
+  kept.keep(debate, seen);
 }
 
 function articles() {
@@ -120,6 +121,7 @@ export function own(seq) {
 
 export function start(opensHere) {
   keep();
+  kept.start(debate);
   for (const article of articles()) if (Number(article.dataset.seq) > seen) watcher.observe(article);
   line();
   draw();
