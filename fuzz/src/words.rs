@@ -1,6 +1,6 @@
 //! Texts of agents: Markdown, options of an APPEAL, mentions of documents.
 
-use aw::render::markdown::render;
+use aw::render::markdown::{DocumentLink, render};
 use aw::web::options::{choices, sections};
 use aw_core::{DocumentId, mentions};
 
@@ -21,7 +21,8 @@ const UUID_LEN: usize = 36;
 pub fn markdown(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let known: DocumentId = KNOWN.parse().expect("it is an id");
-    let html = render(text, &|id| (id == known).then_some(3));
+    let link = || DocumentLink { version: 3, name: "A <plan> of its own".to_owned() };
+    let html = render(text, &|id| (id == known).then(link));
     is_harmless_piece(&html, |address| address == format!("/doc/{KNOWN}?version=3"));
     // The factor covers cells of tables and words of code; the constant covers omitted cells and named
     // hidden characters.

@@ -27,12 +27,12 @@ use crate::store::{
     NewArgument, NewDebate, NewMove, Rule, Store, VerifyWalk, Vitals, WaitLook, WriteOutcome,
 };
 use crate::{
-    ArgumentName, Ask, CitedMark, CitedPage, Context, DebateHead, DebateList, DebateListed,
-    DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument, NewSeat,
-    NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt, Rehearsed,
-    ReportData, Request, Search, SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts,
-    Verified, VerifiedPiece, VerifyMark, VersionList,
+    ArgumentName, Ask, CitedMark, CitedPage, CitingDebate, Context, DebateHead, DebateList,
+    DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
+    Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
+    NewSeat, NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt,
+    Rehearsed, ReportData, Request, Search, SearchPage, Seat, Selection, Stretch, Surroundings,
+    TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -621,6 +621,16 @@ impl Engine {
         offset: u64,
     ) -> Result<VersionList, Failure> {
         self.store.versions(id, include_deleted, limit, offset).await
+    }
+
+    /// The debates that cite a document, the newest first, archived ones too; or only this one, if it does.
+    pub async fn citing(
+        &self,
+        document: DocumentId,
+        only: Option<DebateId>,
+        limit: u64,
+    ) -> Result<Vec<CitingDebate>, Failure> {
+        self.store.citing(document, only, limit).await
     }
 
     /// A page of documents; for a seat of one debate, only of those it may see.

@@ -46,10 +46,11 @@ pub use store::{
     TransferError, Transferred, Vitals, backup, rehearse, restore, transfer,
 };
 pub use types::{
-    Ask, Authorship, Citation, CitedDocument, CitedMark, CitedPage, Context, DebateHead,
-    DebateList, DebateListed, Document, DocumentList, DocumentListed, DocumentVersion, Filter,
-    KeptVersion, LastArgument, Moment, NewDocument, NewVersion, News, PageData, PointRecord,
-    PointTurn, Poll, ProjectListed, Receipt, Rehearsed, ReportData, Request, Selection, Stated,
-    StatedQuote, Stretch, Surroundings, TypeTexts, VersionList, VersionListed, pieces,
+    Ask, Authorship, Citation, CitedDocument, CitedMark, CitedPage, CitingDebate, Context,
+    DebateHead, DebateList, DebateListed, Document, DocumentList, DocumentListed, DocumentVersion,
+    Filter, KeptVersion, LastArgument, Moment, NewDocument, NewVersion, News, PageData,
+    PointRecord, PointTurn, Poll, ProjectListed, Receipt, Rehearsed, ReportData, Request,
+    Selection, Stated, StatedQuote, Stretch, Surroundings, TypeTexts, VersionList, VersionListed,
+    pieces,
 };
 pub use verified::{Verified, VerifiedPiece, VerifyMark};

@@ -145,6 +145,8 @@ pub struct StatedQuote {
     pub place: Option<QuotePlace>,
     /// The first and the last line there.
     pub lines: Option<(u32, u32)>,
+    /// What the document is called, if it stands in one. Receipts leave it out.
+    pub document_name: Option<String>,
 }
 
 /// A point with the quotes that raised it.
@@ -405,7 +407,7 @@ pub struct Moment {
 }
 
 /// The version of a document that an argument cites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation {
     /// The argument's position.
     pub seq: Seq,
@@ -413,6 +415,8 @@ pub struct Citation {
     pub document: DocumentId,
     /// The version.
     pub version: u64,
+    /// The document's title, or else the summary of this version.
+    pub name: String,
 }
 
 /// What the page shows beside arguments.
@@ -439,8 +443,27 @@ pub struct CitedDocument {
     pub version: u64,
     /// That version's summary.
     pub summary: Summary,
+    /// The document's title, or else that summary.
+    pub name: String,
     /// When the document was deleted.
     pub deleted_at: Option<Time>,
+}
+
+/// A debate that cites a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CitingDebate {
+    /// The debate.
+    pub id: DebateId,
+    /// Its title.
+    pub title: Title,
+    /// Its state.
+    pub state: State,
+    /// The argument that cites the document last.
+    pub seq: Seq,
+    /// The version that this argument cites.
+    pub version: u64,
+    /// When the debate was last updated.
+    pub updated_at: Time,
 }
 
 /// Splits a long text into pieces. Each piece's memory is freed once it is sent; one allocation of

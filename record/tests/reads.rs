@@ -107,7 +107,11 @@ async fn a_citation_is_recorded_with_its_version() {
     let answer = saying(debate, Role::Proposer, Move::Claim { target: claim.id }, &words);
     world.engine.execute(answer).await.unwrap();
 
-    let citation = |seq, document, version| Citation { seq: Seq(seq), document, version };
+    // A document keeps the name that its first version gave it.
+    let citation = |seq, document, version| {
+        let name = if document == plan { "Plan" } else { "Other" }.to_owned();
+        Citation { seq: Seq(seq), document, version, name }
+    };
     // Version 7 does not exist, so the newest is meant.
     let first = [citation(2, plan, 1), citation(2, other, 1)];
     for (seq, cited) in [(1, &[][..]), (2, &first), (3, &[citation(3, plan, 2)])] {
@@ -129,6 +133,37 @@ async fn a_citation_is_recorded_with_its_version() {
     world.engine.delete_document(plan).await.unwrap();
     let cited = world.engine.context(debate, Some(0)).await.unwrap().documents;
     assert_eq!((cited[0].deleted_at, cited[1].deleted_at), (None, Some(at)));
+}
+
+#[tokio::test]
+async fn the_debates_that_cite_a_document_are_found_the_newest_first() {
+    let world = World::new();
+    let plan = world.keeps("Plan").await;
+    let cite = async |title: &str, words: &[&str]| {
+        let (debate, mut target) = world.opens(title).await;
+        for (words, role) in words.iter().zip([Role::Opponent, Role::Proposer]) {
+            let claim = saying(debate, role, Move::Claim { target }, words);
+            target = world.engine.execute(claim).await.unwrap().argument.id;
+        }
+        debate
+    };
+    let mention = format!("doc_id={plan} (v1)");
+    let twice = cite("Twice", &[&mention, &mention]).await;
+    cite("Never", &["No document."]).await;
+    let once = cite("Once", &[&mention]).await;
+    let gone = cite("Gone", &[&mention]).await;
+    let citing = async |only, limit| {
+        let citing = world.engine.citing(plan, only, limit).await.unwrap();
+        citing.into_iter().map(|one| (one.id, one.seq.0, one.version)).collect::<Vec<_>>()
+    };
+    assert_eq!(citing(None, 9).await, [(gone, 2, 1), (once, 2, 1), (twice, 3, 1)]);
+    world.engine.delete(gone).await.unwrap();
+    assert_eq!(citing(None, 9).await, [(once, 2, 1), (twice, 3, 1)]);
+    assert_eq!(citing(None, 1).await, [(once, 2, 1)]);
+    assert_eq!(citing(Some(twice), 9).await, [(twice, 3, 1)]);
+    assert_eq!(citing(Some(gone), 9).await, []);
+    let unknown = Uuid::from_u128(5).into();
+    assert!(world.engine.citing(unknown, None, 9).await.is_err());
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use aw_record::{
 
 use super::STYLE;
 use super::i18n::{Phrases, put};
-use super::markdown::{self, plain};
+use super::markdown::{self, DocumentLink, plain};
 use super::points::{PointsView, StatementNotes};
 use super::report::ReportView;
 use crate::api::types::Stamp;
@@ -20,7 +20,7 @@ use crate::kit::texts::Language;
 /// Arguments longer than this, in bytes, are folded.
 const LONG: usize = 2_200;
 
-/// The size of the render cache in bytes. Arguments never change, so entries are never stale.
+/// The size of the render cache in bytes. Arguments never change, but documents may be renamed.
 const CACHE_BYTES: usize = 32 * 1024 * 1024;
 
 #[derive(Template)]
@@ -230,15 +230,14 @@ pub(crate) fn transcript_frame(
     parts.try_into().map_err(|_| "an export has three gaps".to_owned())
 }
 
-/// A cited document as HTML for the head of a transcript.
+/// A cited document as HTML for the head of a transcript. The text of a deleted one is not in it.
 pub(crate) fn document_line(document: &CitedDocument, language: Language) -> String {
-    format!(
-        "<p>{}: <bdi>{}</bdi> <code>{}</code> v{}</p>",
-        language.phrases().document,
-        plain(document.summary.as_str()),
-        document.id,
-        document.version
-    )
+    let name = format!("<bdi dir=\"auto\">{}</bdi>", plain(&document.name));
+    let name = match document.deleted_at {
+        Some(_) => name,
+        None => format!("<a href=\"#doc-{}\">{name}</a>", document.id),
+    };
+    format!("<p>{}: {name} v{}</p>", language.phrases().document, document.version)
 }
 
 /// The text of a cited document as HTML for the end of a transcript.
@@ -247,7 +246,7 @@ pub(crate) fn document_text(document: &CitedDocument, text: &str) -> String {
         "<article class=\"exported-document\" id=\"doc-{}\"><h2><bdi dir=\"auto\">{}</bdi> v{}</h2>\
          <div class=\"words sheet\" dir=\"auto\">{}</div></article>",
         document.id,
-        plain(document.summary.as_str()),
+        plain(&document.name),
         document.version,
         markdown::render(text, &|_| None)
     )
@@ -257,9 +256,15 @@ pub(crate) fn document_text(document: &CitedDocument, text: &str) -> String {
 #[derive(Default)]
 struct RenderCache {
     bytes: usize,
-    html: HashMap<ArgumentId, String>,
+    drawn: HashMap<ArgumentId, DrawnText>,
     /// Oldest first, which is dropped first.
     order: VecDeque<ArgumentId>,
+}
+
+/// A rendered argument, and what the documents that it cites were called.
+struct DrawnText {
+    names: Vec<String>,
+    html: String,
 }
 
 static CACHE: LazyLock<Mutex<RenderCache>> = LazyLock::new(Mutex::default);
@@ -283,32 +288,35 @@ fn rendered(
     notes: &StatementNotes<'_>,
 ) -> String {
     let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(html) = cache().html.get(&argument.id) {
-        return html.clone();
+    let own = context.citations.iter().filter(|citation| citation.seq == argument.seq);
+    let names: Vec<&str> = own.clone().map(|citation| citation.name.as_str()).collect();
+    if let Some(cached) = cache().drawn.get(&argument.id).filter(|cached| cached.names == names) {
+        return cached.html.clone();
     }
-    let version = |document: DocumentId| {
-        let of =
-            |citation: &&Citation| citation.seq == argument.seq && citation.document == document;
-        context.citations.iter().find(of).map(|citation| citation.version)
+    let link = |document: DocumentId| {
+        own.clone().find(|citation| citation.document == document).map(DocumentLink::from)
     };
     let html = if notes.is_empty() {
-        markdown::render(argument.content.as_str(), &version)
+        markdown::render(argument.content.as_str(), &link)
     } else {
         let (text, marks) = notes.marked(argument.content.as_str());
-        markdown::render_marked(&text, &version, &marks)
+        markdown::render_marked(&text, &link, &marks)
     };
     if !context.is_live {
         // A transcript is read once and must not push out what pages show.
         return html;
     }
     let mut cache = cache();
-    if cache.html.insert(argument.id, html.clone()).is_none() {
-        cache.bytes += html.len();
-        cache.order.push_back(argument.id);
+    let drawn =
+        DrawnText { names: names.into_iter().map(str::to_owned).collect(), html: html.clone() };
+    cache.bytes += html.len();
+    match cache.drawn.insert(argument.id, drawn) {
+        Some(before) => cache.bytes -= before.html.len(),
+        None => cache.order.push_back(argument.id),
     }
     while cache.bytes > CACHE_BYTES {
         let Some(oldest) = cache.order.pop_front() else { break };
-        cache.bytes -= cache.html.remove(&oldest).map_or(0, |html| html.len());
+        cache.bytes -= cache.drawn.remove(&oldest).map_or(0, |drawn| drawn.html.len());
     }
     html
 }

@@ -427,6 +427,7 @@ phrases! {
     one_part_unchanged: "1 part unchanged", "1 phần không đổi";
     parts_unchanged: "{} parts unchanged", "{} phần không đổi";
     versions: "Versions", "Các phiên bản";
+    cited_by: "Debates that cite it", "Các debate trích dẫn tài liệu này";
 
     // New
     new_words: "Two agents will argue about your motion. You are the arbitrator.", "Hai agent sẽ tranh luận về motion của bạn. Bạn là arbitrator.";

@@ -17,6 +17,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use aw_core::DocumentId;
+use aw_record::Citation;
 use comrak::arena_tree::NodeEdge;
 use comrak::nodes::{ListType, Node, NodeLink, NodeValue, TableAlignment};
 use comrak::{Arena, Options, try_parse_document};
@@ -49,9 +50,29 @@ const NAMED_FROM: usize = 16 * 1024;
 /// How many bytes of a node are read for its name.
 const NAME: usize = 1_000;
 
-/// Renders an agent's text as HTML. `links` returns the cited version of a document that the text
-/// mentions; other ids stay text.
-pub fn render(text: &str, links: &dyn Fn(DocumentId) -> Option<u64>) -> String {
+/// How many characters of a document's name stand in a link.
+const LINK_NAME: usize = 80;
+
+/// A document that a text cites, as the link to it shows it.
+pub struct DocumentLink {
+    /// The cited version.
+    pub version: u64,
+    /// What the document is called. Without a name its id is shown.
+    pub name: String,
+}
+
+impl From<&Citation> for DocumentLink {
+    fn from(citation: &Citation) -> Self {
+        DocumentLink { version: citation.version, name: citation.name.clone() }
+    }
+}
+
+/// Finds the document that an id in a text cites.
+pub type FindDocument<'a> = &'a dyn Fn(DocumentId) -> Option<DocumentLink>;
+
+/// Renders an agent's text as HTML. Ids of documents that `links` finds become links with the name of
+/// the document; other ids stay text.
+pub fn render(text: &str, links: FindDocument<'_>) -> String {
     render_marked(text, links, &[])
 }
 
@@ -105,11 +126,7 @@ pub(crate) enum TextMark {
 }
 
 /// Renders an agent's text as HTML, with a mark for each note. [`fill`] puts the notes there.
-pub(crate) fn render_marked(
-    text: &str,
-    links: &dyn Fn(DocumentId) -> Option<u64>,
-    marks: &[TextMark],
-) -> String {
+pub(crate) fn render_marked(text: &str, links: FindDocument<'_>, marks: &[TextMark]) -> String {
     let (drawn, rest) = text.split_at(end_of_drawn(text));
     let mut named = invisible_chars::NAMED;
     let (mut html, rest) = match draw(drawn, links, marks, &mut named) {
@@ -160,7 +177,7 @@ fn end_of_drawn(text: &str) -> usize {
 
 fn draw(
     text: &str,
-    links: &dyn Fn(DocumentId) -> Option<u64>,
+    links: FindDocument<'_>,
     marks: &[TextMark],
     named: &mut u32,
 ) -> Option<String> {
@@ -169,7 +186,7 @@ fn draw(
 
 fn draw_with(
     text: &str,
-    links: &dyn Fn(DocumentId) -> Option<u64>,
+    links: FindDocument<'_>,
     marks: &[TextMark],
     named: &mut u32,
     anchors: Option<&mut Vec<DocumentHeading>>,
@@ -241,7 +258,7 @@ fn tables_are_whole(text: &str) -> bool {
 /// Writes the HTML of a text.
 struct Drawing<'a> {
     html: String,
-    links: &'a dyn Fn(DocumentId) -> Option<u64>,
+    links: FindDocument<'a>,
     marks: &'a [TextMark],
     /// How many more invisible characters are named.
     named: &'a mut u32,
@@ -609,14 +626,20 @@ impl Drawing<'_> {
         let mut written = 0;
         if !self.nesting.is_link {
             for (at, id) in ids(text) {
-                let Some(version) = (self.links)(id) else { continue };
+                let Some(DocumentLink { version, name }) = (self.links)(id) else { continue };
                 invisible_chars::push(&mut self.html, &text[written..at], self.named);
                 written = at + UUID_LEN;
-                let shown = &text[at..written];
                 let _ = write!(
                     self.html,
-                    "<a class=\"doc\" href=\"/doc/{id}?version={version}\">{shown}</a>"
+                    "<a class=\"doc\" href=\"/doc/{id}?version={version}\"><bdi>"
                 );
+                let shown = if name.trim().is_empty() { &text[at..written] } else { name.trim() };
+                let cut = shown.char_indices().nth(LINK_NAME).map(|(end, _)| end);
+                let shown = cut.map_or(Cow::Borrowed(shown), |end| {
+                    Cow::Owned(format!("{}…", shown[..end].trim_end()))
+                });
+                invisible_chars::push(&mut self.html, &shown, self.named);
+                self.html.push_str("</bdi></a>");
             }
         }
         invisible_chars::push(&mut self.html, &text[written..], self.named);

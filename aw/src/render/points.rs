@@ -14,9 +14,6 @@ use aw_record::{DebateHead, PointRecord, Stated, StatedQuote};
 use super::i18n::{Phrases, put};
 use super::markdown::{TextMark, plain};
 
-/// How many characters of a document's id stand in the place of a quote.
-const SHORT_ID: usize = 8;
-
 /// How many characters of a statement stand in the thread of its point.
 const EXCERPT: usize = 140;
 
@@ -232,10 +229,12 @@ pub(crate) fn place(
     let linked = |href: &str, words: String| format!("<a href=\"{}\">{words}</a>", plain(href));
     let words = match (quote.check, quote.place) {
         (QuoteCheck::Found, Some(QuotePlace::Document { document, version })) => {
-            let short: String = document.to_string().chars().take(SHORT_ID).collect();
-            let words = t.found_in_document.replace("{document}", &short);
-            let words = words.replace("{version}", &version.to_string());
-            linked(&passage_href(document, version, quote.lines), words.replace("{lines}", &lines))
+            let words = t.found_in_document.replace("{version}", &version.to_string());
+            let words = words.replace("{lines}", &lines);
+            let id = document.to_string();
+            let name = quote.document_name.as_deref().unwrap_or(&id);
+            let words = words.replace("{document}", &format!("<bdi>{}</bdi>", plain(name)));
+            linked(&passage_href(document, version, quote.lines), words)
         }
         (QuoteCheck::Found, Some(QuotePlace::Argument { seq })) => {
             let words = t.found_in_argument.replace("{seq}", &seq.to_string());
@@ -359,6 +358,7 @@ mod tests {
             check: QuoteCheck::Found,
             place: Some(QuotePlace::Argument { seq: Seq(1) }),
             lines: Some((3, 3)),
+            document_name: None,
         }
     }
 

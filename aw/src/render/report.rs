@@ -5,15 +5,14 @@
 
 use askama::Template;
 use aw_core::{
-    Argument, DocumentId, Ledger, Outcome, Point, PointId, PointState, QuoteCheck, Role, Seq, Time,
-    Word,
+    Argument, Ledger, Outcome, Point, PointId, PointState, QuoteCheck, Role, Seq, Time, Word,
 };
-use aw_record::{Authorship, PointRecord, PointTurn, ReportData};
+use aw_record::{Authorship, Citation, PointRecord, PointTurn, ReportData};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::i18n::{Phrases, put};
-use super::markdown::{self, plain};
+use super::markdown::{self, DocumentLink, plain};
 use super::others_words::{literal, name, quoted};
 use crate::kit::texts::Language;
 
@@ -91,12 +90,13 @@ impl<'a> DebateReport<'a> {
 
     /// The documents that the proposer and the arbitrator cite, each in the newest version that they
     /// cite, in the order of their first citation.
-    pub(crate) fn documents(&self) -> Vec<(DocumentId, u64)> {
-        let mut documents: Vec<(DocumentId, u64)> = Vec::new();
+    pub(crate) fn documents(&self) -> Vec<&'a Citation> {
+        let mut documents: Vec<&Citation> = Vec::new();
         for cited in &self.data.citations {
-            match documents.iter_mut().find(|(document, _)| *document == cited.document) {
-                Some((_, version)) => *version = cited.version.max(*version),
-                None => documents.push((cited.document, cited.version)),
+            match documents.iter_mut().find(|known| known.document == cited.document) {
+                Some(known) if known.version < cited.version => *known = cited,
+                Some(_) => {}
+                None => documents.push(cited),
             }
         }
         documents
@@ -179,7 +179,7 @@ impl<'a> DebateReport<'a> {
     pub(crate) fn trailer(&self) -> String {
         let head = &self.data.debate;
         let versions: Vec<String> =
-            self.documents().iter().map(|(_, version)| format!("v{version}")).collect();
+            self.documents().iter().map(|cited| format!("v{}", cited.version)).collect();
         let versions = versions.join(", ");
         let room = if versions.is_empty() { "" } else { " " };
         let points = head
@@ -269,7 +269,10 @@ impl DebateReport<'_> {
     }
 
     fn document_lines(&self) -> String {
-        let line = |(document, version)| format!("- Document: `{document}` v{version}\n");
+        let line = |cited: &Citation| {
+            let Citation { document, version, name, .. } = cited;
+            format!("- Document: {} v{version}, `{document}`\n", literal(name))
+        };
         self.documents().into_iter().map(line).collect()
     }
 
@@ -387,7 +390,7 @@ pub(crate) struct ReportView {
     t: &'static Phrases,
     id: String,
     sentence: String,
-    documents: Vec<(DocumentId, u64)>,
+    documents: Vec<Citation>,
     keeps_points: bool,
     points: Vec<PointRow>,
     reasons: Vec<Words>,
@@ -429,7 +432,7 @@ impl ReportView {
         let drawn = |text: &str| {
             markdown::render(text, &|document| {
                 let newest = report.documents();
-                newest.iter().find(|known| known.0 == document).map(|known| known.1)
+                newest.into_iter().find(|known| known.document == document).map(DocumentLink::from)
             })
         };
         let reason = |id: PointId, turn: &PointTurn| Words {
@@ -452,7 +455,7 @@ impl ReportView {
             t,
             id: data.debate.id.to_string(),
             sentence: report.sentence(),
-            documents: report.documents(),
+            documents: report.documents().into_iter().cloned().collect(),
             keeps_points: data.debate.debate.ledger.is_some(),
             points: data.points.iter().map(row).collect(),
             reasons: data

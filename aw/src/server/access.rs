@@ -12,9 +12,10 @@ use aw_core::{
     mentions,
 };
 use aw_record::{
-    ArgumentName, Ask, DebateList, DebateName, DocumentList, DocumentName, Engine, Failure, Fault,
-    Filter, Health, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
-    NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request, Search, SearchPage, Sign, Vitals,
+    ArgumentName, Ask, CitingDebate, DebateList, DebateName, DocumentList, DocumentName, Engine,
+    Failure, Fault, Filter, Health, KeptVersion, NameScope, NamedArgument, NamedDebate,
+    NamedDocument, NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request,
+    Search, SearchPage, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -267,6 +268,17 @@ impl Access {
         self.caller.may_use(command)?;
         self.may_see_document(document).await?;
         Ok(OneDocument::new(self.app.clone(), document))
+    }
+
+    /// The debates that cite a document, the newest first, of those that the caller may see.
+    pub(crate) async fn citing(
+        &self,
+        document: DocumentId,
+        limit: u64,
+    ) -> Result<Vec<CitingDebate>, Problem> {
+        self.caller.may_use(Command::DebateList)?;
+        self.may_see_document(document).await?;
+        Ok(self.engine().citing(document, self.caller.bound_to(), limit).await?)
     }
 
     /// A page of the documents that the caller may see.

@@ -166,15 +166,14 @@ async fn markdown(app: &App, debate: &OneDebate) -> Result<Response, Problem> {
 
 fn line(document: &CitedDocument) -> String {
     let gone = if document.deleted_at.is_some() { " (deleted)" } else { "" };
-    let summary = literal(document.summary.as_str());
-    format!("- Document: `{}` v{}{gone}: {summary}\n", document.id, document.version)
+    let name = literal(&document.name);
+    format!("- Document: {name} v{}{gone}, `{}`\n", document.version, document.id)
 }
 
 /// A cited document with its text, quoted as the arguments are.
 fn document(document: &CitedDocument, text: &str) -> String {
-    let summary = literal(document.summary.as_str());
-    let (id, version) = (document.id, document.version);
-    format!("\n## Document `{id}` v{version}: {summary}\n\n{}", quoted(text))
+    let (name, version) = (literal(&document.name), document.version);
+    format!("\n## Document: {name} v{version}\n\n`{}`\n\n{}", document.id, quoted(text))
 }
 
 /// The points of a debate and their states.

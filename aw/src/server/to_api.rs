@@ -364,7 +364,10 @@ impl Report {
             documents: report
                 .documents()
                 .into_iter()
-                .map(|(document, version)| ReportDocument { document_id: Text(document), version })
+                .map(|cited| ReportDocument {
+                    document_id: Text(cited.document),
+                    version: cited.version,
+                })
                 .collect(),
             points: ledger
                 .map(|ledger| quoted_points(ledger, &data.points))

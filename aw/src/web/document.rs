@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use askama::Template;
-use aw_core::{Content, DocumentId};
-use aw_record::VersionListed;
+use aw_core::{Content, DocumentId, State};
+use aw_record::{CitingDebate, VersionListed};
 use axum::response::Response;
 use serde::Deserialize;
 
@@ -27,6 +27,9 @@ const BUTTONS: u64 = 9;
 
 /// How many versions are listed.
 const LISTED: u64 = 200;
+
+/// How many of the debates that cite it are listed.
+const CITING: u64 = 50;
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct DocumentQuery {
@@ -68,6 +71,8 @@ struct DocumentPage<'a> {
     at: Stamp,
     is_deleted: bool,
     versions: Vec<VersionRow>,
+    /// The debates that cite it.
+    citing: Vec<CitingRow>,
     shown: u64,
     newest: u64,
     from: u64,
@@ -129,6 +134,34 @@ impl VersionRow {
     }
 }
 
+/// A debate that cites the document.
+struct CitingRow {
+    href: String,
+    title: String,
+    state: State,
+    state_words: &'static str,
+    /// Which version it cites where.
+    place: String,
+    ago: String,
+    at: Stamp,
+}
+
+impl CitingRow {
+    fn of(citing: &CitingDebate, request: &PageRequest, now: i64) -> Self {
+        let t = request.phrases;
+        let (id, seq) = (citing.id, citing.seq);
+        CitingRow {
+            href: format!("/debate/{id}#a-{seq}"),
+            title: citing.title.as_str().to_owned(),
+            state: citing.state,
+            state_words: t.state(citing.state, request.rules()),
+            place: format!("v{} · #{seq}", citing.version),
+            ago: t.ago(now - citing.updated_at.0),
+            at: Stamp(citing.updated_at),
+        }
+    }
+}
+
 enum DocumentBody {
     /// The rendered text, and its headings.
     Rendered(RenderedDocument),
@@ -183,6 +216,8 @@ async fn page(
         }
         versions.extend(some.iter().map(|version| VersionRow::of(version, t, now)));
     }
+    let citing = access.citing(id, CITING).await?;
+    let citing = citing.iter().map(|one| CitingRow::of(one, request, now)).collect();
     let number = document.version.version.number;
     let from = asked.from.unwrap_or_else(|| number.saturating_sub(1).max(1));
     let content =
@@ -227,6 +262,7 @@ async fn page(
             at: Stamp(listed.at),
             is_deleted: document.deleted_at.is_some(),
             versions,
+            citing,
             shown: number,
             newest: document.newest,
             from,

@@ -39,14 +39,23 @@ async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared()
 
     // The link in the argument leads to the cited version.
     let page = browser.open(&debate.url()).await;
-    page.see(link("First draft").within(role("region", "Documents"))).await;
-    assert_eq!(page.count(css(&format!("#a-1 a[href*='{plan}?version=1']"))).await, 1);
-    page.follow(link("First draft").within(role("region", "Documents"))).await;
+    let listed = || link("Plan").within(role("region", "Documents"));
+    page.see(listed()).await;
+    let cited = css(&format!("#a-1 a[href*='{plan}?version=1']"));
+    assert_eq!(page.text(&cited).await, "Plan", "it is called by its name");
+    page.follow(listed()).await;
     page.reads("Version 1 of 3").await;
     page.reads("by An").await;
     page.reads("The import stops the server.").await;
     assert!(!page.says().await.contains("Measure it"));
     assert_eq!(page.text("h1").await, "Plan", "a document is called by its first heading");
+
+    // It leads back to the debates that cite it.
+    let citing = role("region", "Debates that cite it");
+    assert!(page.text(&citing).await.contains("v1 · #1"));
+    page.follow(link("May the import stop the server?").within(&citing)).await;
+    assert!(page.url().await.contains(&format!("{}#a-1", debate.id)));
+    page.follow(listed()).await;
 
     // Another version, without an author.
     page.follow(link("v2").within(role("navigation", "Versions"))).await;
@@ -103,5 +112,5 @@ async fn a_document_is_read_in_the_cited_version_and_two_versions_are_compared()
     docs(&["delete", &plan, "--confirm"]);
     page.goto(&debate.url()).await;
     page.reads("deleted").await;
-    assert_eq!(page.count(link("First draft")).await, 0);
+    assert_eq!(page.count(listed()).await, 0);
 }

@@ -57,6 +57,9 @@ async fn links_texts_and_transcripts_are_copied_and_exported() {
     kept.reads("Take it <away>").await;
     kept.reads("Says who?").await;
     kept.reads("It has one step.").await;
+    kept.reads("Document: The plan v1").await;
+    assert!(markdown.contains(&format!("- Document: The plan v1, `{plan}`")), "{markdown}");
+    assert_eq!(kept.text("#a-1 a.doc").await, "The plan");
     assert_eq!(kept.count("script").await, 0);
     assert_eq!(kept.eval("document.styleSheets.length").await, 1, "it carries its style");
     let requests = kept.requests();

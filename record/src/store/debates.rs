@@ -401,7 +401,7 @@ fn replay(
     let ledger = known.head.debate.ledger.as_ref();
     let held = ledger.and_then(|ledger| ledger.held).filter(|(seq, _)| *seq == argument.seq);
     let stated = match ledger {
-        Some(_) => points::stated(db, known.key, argument.seq, argument.seq)?,
+        Some(_) => points::judged(db, known.key, argument.seq)?,
         None => Vec::new(),
     };
     let held = held.map(|(_, held)| held);

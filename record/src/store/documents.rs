@@ -2,16 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use aw_core::{Author, Content, DocumentId, RequestId, Slug, Summary, Time, Title};
+use aw_core::{Author, Content, DebateId, DocumentId, RequestId, Seq, Slug, Summary, Time, Title};
 use uuid::Uuid;
 
-use super::db::{Db, Row, values};
+use super::db::{Db, Row, Value, values};
 use super::read::PIECE_ROWS;
+use super::rows;
+use super::search::join_in_order;
 use super::{checksums, counts};
 use crate::types::PIECE;
 use crate::{
-    Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion, VersionList,
-    VersionListed, pieces,
+    CitingDebate, Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion,
+    VersionList, VersionListed, pieces,
 };
 
 /// The first heading is looked for in so many lines.
@@ -292,6 +294,40 @@ fn any(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
         })
     })?;
     known.ok_or(Failure::DocumentNotFound { id, deleted_at: None })
+}
+
+/// The debates that cite a document, the newest first; or only this one, if it does.
+pub(super) fn citing(
+    db: &Db<'_>,
+    id: DocumentId,
+    only: Option<DebateId>,
+    limit: u64,
+) -> Result<Vec<CitingDebate>, Failure> {
+    let known = any(db, id)?;
+    let join = join_in_order(db);
+    let mut params: Vec<Value<'_>> = vec![known.key.into()];
+    let mut condition = "";
+    if let Some(only) = only {
+        condition = "and debates.id = ?";
+        params.push(only.uuid().into());
+    }
+    params.push(limit.into());
+    let sql = format!(
+        "select debates.id, title, state, c.seq, c.version, updated_at
+         from debate_documents as c {join} debates on debates.key = c.debate_key
+         where c.document_key = ? and deleted_at is null {condition}
+         order by c.debate_key desc limit ?"
+    );
+    db.all(&sql, &params, |row| {
+        Ok(CitingDebate {
+            id: row.get::<Uuid>(0)?.into(),
+            title: Title::recorded(row.get(1)?),
+            state: rows::word(row, 2)?,
+            seq: Seq(row.get(3)?),
+            version: row.get(4)?,
+            updated_at: Time(row.get(5)?),
+        })
+    })
 }
 
 /// The document, unless it was deleted.

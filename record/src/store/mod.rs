@@ -70,10 +70,10 @@ pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
 
 use crate::{
-    ArgumentName, CitedMark, CitedPage, Context, Damage, DebateHead, DebateList, DebateListed,
-    DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure, Fault, Filter,
-    KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument, NewSeat,
-    NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Search,
+    ArgumentName, CitedMark, CitedPage, CitingDebate, Context, Damage, DebateHead, DebateList,
+    DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
+    Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
+    NewSeat, NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Search,
     SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
 };
 use postgres::Postgres;
@@ -885,6 +885,15 @@ impl Store {
             about_document(id, documents::versions(db, id, include_deleted, limit, offset))
         })
         .await
+    }
+
+    pub(crate) async fn citing(
+        &self,
+        id: DocumentId,
+        only: Option<DebateId>,
+        limit: u64,
+    ) -> Result<Vec<CitingDebate>, Failure> {
+        self.read(move |db| about_document(id, documents::citing(db, id, only, limit))).await
     }
 
     pub(crate) async fn list_documents(

@@ -55,16 +55,22 @@ pub(super) fn citations(
     from: u64,
     until: u64,
 ) -> Result<Vec<Citation>, Failure> {
-    let sql = "select citations.seq, documents.id, citations.version
-         from citations join documents on documents.key = citations.document_key
-         where debate_key = ?1 and (seq = 1 or (seq >= ?2 and seq < ?3))
-         order by citations.seq, citations.document_key";
-    db.all(sql, values![key, from, until], |row| {
-        Ok(Citation {
-            seq: Seq(row.get(0)?),
-            document: row.get::<Uuid>(1)?.into(),
-            version: row.get(2)?,
-        })
+    let sql = "select c.seq, documents.id, c.version, coalesce(documents.title, v.summary)
+         from citations as c
+         join documents on documents.key = c.document_key
+         join document_versions as v on v.document_key = c.document_key and v.version = c.version
+         where c.debate_key = ?1 and (c.seq = 1 or (c.seq >= ?2 and c.seq < ?3))
+         order by c.seq, c.document_key";
+    db.all(sql, values![key, from, until], citation)
+}
+
+/// A citation of which these are the columns: seq, document, version, name.
+pub(super) fn citation(row: &Row<'_>) -> Result<Citation, Failure> {
+    Ok(Citation {
+        seq: Seq(row.get(0)?),
+        document: row.get::<Uuid>(1)?.into(),
+        version: row.get(2)?,
+        name: row.get(3)?,
     })
 }
 

@@ -255,12 +255,24 @@ fn subject_word(subject: Subject) -> &'static str {
     }
 }
 
+/// The recorded statements of an argument as they were judged, without the names of documents.
+pub(super) fn judged(db: &Db<'_>, key: i64, seq: Seq) -> Result<Vec<Stated>, Failure> {
+    let mut stated = stated(db, key, seq, seq)?;
+    let quotes = stated.iter_mut().flat_map(|one| &mut one.quotes);
+    quotes.for_each(|quote| quote.document_name = None);
+    Ok(stated)
+}
+
 /// The recorded statements of the arguments from `first` to `last`, in order.
 pub(super) fn stated(db: &Db<'_>, key: i64, first: Seq, last: Seq) -> Result<Vec<Stated>, Failure> {
     let range = values![key, first.0, last.0];
     let sql =
         "select seq, turn, q.line, q.text, source, result, documents.id, q.version, argument_seq,
-             first_line, last_line, ordinal, document_key is not null and documents.id is null
+             first_line, last_line, ordinal, document_key is not null and documents.id is null,
+             coalesce(documents.title, (
+                 select v.summary from document_versions as v
+                 where v.document_key = q.document_key and v.version = q.version
+             ))
          from point_quotes as q left join documents on documents.key = document_key
          where debate_key = ?1 and seq >= ?2 and seq <= ?3 order by seq, turn, ordinal";
     let mut quotes: HashMap<(u64, u64), Vec<StatedQuote>> = HashMap::new();
@@ -334,6 +346,7 @@ fn quote(row: &Row<'_>) -> Result<StatedQuote, Failure> {
         check: rows::word(row, 5)?,
         place,
         lines,
+        document_name: row.get(13)?,
     })
 }
 
@@ -437,6 +450,7 @@ impl From<&Quote> for StatedQuote {
             check: quote.evidence.check(),
             place: place.map(|(place, _)| place),
             lines: place.map(|(_, lines)| (lines.first, lines.last)),
+            document_name: None,
         }
     }
 }

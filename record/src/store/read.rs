@@ -297,7 +297,8 @@ pub(super) fn cited_after(
 ) -> Result<CitedPage, Failure> {
     let join = join_in_order(db);
     let sql = format!(
-        "select d.id, c.version, v.summary, d.deleted_at, c.seq, c.document_key
+        "select d.id, c.version, v.summary, d.deleted_at, c.seq, c.document_key,
+             coalesce(d.title, v.summary)
          from (
              select document_key, version, seq from debate_documents
              where debate_key = ?1 and (seq > ?2 or (seq = ?2 and document_key > ?3))
@@ -314,6 +315,7 @@ pub(super) fn cited_after(
             id: row.get::<Uuid>(0)?.into(),
             version: row.get(1)?,
             summary: Summary::recorded(row.get(2)?),
+            name: row.get(6)?,
             deleted_at: row.get::<Option<i64>>(3)?.map(Time),
         })
     })?;

@@ -1,11 +1,11 @@
 //! Reads what the report of a debate shows, from one snapshot.
 
 use aw_core::{Argument, Author, DebateId, SeatName, Seq};
-use uuid::Uuid;
 
 use super::checksums::Checksum;
 use super::db::{Db, values};
 use super::find::{argument_at, live};
+use super::page_data;
 use super::points;
 use super::read;
 use super::rows::{DebateRow, word};
@@ -49,18 +49,14 @@ fn rulings(db: &Db<'_>, known: &DebateRow) -> Result<Vec<Argument>, Failure> {
 /// The citations of the proposer and the arbitrator. The keys of documents depend on the database, so
 /// the ids give the order within an argument.
 fn citations(db: &Db<'_>, key: i64) -> Result<Vec<Citation>, Failure> {
-    let sql = "select c.seq, documents.id, c.version from citations as c
+    let sql = "select c.seq, documents.id, c.version, coalesce(documents.title, v.summary)
+         from citations as c
          join documents on documents.key = c.document_key
+         join document_versions as v on v.document_key = c.document_key and v.version = c.version
          join arguments as a on a.debate_key = c.debate_key and a.seq = c.seq
          where c.debate_key = ?1 and a.role <> 'opponent' and a.parked_for is null
          order by c.seq, documents.id";
-    db.all(sql, values![key], |row| {
-        Ok(Citation {
-            seq: Seq(row.get(0)?),
-            document: row.get::<Uuid>(1)?.into(),
-            version: row.get(2)?,
-        })
-    })
+    db.all(sql, values![key], page_data::citation)
 }
 
 fn authors(db: &Db<'_>, key: i64) -> Result<Vec<Authorship>, Failure> {

@@ -30,7 +30,7 @@ pub(super) static CHANGES_SANITISER: LazyLock<Builder<'static>> = LazyLock::new(
 });
 
 fn sanitiser() -> Builder<'static> {
-    let tags = "a blockquote br code data del details div em h3 h4 h5 h6 hr input label li ol p pre span strong summary sup \
+    let tags = "a bdi blockquote br code data del details div em h3 h4 h5 h6 hr input label li ol p pre span strong summary sup \
         table tbody td th thead tr ul";
     let attributes = HashMap::from([
         ("a", HashSet::from(["href"])),

@@ -9,10 +9,13 @@ pub(super) mod payloads;
 
 const DOC: &str = "0c5a44a3-42f6-4787-aa53-c5963099fa65";
 
+/// Its name, which is another agent's text.
+const NAME: &str = "The <b>plan</b>";
+
 /// Rendered, with a citation of version 2 of one document.
 fn html(text: &str) -> String {
     let known: DocumentId = DOC.parse().unwrap();
-    render(text, &|id| (id == known).then_some(2))
+    render(text, &|id| (id == known).then(|| DocumentLink { version: 2, name: NAME.to_owned() }))
 }
 
 /// The name of a tag (with a slash in front if it is an end tag) and its attributes.
@@ -227,7 +230,8 @@ fn headings_begin_below_those_of_the_page_and_skip_no_level() {
 #[test]
 fn a_mentioned_document_is_a_link_to_the_cited_version() {
     let link = format!(
-        "<a class=\"doc\" href=\"/doc/{DOC}?version=2\" rel=\"noopener nofollow ugc\">{DOC}</a>"
+        "<a class=\"doc\" href=\"/doc/{DOC}?version=2\" rel=\"noopener nofollow ugc\"><bdi>{}</bdi></a>",
+        "The &lt;b&gt;plan&lt;/b&gt;"
     );
     for (text, shown) in [
         (
@@ -251,6 +255,10 @@ fn a_mentioned_document_is_a_link_to_the_cited_version() {
         assert!(!html(&text).contains("/doc/"), "{text}");
     }
     assert!(html(&DOC.to_uppercase()).contains(&format!("href=\"/doc/{DOC}?version=2\"")));
+    let named =
+        |name: &str| render(DOC, &|_| Some(DocumentLink { version: 1, name: name.to_owned() }));
+    assert!(named(" ").contains(&format!("<bdi>{DOC}</bdi>")), "a name of spaces shows the id");
+    assert!(named(&"é".repeat(200)).contains(&format!("<bdi>{}…</bdi>", "é".repeat(80))));
 }
 
 #[test]

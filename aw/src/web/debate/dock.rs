@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::super::options::{self, Choice};
 use super::ruling::{ANOTHER_WAY, PointVerdict, RulingDraft, options_of};
 use crate::render::i18n::{Phrases, put};
-use crate::render::markdown;
+use crate::render::markdown::{self, DocumentLink};
 use crate::render::points::PointView;
 use crate::server::App;
 
@@ -88,11 +88,11 @@ impl Dock {
         let kind = pending.event.kind();
         let words = pending.content.as_str();
         let render = |text: &str| {
-            let version = |document| {
-                let of = |citation: &&aw_record::Citation| citation.document == document;
-                data.citations.iter().rev().find(of).map(|citation| citation.version)
+            let link = |document| {
+                let mut cited = data.citations.iter().rev();
+                cited.find(|citation| citation.document == document).map(DocumentLink::from)
             };
-            markdown::render(text, &version)
+            markdown::render(text, &link)
         };
         let sections = options::sections(words);
         let part = |text: Option<&str>| text.map(render);

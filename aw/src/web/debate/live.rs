@@ -60,7 +60,7 @@ pub(super) struct Live {
 pub(super) struct CitedLink {
     pub(super) id: String,
     pub(super) version: u64,
-    pub(super) summary: String,
+    pub(super) name: String,
     pub(super) is_gone: bool,
 }
 
@@ -194,7 +194,7 @@ fn documents(data: &PageData) -> Vec<CitedLink> {
     let links = data.documents.iter().map(|document| CitedLink {
         id: document.id.to_string(),
         version: document.version,
-        summary: document.summary.as_str().to_owned(),
+        name: document.name.clone(),
         is_gone: document.deleted_at.is_some(),
     });
     links.collect()

@@ -74,7 +74,7 @@ pub(super) struct PlanPane {
     pub(super) document: String,
     /// The first heading of the newest version, which hardly changes.
     pub(super) name: String,
-    /// The other documents of the debate, by summary.
+    /// The other documents of the debate, by name.
     pub(super) others: Vec<(String, String)>,
     pub(super) versions: Vec<u64>,
     pub(super) newest: u64,
@@ -231,7 +231,7 @@ fn chosen(data: &PageData, asked: &str) -> Option<DocumentId> {
 
 fn others(data: &PageData, shown: DocumentId) -> Vec<(String, String)> {
     let others = data.documents.iter().filter(|one| one.id != shown && one.deleted_at.is_none());
-    others.map(|one| (one.id.to_string(), one.summary.as_str().to_owned())).collect()
+    others.map(|one| (one.id.to_string(), one.name.clone())).collect()
 }
 
 /// The quotes of live points that were found in a document.

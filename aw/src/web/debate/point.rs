@@ -4,7 +4,7 @@ use aw_core::{PointId, Role, Seq, State};
 use aw_record::{Citation, PageData};
 
 use crate::render::i18n::Phrases;
-use crate::render::markdown;
+use crate::render::markdown::{self, DocumentLink};
 use crate::render::points::{PointView, place, title_of};
 
 /// A point and everything that was said about it.
@@ -40,9 +40,9 @@ impl PointThread {
         let record = data.points.iter().find(|record| record.point.id == id)?;
         let turns = record.turns.iter().map(|turn| {
             let at = data.moments.iter().find(|moment| moment.seq == turn.seq);
-            let version = |document| {
+            let link = |document| {
                 let of = |one: &&Citation| one.seq == turn.seq && one.document == document;
-                data.citations.iter().find(of).map(|citation| citation.version)
+                data.citations.iter().find(of).map(DocumentLink::from)
             };
             ThreadTurn {
                 seq: turn.seq,
@@ -51,7 +51,7 @@ impl PointThread {
                 role_words: t.role(turn.role),
                 says: t.says(turn.word),
                 ago: at.map_or(String::new(), |moment| t.ago(now - moment.at.0)),
-                html: markdown::render(&own_words(&turn.text), &version),
+                html: markdown::render(&own_words(&turn.text), &link),
                 places: turn.quotes.iter().map(|quote| place(quote, t, href)).collect(),
             }
         });

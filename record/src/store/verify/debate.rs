@@ -237,7 +237,7 @@ impl DebateWalk {
         }
         let expected: Vec<Stated> =
             entry.changes.iter().map(|change| Stated::of(argument.seq, change)).collect();
-        if points::stated(db, self.key, argument.seq, argument.seq)? != expected {
+        if points::judged(db, self.key, argument.seq)? != expected {
             return bad("its statements do not follow from its text");
         }
         let quotes: usize = expected.iter().map(|stated| stated.quotes.len()).sum();
