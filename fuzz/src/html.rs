@@ -9,8 +9,9 @@ use html5ever::tokenizer::{
 };
 
 /// The tags that an agent's text may be rendered with; none of them is active.
-const HARMLESS: [&str; 27] = [
+const HARMLESS: [&str; 28] = [
     "a",
+    "bdi",
     "blockquote",
     "br",
     "code",

@@ -53,7 +53,7 @@ fn assert_harmless(html: &str, from: &str) {
 /// The same, with further elements and the class that each may have.
 #[track_caller]
 pub(super) fn assert_harmless_with(html: &str, from: &str, further: &[(&str, &str)]) {
-    const ELEMENTS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr input label li ol p pre \
+    const ELEMENTS: &str = "a bdi blockquote br code del details div em h3 h4 h5 h6 hr input label li ol p pre \
         span strong summary sup table tbody td th thead tr ul";
     let mut open: Vec<String> = Vec::new();
     for (name, attributes) in tags(html) {
