@@ -104,7 +104,7 @@ pub struct ServerSettings {
     pub patience: Duration,
     /// The name of the language that agents debate in.
     pub debate_language: String,
-    /// Who is told when a debate needs a person, or is closed.
+    /// How people are notified when a debate needs a ruling, or is closed.
     pub notify: NotifySettings,
 }
 

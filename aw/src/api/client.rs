@@ -391,7 +391,7 @@ pub fn point(debate: &str, point: &str) -> Request<OnePoint> {
     Request::get(of_debate(debate, "/points/").part(point))
 }
 
-/// Asks what is new; the server holds the question for so long.
+/// Asks for news; the server holds the request for this long.
 pub fn wait(waiter: Waiter<'_>, hold: Duration) -> Request<Poll> {
     let Waiter { debate, role, after } = waiter;
     let path = of_debate(debate, "/poll").with_text("role", Some(role));

@@ -123,7 +123,7 @@ async fn serve(role: Option<Role>) -> anyhow::Result<()> {
     }
 }
 
-/// What the settings say; where they cannot be read, the usual, and each call says what is wrong.
+/// The defaults of the settings. If the settings cannot be read, each call reports the mistake.
 fn defaults() -> Defaults {
     let Ok(settings) = session::settings() else { return Defaults::default() };
     let types = shelves(&settings).map_or(TypeSource::BuiltIn, TypeSource::OfProject);

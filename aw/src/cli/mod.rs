@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::policy;
 
-    /// All of them, with what is otherwise put together only when it is typed.
+    /// All commands, with the parts that are otherwise built only when they are typed.
     fn whole() -> clap::Command {
         let mut aw = Typed::command();
         aw.build();

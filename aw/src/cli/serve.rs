@@ -40,7 +40,7 @@ pub(super) struct Serve {
     /// The SQLite file, or a postgres:// URL [env: AW_DATABASE_URL] [default: ~/.aweave/db/debate.db]
     ///
     /// Any number of servers may share a PostgreSQL database. A password is better kept in the
-    /// environment or in config.toml: what is typed can be seen by everybody on this machine. The
+    /// environment or in config.toml: everybody on this machine can see a command line. The
     /// server of the data folder may run beside a server with this flag.
     #[arg(long, value_name = "FILE OR URL")]
     database: Option<String>,

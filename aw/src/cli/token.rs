@@ -70,7 +70,7 @@ pub(super) struct Create {
     /// Only for this debate; without it for all of them
     #[arg(long, visible_alias = "debate-id", value_name = "DEBATE")]
     debate: Option<String>,
-    /// What it is called, which everybody sees on what is written with it [default: its role]
+    /// Its name, which everybody sees on its arguments [default: its role]
     #[arg(long)]
     name: Option<String>,
     /// How long it is good, for instance 45m, 12h or 30d; without it until it is revoked

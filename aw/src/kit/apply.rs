@@ -121,7 +121,7 @@ impl<'a> PendingChange<'a> {
         Ok(())
     }
 
-    /// Leaves the file as it was. If that fails too, the manifest lists what is left of ours.
+    /// Leaves the file as it was. If that fails too, the manifest lists the changes that remain.
     fn undo(&self) {
         let _ = fs::remove_file(&self.draft);
         let _ = match &self.change.before {

@@ -16,13 +16,13 @@ use aw_record::{ChangeKind, DebateListed, Engine, Failure, TooSlow};
 use crate::api::types::{Happening, Notification, Stamp};
 use crate::settings::NotifySettings;
 
-/// The most news that wait for one way of telling.
+/// The most news that wait for the desktop, or for the webhook.
 const QUEUE: usize = 100;
 
 /// The most debates whose latest news is remembered.
 const REMEMBERED: usize = 10_000;
 
-/// Starts telling, if somebody is to be told. `page` is the URL under which people reach this server.
+/// Starts to notify people, if the settings want it. `page` is the URL under which people reach this server.
 pub fn start(engine: Engine, settings: NotifySettings, page: String) {
     let mut queues = Vec::new();
     if settings.desktop {
@@ -42,7 +42,7 @@ pub fn start(engine: Engine, settings: NotifySettings, page: String) {
     }
 }
 
-/// A way of telling: its name and its queue.
+/// The queue of the desktop or of the webhook, with its name.
 type Queue = (&'static str, SyncSender<Notification>);
 
 fn queue(name: &'static str, tell: impl Fn(&Notification) + Send + 'static) -> Option<Queue> {
@@ -53,20 +53,20 @@ fn queue(name: &'static str, tell: impl Fn(&Notification) + Send + 'static) -> O
     match started {
         Ok(_) => Some((name, queue)),
         Err(error) => {
-            tracing::error!(%error, name, "cannot tell anybody");
+            tracing::error!(%error, name, "cannot notify anybody");
             None
         }
     }
 }
 
 async fn follow(engine: Engine, page: String, queues: Vec<Queue>) {
-    let mut told = Told { since: engine.now(), latest: HashMap::new() };
+    let mut notified = Notified { since: engine.now(), latest: HashMap::new() };
     let mut following = engine.follow();
     loop {
         let changes = match following.next().await {
             Ok(changes) => changes,
             Err(TooSlow) => {
-                tracing::warn!("too much has changed at once: nobody is told of some of it");
+                tracing::warn!("too much has changed at once: some notifications are left out");
                 following = engine.follow();
                 continue;
             }
@@ -74,7 +74,7 @@ async fn follow(engine: Engine, page: String, queues: Vec<Queue>) {
         for changed in changes.iter().filter(|changed| changed.change != ChangeKind::Presence) {
             match engine.listed(changed.debate).await {
                 Ok(listed) => {
-                    if let Some(news) = told.news(&listed, &page) {
+                    if let Some(news) = notified.news(&listed, &page) {
                         tell(&queues, &news);
                     }
                 }
@@ -95,15 +95,15 @@ fn tell(queues: &[Queue], news: &Notification) {
     }
 }
 
-/// What was told already.
-struct Told {
-    /// What was written before the server started is not news.
+/// Remembers the notifications that were sent, so that none is sent twice.
+struct Notified {
+    /// Arguments from before the start of the server are not news.
     since: Time,
-    /// The argument of which each debate's latest news told.
+    /// The newest argument of each debate that people were notified of.
     latest: HashMap<DebateId, Seq>,
 }
 
-impl Told {
+impl Notified {
     fn news(&mut self, listed: &DebateListed, page: &str) -> Option<Notification> {
         let DebateListed { debate, last, .. } = listed;
         let happening = match debate.state() {

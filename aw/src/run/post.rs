@@ -35,7 +35,7 @@ enum Asked {
 }
 
 impl Runner {
-    /// The prompt of a turn: everything for a new session, else what is new.
+    /// The prompt of a turn: the whole debate for a new session, else only the news.
     pub(super) fn prompt(
         &self,
         seat: Role,
@@ -176,7 +176,7 @@ impl Runner {
     }
 
     /// The plan as the proposer has left it, if it differs from the version that the debate cites; or
-    /// what is wrong with the file. A newer version may be there: that of a text that was refused.
+    /// the fault of the file. A newer version may be there: that of a text that was refused.
     pub(super) fn changed_plan(
         &mut self,
         seat: Role,

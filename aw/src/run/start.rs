@@ -654,7 +654,7 @@ fn not_taken(no: NotTaken, debate: &str) -> NotStarted {
     }
 }
 
-/// Ends what is left of the process group of a runner that died.
+/// Ends the processes that a runner left behind when it died.
 fn end_group(state: &RunState) {
     let Some(current) = &state.current else { return };
     let leader = current.group.as_ref().filter(|leader| leader.runs());

@@ -1,4 +1,4 @@
-//! `[notify]`: who is told when a debate needs a person, or is closed.
+//! `[notify]`: how people are notified when a debate needs a ruling, or is closed.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) struct NotifyConfig {
     topic: Option<String>,
 }
 
-/// Who is told.
+/// How people are notified.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NotifySettings {
     /// The desktop of the user whose server it is.

@@ -1,4 +1,4 @@
-//! Being told: `aw debate watch`, desktop notifications and the webhook.
+//! Notifications: `aw debate watch`, desktop notifications and the webhook.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

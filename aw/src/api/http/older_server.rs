@@ -115,7 +115,7 @@ fn polled(role: &str, mut data: Value) -> Value {
     data
 }
 
-/// The data with everything that our types want. None of what is filled in here is printed.
+/// Fills in every field that our types want. No command prints these fields.
 pub(super) fn completed(call: &Call, mut data: Value) -> Value {
     match call.operation {
         Operation::Health => fill(

@@ -13,7 +13,7 @@ pub struct CreateToken {
     /// The only debate that it is for; without it any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debate_id: Option<String>,
-    /// What it is called: at most 80 characters, which everybody sees on what is written with it.
+    /// Its name: at most 80 characters. Everybody sees it on the arguments that the token writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Seconds for which it is good; without it until it is revoked.

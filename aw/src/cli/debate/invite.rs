@@ -107,7 +107,7 @@ fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
         .flag("--debate-id", &debate)
         .flag_if("--role", plays)
         .into_string();
-    let told = match plays {
+    let to_agent = match plays {
         Some(role) => to_agent(role, &debate),
         None => format!("Read debate {debate}, in which you only listen: run `{read}`."),
     };
@@ -125,7 +125,7 @@ fn invitation(granted: &NewToken, title: String, server: &str) -> Invitation {
             format!("export DEBATE_AUTH_TOKEN={}", quoted(token)),
             read,
         ],
-        to_agent: told,
+        to_agent,
         mcp: McpServer {
             url: format!("{server}/mcp{query}"),
             header: format!("Authorization: Bearer {token}"),

@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
         self.finished(self.line.clone().flag("--file", file), self.dry_run)
     }
 
-    /// The same command once more: with its request id, unless that follows from what is sent.
+    /// The command for a retry: with its request id, unless the id follows from the text.
     fn again(&self, request: Option<&str>, content: Option<&str>, dry_run: bool) -> String {
         let line = self.line.clone().flag_if("--client-request-id", request);
         let line = match content {
@@ -139,7 +139,7 @@ impl Post<'_> {
         Session::open(self.draft.shape.verbose).map_err(|problem| self.failed(problem))
     }
 
-    /// The label on what is written: the one that was typed, or the one of the settings.
+    /// The label of the author: from the command line, or else from the settings.
     pub(super) fn author(&self, session: &Session) -> Option<String> {
         self.draft.signature.author.clone().or_else(|| session.settings.author.clone())
     }

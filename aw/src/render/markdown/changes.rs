@@ -418,7 +418,7 @@ fn shown(units: &[Unit]) -> Vec<bool> {
             shown[heading] = true;
         }
     }
-    // Short folds between what is shown are shown too.
+    // Short folds between shown blocks are shown too.
     let mut at = 0;
     while at < units.len() {
         let end = (at..units.len()).find(|at| shown[*at]).unwrap_or(units.len());

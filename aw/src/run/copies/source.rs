@@ -413,7 +413,8 @@ fn open_root(root: &Path) -> Result<OwnedFd, CopyError> {
     Ok(opened.into())
 }
 
-/// The error for a source over a limit. It goes into a folder that holds nearly all, and names what is in there.
+/// The error for a source over a limit. It descends into the folder that holds nearly everything, and names
+/// the largest entries there.
 fn too_large(sizes: &[(&Path, u64)]) -> CopyError {
     let files = sizes.len();
     let bytes = sizes.iter().map(|(_, size)| size).sum();

@@ -8,7 +8,7 @@ use super::{FailureKind, ProgramSession, ProgramSign, StartLine, Tokens, Turn, i
 /// The command line of a turn.
 pub(super) fn line(turn: &Turn) -> StartLine {
     let mut line = StartLine::default();
-    // No settings of a project, no MCP server, and no question: what is not allowed is refused.
+    // No settings of a project, no MCP server, and no question: the program refuses every tool that is not allowed.
     line.add(["-p", "--safe-mode", "--setting-sources", "", "--strict-mcp-config"]);
     line.add(["--permission-mode", "dontAsk"]);
     if let Some(settings) = turn.settings.and_then(login_only) {

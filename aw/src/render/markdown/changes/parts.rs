@@ -34,7 +34,7 @@ pub(super) enum Part<'h> {
     Run(&'h str),
 }
 
-/// A block: its tags and what is between them.
+/// A block: its tags and its content.
 pub(super) struct HtmlBlock<'h> {
     pub(super) name: &'h str,
     pub(super) open: &'h str,
