@@ -182,7 +182,7 @@ fn without(table: &mut Table, path: &[&str]) {
 }
 
 /// The files that hosts keep and the kit writes into.
-const FILES: [&str; 12] = [
+const FILES: [&str; 14] = [
     "desk/AGENTS.md",
     "desk/.codex/config.toml",
     "desk/.mcp.json",
@@ -195,6 +195,8 @@ const FILES: [&str; 12] = [
     "home/.cursor/mcp.json",
     "home/.gemini/GEMINI.md",
     "home/.config/opencode/opencode.json",
+    "desk/.claude/settings.json",
+    "home/.claude/settings.json",
 ];
 
 /// A part that says this is a file that is not there.
@@ -221,7 +223,8 @@ pub fn install(data: &[u8]) {
                 .expect("a folder is made");
             fs::write(&path, bytes).expect("a file is written");
             let text = String::from_utf8_lossy(bytes);
-            ours |= edits_of(&path, ToolEntry::default()).iter().any(|edit| edit.is_in(&text));
+            let edits = edits_of(&path, ToolEntry::default());
+            ours |= edits.iter().chain([&Edit::Hook]).any(|edit| edit.is_in(&text));
         }
     }
     let before = snapshot(root);
@@ -231,7 +234,7 @@ pub fn install(data: &[u8]) {
         applied(root, |paths, manifest| {
             let owner = Owner { project: scope.project(), lang: "en" };
             plan::install(
-                &paths.files(&Host::ALL, &scope, VOICE, &|_, _| Some(ToolEntry::default())),
+                &paths.files(&Host::ALL, &scope, VOICE, &|_, _| Some(ToolEntry::default()), true),
                 owner,
                 manifest,
             )

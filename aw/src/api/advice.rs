@@ -109,6 +109,9 @@ impl Advice {
     }
 }
 
+/// What an agent does after a time-out, where it is woken when there is something to do.
+pub const WOKEN: &str = "end your turn; you will be woken";
+
 /// Who is awaited in this state of a debate. While no server has answered, the server is.
 pub fn awaited(state: Option<&StateText>) -> &'static str {
     let Some(state) = state else { return "the server" };

@@ -4,9 +4,11 @@ mod doctor;
 mod install;
 mod show;
 mod tools;
+mod wake;
 
 pub(super) use install::{KitChanges, KitFiles};
 pub(super) use show::find_type;
+pub(super) use wake::wakes_claude;
 
 use std::path::PathBuf;
 

@@ -5,8 +5,9 @@
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio as ChildStdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use aw_core::Role;
@@ -18,21 +19,29 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::agent::shelves;
+use super::agent::{shelves, wakes_claude};
 use super::human;
+use super::notes::Notes;
 use super::output::CliError;
 use super::role;
 use super::serve::{fail, log_filter};
 use super::session::{self, Session};
+use super::wake;
 use crate::api::client::Call;
 use crate::api::error::{Code, INPUT, SERVER};
 use crate::api::http::Data;
+use crate::kit::host::Host;
 use crate::mcp::{
-    self, ApiServer, CallSource, CallerInfo, Defaults, Scope, ToolRefusal, Transport, TypeSource,
+    self, ApiServer, CallSource, CallerInfo, Defaults, Prospect, Scope, SeenInDebate, ToolRefusal,
+    Transport, TypeSource,
 };
 use crate::policy::Denied;
+use crate::programs;
 use crate::run::project;
 use crate::settings::ClientSettings;
+
+/// How long `codex queue` may take.
+const QUEUE: Duration = Duration::from_secs(10);
 
 /// The longest message that is read: the longest document, every letter of it escaped.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -44,6 +53,9 @@ pub(super) struct McpCommand {
     /// Without it everything but the arbitrator's moves is offered.
     #[arg(long)]
     role: Option<Role>,
+    /// After a wait in vain, wait on and wake the idle agent with codex queue
+    #[arg(long)]
+    wake: bool,
 }
 
 impl McpCommand {
@@ -67,7 +79,7 @@ impl McpCommand {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let outcome = match runtime {
             Ok(runtime) => {
-                let outcome = runtime.block_on(serve(role));
+                let outcome = runtime.block_on(serve(role, self.wake));
                 // A call that is held has nobody to answer any more.
                 runtime.shutdown_background();
                 outcome
@@ -99,12 +111,13 @@ impl McpCommand {
 }
 
 /// Speaks until stdin is closed or the host says that it is enough.
-async fn serve(role: Option<Role>) -> anyhow::Result<()> {
+async fn serve(role: Option<Role>, wake: bool) -> anyhow::Result<()> {
     let (mut terminated, mut interrupted) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let source = Stdio {
         server: Arc::new(FoundServer::default()),
         scope: role.map_or(Scope::Open, Scope::Role),
+        wake,
     };
     let (stdin, stdout) = stdio_pipes();
     let line = AsyncRwTransport::new_server(stdin, stdout).with_max_line_length(LONGEST);
@@ -136,6 +149,8 @@ fn defaults() -> Defaults {
 struct Stdio {
     server: Arc<FoundServer>,
     scope: Scope,
+    /// Whether an idle Codex is woken.
+    wake: bool,
 }
 
 impl CallSource for Stdio {
@@ -146,6 +161,57 @@ impl CallSource for Stdio {
 
     fn now(&self) -> i64 {
         Timestamp::now().as_millisecond()
+    }
+
+    fn begun(&self, thread: Option<&str>) {
+        if let Some(notes) = session::settings().ok().and_then(|set| notes_of(&set, thread)) {
+            notes.awake();
+        }
+    }
+
+    fn answered(&self, thread: Option<&str>, seen: &SeenInDebate) -> bool {
+        let Ok(settings) = session::settings() else { return false };
+        let Some(notes) = notes_of(&settings, thread) else { return false };
+        let SeenInDebate { debate, role, newest, prospect } = seen;
+        let is_over = *prospect == Prospect::Over;
+        notes.note_words((debate, role.as_str()), newest.as_deref(), is_over);
+        match thread {
+            _ if *prospect != Prospect::Idle => false,
+            Some(thread) if self.wake => {
+                let thread = thread.to_owned();
+                thread::spawn(move || wake_codex(&notes, &thread));
+                true
+            }
+            Some(_) => false,
+            None => wakes_claude(&settings),
+        }
+    }
+}
+
+/// The notes of the session that calls: a thread of Codex, or the Claude Code that started this program.
+fn notes_of(settings: &ClientSettings, thread: Option<&str>) -> Option<Notes> {
+    match thread {
+        Some(thread) => Notes::of(&settings.home, Host::Codex, thread),
+        None => Notes::of_claude(&settings.home),
+    }
+}
+
+/// Waits in place of an idle Codex, then queues a message for it. On any failure it stays asleep.
+fn wake_codex(notes: &Notes, thread: &str) {
+    let Some(wake) = wake::watch(notes, || true) else { return };
+    let mut queue = programs::command("codex");
+    queue.args(["queue", "--thread", thread, "--message", &wake.with_call()]);
+    queue.stdin(ChildStdio::null()).stdout(ChildStdio::null()).stderr(ChildStdio::null());
+    let Ok(mut queue) = queue.spawn() else { return };
+    let ends = Instant::now() + QUEUE;
+    while matches!(queue.try_wait(), Ok(None)) {
+        if Instant::now() > ends {
+            // It is our child, so the process id is still its own.
+            let _ = queue.kill();
+            let _ = queue.wait();
+            return;
+        }
+        thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -21,6 +21,7 @@ mod manual;
 mod mcp;
 mod migrate;
 mod next_command;
+mod notes;
 mod onward;
 mod output;
 mod refs;
@@ -33,6 +34,7 @@ mod service;
 mod session;
 mod text;
 mod token;
+mod wake;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -133,6 +135,9 @@ enum Command {
     /// Print the manual page, or write all of them into a folder
     #[command(after_help = "Example:\n  aw man --output ~/.local/share/man/man1")]
     Man(manual::Man),
+    /// Wait in place of an idle agent, and wake it: a hook of its host runs this
+    #[command(hide = true)]
+    Wake(wake::WakeCommand),
     /// Print what a shell offers for a word
     #[command(name = complete::NAME, hide = true)]
     Complete(complete::Complete),
@@ -176,6 +181,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return run::helper::lead(&prompt, &program);
         }
         Command::Mcp(mcp) => return mcp.run(),
+        Command::Wake(wake) => return wake.run(),
         Command::Complete(complete) => return complete.run(),
         Command::Demo(demo) => return demo.run(),
         Command::Debate(command) => (command.format(), command.run()),
@@ -195,9 +201,11 @@ impl Command {
     /// Refuses a format that is set and does not exist, for the commands that show an answer.
     fn check_format(&self) -> Result<(), CliError> {
         match self {
-            Command::Serve(_) | Command::LeadGroup(_) | Command::Mcp(_) | Command::Demo(_) => {
-                Ok(())
-            }
+            Command::Serve(_)
+            | Command::LeadGroup(_)
+            | Command::Mcp(_)
+            | Command::Wake(_)
+            | Command::Demo(_) => Ok(()),
             // A file that is wrong is reported by the command, which reads it anyway.
             _ if std::env::var_os("AW_FORMAT").is_none() => Ok(()),
             _ => Format::set().map(drop),

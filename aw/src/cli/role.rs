@@ -40,7 +40,7 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     let shown = |problem| (problem, format.unwrap_or_else(Format::usual));
     in_run(&name).map_err(shown)?;
     // These talk to no debate, or hold themselves to the role.
-    if matches!(words.first(), Some(&("mcp" | "serve" | "demo" | "completions" | "man"))) {
+    if matches!(words.first(), Some(&("mcp" | "serve" | "wake" | "demo" | "completions" | "man"))) {
         return Ok(());
     }
     let Some(own) = held_to().map_err(shown)? else { return Ok(()) };

@@ -46,6 +46,13 @@ impl Session {
         Ok(Self::of(settings, reached, verbose))
     }
 
+    /// Finds a server that answers now. One that does not run is not started.
+    pub(super) fn open_running() -> Result<Self, CliError> {
+        let settings = ClientSettings { autostart: false, ..settings()? };
+        let reached = Connection::find_answering(&settings, false)?;
+        Ok(Self::of(settings, reached, false))
+    }
+
     /// Finds a server that answers now, for the tools.
     pub(super) fn for_tools() -> Result<Self, CliError> {
         let settings = settings()?;

@@ -4,6 +4,7 @@
 //! removing it restores the file; if the file was edited in between, only our text goes.
 
 mod block;
+pub mod hook;
 mod json;
 mod toml;
 
@@ -35,6 +36,8 @@ pub enum Edit {
     TomlEntry(McpEntry),
     /// The same entry in JSON, with or without comments.
     JsonEntry(McpEntry),
+    /// The Stop hook that wakes Claude Code, in JSON.
+    Hook,
 }
 
 /// An entry `aw` among a host's MCP servers.
@@ -48,16 +51,30 @@ pub struct McpEntry {
     pub in_new_file: &'static [(&'static str, &'static str)],
     /// The role that the tools are limited to, if any.
     pub role: Option<Role>,
+    /// Whether the tools wake an idle agent.
+    pub wake: bool,
 }
 
+/// The argument of `aw mcp` that makes it wake an idle agent.
+pub const WAKE: &str = "\"--wake\"";
+
 impl McpEntry {
-    /// The fields of the entry, with the role among the arguments.
+    /// The fields of the entry, with the role and the waking among the arguments.
     fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let mcp = match self.role {
+        let mut mcp = match self.role {
             Some(role) => format!("\"mcp\", \"--role\", \"{role}\""),
             None => "\"mcp\"".to_owned(),
         };
-        self.fields.iter().map(move |(name, value)| (*name, value.replace("\"mcp\"", &mcp)))
+        // `codex queue` looks for the thread there.
+        let mut home = String::new();
+        if self.wake {
+            mcp.push_str(&format!(", {WAKE}"));
+            home.push_str("\"CODEX_HOME\", ");
+        }
+        let last = "\"DEBATE_AUTH_TOKEN\"";
+        let home = format!("{home}{last}");
+        let worded = move |value: &str| value.replace("\"mcp\"", &mcp).replace(last, &home);
+        self.fields.iter().map(move |(name, value)| (*name, worded(value)))
     }
 }
 
@@ -115,6 +132,7 @@ impl Edit {
             Edit::Variable { name, value } => TomlKey::variable(name, value).insert(file, before),
             Edit::TomlEntry(entry) => TomlKey::entry(entry).insert(file, before),
             Edit::JsonEntry(entry) => json::insert(file, entry, before),
+            Edit::Hook => hook::insert(file, before),
         }
     }
 
@@ -125,6 +143,7 @@ impl Edit {
             Edit::Variable { name, value } => TomlKey::variable(name, value).remove(file, inserted),
             Edit::TomlEntry(entry) => TomlKey::entry(entry).remove(file, inserted),
             Edit::JsonEntry(entry) => json::remove(file, entry, inserted),
+            Edit::Hook => hook::remove(file, inserted),
         }
     }
 
@@ -132,7 +151,7 @@ impl Edit {
     pub fn is_entry(&self) -> bool {
         match self {
             Edit::TomlEntry(_) | Edit::JsonEntry(_) => true,
-            Edit::Block(_) | Edit::Variable { .. } => false,
+            Edit::Block(_) | Edit::Variable { .. } | Edit::Hook => false,
         }
     }
 
@@ -143,6 +162,7 @@ impl Edit {
             Edit::Variable { name, value } => TomlKey::variable(name, value).is_in(file),
             Edit::TomlEntry(entry) => TomlKey::entry(entry).is_in(file),
             Edit::JsonEntry(entry) => json::is_in(file, entry),
+            Edit::Hook => hook::is_in(file),
         }
     }
 }

@@ -7,7 +7,7 @@ use aw_core::Role;
 use serde::{Deserialize, Serialize};
 
 use super::SETTINGS_LIMIT;
-use super::edit::{Edit, McpEntry};
+use super::edit::{Edit, McpEntry, WAKE};
 use super::texts::{Voice, skill_name};
 use crate::{files, programs};
 
@@ -47,6 +47,7 @@ pub const CODEX_TOOLS: Edit = Edit::TomlEntry(McpEntry {
     ],
     in_new_file: &[],
     role: None,
+    wake: false,
 });
 
 /// The entry for opencode, which gives up on a silent call after a minute by default.
@@ -60,6 +61,7 @@ pub const OPENCODE_TOOLS: Edit = Edit::JsonEntry(McpEntry {
     ],
     in_new_file: &[("$schema", "\"https://opencode.ai/config.json\"")],
     role: None,
+    wake: false,
 });
 
 /// The entry for all other hosts, whose own limits are long enough: five minutes in Claude Code, ten
@@ -69,6 +71,7 @@ pub const TOOLS: Edit = Edit::JsonEntry(McpEntry {
     fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
     in_new_file: &[],
     role: None,
+    wake: false,
 });
 
 impl Host {
@@ -104,6 +107,14 @@ impl Host {
         match self {
             Host::Codex | Host::Cursor => true,
             Host::Claude | Host::Gemini | Host::Opencode => false,
+        }
+    }
+
+    /// Whether an idle agent of it can be woken.
+    pub fn can_be_woken(self) -> bool {
+        match self {
+            Host::Claude | Host::Codex => true,
+            Host::Cursor | Host::Gemini | Host::Opencode => false,
         }
     }
 
@@ -213,7 +224,8 @@ impl HostPaths {
     }
 
     /// The files of the kit for these hosts. A file that several hosts read is listed for each. `tools_of` says
-    /// which hosts get the tools, by the file that lists their MCP servers.
+    /// which hosts get the tools, by the file that lists their MCP servers; `wakes_claude`, whether Claude Code gets
+    /// its hook.
     ///
     /// Claude Code looks for skills in a folder of its own, all other hosts in `.agents`. A skill is
     /// a slash command too; in Gemini CLI only in interactive use.
@@ -223,6 +235,7 @@ impl HostPaths {
         scope: &InstallScope,
         voice: Voice<'_>,
         tools_of: &dyn Fn(Host, &Path) -> Option<ToolEntry>,
+        wakes_claude: bool,
     ) -> Vec<KitFile> {
         let shared = |root: &Path| root.join(".agents").join("skills");
         let mut files = KitFiles { host: Host::Claude, voice, all: Vec::new() };
@@ -264,8 +277,29 @@ impl HostPaths {
                 let edits = edits_of(&settings, entry);
                 files.put(settings, Writing::Edits(edits));
             }
+            if *host == Host::Claude && wakes_claude {
+                files.put(self.claude_hooks(scope), Writing::Edits(vec![Edit::Hook]));
+            }
         }
         files.all
+    }
+
+    /// The file in which the kit puts the hook of Claude Code.
+    pub fn claude_hooks(&self, scope: &InstallScope) -> PathBuf {
+        match scope {
+            InstallScope::Project(root) => root.join(".claude").join(CLAUDE_SETTINGS),
+            InstallScope::User => self.claude.join(CLAUDE_SETTINGS),
+        }
+    }
+
+    /// The files in which Claude Code looks for settings in this project; a later one overrides the others.
+    pub fn claude_settings(&self, project: &Path) -> [PathBuf; 3] {
+        let own = project.join(".claude");
+        [
+            self.claude.join(CLAUDE_SETTINGS),
+            own.join(CLAUDE_SETTINGS),
+            own.join("settings.local.json"),
+        ]
     }
 
     /// The file that lists the MCP servers of a host.
@@ -290,6 +324,9 @@ impl HostPaths {
 /// The file in which Claude Code keeps its own state.
 const CLAUDE_OWN: &str = ".claude.json";
 
+/// The settings of Claude Code that people write.
+const CLAUDE_SETTINGS: &str = "settings.json";
+
 const CODEX_SETTINGS: &str = "config.toml";
 
 /// The settings of opencode. It reads two files, and the first has priority.
@@ -307,10 +344,20 @@ fn opencode_settings(folder: &Path) -> PathBuf {
 pub struct ToolEntry {
     /// The role that the host is limited to, if any.
     pub role: Option<Role>,
+    /// Whether the tools wake an idle agent. Only Codex takes the message.
+    pub wake: bool,
 }
 
-/// The edits that the kit makes to this file.
-pub fn edits_of(path: &Path, ToolEntry { role }: ToolEntry) -> Vec<Edit> {
+impl ToolEntry {
+    /// The entry without a role that may stand in these settings.
+    pub fn standing_in(settings: &Path) -> Self {
+        let text = files::read_text(settings, SETTINGS_LIMIT).unwrap_or_default();
+        ToolEntry { role: None, wake: text.contains(WAKE) }
+    }
+}
+
+/// The edits that the kit makes to the settings of a host that list its MCP servers.
+pub fn edits_of(path: &Path, ToolEntry { role, wake }: ToolEntry) -> Vec<Edit> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut edits = if name == CODEX_SETTINGS {
         vec![CODEX_DEADLINE, CODEX_TOOLS]
@@ -321,13 +368,13 @@ pub fn edits_of(path: &Path, ToolEntry { role }: ToolEntry) -> Vec<Edit> {
     } else {
         vec![Edit::Block(String::new())]
     };
-    let Some(role) = role else { return edits };
     for edit in &mut edits {
         if let Edit::TomlEntry(entry) | Edit::JsonEntry(entry) = edit {
-            entry.role = Some(role);
+            entry.role = role;
+            entry.wake = wake && name == CODEX_SETTINGS;
         }
     }
-    if name == CODEX_SETTINGS {
+    if let Some(role) = role.filter(|_| name == CODEX_SETTINGS) {
         // The role limits its commands too.
         edits.insert(1, Edit::Variable { name: "AW_ROLE", value: role.as_str() });
     }

@@ -11,7 +11,7 @@ use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, Scanner, ScannerOptions, parse_to_ast};
 use serde_json::Value;
 
-/// An object of a file.
+/// An object or a list of a file.
 #[derive(Debug)]
 pub struct Object {
     /// Its bytes, braces included.
@@ -20,10 +20,10 @@ pub struct Object {
     pub members: Vec<Member>,
 }
 
-/// A member of an object.
+/// A member of an object, or an element of a list.
 #[derive(Debug)]
 pub struct Member {
-    /// Its name.
+    /// Its name; empty for an element.
     pub name: String,
     /// Its bytes, from the name to the end of the value.
     pub span: Range<usize>,
@@ -79,6 +79,15 @@ pub fn value(file: &str) -> Value {
 
 /// Finds the object under these names in a valid file. Of members with one name the last counts.
 pub fn object(file: &str, path: &[&str]) -> Option<Object> {
+    found(file, path, false)
+}
+
+/// Finds the list under these names in a valid file.
+pub fn array(file: &str, path: &[&str]) -> Option<Object> {
+    found(file, path, true)
+}
+
+fn found(file: &str, path: &[&str], is_list: bool) -> Option<Object> {
     let file = without_mark(file);
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
     let parsed = parse_to_ast(&file, &collect, &ParseOptions::default()).ok()?;
@@ -89,20 +98,30 @@ pub fn object(file: &str, path: &[&str]) -> Option<Object> {
         let mut named = object.properties.into_iter().rev();
         root = named.find(|member| member.name.as_str() == *name)?.value;
     }
-    let Node::Object(object) = root else { return None };
     let comma = |token: usize| {
         tokens.get(token).filter(|token| token.token == Token::Comma).map(Ranged::start)
     };
-    let members = object.properties.iter().map(|member| {
-        let first = tokens.partition_point(|token| token.start() < member.start());
+    let member = |name: &str, span: Range<usize>| {
+        let first = tokens.partition_point(|token| token.start() < span.start);
         Member {
-            name: member.name.as_str().to_owned(),
-            span: member.start()..member.end(),
+            name: name.to_owned(),
             comma_before: first.checked_sub(1).and_then(comma),
-            comma_after: comma(tokens.partition_point(|token| token.start() < member.end())),
+            comma_after: comma(tokens.partition_point(|token| token.start() < span.end)),
+            span,
         }
-    });
-    Some(Object { span: object.start()..object.end(), members: members.collect() })
+    };
+    match root {
+        Node::Object(object) if !is_list => {
+            let all = object.properties.iter();
+            let members = all.map(|one| member(one.name.as_str(), one.start()..one.end()));
+            Some(Object { span: object.start()..object.end(), members: members.collect() })
+        }
+        Node::Array(list) if is_list => {
+            let members = list.elements.iter().map(|one| member("", one.start()..one.end()));
+            Some(Object { span: list.start()..list.end(), members: members.collect() })
+        }
+        _ => None,
+    }
 }
 
 /// The same file, with spaces in the place of a byte order mark.

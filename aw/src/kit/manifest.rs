@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::apply::real;
-use super::host::{Host, ToolEntry};
+use super::edit::{Edit, WAKE, hook};
+use super::host::{Host, ToolEntry, edits_of};
 use crate::data_dir::{DataDir, private};
 
 const FILE: &str = "agent-kit.json";
@@ -179,7 +180,15 @@ impl InstalledFile {
     /// The entry for the tools in it.
     pub fn tool_entry(&self) -> ToolEntry {
         let role = self.role.as_deref().and_then(|role| role.parse().ok());
-        ToolEntry { role }
+        ToolEntry { role, wake: self.texts.iter().any(|text| text.contains(WAKE)) }
+    }
+
+    /// The edits that the kit has made to it.
+    pub fn edits(&self) -> Vec<Edit> {
+        match self.texts.iter().any(|text| text.contains(hook::COMMAND)) {
+            true => vec![Edit::Hook],
+            false => edits_of(&self.path, self.tool_entry()),
+        }
     }
 
     /// The same record with those of our texts that are in the file now, as far as that is certain.

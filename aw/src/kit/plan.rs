@@ -10,7 +10,7 @@ use aw_core::Role;
 use super::SETTINGS_LIMIT;
 use super::apply::{missing_folders, real};
 use super::edit::{CannotEdit, Edit, Edited, Insertion, without_edits, without_ours};
-use super::host::{Host, KitFile, Writing, edits_of};
+use super::host::{Host, KitFile, Writing};
 use super::manifest::{Extent, InstalledFile, Manifest};
 use crate::files;
 
@@ -255,7 +255,7 @@ fn role_of(writing: &Writing) -> Option<Role> {
     let Writing::Edits(edits) = writing else { return None };
     edits.iter().find_map(|edit| match edit {
         Edit::TomlEntry(entry) | Edit::JsonEntry(entry) => entry.role,
-        Edit::Block(_) | Edit::Variable { .. } => None,
+        Edit::Block(_) | Edit::Variable { .. } | Edit::Hook => None,
     })
 }
 
@@ -453,7 +453,7 @@ fn removal(
 
 /// The file without our texts.
 fn undone(now: &str, file: &InstalledFile) -> (Fate, Option<String>) {
-    let edits = edits_of(&file.path, file.tool_entry());
+    let edits = file.edits();
     let left = match file.extent {
         // Somebody may have replaced it by a file that has some lines in common with ours.
         Extent::Whole => {

@@ -27,6 +27,7 @@ mod waiting;
 
 use std::sync::Arc;
 
+use aw_core::Role;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Extensions,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -38,6 +39,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use cancellation::InFlight;
 pub use defaults::{Defaults, TypeSource};
+use next_call::ToolSeat;
 use programs::Program;
 use quoting::{ToolAnswer, result};
 pub use refusal::ToolRefusal;
@@ -61,6 +63,39 @@ pub trait CallSource: Send + Sync + 'static {
 
     /// The time, in milliseconds since 1970.
     fn now(&self) -> i64;
+
+    /// Takes note that an agent has begun a call, so that it is awake. Where its program names a thread in which it
+    /// can be woken (Codex), that is given.
+    fn begun(&self, _thread: Option<&str>) {}
+
+    /// Takes note of what an agent has seen. Says whether it is woken for what comes next.
+    fn answered(&self, _thread: Option<&str>, _seen: &SeenInDebate) -> bool {
+        false
+    }
+}
+
+/// What an agent has seen of a debate after a call.
+#[derive(Debug, Clone)]
+pub struct SeenInDebate {
+    /// The debate, as it was named.
+    pub debate: String,
+    /// The role of the agent.
+    pub role: Role,
+    /// The newest argument that it has seen, where the call tells.
+    pub newest: Option<String>,
+    /// What there is to do in the debate.
+    pub prospect: Prospect,
+}
+
+/// What there is to do for an agent in a debate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prospect {
+    /// It has something to read or to do.
+    Busy,
+    /// It has waited in vain.
+    Idle,
+    /// Nothing: the debate is closed.
+    Over,
 }
 
 /// The caller of a tool.
@@ -90,6 +125,8 @@ struct Toolbox {
     defaults: Arc<Defaults>,
     /// The agent program that calls, if it is a known one.
     program: Option<Program>,
+    /// The thread in which the agent can be woken, where its program names one.
+    thread: Option<String>,
 }
 
 impl Mcp {
@@ -112,11 +149,19 @@ impl Mcp {
             source: self.source.clone(),
             defaults: self.defaults.clone(),
             program: Program::of(context),
+            thread: programs::thread_of(context),
         }
     }
 }
 
 impl Toolbox {
+    /// Takes note of what the agent has seen. Says whether it is woken for what comes next.
+    fn answered(&self, seat: ToolSeat<'_>, newest: Option<String>, prospect: Prospect) -> bool {
+        let ToolSeat { debate, role } = seat;
+        let seen = SeenInDebate { debate: debate.to_owned(), role, newest, prospect };
+        self.source.answered(self.thread.as_deref(), &seen)
+    }
+
     /// The label on what is written: as it was given or set, else the program that calls.
     fn author(&self, given: Option<String>) -> Option<String> {
         let set = given.or_else(|| self.defaults.author.clone());
@@ -213,6 +258,7 @@ impl ServerHandler for Mcp {
             Ok(given) => given,
             Err(refusal) => return Ok(result(Err(refusal)).into()),
         };
+        toolbox.source.begun(toolbox.thread.as_deref());
         let token = context.meta.get_progress_token();
         let listener = token.map(|token| WaitListener { token, peer: context.peer.clone() });
         let session = self.source.caller(&context.extensions).session;

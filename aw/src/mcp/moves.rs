@@ -3,7 +3,6 @@
 use aw_core::{Action, Kind, RequestId, Role, State};
 use uuid::Uuid;
 
-use super::Toolbox;
 use super::inputs::{
     DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
     DebateRuling, DebateSubmit, DebateWait, DocsCreate, Flag,
@@ -16,6 +15,7 @@ use super::results::{self, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
 use super::waiting::WaitListener;
+use super::{Prospect, Toolbox};
 use crate::api::advice::{Advice, Fix, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
@@ -349,6 +349,11 @@ impl Toolbox {
             };
             return self.wait_for(seat.role, wait, listener, true).await;
         }
+        let prospect = match head.state == State::Closed.into() {
+            true => Prospect::Over,
+            false => Prospect::Busy,
+        };
+        self.answered(seat, Some(next_argument_id_to_wait.0.to_string()), prospect);
         let action = action.unwrap_or(Action::Wait.into());
         // An INTERVENTION that was sent before may have been ruled on since: a wait tells.
         let is_fresh_stop =

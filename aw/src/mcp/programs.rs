@@ -2,6 +2,7 @@
 
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use serde_json::Value;
 
 /// An agent program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,4 +39,13 @@ impl Program {
             Program::Opencode => "opencode",
         }
     }
+}
+
+/// The thread of Codex in which a call was made, if its agent can be woken there. `codex exec` ends with its turn.
+pub(super) fn thread_of(call: &RequestContext<RoleServer>) -> Option<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let turn = call.meta.get("x-codex-turn-metadata");
+    let ends = turn.is_some_and(|turn| turn["turn_trigger"] == "exec");
+    let is_codex = Program::of(call) == Some(Program::Codex);
+    call.meta.get("threadId").and_then(text).filter(|_| is_codex && !ends)
 }

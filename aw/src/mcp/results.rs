@@ -209,6 +209,9 @@ pub(super) struct Waited {
     pub(super) patience_left_s: Option<u64>,
     /// `timeout`: whether the server is gone.
     pub(super) server_unreachable: bool,
+    /// `timeout`: whether you may end your turn, because you are woken when there is something to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) wake: Option<bool>,
     /// Where a person can watch and rule.
     pub(super) url: Option<String>,
     /// How the debate ended, once it is closed.

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use aw_core::Role;
+use aw_core::{Action, Role};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::time::{Instant, sleep};
 
-use super::Toolbox;
 use super::inputs::{DebateWait, Whole};
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, with_titles};
@@ -17,7 +16,8 @@ use super::refusal::ToolRefusal;
 use super::results::{QUOTED, Status, ToolArgument, Waited};
 use super::tool_args::Arguments;
 use super::transport::Transport;
-use crate::api::advice::{Advice, awaited, patience_left};
+use super::{Prospect, Toolbox};
+use crate::api::advice::{Advice, WOKEN, awaited, patience_left};
 use crate::api::client::{self, Waiter};
 use crate::api::error::Code;
 use crate::api::http::BUDGET;
@@ -160,6 +160,11 @@ impl Toolbox {
     }
 
     fn news(&self, wait: &Wait<'_>, news: News) -> ToolAnswer {
+        let prospect = match news.action == Action::DebateClosed.into() {
+            true => Prospect::Over,
+            false => Prospect::Busy,
+        };
+        self.answered(wait.seat, Some(news.next_argument_id_to_wait.0.to_string()), prospect);
         let calls = NextCalls::of(Advice::after(&news), wait.seat, wait.next_wait);
         let (arguments, what) = match news.arguments.len() {
             0 => (vec![news.argument], "Nothing is new; the newest argument follows.".to_owned()),
@@ -218,6 +223,8 @@ impl Toolbox {
         let left = patience_left(self.defaults.patience.as_secs(), known, self.source.now());
         let who = awaited(state.as_ref());
         let retry = wait.again();
+        let prospect = if lost { Prospect::Busy } else { Prospect::Idle };
+        let wakes = self.answered(wait.seat, wait.after.map(str::to_owned), prospect);
         let message = match (lost, left) {
             (true, None | Some(1..)) => {
                 format!(
@@ -231,11 +238,12 @@ impl Toolbox {
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
             (false, None | Some(1..)) => {
-                format!("No response after {seconds}s. Still waiting for {who}: wait again.")
+                let then = if wakes { WOKEN } else { "wait again" };
+                format!("No response after {seconds}s. Still waiting for {who}: {then}.")
             }
         };
         // An agent that follows `next` would never stop.
-        let next = (left != Some(0)).then(|| retry.clone());
+        let next = (left != Some(0) && !wakes).then(|| retry.clone());
         let heading = if next.is_some() { "Next" } else { "Retry" };
         let words = format!("{message}\n{heading}: {}", retry.words());
         let waited = Waited {
@@ -249,6 +257,7 @@ impl Toolbox {
             waiting_since: since,
             patience_left_s: left,
             server_unreachable: lost,
+            wake: wakes.then_some(true),
             url: self.transport.url_of(wait.seat.debate),
             quoted: QUOTED,
             ..Waited::default()

@@ -22,5 +22,6 @@ mod terminal;
 mod tokens;
 mod verify;
 mod version;
+mod wake;
 mod watch;
 mod words;

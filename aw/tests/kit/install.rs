@@ -10,6 +10,7 @@ mod list;
 mod mcp_entries;
 mod shared_files;
 mod unknown_kit;
+mod wake;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -542,7 +542,7 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     let submit = ["debate", "submit", "--role", "opponent", "--target-id", &opened.argument()];
     keys(&aw.quietly(&[&submit[..], &on].concat()).envelope(), &mut known);
     // Rare ones, by the contract: a lost server, a deleted debate, a tool's wait that timed out.
-    let rare = ["server_unreachable", "deleted_at", "retry", "attempt", "advice", "yours"];
+    let rare = ["server_unreachable", "deleted_at", "retry", "attempt", "advice", "yours", "wake"];
     known.extend(rare.map(str::to_owned));
     // Of a host, not of ours.
     let other = ["yield_time_ms: 30000"];

@@ -11,3 +11,4 @@ mod programs;
 mod sdk;
 mod stdio;
 mod tools;
+mod wake;

@@ -20,6 +20,7 @@ use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::install::{FileState, known, states};
 use super::tools::tools;
+use super::wake::wake;
 use super::{hosts, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
@@ -60,6 +61,7 @@ impl Doctor {
             checks.push(has_kit(*host, &kit, &project));
             checks.extend(doubled(*host, &kit));
             checks.extend(tools(*host, &paths, &project));
+            checks.extend(wake(*host, &paths, &project));
             checks.push(match &server {
                 Ok(()) => reaches(*host, &paths, &project),
                 Err(problem) => failed(*host, "server", &problem.message, "aw doctor"),
@@ -250,13 +252,10 @@ fn script() -> Result<String, String> {
 
 /// The file that enables Claude Code's sandbox, if `aw` is not excluded from it.
 fn claude_sandbox(paths: &HostPaths, project: &Path) -> Option<PathBuf> {
-    let own = project.join(".claude");
     // Later files override earlier ones, but exclusions add up.
-    let files = [paths.claude.join("settings.json"), own.join("settings.json")];
-    let files = files.into_iter().chain([own.join("settings.local.json")]);
     let mut on_by = None;
     let mut is_excluded = false;
-    for file in files {
+    for file in paths.claude_settings(project) {
         let sandbox = &json_in(&file)["sandbox"];
         match sandbox["enabled"].as_bool() {
             Some(true) => on_by = Some(file),

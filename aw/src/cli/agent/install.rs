@@ -18,7 +18,8 @@ use super::{HostAndScope, project, surroundings};
 use crate::differences::unified;
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
-use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, ToolEntry, edits_of};
+use crate::kit::edit::hook;
+use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, ToolEntry};
 use crate::kit::manifest::{Extent, InstalledFile, LockedManifest, Manifest};
 use crate::kit::plan::{self, CannotPlan, Fate, FileChange, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
@@ -40,6 +41,9 @@ pub(in crate::cli) struct Install {
     /// Add the MCP tools for hosts whose shell reaches the server, too, as --role does; by default as before
     #[arg(long)]
     tools: bool,
+    /// Wake the agent, once it is idle, when it is its move (Claude Code, Codex); by default as before
+    #[arg(long)]
+    wake: bool,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -63,6 +67,12 @@ impl Install {
             Some(hosts) => hosts,
             None => found(&paths)?,
         };
+        if self.wake && !hosts.iter().any(|host| host.can_be_woken()) {
+            let message =
+                format!("{} cannot be woken: --wake is for Claude Code and Codex", names(&hosts));
+            return Err(CliError::input(message)
+                .suggest("Without --wake the agent waits; aw debate run --debate-id ID seats one that is never idle"));
+        }
         let mut language = Language::default();
         let plan = planned(&settings, self.dry_run, |manifest| {
             recognise(manifest, &settings, &paths, &scope, &[]);
@@ -73,9 +83,10 @@ impl Install {
                 let role = self.role.or(known.role);
                 let is_known = manifest.tools_in(settings).is_some();
                 let wanted = self.tools || role.is_some() || is_known || host.needs_tools();
-                wanted.then_some(ToolEntry { role })
+                wanted.then_some(ToolEntry { role, wake: self.wake || known.wake })
             };
-            let files = paths.files(&hosts, &scope, voice, &tools_of);
+            let wakes_claude = self.wake || manifest.of(&paths.claude_hooks(&scope)).is_some();
+            let files = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
             let mut plan = plan::install(&files, owner, manifest)?;
             let old = plan::retire(&hosts, scope.project(), &files, manifest)?;
@@ -108,6 +119,7 @@ impl Install {
             line.flag_if("--lang", self.lang.map(Language::as_str))
                 .flag_if("--role", self.role.map(Role::as_str))
                 .word_if("--tools", self.tools)
+                .word_if("--wake", self.wake)
                 .into_string()
         } else {
             "aw agent doctor".to_owned()
@@ -127,7 +139,8 @@ impl Uninstall {
                 Voice { language: Language::default(), debate_language: &settings.debate_language };
             let tools_of =
                 |_: Host, settings: &Path| Some(manifest.tools_in(settings).unwrap_or_default());
-            let unknown = plan::unknown(&paths.files(&hosts, &scope, voice, &tools_of), manifest);
+            let files = paths.files(&hosts, &scope, voice, &tools_of, true);
+            let unknown = plan::unknown(&files, manifest);
             let mut plan = plan::uninstall(&hosts, scope.project(), manifest)?;
             plan.changes.extend(unknown);
             Ok(plan)
@@ -191,6 +204,8 @@ fn recognise(
     scope: &InstallScope,
     named: &[Host],
 ) {
+    let hooks = read_text(&paths.claude_hooks(scope), SETTINGS_LIMIT).unwrap_or_default();
+    let wakes_claude = hook::is_in(&hooks);
     for language in Language::ALL {
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
@@ -198,9 +213,10 @@ fn recognise(
         for with_tools in [true, false] {
             let tools_of = |host: Host, settings: &Path| {
                 let known = manifest.tools_in(settings);
-                known.or((with_tools || host.needs_tools()).then(ToolEntry::default))
+                let is_likely = with_tools || host.needs_tools();
+                known.or_else(|| is_likely.then(|| ToolEntry::standing_in(settings)))
             };
-            let files = paths.files(&Host::ALL, scope, voice, &tools_of);
+            let files = paths.files(&Host::ALL, scope, voice, &tools_of, wakes_claude);
             plan::adopt(&files, named, owner, manifest);
         }
     }
@@ -289,7 +305,9 @@ pub(super) fn states(
         let tools_of = |host: Host, settings: &Path| {
             manifest.tools_in(settings).or(host.needs_tools().then(ToolEntry::default))
         };
-        let wanted = paths.files(&hosts.collect::<Vec<_>>(), &scope, voice, &tools_of);
+        let wakes_claude = manifest.of(&paths.claude_hooks(&scope)).is_some();
+        let hosts: Vec<Host> = hosts.collect();
+        let wanted = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude);
         let planned = |file: &KitFile| {
             let mut then = manifest.clone();
             let plan = plan::install(slice::from_ref(file), owner, &mut then).ok()?;
@@ -326,7 +344,7 @@ pub(super) fn states(
 
 /// Whether an inserted text is gone from its file.
 fn is_gone(file: &InstalledFile) -> bool {
-    let edits = edits_of(&file.path, file.tool_entry());
+    let edits = file.edits();
     let now = read_text(&file.path, SETTINGS_LIMIT).unwrap_or_default();
     file.extent == Extent::Inserted && edits.iter().any(|edit| !edit.is_in(&now))
 }

@@ -68,6 +68,13 @@ pub(super) fn tools(host: Host, paths: &HostPaths, project: &Path) -> Option<Che
     is_needed.then(|| checked(host, paths, project))
 }
 
+/// Whether the entry of Codex wakes an idle agent in this project.
+pub(super) fn wakes_codex(paths: &HostPaths, project: &Path) -> bool {
+    let scopes = [InstallScope::Project(project.to_owned()), InstallScope::User];
+    let mut entries = scopes.iter().filter_map(|scope| HostEntry::of(Host::Codex, paths, scope));
+    entries.any(|entry| entry.typed().is_some_and(|typed| typed.contains(&"--wake")))
+}
+
 fn checked(host: Host, paths: &HostPaths, project: &Path) -> Check {
     let name = host.as_str();
     let install = format!("aw agent install {name}");
@@ -193,8 +200,10 @@ impl HostEntry {
         let (program, arguments) = typed.split_first()?;
         let named = *program == NAME || Path::new(program).is_absolute();
         let for_tools = match arguments {
-            ["mcp"] => true,
-            ["mcp", "--role", role] => role.parse::<Role>().is_ok(),
+            ["mcp"] | ["mcp", "--wake"] => true,
+            ["mcp", "--role", role] | ["mcp", "--role", role, "--wake"] => {
+                role.parse::<Role>().is_ok()
+            }
             _ => false,
         };
         let mut variables = Vec::new();
@@ -272,9 +281,7 @@ impl Wanted<'_> {
 
 /// Whether the user has allowed Claude Code to use the server of the project.
 fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
-    let own = project.join(".claude");
-    let settings = [paths.claude.join("settings.json"), own.join("settings.json")];
-    let settings = settings.into_iter().chain([own.join("settings.local.json")]);
+    let settings = paths.claude_settings(project).into_iter();
     let known = json_in(&paths.settings(Host::Claude, &InstallScope::User));
     let answered = known["projects"][project.to_string_lossy().as_ref()].clone();
     settings.map(|file| json_in(&file)).chain([answered]).any(|said| {

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::super::human;
 use super::super::next_command::{CommandLine, YOUR_TEXT};
+use super::super::notes::Notes;
 use super::super::output::{Answer, CliError, Detail, Shown};
 use super::super::session::Session;
 use super::super::text::TextInput;
@@ -301,6 +302,10 @@ impl Post<'_> {
         let next_flags = signature.next_flags(shape);
         let has_missed = output.missed.as_array().is_some_and(|missed| !missed.is_empty());
         let is_over = output.written.debate.state == State::Closed.into();
+        if let Some(notes) = Notes::of_claude(&session.settings.home) {
+            let newest = output.next_argument_id_to_wait.0.to_string();
+            notes.note_words((self.debate, role), Some(&newest), is_over);
+        }
         if signature.wait && !output.parked && !has_missed && !is_over {
             let moved = Moved {
                 argument_id: output.argument_id,

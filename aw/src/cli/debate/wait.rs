@@ -9,18 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use aw_core::Action;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::super::agent::wakes_claude;
 use super::super::human;
+use super::super::notes::Notes;
 use super::super::output::{Answer, CliError, Detail, Shown};
 use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use super::{Deadline, NextFlags, PointFields, Shape, advised, wait_line};
-use crate::api::advice::{Advice, awaited, patience_left};
+use crate::api::advice::{Advice, WOKEN, awaited, patience_left};
 use crate::api::client::{self, Reply, Waiter};
 use crate::api::error::Code;
 use crate::api::http::{BUDGET, Client, Trouble};
@@ -158,6 +161,9 @@ pub(in crate::cli) struct Timeout {
     pub(in crate::cli) patience_left_s: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server_unreachable: Option<bool>,
+    /// Whether the agent may end its turn, because it is woken when there is something to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake: Option<bool>,
     #[serde(flatten)]
     state: Option<KnownState>,
 }
@@ -212,6 +218,10 @@ impl Wait {
         let named = |problem: CliError| problem.with("debate_id", self.debate.id.as_str());
         let began = Instant::now();
         let mut session = Session::open_answering(self.shape.verbose).map_err(named)?;
+        let notes = Notes::of_claude(&session.settings.home);
+        if let Some(notes) = &notes {
+            notes.awake();
+        }
         let deadline = match &self.deadline {
             Some(given) => given.time,
             None => session.settings.deadline,
@@ -244,7 +254,13 @@ impl Wait {
         };
         match heard {
             End::News(output) => {
-                let advice = session.followable(Advice::after(&output.news));
+                let news = &output.news;
+                if let Some(notes) = &notes {
+                    let newest = news.next_argument_id_to_wait.0.to_string();
+                    let is_over = news.action == Action::DebateClosed.into();
+                    notes.note_words((&self.debate.id, &self.role), Some(&newest), is_over);
+                }
+                let advice = session.followable(Advice::after(news));
                 let answer = self.output(WaitEnd::News(output));
                 let answer =
                     advised(answer, &advice, &self.debate.id, &self.role, self.next_flags());
@@ -268,7 +284,12 @@ impl Wait {
         }
         let known = known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let waited = began.elapsed();
-        Ok(session.checked(self.timeout(&session, &known, waited)))
+        let mut wakes = false;
+        if let Some(notes) = &notes {
+            notes.note_words((&self.debate.id, &self.role), self.argument_id.as_deref(), false);
+            wakes = !known.unreachable && wakes_claude(&session.settings);
+        }
+        Ok(session.checked(self.timeout(&session, &known, waited, wakes)))
     }
 
     /// Waits for the asking thread or a signal; on a terminal it shows that it does.
@@ -347,7 +368,7 @@ impl Wait {
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
-    fn timeout(&self, session: &Session, quiet: &Quiet, waited: Duration) -> Answer {
+    fn timeout(&self, session: &Session, quiet: &Quiet, waited: Duration, wakes: bool) -> Answer {
         let nothing = quiet.nothing.as_ref();
         // A server of the older system names the newest argument of one's own.
         let own = nothing.and_then(|nothing| nothing.last_argument_id.as_ref());
@@ -371,7 +392,8 @@ impl Wait {
                 since.map_or("long ago".to_owned(), |since| since.to_string())
             ),
             (false, None | Some(1..)) => {
-                format!("No response after {seconds}s. Still waiting for {who}: wait again.")
+                let then = if wakes { WOKEN } else { "wait again" };
+                format!("No response after {seconds}s. Still waiting for {who}: {then}.")
             }
         };
         let timeout = Timeout {
@@ -384,6 +406,7 @@ impl Wait {
             waiting_since: since,
             patience_left_s: left,
             server_unreachable: quiet.unreachable.then_some(true),
+            wake: wakes.then_some(true),
             state: state.map(|debate_state| KnownState {
                 debate_state,
                 action: nothing.and_then(|nothing| nothing.action.clone()),
@@ -391,7 +414,7 @@ impl Wait {
         };
         let answer = self.output(WaitEnd::Timeout(timeout));
         // An agent that follows `next_command` would never stop.
-        if left == Some(0) { answer } else { answer.next(retry) }
+        if left == Some(0) || wakes { answer } else { answer.next(retry) }
     }
 }
 

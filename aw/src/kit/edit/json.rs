@@ -13,15 +13,9 @@ pub(super) fn insert(
     before: &[String],
 ) -> Result<Insertion, CannotEdit> {
     let Some(root) = json::parse(file).map_err(CannotEdit::NotJson)? else {
-        // A file without a value, perhaps with comments, gets a document of its own.
-        let end = line_end(file);
         let mut members: Vec<_> = entry.in_new_file().map(|member| vec![(0, member)]).collect();
         members.push(entry.lines(true));
-        let layout = Layout::Lines { end, indent: "  ", unit: "  " };
-        let members: Vec<String> = members.iter().map(|lines| layout.join(lines)).collect();
-        let members = members.join(&format!(",{end}  "));
-        let inserted = format!("{}{{{end}  {members}{end}}}{end}", separator(file, end));
-        return Ok(Insertion::New { file: format!("{file}{inserted}"), inserted });
+        return Ok(new_document(file, &members));
     };
     let wanted = entry.value();
     let ours = || before.iter().filter(|text| stated(text).is_some());
@@ -81,6 +75,16 @@ pub(super) fn remove(file: &str, entry: &McpEntry, inserted: &[String]) -> Strin
     let made_file = ours().any(|text| text.trim_start().starts_with('{'));
     let Some(left) = without_member(file, &root, entry, made_list) else { return file.to_owned() };
     if made_file && entry.is_new_file(&left) { String::new() } else { left }
+}
+
+/// Adds a document with these members to a file without a value, perhaps with comments.
+pub(super) fn new_document(file: &str, members: &[Vec<(usize, String)>]) -> Insertion {
+    let end = line_end(file);
+    let layout = Layout::Lines { end, indent: "  ", unit: "  " };
+    let members: Vec<String> = members.iter().map(|lines| layout.join(lines)).collect();
+    let members = members.join(&format!(",{end}  "));
+    let inserted = format!("{}{{{end}  {members}{end}}}{end}", separator(file, end));
+    Insertion::New { file: format!("{file}{inserted}"), inserted }
 }
 
 /// Whether the file has an entry of this name.
@@ -148,7 +152,7 @@ fn as_written(file: &str, entry: &McpEntry) -> Option<String> {
 
 /// How the lines of a member are set.
 #[derive(Clone, Copy)]
-enum Layout<'a> {
+pub(super) enum Layout<'a> {
     OneLine,
     Lines {
         end: &'a str,
@@ -160,7 +164,7 @@ enum Layout<'a> {
 }
 
 impl Layout<'_> {
-    fn join(self, lines: &[(usize, String)]) -> String {
+    pub(super) fn join(self, lines: &[(usize, String)]) -> String {
         let mut text = String::new();
         for (depth, line) in lines {
             match self {
@@ -177,9 +181,9 @@ impl Layout<'_> {
     }
 }
 
-/// Where another member fits into an object, and the text that has to be inserted there. The member
+/// Where another member fits into an object or a list, and the text that has to be inserted there. The member
 /// is set as its neighbours are.
-fn room(file: &str, object: &Object, lines: &[(usize, String)]) -> (usize, String) {
+pub(super) fn room(file: &str, object: &Object, lines: &[(usize, String)]) -> (usize, String) {
     let end = line_end(file);
     let inside = object.span.start + 1;
     let close = object.span.end - 1;
@@ -249,7 +253,7 @@ fn without_member(file: &str, root: &Value, entry: &McpEntry, made_list: bool) -
 
 /// The file without a member and one of the commas around it: first without the white space before
 /// the member, then with its line breaks.
-fn without(file: &str, member: &Member) -> [String; 2] {
+pub(super) fn without(file: &str, member: &Member) -> [String; 2] {
     let Member { span, comma_before, comma_after, .. } = member;
     let before = &file[..span.start];
     let blank = before.trim_end_matches([' ', '\t', '\r', '\n']).len();
@@ -301,6 +305,7 @@ mod tests {
         fields: &[("command", "\"aw\""), ("args", "[\"mcp\"]")],
         in_new_file: &[],
         role: None,
+        wake: false,
     };
 
     fn with(file: &str) -> (String, [String; 1]) {

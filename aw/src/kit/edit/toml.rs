@@ -372,7 +372,8 @@ mod tests {
     }
 
     fn entry(fields: &'static [(&str, &str)]) -> TomlKey {
-        TomlKey::entry(&McpEntry { list: "mcp_servers", fields, in_new_file: &[], role: None })
+        let (list, in_new_file) = ("mcp_servers", &[]);
+        TomlKey::entry(&McpEntry { list, fields, in_new_file, role: None, wake: false })
     }
 
     fn tools() -> TomlKey {
