@@ -230,6 +230,11 @@ fn finish(talk: &mut Talk, result: &Value) {
 fn hear_message(talk: &mut Talk, role: &Value, content: &Value) {
     let words = text(content);
     let is_own = matches!(role.as_str(), Some("assistant" | "model"));
+    let woken = ["First run:\n", "First call:\n"].iter().find_map(|said| words.rsplit_once(said));
+    if let Some((_, line)) = woken.filter(|_| !is_own) {
+        let line = line.lines().next().unwrap_or_default();
+        talk.woken = Some((talk.steps.len(), line.to_owned()));
+    }
     if is_own && !words.is_empty() {
         talk.said.push(words);
     }

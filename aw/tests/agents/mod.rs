@@ -21,4 +21,6 @@ mod run;
 mod script;
 mod table;
 mod talk;
+mod terminal;
 mod tools;
+mod wake;

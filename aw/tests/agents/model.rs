@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use aw::server::{self, Stop};
 use aw_core::Role;
@@ -31,9 +32,18 @@ pub struct Model {
     stop: Stop,
 }
 
+/// A request at the model.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked {
+    pub at: Instant,
+    /// Whether it is a step of the agent, and not for such things as a title.
+    pub is_step: bool,
+}
+
 struct Inside {
     seats: BTreeMap<&'static str, (Program, Script)>,
     heard: Mutex<Vec<(Role, Talk, Reply)>>,
+    asked: Mutex<Vec<Asked>>,
     strays: Mutex<Vec<String>>,
 }
 
@@ -45,6 +55,7 @@ impl Model {
         let inside = Arc::new(Inside {
             seats: seats.collect(),
             heard: Mutex::default(),
+            asked: Mutex::default(),
             strays: Mutex::default(),
         });
         let listener = free_listener();
@@ -73,6 +84,11 @@ impl Model {
         let all = self.inside.heard.lock().unwrap();
         let own = all.iter().filter(|(who, ..)| *who == role);
         own.map(|(_, talk, reply)| (talk.clone(), reply.clone())).collect()
+    }
+
+    /// All requests.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.inside.asked.lock().unwrap().clone()
     }
 
     /// Requests that a model does not serve, such as those for a proxy.
@@ -108,12 +124,15 @@ async fn gemini(
 }
 
 async fn answer(inside: &Inside, role: &str, dialect: Dialect, body: &str) -> Response {
+    let at = Instant::now();
     let (Some((program, script)), Ok(body)) =
         (inside.seats.get(role), serde_json::from_str::<Value>(body))
     else {
         return StatusCode::BAD_REQUEST.into_response();
     };
     let talk = dialect.hear(&body);
+    let is_step = !talk.tools.is_empty();
+    inside.asked.lock().unwrap().push(Asked { at, is_step });
     // Programs also ask for such things as a title, and then offer no tools.
     let spoken = if talk.tools.is_empty() {
         Spoken::Text("A debate".to_owned())

@@ -120,8 +120,8 @@ impl Program {
         }
     }
 
-    /// Installs the kit, with the tools where they are asked for.
-    pub fn install_kit(self, machine: &Machine, tools: bool) {
+    /// Installs the kit, with these flags.
+    pub fn install_kit(self, machine: &Machine, flags: &[&str]) {
         // pi and Qwen Code are no hosts of their own, but they read what a project has for the others.
         let kit = match self {
             Program::Claude => ["claude", "--user"],
@@ -130,8 +130,7 @@ impl Program {
             Program::Opencode => ["opencode", "--user"],
             Program::Pi | Program::Qwen => ["codex", "--project"],
         };
-        let tools: &[&str] = if tools { &["--tools"] } else { &[] };
-        let mut install = machine.command(&[&["agent", "install"], &kit[..], tools].concat());
+        let mut install = machine.command(&[&["agent", "install"], &kit[..], flags].concat());
         // The seats share a data folder. A manifest there would take the homes for one user's.
         install.env("AWEAVE_HOME", machine.data());
         Going::start(install).end().answer();
@@ -157,10 +156,104 @@ impl Program {
         }
     }
 
+    /// Sets its home up for interactive use, before the kit: its user has answered all first questions.
+    pub fn settle_in(self, machine: &Machine, model: &str) {
+        let (home, work) = (machine.path("home"), machine.path("work"));
+        match self {
+            Program::Claude => {
+                let project = json!({
+                    "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
+                });
+                let state = json!({
+                    "hasCompletedOnboarding": true, "theme": "dark",
+                    "customApiKeyResponses": {"approved": ["none"], "rejected": []},
+                    "projects": {work.to_str().expect("a plain path"): project},
+                });
+                write(&home.join(".claude.json"), &state.to_string());
+            }
+            Program::Codex => {
+                let config = format!(
+                    "model = 'fake'\nmodel_provider = 'fake'\ncheck_for_update_on_startup = false\n\
+                     analytics.enabled = false\nfeatures.plugins = false\n\
+                     [model_providers.fake]\nname = 'fake'\nbase_url = '{model}/v1'\nenv_key = 'FAKE_KEY'\n\
+                     wire_api = 'responses'\n[projects.'{}']\ntrust_level = 'trusted'\n",
+                    work.display()
+                );
+                write(&home.join(".codex/config.toml"), &config);
+            }
+            Program::Gemini | Program::Opencode | Program::Pi | Program::Qwen => {
+                panic!("{} is not started on a terminal here", self.name())
+            }
+        }
+    }
+
+    /// The command that starts the program on a terminal with this prompt.
+    pub fn on_terminal(self, machine: &Machine, model: &str, words: &str) -> Command {
+        let program = folder().expect("it was looked for").join(self.name());
+        let flags = match self {
+            Program::Claude => "--permission-mode default --allowedTools Bash,Skill",
+            Program::Codex => "--dangerously-bypass-approvals-and-sandbox",
+            _ => panic!("{} is not started on a terminal here", self.name()),
+        };
+        // A prompt after --allowedTools would be one of the tools.
+        let line = format!(
+            "stty rows 50 cols 150; exec '{}' '{words}' {flags}",
+            program.to_str().expect("a plain path")
+        );
+        let mut command = machine.program("script");
+        self.surround(&mut command, machine, model);
+        // Its own tools look for it, too.
+        let path = format!(
+            "{}:{}",
+            machine.path("bin").display(),
+            folder().expect("it was looked for").display()
+        );
+        let rest = format!("{}:{}", node().display(), std::env::var("PATH").unwrap_or_default());
+        command.env("PATH", format!("{path}:{rest}"));
+        command.env("TERM", "xterm-256color").args(["-qefc", &line, "/dev/null"]);
+        command
+    }
+
     /// The command that starts the program with this prompt.
     pub fn command(self, machine: &Machine, model: &str, words: &str) -> Command {
         let program = folder().expect("it was looked for").join(self.name());
         let mut command = machine.program(program.to_str().expect("a plain path"));
+        self.surround(&mut command, machine, model);
+        match self {
+            Program::Claude => {
+                command.args(["--allowedTools", "Bash,Skill", "-p"]);
+            }
+            Program::Codex => {
+                let provider = format!(
+                    "model_providers.fake={{name='fake',base_url='{model}/v1',env_key='FAKE_KEY',wire_api='responses'}}"
+                );
+                command
+                    .args(["exec", "--skip-git-repo-check", "-m", "fake", "-c", &provider])
+                    .arg("--dangerously-bypass-approvals-and-sandbox")
+                    .args(["-c", "model_provider='fake'", "-c", "analytics.enabled=false"])
+                    .args(["-c", "check_for_update_on_startup=false", "--disable", "plugins"])
+                    // As much of a command's output as its own models are shown.
+                    .args(["-c", "tool_output_token_limit=10000"]);
+            }
+            Program::Opencode => {
+                command.args(["run", "-m", "fake/fake"]);
+            }
+            Program::Gemini => {
+                command.args(["--yolo", "-m", "fake", "-p"]);
+            }
+            Program::Qwen => {
+                command.args(["--auth-type", "openai", "--yolo", "-m", "fake", "-p"]);
+            }
+            Program::Pi => {
+                command.args("-p --provider fake --model fake".split(' '));
+            }
+        }
+        command.arg(words);
+        command
+    }
+
+    /// Puts what the program needs into the environment of a command: its PATH, its model, no network.
+    fn surround(self, command: &mut Command, machine: &Machine, model: &str) {
         let own = machine.path("bin");
         let usual = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{}:{usual}", own.display(), node().display()));
@@ -174,49 +267,30 @@ impl Program {
                 command
                     .env("ANTHROPIC_BASE_URL", model)
                     .env("ANTHROPIC_API_KEY", "none")
-                    .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-                    .args(["--allowedTools", "Bash,Skill", "-p"]);
+                    .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
             }
             Program::Codex => {
-                let provider = format!(
-                    "model_providers.fake={{name='fake',base_url='{model}/v1',env_key='FAKE_KEY',wire_api='responses'}}"
-                );
-                command
-                    .env("FAKE_KEY", "none")
-                    .args(["exec", "--skip-git-repo-check", "-m", "fake", "-c", &provider])
-                    .arg("--dangerously-bypass-approvals-and-sandbox")
-                    .args(["-c", "model_provider='fake'", "-c", "analytics.enabled=false"])
-                    .args(["-c", "check_for_update_on_startup=false", "--disable", "plugins"])
-                    // As much of a command's output as its own models are shown.
-                    .args(["-c", "tool_output_token_limit=10000"]);
+                command.env("FAKE_KEY", "none");
             }
             Program::Opencode => {
                 command
                     .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
                     .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
-                    .env("npm_config_offline", "true")
-                    .args(["run", "-m", "fake/fake"]);
+                    .env("npm_config_offline", "true");
             }
             Program::Gemini => {
                 command
                     .env("GEMINI_API_KEY", "none")
                     .env("GOOGLE_GEMINI_BASE_URL", model)
-                    .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
-                    .args(["--yolo", "-m", "fake", "-p"]);
+                    .env("GEMINI_CLI_TRUST_WORKSPACE", "true");
             }
             Program::Qwen => {
-                command
-                    .env("OPENAI_API_KEY", "none")
-                    .env("OPENAI_BASE_URL", format!("{model}/v1"))
-                    .args(["--auth-type", "openai", "--yolo", "-m", "fake", "-p"]);
+                command.env("OPENAI_API_KEY", "none").env("OPENAI_BASE_URL", format!("{model}/v1"));
             }
             Program::Pi => {
-                let flags = "-p --provider fake --model fake";
-                command.env("PI_OFFLINE", "1").args(flags.split(' '));
+                command.env("PI_OFFLINE", "1");
             }
         }
-        command.arg(words);
-        command
     }
 
     /// The reply in terms of the tools that the program offers.

@@ -19,6 +19,9 @@ const PLACEHOLDER: &str = "YOUR_TEXT.md";
 /// The last message, after the debate was closed.
 pub const LAST_WORDS: &str = "The debate is closed.";
 
+/// The message with which an agent ends its turn because it will be woken.
+pub const IDLE: &str = "I wait to be woken.";
+
 /// The next step of the program.
 #[derive(Debug, Clone)]
 pub enum Reply {
@@ -45,7 +48,7 @@ pub struct Script {
     pub points: bool,
     hurry: Option<Duration>,
     /// The seconds of each `wait`; absent for the default of `aw`.
-    seconds: Option<u32>,
+    pub seconds: Option<u32>,
 }
 
 impl Script {
@@ -95,8 +98,15 @@ impl Script {
     /// The next step.
     pub fn next(&self, talk: &Talk) -> Reply {
         let Some(last) = talk.steps.last() else { return Reply::Skill };
+        let woken = talk.woken.as_ref().filter(|(steps, _)| *steps == talk.steps.len());
         if self.by_tools {
-            return self.next_call(talk);
+            return match woken {
+                Some((_, call)) => self.woken_by(call),
+                None => self.next_call(talk),
+            };
+        }
+        if let Some((_, line)) = woken {
+            return self.run(talk, line.clone());
         }
         if talk.steps.len() == 1 {
             let line = format!("aw agent show {} --type general_debate --rules", self.role);
@@ -123,6 +133,7 @@ impl Script {
             _ if said["action"] == "debate_closed" => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if is_a_turn(&answer) => self.take(talk, talk.steps.len() - 1, &answer),
             Some(line) => self.run(talk, line.to_owned()),
+            None if said["wake"] == true => Reply::Say(IDLE.to_owned()),
             None => stuck("it does not say what to do next", &answer),
         }
     }

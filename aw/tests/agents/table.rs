@@ -54,7 +54,8 @@ impl Table {
     pub fn set<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
         let table = Self::without_kit(scripts)?;
         for seat in &table.seats {
-            seat.program.install_kit(&seat.machine, seat.by_tools);
+            let flags: &[&str] = if seat.by_tools { &["--tools"] } else { &[] };
+            seat.program.install_kit(&seat.machine, flags);
         }
         Some(table)
     }

@@ -14,6 +14,8 @@ pub struct Talk {
     pub steps: Vec<Step>,
     /// The texts that the model itself has said.
     pub said: Vec<String>,
+    /// The line or call of the last message that woke the agent, with the number of steps before it.
+    pub woken: Option<(usize, String)>,
     /// The size of the whole request.
     pub bytes: usize,
 }

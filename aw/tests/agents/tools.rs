@@ -7,7 +7,7 @@ use aw_core::Role;
 use serde_json::{Value, json};
 
 use super::moves::{Kind, Pause};
-use super::script::{LAST_WORDS, Reply, Script, cited, first_line};
+use super::script::{IDLE, LAST_WORDS, Reply, Script, cited, first_line};
 use super::talk::{Step, Talk};
 
 /// The tools that add to the record.
@@ -27,6 +27,8 @@ pub struct ToolAnswer {
     next: Option<Call>,
     others: Vec<Call>,
     pub is_closed: bool,
+    /// Whether the agent is woken for what comes next.
+    wakes: bool,
 }
 
 impl ToolAnswer {
@@ -39,6 +41,7 @@ impl ToolAnswer {
                     next: call(&answer["next"]),
                     others: others.filter_map(call).collect(),
                     is_closed: answer["action"] == "debate_closed",
+                    wakes: answer["wake"] == true,
                 }
             }
             None => {
@@ -55,6 +58,7 @@ impl ToolAnswer {
                     is_closed: result
                         .lines()
                         .any(|line| line.starts_with("Action: debate_closed.")),
+                    wakes: result.contains(": end your turn; you will be woken."),
                 }
             }
         }
@@ -89,9 +93,25 @@ impl Script {
         match &answer.next {
             _ if answer.is_closed => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if answer.is_a_turn() => self.answer(talk, number, &answer),
-            Some(next) => calls(&next.tool, next.arguments.clone()),
+            Some(next) => self.calls_next(next.clone()),
+            None if answer.wakes => Reply::Say(IDLE.to_owned()),
             None => stuck("it does not say what to do next", step),
         }
+    }
+
+    /// Makes the call that a message has named.
+    pub fn woken_by(&self, words: &str) -> Reply {
+        in_words(words).map_or_else(
+            || Reply::Say(format!("This is no call: {words}")),
+            |call| self.calls_next(call),
+        )
+    }
+
+    fn calls_next(&self, mut call: Call) -> Reply {
+        if let Some(seconds) = self.seconds.filter(|_| call.tool == "debate_wait") {
+            call.arguments["deadline"] = json!(seconds);
+        }
+        calls(&call.tool, call.arguments)
     }
 
     fn begin_with(&self, talk: &Talk) -> Reply {
@@ -160,7 +180,10 @@ impl Script {
         };
         let mut arguments = call.arguments.clone();
         arguments["content"] = json!(text);
-        arguments["wait"] = json!(true);
+        // A move waits for as long as the tool likes.
+        if self.seconds.is_none() {
+            arguments["wait"] = json!(true);
+        }
         Reply::Call { tool: call.tool.clone(), arguments, pause: own.pause.clone() }
     }
 }
