@@ -468,16 +468,21 @@ impl Library<'_> {
             });
             lines.take(MOST_QUOTES + 1)
         };
-        match self.find(&whole)? {
-            Some(evidence) => Some([quote(block.line, &block.lines, evidence)].into()),
-            None if several().count() > 1 => several()
-                .map(|(number, lines, text)| {
-                    let found = self.find(&text)?;
-                    Some(quote(number, lines, found.unwrap_or_else(|| self.absent(&text, block))))
-                })
-                .collect(),
-            None => Some([quote(block.line, &block.lines, self.absent(&whole, block))].into()),
+        let found = self.find(&whole)?;
+        let is_found = matches!(found, Some(Evidence::Found { .. }));
+        if !is_found && several().count() > 1 {
+            let by_line = several().map(|(number, lines, text)| {
+                let found = self.find(&text)?;
+                Some(quote(number, lines, found.unwrap_or_else(|| self.absent(&text, block))))
+            });
+            let by_line: Vec<Quote> = by_line.collect::<Option<_>>()?;
+            // A block that an earlier version has as a whole is outdated, unless each of its lines stands.
+            if found.is_none() || by_line.iter().all(Quote::counts) {
+                return Some(by_line);
+            }
         }
+        let evidence = found.unwrap_or_else(|| self.absent(&whole, block));
+        Some([quote(block.line, &block.lines, evidence)].into())
     }
 
     /// Where a quote stands: nowhere, or unknown without the earlier versions.

@@ -241,6 +241,18 @@ fn a_quote_of_an_earlier_version_is_outdated() {
 }
 
 #[test]
+fn a_block_whose_lines_all_stand_is_not_outdated() {
+    let current = [version(2, "Read the whole file.\nCheck its size.\nWrite the whole file.")];
+    let earlier = [version(1, "Read the whole file.\nWrite the whole file.\nDelete the old file.")];
+    let at = |block: &str| {
+        look_up(&current, &earlier, block, None).iter().map(short).collect::<Vec<_>>()
+    };
+    let both = ["found v2 1-1", "found v2 3-3"];
+    assert_eq!(at("Read the whole file.\nWrite the whole file."), both);
+    assert_eq!(at("Write the whole file.\nDelete the old file."), ["outdated v1 2-3"]);
+}
+
+#[test]
 fn the_earlier_versions_are_asked_for_only_when_they_matter() {
     let texts = [version(1, PLAN)];
     let current = sources(&texts);
