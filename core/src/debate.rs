@@ -336,7 +336,7 @@ impl Debate {
             ResolutionPolicy::Arbitrator => Some(Held::Policy),
         };
         let Some(ledger) = &self.ledger else { return Ok(by_policy) };
-        match ledger.completion(&said.cites) {
+        match ledger.completion(said) {
             Completion::Agreed => Ok(by_policy),
             Completion::Held(held) => Ok(Some(held)),
             Completion::Refused(points) => Err(Refusal::PointsBlock {

@@ -23,8 +23,8 @@ const UUID_LEN: usize = 36;
 /// How far from the id a version still counts as beside it.
 const BESIDE: usize = 80;
 
-/// Every UUID in the text, once each, in order. If one is cited several times, the last citation
-/// that names a version counts.
+/// Every UUID in the text, once each, in order. If one is cited several times, the highest version
+/// counts.
 pub fn mentions(text: &str) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let mut rest = text;
@@ -32,11 +32,20 @@ pub fn mentions(text: &str) -> Vec<Mention> {
         rest = after;
         let version = version_beside(after);
         match found.iter_mut().find(|mention| mention.document == document) {
-            Some(known) => known.version = version.or(known.version),
+            Some(known) => known.version = known.version.max(version),
             None => found.push(Mention { document, version }),
         }
     }
     found
+}
+
+/// Whether the text names a version after the one that it cites, which is the newest there is.
+pub fn names_missing_version(text: &str, cites: &[(DocumentId, u64)]) -> bool {
+    let is_missing = |mention: Mention| {
+        let cited = cites.iter().find(|(document, _)| *document == mention.document);
+        cited.is_some_and(|(_, version)| mention.version > Some(*version))
+    };
+    mentions(text).into_iter().any(is_missing)
 }
 
 /// The first UUID of the text, and the text after it.
@@ -87,8 +96,10 @@ fn version_number(word: &str) -> Option<u64> {
 }
 
 fn is_connecting(word: &str) -> bool {
-    const WORDS: [&str; 12] =
-        ["at", "from", "has", "in", "is", "now", "to", "updated", "version", "lên", "sang", "từ"];
+    const WORDS: [&str; 14] = [
+        "and", "at", "from", "has", "in", "is", "now", "to", "updated", "version", "lên", "sang",
+        "từ", "và",
+    ];
     WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
@@ -113,6 +124,7 @@ mod tests {
             (format!("doc_id={DOC} v1 -> v3"), Some(3)),
             (format!("| document_id={DOC} | v3 |"), Some(3)),
             (format!("doc_id={DOC} updated to v2"), Some(2)),
+            (format!("doc_id={DOC} (v1 and v2)"), Some(2)),
             (format!("Updated doc_id={DOC} to v2, see v9 of the API"), Some(2)),
             (format!("`aw docs get {DOC}`"), None),
             (format!("doc_id={DOC} is better than the v1 API"), None),
@@ -131,12 +143,21 @@ mod tests {
     }
 
     #[test]
-    fn each_document_is_listed_once_with_its_last_named_version() {
-        let text = format!("{DOC} (v1), {OTHER} (v5), again {DOC} (v2), and {DOC}");
+    fn each_document_is_listed_once_with_its_highest_named_version() {
+        let text = format!("{DOC} (v1), {OTHER} (v5), again {DOC} (v2), not {DOC} (v1), and {DOC}");
         let found = mentions(&text);
         assert_eq!(found.len(), 2);
         assert_eq!(found[0], Mention { document: DOC.parse().unwrap(), version: Some(2) });
         assert_eq!(found[1], Mention { document: OTHER.parse().unwrap(), version: Some(5) });
+    }
+
+    #[test]
+    fn a_version_after_the_newest_is_missing() {
+        let cites = [(DOC.parse().unwrap(), 2)];
+        for (text, missing) in [("", false), (" (v1)", false), (" (v2)", false), (" (v3)", true)] {
+            assert_eq!(names_missing_version(&format!("{DOC}{text}"), &cites), missing, "{text}");
+        }
+        assert!(!names_missing_version(&format!("{OTHER} (v3)"), &cites));
     }
 
     #[test]

@@ -111,6 +111,8 @@ pub struct Said {
     pub flaws: Vec<Flaw>,
     /// The document versions that the text cites.
     pub cites: Vec<(DocumentId, u64)>,
+    /// Whether a RESOLUTION names a version that does not exist. Somebody may submit it later.
+    pub names_missing_version: bool,
     /// The points whose quotes all stand in the newest cited versions, this argument's included.
     pub standing: Vec<PointId>,
     /// How many lines there are to read.
@@ -273,7 +275,7 @@ impl Ledger {
     }
 
     /// What the rules say about a RESOLUTION that cites these versions.
-    pub fn completion(&self, cites: &[(DocumentId, u64)]) -> Completion {
+    pub fn completion(&self, said: &Said) -> Completion {
         let blocking = self.blocking();
         if !blocking.is_empty() {
             return Completion::Refused(blocking);
@@ -284,7 +286,7 @@ impl Ledger {
         let agreed_to = |cited: &(DocumentId, u64)| {
             self.documents.iter().any(|known| (known.document, known.version) == *cited)
         };
-        if !cites.iter().all(agreed_to) {
+        if said.names_missing_version || !said.cites.iter().all(agreed_to) {
             return Completion::Held(Held::OtherVersion);
         }
         Completion::Agreed

@@ -26,7 +26,7 @@ mod turn;
 
 pub use argument::{Argument, Hash, Time, Via};
 pub use debate::{AUTOMATIC_RULING, Debate, Entry, Outcome, ResolutionPolicy, Standing, State};
-pub use document::{Mention, mentions};
+pub use document::{Mention, mentions, names_missing_version};
 pub use event::{Event, Kind};
 pub use flaw::{Flaw, FlawCode};
 pub use id::{ArgumentId, DebateId, DocumentId, RequestId, Seq};

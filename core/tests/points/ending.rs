@@ -519,6 +519,9 @@ fn completion_with_another_version_than_the_one_agreed_to_waits_for_the_arbitrat
         two.documents.insert(super::document(2), vec!["Another plan.".to_owned()]);
         let text = format!("{} and {}", cite(1, 2), cite(2, 1));
         assert_eq!(held(&two, &text), other, "every cited version counts");
+        let text = format!("{}, formerly {}", cite(1, 3), cite(1, 2));
+        assert_eq!(held(&two, &text), other, "of several versions of a document too");
+        assert_eq!(held(&two, &cite(1, 4)), other, "also one that does not exist yet");
     }
 }
 

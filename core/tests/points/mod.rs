@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use aw_core::{
     Available, Change, Debate, DocumentId, Entry, Event, Flaw, FlawCode, Ledger, Library, Move,
     Normal, Point, PointId, PointRules, PointState, Quote, QuotePlace, Refusal, ResolutionPolicy,
-    Role, Said, Seq, Source, Standing, State, Target, Verdict, mentions, statements,
+    Role, Said, Seq, Source, Standing, State, Target, Verdict, mentions, names_missing_version,
+    statements,
 };
 
 /// The plan of most stories: five lines to quote.
@@ -157,6 +158,7 @@ impl Story {
         Said {
             stated: read.statements.into_iter().map(looked_up).collect(),
             flaws: read.flaws,
+            names_missing_version: names_missing_version(text, &cites),
             cites,
             standing,
             readable: library.readable_lines(),

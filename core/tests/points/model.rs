@@ -246,6 +246,7 @@ impl Walk {
             stated: turn.headings.iter().filter_map(spoken).collect(),
             flaws: Vec::new(),
             cites: turn.cites.map(|version| (document(1), version)).into_iter().collect(),
+            names_missing_version: false,
             standing: Vec::new(),
             readable: 3,
         }

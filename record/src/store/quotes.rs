@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aw_core::{
     Debate, DocumentId, Kind, Library, Normal, PlanDocument, PointId, Quote, QuotePlace, Role,
-    Said, Seq, Source, Statement, Subject, Word, statements,
+    Said, Seq, Source, Statement, Subject, Word, names_missing_version, statements,
 };
 
 use super::db::{Db, values};
@@ -71,7 +71,8 @@ fn facts(
     argument: Text<'_>,
 ) -> Result<Option<Said>, Failure> {
     let Text { role, kind, content, cites } = argument;
-    let mut said = Said { cites: cites.to_vec(), ..Said::default() };
+    let names_missing_version = kind == Kind::Resolution && names_missing_version(content, cites);
+    let mut said = Said { cites: cites.to_vec(), names_missing_version, ..Said::default() };
     let Some(ledger) =
         debate.ledger.as_ref().filter(|_| matches!(kind, Kind::Claim | Kind::Ruling))
     else {

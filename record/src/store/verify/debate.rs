@@ -219,7 +219,9 @@ impl DebateWalk {
         }
         let cites = self.cites(db, argument.seq)?;
         let (role, kind, content) = (event.role(), event.kind(), argument.content.as_str());
-        let mut said = Said { cites, ..Said::default() };
+        let names_missing_version =
+            kind == Kind::Resolution && aw_core::names_missing_version(content, &cites);
+        let mut said = Said { cites, names_missing_version, ..Said::default() };
         let is_judged = matches!(kind, Kind::Claim | Kind::Ruling) && !event.parked();
         if is_judged && !event.automatic() {
             let text = Text { role, kind, content, cites: &said.cites };
