@@ -1,9 +1,9 @@
 //! The page of a long debate: the server's time, the bytes sent, and when it is readable in a real
-//! browser.
+//! browser; and how soon that shows a new argument.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use aw_trials::server::Server;
 use futures_util::{SinkExt, StreamExt};
@@ -51,6 +51,24 @@ pub async fn measure(bench: &Bench, figures: &mut Figures) {
         let name = format!("{name}: readable in Chromium");
         figures.alone(name, "ms", readable.median(), promise(1_000.0));
         curves[1].push((arguments as f64, readable.median()));
+    }
+    if let Some(browser) = &mut browser {
+        let mut debate = LoadDebate::open(&mut caller).await;
+        browser.opens(&format!("http://{}/debate/{}", server.address, debate.id)).await;
+        // The first one comes by the socket for certain once it is on the screen.
+        browser.watches(2).await;
+        debate.goes_on(&mut caller).await;
+        browser.painted().await;
+        let mut shown = Samples::default();
+        for seq in 3..3 + bench.times(20, 100) as u64 {
+            browser.watches(seq).await;
+            // From before the commit, so the figure is an upper bound.
+            let sent = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+            debate.goes_on(&mut caller).await;
+            shown.add(browser.painted().await - sent.as_secs_f64() * 1e3);
+        }
+        let name = "new argument: on the screen in Chromium";
+        figures.alone(name, "ms", shown.median(), Promise::AtMost(50.0));
     }
     let path = format!("/debate/{}", of_points(&mut caller).await);
     let (request, mut drawn) = (page(&path), Samples::default());
@@ -170,6 +188,40 @@ impl Browser {
                 return reply["result"].take();
             }
         }
+    }
+
+    async fn eval(&mut self, code: &str) -> Value {
+        let asked = json!({"expression": code, "awaitPromise": true, "returnByValue": true});
+        self.call("Runtime.evaluate", asked).await["result"]["value"].take()
+    }
+
+    /// Opens a debate and waits until its script runs.
+    async fn opens(&mut self, url: &str) {
+        self.call("Page.navigate", json!({"url": url})).await;
+        while self.eval("Boolean(document.querySelector('#debate[data-ready]'))").await != true {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Begins to watch for this argument.
+    async fn watches(&mut self, seq: u64) {
+        let code = format!(
+            "window.painted = new Promise(done => {{
+                const look = (_, watcher) => {{
+                    if (!document.getElementById('a-{seq}')) return;
+                    watcher?.disconnect();
+                    // After the next frame.
+                    requestAnimationFrame(() => setTimeout(() => done(performance.timeOrigin + performance.now())));
+                }};
+                new MutationObserver(look).observe(document.getElementById('arguments'), {{childList: true}});
+            }}); true"
+        );
+        assert_eq!(self.eval(&code).await, true);
+    }
+
+    /// The time at which the watched argument was painted, in milliseconds since 1970.
+    async fn painted(&mut self) -> f64 {
+        self.eval("window.painted").await.as_f64().expect("a time")
     }
 
     /// Milliseconds from the navigation until the document is loaded and the first content is painted.

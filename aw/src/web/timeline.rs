@@ -3,10 +3,10 @@
 //!
 //! There is one lane for each role, and time goes from left to right. Each argument is a mark at the
 //! end of a bar. The length of the bar is the logarithm of the time that the answer took, so seconds
-//! and minutes differ visibly and a night does not fill the page; a very long bar has a break. Each
-//! mark is a link, so a long debate has closer marks and the picture scrolls, beginning at its end. The
-//! picture is one Tab stop, and the script moves through its marks with arrows. Beyond [`MARKS`],
-//! neighbouring claims are drawn as runs. Colours are in the stylesheet.
+//! and minutes differ visibly and a night does not fill the page; a very long bar has a break. The
+//! picture fits the column of a laptop while its marks, which are links, keep apart; a longer one
+//! scrolls and opens at its end, which is now. It is one Tab stop, and the script moves through its marks
+//! with arrows. Beyond [`MARKS`], neighbouring claims are drawn as runs. Colours are in the stylesheet.
 
 mod marks;
 
@@ -31,6 +31,12 @@ const LANES_TO: u32 = 144;
 
 /// The width of the names of the lanes, which do not scroll.
 const NAMES: u32 = 88;
+
+/// The width of the column on a laptop, beside the names of the lanes.
+const FITS: u32 = 500;
+
+/// The shortest bar of a picture that is made to fit, so that marks do not touch.
+const CLOSEST: f64 = 9.0;
 
 /// The numbers of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,12 +77,20 @@ pub(crate) fn draw(
 ) -> String {
     let groups = groups(moments);
     let Some(last) = moments.last() else { return String::new() };
-    let mut picture = Picture::new(t, link, groups.len());
-    groups.into_iter().for_each(|group| picture.add(group));
     let standing = Standing::fold(moments.iter().map(|moment| moment.event));
     let floor = standing.and_then(|standing| standing.state.floor());
-    picture.end(floor, now - last.at.0);
-    picture.html()
+    let drawn = |spacing| {
+        let mut picture = Picture::new(t, link, spacing);
+        groups.iter().for_each(|group| picture.add(group));
+        picture.end(floor, now - last.at.0);
+        picture
+    };
+    let spacing = Spacing::of(groups.len());
+    let picture = drawn(spacing);
+    match spacing.fitted(picture.width(), groups.len()) {
+        Some(closer) => drawn(closer).html(),
+        None => picture.html(),
+    }
 }
 
 /// Whether a round begins with this event.
@@ -119,6 +133,20 @@ impl Spacing {
         }
     }
 
+    /// The spacing that makes a picture of this width and of so many marks fit, or that comes nearest to
+    /// it; none if it fits.
+    fn fitted(self, width: u32, marks: usize) -> Option<Self> {
+        if width <= FITS || self.least <= CLOSEST {
+            return None;
+        }
+        // The wait for the next argument has a width of its own.
+        let (room, width, marks) = (f64::from(FITS - 50), f64::from(width), marks as f64);
+        let least = (self.least * room / width).floor().max(CLOSEST);
+        let longer = (width - marks * self.least).max(1.0) / (self.most - self.least);
+        let most = least + ((room - marks * least) / longer).floor().max(0.0);
+        Some(Spacing { least, most, size: if least < 15.0 { 4 } else { 6 } })
+    }
+
     /// The length of a bar, on a logarithmic scale.
     fn length(self, took: i64) -> u32 {
         let steps = |took: i64| (1.0 + took.clamp(0, IDLE) as f64 / 10_000.0).ln();
@@ -158,11 +186,11 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn new(t: &'a Phrases, link: &'a dyn Fn(Seq) -> String, marks: usize) -> Self {
+    fn new(t: &'a Phrases, link: &'a dyn Fn(Seq) -> String, spacing: Spacing) -> Self {
         Picture {
             t,
             link,
-            spacing: Spacing::of(marks),
+            spacing,
             x: 2,
             handed_over: None,
             rounds: 0,
@@ -318,9 +346,13 @@ impl<'a> Picture<'a> {
         self.x += 6;
     }
 
+    fn width(&self) -> u32 {
+        self.x + 6
+    }
+
     fn html(self) -> String {
-        let Picture { t, x, bars, turns, breaks, waits, texts, marks, .. } = self;
-        let width = x + 6;
+        let width = self.width();
+        let Picture { t, bars, turns, breaks, waits, texts, marks, .. } = self;
         let roles = [Role::Proposer, Role::Opponent, Role::Arbitrator];
         let mut html = format!(
             "<div class=\"timeline\"><svg class=\"timeline-names\" width=\"{NAMES}\" height=\"{HEIGHT}\" \

@@ -116,7 +116,16 @@ async fn the_first_argument_is_a_few_tab_stops_away() {
         stops += 1;
         assert!(stops <= 12, "{}", page.focused().await.1);
     }
-    // The timeline is one of them, with arrows inside.
+    // The timeline is one of them, fits, opens at now where it does not, and has arrows inside.
+    for (width, fits) in [(1440, true), (1024, true), (300, false)] {
+        page.width(width).await;
+        let code = "(scroll => {
+            const [all, last] = [scroll.getBoundingClientRect(), [...scroll.querySelectorAll('a')].at(-1).getBoundingClientRect()];
+            return [scroll.scrollWidth <= scroll.clientWidth, last.left >= all.left && last.right <= all.right];
+        })(document.querySelector('.timeline .scroll'))";
+        assert_eq!(page.eval(code).await, json!([fits, true]), "{width}");
+    }
+    page.width(1440).await;
     page.focus(css(".timeline .scroll")).await;
     page.press("ArrowLeft").await;
     assert!(page.focused().await.1.starts_with("#5 APPEAL"), "it begins at now");

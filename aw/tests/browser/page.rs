@@ -251,7 +251,8 @@ impl Page {
         self.seen.take_complaints()
     }
 
-    async fn screenshot(&self, file: &Path) {
+    /// Writes a picture of what is on the screen.
+    pub async fn screenshot(&self, file: &Path) {
         let taken = self.call("Page.captureScreenshot", json!({"format": "png"})).await;
         let png = STANDARD.decode(taken["data"].as_str().expect("a picture")).expect("base64");
         fs::create_dir_all(file.parent().expect("a folder")).unwrap();

@@ -5,6 +5,7 @@ use aw_record::{Ask, Request};
 use serde_json::json;
 
 use super::cli_debate::CliServer;
+use super::every_page::PointDebate;
 use super::find::{button, css, link, role};
 use super::{Browser, Page};
 use crate::world::{World, new_id};
@@ -200,4 +201,25 @@ async fn timeline_shows(browser: &Browser, world: &World, debate: &str, argument
     assert_eq!(page.eval(marks).await, true);
     // The page must not follow the rest of the debate.
     page.goto("about:blank").await;
+}
+
+#[tokio::test]
+async fn a_first_visit_transfers_at_most_60_kb() {
+    let world = World::start().await;
+    for number in 0..40 {
+        world
+            .debate(&format!("Another debate, number {number}, with a title of some length"))
+            .await;
+    }
+    let debate = PointDebate::appealed(&world).await.debate;
+    for path in ["/".to_owned(), format!("/debate/{}", debate.id)] {
+        // A browser that has nothing in its cache.
+        let Some(browser) = Browser::start().await else { return };
+        let page = browser.open(&format!("{}{path}", world.url)).await;
+        page.wait_for("the script runs", "document.documentElement.matches('.script')").await;
+        let code = "['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
+            .reduce((sum, one) => sum + one.transferSize, 0)";
+        let bytes = page.eval(code).await.as_f64().unwrap();
+        assert!((5_000.0..60_000.0).contains(&bytes), "{path}: {bytes}");
+    }
 }

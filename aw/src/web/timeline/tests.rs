@@ -161,8 +161,13 @@ fn numbers_of_rounds_do_not_overlap() {
 }
 
 #[test]
-fn the_width_grows_with_the_debate() {
-    assert!(width(&drawn(&appealed())) < 500);
+fn the_picture_fits_a_column_and_then_grows_with_the_debate() {
+    for count in [3, 10, 20, 30, 40] {
+        let width = width(&drawn(&long(count)));
+        assert!(width <= FITS, "{width} for {count}");
+    }
+    let wide = width(&drawn(&debate(&[(Event::Motion, 0), (claim(Role::Opponent), 3)])));
+    assert!(wide > 100, "a short one is not made closer: {wide}");
     let five_hundred = drawn(&long(500));
     assert!((2_000..8_000).contains(&width(&five_hundred)), "{}", width(&five_hundred));
     assert!(five_hundred.contains("tabindex=\"-1\""));
