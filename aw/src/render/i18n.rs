@@ -3,7 +3,7 @@
 use aw_core::{Held, Kind, Outcome, PointState, Role, Severity, State, Word};
 use aw_record::SeatRole;
 
-use crate::kit::texts::Language;
+use crate::kit::texts::{BuiltIn, Language};
 
 impl Language {
     /// The best of our languages for an `Accept-Language` header; English if it names none of them.
@@ -103,6 +103,8 @@ phrases! {
     any_project: "Any project", "Mọi dự án";
     any_outcome: "Any outcome", "Mọi kết quả";
     unread_new: "new", "mới";
+    about_coding_plan: "A plan for code, examined against the code it touches", "Một plan cho code, được đối chiếu với phần code mà nó chạm tới";
+    about_general_debate: "Any claim that could be wrong: a decision, a design, a text", "Bất kỳ khẳng định nào có thể sai: một quyết định, một thiết kế, một văn bản";
     to_the_ruling: "All options, or your own words", "Mọi phương án, hoặc lời của bạn";
     waits_for: "for {}", "đã {}";
     kind: "Type", "Loại";
@@ -546,6 +548,14 @@ impl Phrases {
             Outcome::LeftOpen => Some(self.left_open),
             Outcome::Completed => Some(self.completed),
             Outcome::Open => None,
+        }
+    }
+
+    /// What a built-in type is for.
+    pub(crate) fn about_kind(&self, kind: BuiltIn) -> &'static str {
+        match kind {
+            BuiltIn::CodingPlan => self.about_coding_plan,
+            BuiltIn::General => self.about_general_debate,
         }
     }
 

@@ -150,7 +150,7 @@ fn show(
         request,
         t,
         assets: &assets::FOLDER,
-        kinds: BuiltIn::ALL.map(|kind| (kind.name(), kind.title(), kind.description())),
+        kinds: BuiltIn::ALL.map(|kind| (kind.name(), kind.title(), t.about_kind(kind))),
         hint: put(t.motion_hint, app.limits.content_bytes),
         draft,
         problem,

@@ -52,7 +52,8 @@ export function start() {
   if (localStorage.getItem(HIDDEN)) debate.classList.add("no-list");
   mark(list());
   const current = list().querySelector("[aria-current]");
-  if (current) list().scrollTop = current.offsetTop - list().clientHeight / 2;
+  const isBelow = current && current.offsetTop + current.offsetHeight > list().clientHeight;
+  if (isBelow) list().scrollTop = current.offsetTop - list().clientHeight / 2;
   onChange(refreshSoon);
   wide.addEventListener("change", refreshSoon);
   // A debate may have been read on another tab.

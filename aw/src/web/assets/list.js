@@ -114,6 +114,9 @@ export function start() {
   addEventListener("storage", dress);
   addEventListener("pageshow", dress);
   dress();
+  // A person may have chosen a filter before this script was there.
+  const shownBy = new URLSearchParams(location.search);
+  if ([...new FormData(form)].some(([name, value]) => value !== (shownBy.get(name) ?? ""))) search();
   let soon = 0;
   onChange(() => {
     clearTimeout(soon);

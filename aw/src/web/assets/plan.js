@@ -188,7 +188,7 @@ export function start() {
     if (link.matches("[data-plan-tab]")) {
       event.preventDefault();
       show(true);
-    } else if (link.matches("[data-arguments-tab]")) {
+    } else if (link.matches("[data-arguments-tab]") && debate.classList.contains("shows-plan")) {
       event.preventDefault();
       show(false);
     } else if (link.matches("a[data-plan]")) {

@@ -145,7 +145,7 @@ impl RailPoint {
             (false, Some(owes)) => facts.push(owes.clone()),
             (false, None) => {}
         }
-        if point.state.is_alive() {
+        if point.state.is_alive() && rounds > 0 {
             facts.push(put(if rounds == 1 { t.one_round } else { t.many_rounds }, rounds));
         }
         let found = record.quotes.iter().filter(|quote| quote.place.is_some()).count();
