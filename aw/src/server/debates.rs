@@ -36,10 +36,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A list with more debates is written on a blocking thread.
 const IN_PASSING: usize = 100;
 
-/// The answers to a submitted argument, for the OpenAPI description.
+/// The answers to a submitted argument.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "only the description reads it")]
-enum Submitted {
+pub(super) enum Submitted {
     /// The argument is written.
     #[response(status = 201)]
     Written(Success<Written>),
@@ -48,7 +47,16 @@ enum Submitted {
     Retried(Success<Written>),
 }
 
-type WriteResult = Result<(StatusCode, Json<Success<Written>>), Problem>;
+impl IntoResponse for Submitted {
+    fn into_response(self) -> Response {
+        match self {
+            Submitted::Written(written) => (StatusCode::CREATED, Json(written)).into_response(),
+            Submitted::Retried(written) => (StatusCode::OK, Json(written)).into_response(),
+        }
+    }
+}
+
+type WriteResult = Result<Submitted, Problem>;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -626,8 +634,8 @@ impl Access {
 
     async fn write(&self, request: Request) -> WriteResult {
         let receipt = self.execute(request).await?;
-        let status = if receipt.replayed { StatusCode::OK } else { StatusCode::CREATED };
-        Ok((status, Json(Success::new((&receipt).into()))))
+        let written = Success::new((&receipt).into());
+        Ok(if receipt.replayed { Submitted::Retried(written) } else { Submitted::Written(written) })
     }
 }
 
