@@ -76,11 +76,12 @@ pub fn edits(data: &[u8]) {
     let [kind, high, low, length, rest @ ..] = data else { return };
     let parts = parts(rest, NEXT);
     let Ok(file) = str::from_utf8(parts[0]) else { return };
-    let (edits, says): (Vec<Edit>, Says) = match kind % 4 {
+    let (edits, says): (Vec<Edit>, Says) = match kind % 5 {
         0 => (vec![Edit::Block(VOICE.notice().to_owned())], Says::Anything),
         1 => (vec![CODEX_DEADLINE, CODEX_TOOLS], Says::Toml),
         2 => (vec![TOOLS], Says::Json("mcpServers")),
-        _ => (vec![OPENCODE_TOOLS], Says::Json("mcp")),
+        3 => (vec![OPENCODE_TOOLS], Says::Json("mcp")),
+        _ => (vec![Edit::Hook], Says::Hooks),
     };
     let Ok(put) = Edited::of(&edits, file, &[]) else { return };
     says.keeps(file, &put.file);
@@ -113,6 +114,7 @@ enum Says {
     Anything,
     Toml,
     Json(&'static str),
+    Hooks,
 }
 
 impl Says {
@@ -134,6 +136,14 @@ impl Says {
                     table
                 };
                 assert_eq!(own(&before), own(&now), "{after:?}");
+            }
+            Says::Hooks => {
+                if json::parse(before).is_err() {
+                    return;
+                }
+                assert!(json::parse(after).is_ok(), "{before:?} became {after:?}");
+                let [before_it, after_it] = [before, after].map(without_hook);
+                assert_eq!(before_it, after_it, "{before:?} became {after:?}");
             }
             Says::Json(list) => {
                 if json::parse(before).is_err() {
@@ -166,6 +176,23 @@ impl Says {
             }
         }
     }
+}
+
+/// The value of settings without the hook, and without the places that only held it.
+fn without_hook(file: &str) -> Value {
+    let mut value = json::value(file);
+    if let Some(events) = value.get_mut("hooks").and_then(Value::as_object_mut) {
+        if let Some(stop) = events.get_mut("Stop").and_then(Value::as_array_mut) {
+            stop.retain(|one| !one.to_string().contains("\"aw wake claude\""));
+            if stop.is_empty() {
+                events.remove("Stop");
+            }
+        }
+        if events.is_empty() {
+            value.as_object_mut().map(|root| root.remove("hooks"));
+        }
+    }
+    if value == serde_json::json!({}) { Value::Null } else { value }
 }
 
 /// Takes what stands there out of a table, and the tables that only held it.

@@ -536,3 +536,26 @@ fn tools_outside_the_path_are_reported() {
     lost.is("opencode tools", "failed").says("opencode tools", &["aw mcp", "does not answer"]);
     assert!(lost.fix("opencode tools").contains("PATH that opencode"), "{lost:?}");
 }
+
+#[test]
+fn waking_is_checked_where_it_is_set_up() {
+    let home = equipped();
+    home.does("install claude");
+    home.does("install codex");
+    let checks = Checks::of(&home.agent("doctor claude"));
+    assert!(!checks.0.contains_key("claude wake"), "{checks:?}");
+    home.does("install claude --wake");
+    home.does("install codex --wake");
+    // The stand-in knows no `codex queue`; the entry with --wake is started as one of ours.
+    let checks = Checks::of(&home.agent("doctor codex"));
+    assert_eq!(checks.0["codex wake"]["status"], "warning", "{checks:?}");
+    assert_eq!(checks.0["codex tools"]["status"], "ok", "{checks:?}");
+    home.program("codex", &format!("[ \"$1 $2\" = 'queue --help' ] && exit 0\n{OPEN}"));
+    let checks = Checks::of(&home.agent("doctor codex"));
+    assert_eq!(checks.0["codex wake"]["status"], "ok", "{checks:?}");
+    let checks = Checks::of(&home.agent("doctor claude"));
+    assert_eq!(checks.0["claude wake"]["status"], "ok", "{checks:?}");
+    home.edit(".claude/settings.local.json", "{", "{\"disableAllHooks\": true, ");
+    let checks = Checks::of(&home.agent("doctor claude"));
+    assert_eq!(checks.0["claude wake"]["status"], "warning", "{checks:?}");
+}

@@ -158,6 +158,7 @@ fn the_behaviours_that_agents_get_wrong_are_taught() {
             "Leave only on `action: \"debate_closed\"`, or when patience is over",
         ),
         ("a wait that was cut off", "your host cut the command off"),
+        ("waking", "with `wake: true` end your turn; you will be woken"),
         ("patience", "tell your user who is awaited, since when (`waiting_since`)"),
         ("the line that resumes", "the line that resumes (`retry_command`)"),
         ("Codex", "`--deadline 25`"),
