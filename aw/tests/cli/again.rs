@@ -49,6 +49,19 @@ fn same(first: &Ran, second: &Ran) {
 }
 
 #[test]
+fn the_same_command_without_a_target_writes_once_also_after_an_answer() {
+    let debate = Debate::new();
+    let why = ["--role", "opponent", "--content", "Why?"];
+    let first = debate.run("submit", &why);
+    same(&first, &debate.run("submit", &why));
+    debate.claims("proposer", &text(&first.data()["argument_id"]), "Because.").data();
+    same(&first, &debate.run("submit", &why));
+    assert_eq!(debate.count(), 3);
+    debate.run("submit", &["--role", "opponent", "--content", "Why not?"]).data();
+    assert_eq!(debate.count(), 4);
+}
+
+#[test]
 fn the_same_words_to_the_same_target_are_one_argument() {
     let debate = Debate::new();
     let first = debate.claims("opponent", &debate.motion, "Why?");

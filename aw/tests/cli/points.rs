@@ -217,6 +217,27 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
 }
 
 #[test]
+fn code_that_changes_refuses_no_retry_no_parked_text_and_no_turn() {
+    let debate = Debate::new(&["--points"]);
+    let file = debate.aw.desk().join("pay.rs");
+    fs::write(&file, "let key = payment.id();\n").unwrap();
+    let claim = format!("{CLAIM}> let key = payment.id();\n— pay.rs\n");
+    let written = debate.claims("opponent", &debate.motion, &claim, &[]).data();
+    fs::write(&file, "").unwrap();
+    let again = debate.claims("opponent", &debate.motion, &claim, &[]).data();
+    assert_eq!(again["argument_id"], written["argument_id"], "a retry is not judged");
+
+    let answer = "### P1 [rejected] It has one.\n> let key = payment.id();\n— pay.rs\n### P2 [deferred] Later.";
+    let other = "### P1 [open] Still.\n> let key = payment.id();\n— pay.rs\n";
+    let target = text(&written["argument_id"]);
+    debate.claims("opponent", &target, other, &[]).refused(5, "ACTION_NOT_ALLOWED");
+    debate.claims("proposer", &target, answer, &[]).refused(4, "INVALID_INPUT");
+    debate.run("intervention", &["--content", "Wait."]).ok();
+    let parked = debate.claims("proposer", &target, answer, &["--full"]).data();
+    assert_eq!(parked["parked"], true, "{parked}");
+}
+
+#[test]
 fn live_points_that_block_come_first() {
     let debate = Debate::new(&["--points"]);
     let claim = format!("### NEW [minor] A small thing\nSay it.\n{CLAIM}");

@@ -22,6 +22,9 @@ use crate::api::types::{
 };
 use crate::code_quotes::LookedUp;
 
+/// How many arguments a read returns at most.
+const MOST_READ: u64 = 500;
+
 // Who writes, under which request.
 #[derive(Debug, clap::Args)]
 pub(super) struct Signature {
@@ -152,6 +155,13 @@ impl Post<'_> {
         request: &Request<Written>,
     ) -> Result<Reply<Written>, CliError> {
         session.call(request).map_err(|problem| self.failed(problem))
+    }
+
+    /// Whether this request has written an argument already.
+    pub(super) fn is_written(&self, session: &Session) -> Result<bool, CliError> {
+        let context = session.call(&client::context(self.debate, MOST_READ));
+        let arguments = context.map_err(|problem| self.failed(problem))?.data.arguments;
+        Ok(arguments.iter().any(|one| one.client_request_id.0.to_string() == self.request))
     }
 
     /// A failure with its ids and the command that leads on from it.
