@@ -107,7 +107,13 @@ impl Runner {
     }
 
     /// Makes the seat's copy equal to the base again, with the newest plan and all about the debate.
-    pub(super) fn fresh_copy(&mut self, seat: Role, floor: &Floor) -> Result<(), RunStopped> {
+    /// The plan stays as the proposer has left it if `keeps_plan`, and if it can be read.
+    pub(super) fn fresh_copy(
+        &mut self,
+        seat: Role,
+        floor: &Floor,
+        keeps_plan: bool,
+    ) -> Result<(), RunStopped> {
         let mut about = vec![
             ("debate.md".to_owned(), transcript(&floor.said)),
             ("points.md".to_owned(), self.points_file()?),
@@ -135,10 +141,14 @@ impl Runner {
         }
         let own: Vec<(&str, &[u8])> =
             about.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
-        let relative = self.state.plan.as_ref().map(|plan| plan.relative.as_path());
+        let (copy, relative) =
+            (self.folder.copy(seat), self.state.plan.as_ref().map(|plan| plan.relative.as_path()));
+        let left = relative.filter(|_| keeps_plan && seat == Role::Proposer);
+        if let Some(text) = left.and_then(|relative| copies::taken_plan(&copy, relative).ok()) {
+            plan = Some(text);
+        }
         let extras = copies::Extras { plan: relative.zip(plan.as_deref()), own: &own };
-        copies::refresh(&self.folder.base(), &self.folder.copy(seat), &extras)
-            .map_err(RunStopped::from)
+        copies::refresh(&self.folder.base(), &copy, &extras).map_err(RunStopped::from)
     }
 
     /// A version of a document, from the run's folder if it was read before: it never changes.
@@ -203,7 +213,9 @@ impl Runner {
         }
         let text = match copies::taken_plan(&copy, &plan.relative) {
             Ok(text) => text,
-            Err(flaw) => return Ok(Err(flaw.to_string())),
+            Err(flaw) => {
+                return Ok(Err(format!("{flaw}. Your folder has its last posted text again")));
+            }
         };
         let (cited, _) = self.cited_before(&document, target)?;
         Ok(Ok((text != self.version(&document, cited)?).then_some(text)))

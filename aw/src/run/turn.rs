@@ -124,8 +124,8 @@ impl Runner {
 
         let mut session = self.seat(seat).session.clone().filter(|_| agent.program.has_sessions());
         let mut prompt = self.prompt(seat, &news, session.is_some())?;
-        self.fresh_copy(seat, &news)?;
         let (mut starts, mut repairs, mut overloads, mut was_empty) = (0, 0, 0, false);
+        let mut keeps_plan = false;
         let mut last = String::new();
         loop {
             if starts == STARTS || self.state.failed_starts >= FAILED_STARTS {
@@ -133,6 +133,9 @@ impl Runner {
             }
             starts += 1;
             self.within_budget()?;
+            // An earlier start may have put a link in place of the copy, or settings of its program into it.
+            self.fresh_copy(seat, &news, keeps_plan)?;
+            keeps_plan = true;
             let attempt = self.start(seat, &agent, session.as_deref(), &folder, &prompt)?;
             let Attempt { ended, stderr } = attempt;
             self.note_usage(seat, &ended);
@@ -167,9 +170,8 @@ impl Runner {
                 if !tail.is_empty() {
                     last = format!("{last}\n{tail}");
                 }
-                (session, repairs) = (None, 0);
+                (session, repairs, keeps_plan) = (None, 0, false);
                 prompt = self.prompt(seat, &news, false)?;
-                self.fresh_copy(seat, &news)?;
                 continue;
             }
             let text = ended.text.clone().unwrap_or_default();
@@ -214,9 +216,8 @@ impl Runner {
                 };
             } else {
                 self.state.failed_starts += 1;
-                (session, repairs) = (None, 0);
+                (session, repairs, keeps_plan) = (None, 0, false);
                 prompt = self.prompt(seat, &news, false)?;
-                self.fresh_copy(seat, &news)?;
             }
         }
     }

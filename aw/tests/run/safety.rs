@@ -121,3 +121,27 @@ fn a_change_of_the_project_during_a_repair_is_noticed_too() {
     ran.refused(8, "AGENT_FAILED");
     assert_eq!(ran.any_data()["stopped_by"]["kind"], "tree");
 }
+
+#[test]
+fn a_repair_starts_in_a_copy_of_its_own_without_what_the_agent_has_put_there() {
+    let scene = Scene::new();
+    let outside = scene.aw.home().join("outside");
+    fs::create_dir(&outside).unwrap();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", AGREES)]);
+    // The folder moves aside, so nothing is deleted. A link to another folder takes its name.
+    let links = format!(
+        "{MENDS}; cd .. && mv proposer away && ln -s '{0}' proposer && test -L proposer",
+        outside.display()
+    );
+    let sees = "ls -A > \"$seen.files\"; pwd -P > \"$seen.real\"";
+    let puts = format!("{sees}; mkdir .claude; touch .claude/settings.json; {MENDS}");
+    let flawed = "### P7 [accepted] One key a payment.\n";
+    scene.agent("proposer", &[(&links, flawed), (&puts, flawed), (sees, ACCEPTS)]);
+    let data = scene.run(&[]).data();
+    assert_eq!((&data["outcome"], scene.turns_of("proposer")), (&json!("agreed"), 3));
+    let (real, files) = (scene.noted("proposer.real"), scene.noted("proposer.files"));
+    assert!(real.trim_end().ends_with("copies/proposer"), "{real}");
+    assert!(files.contains("plan.md") && !files.contains(".claude"), "{files}");
+    assert_eq!(fs::read_dir(outside).unwrap().count(), 0, "nothing was put into the other folder");
+    assert!(scene.text("plan.md").contains("one key a payment"), "a repair keeps the changed plan");
+}

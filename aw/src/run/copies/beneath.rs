@@ -3,7 +3,7 @@
 //! Each step opens one name in an open folder, so a link that somebody puts in between leads nowhere.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use std::path::{Component, Path};
 
 use nix::dir::Dir;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat, renameat};
+use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmodat, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
@@ -166,13 +166,14 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens the folder above a path, and returns it with the path's last name.
+/// Opens the folder above a path, which must not be a link, and returns it with the path's last name.
 pub(crate) fn above(path: &Path) -> io::Result<(OwnedFd, OsString)> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path has no name"));
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    Ok((fs::File::open(parent)?.into(), name.to_owned()))
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    Ok((open(parent, flags, Mode::empty())?, name.to_owned()))
 }
 
 /// Opens folders below a root one after the other, and keeps those of the last path open: sorted paths open
