@@ -130,7 +130,8 @@ impl Runner {
         }
         for (id, newest) in documents {
             let is_plan = own.as_deref() == Some(&id);
-            let name = if is_plan { "plan".to_owned() } else { id.chars().take(8).collect() };
+            // Documents of one minute have the same first characters.
+            let name = if is_plan { "plan" } else { id.as_str() };
             for version in 1..=newest {
                 let text = self.version(&id, version)?;
                 if is_plan && version == newest {

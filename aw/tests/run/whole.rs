@@ -230,3 +230,20 @@ fn a_run_can_drive_the_opponent_of_a_debate_that_others_opened() {
     assert_eq!(stopped["stopped"], true);
     assert_eq!(scene.turns_of("proposer"), 0, "the proposer's seat stays open");
 }
+
+#[test]
+fn documents_that_were_made_in_one_moment_lie_side_by_side() {
+    let scene = Scene::new();
+    let [one, two] = ["One", "Two"].map(|summary| {
+        let line = ["docs", "create", "--file", "src/charge.rs", "--summary", summary];
+        scene.aw.quietly(&line).data()["document_id"].as_str().unwrap().to_owned()
+    });
+    let cites = format!("See doc_id={one} (v1) and doc_id={two} (v1).\n{FIRST_CLAIM}");
+    scene.agent("opponent", &[("", &cites), ("", super::scene::AGREES)]);
+    scene.agent("proposer", &[(&format!("ls .aw > \"$seen.files\"; {MENDS}"), ACCEPTS)]);
+    assert_eq!(scene.run(&[]).data()["outcome"], "agreed");
+    let files = scene.noted("proposer.files");
+    for document in [one, two] {
+        assert!(files.contains(&format!("{document}.v1.md")), "{files}");
+    }
+}
