@@ -77,14 +77,8 @@ impl Runner {
         known: impl Iterator<Item = &'a Argument>,
     ) -> Result<Option<String>, RunStopped> {
         let Some(document) = self.document() else { return Ok(None) };
-        let text: String = known.map(|one| one.content.as_str()).collect::<Vec<_>>().join("\n");
         let newest = self.newest_version(document)?;
-        let seen = aw_core::mentions(&text)
-            .into_iter()
-            .filter(|mention| mention.document.to_string() == document)
-            .filter_map(|mention| mention.version)
-            .max()
-            .unwrap_or(newest);
+        let seen = cited(document, newest, known);
         if seen >= newest {
             return Ok(None);
         }
@@ -364,20 +358,15 @@ impl Runner {
         Ok((before, kept.version.version))
     }
 
-    /// The newest version of a document that the debate had cited when this argument came, and the
+    /// The newest version of the plan that the debate had cited when this argument came, and the
     /// argument's place. Later arguments do not count: a retry must find the same.
     fn cited_before(&self, document: &str, target: &str) -> Result<(u64, u64), RunStopped> {
         let context = self.context()?;
         let all = || std::iter::once(&context.motion).chain(&context.arguments);
         let target = all().find(|one| one.id.0.to_string() == target);
         let seq = target.unwrap_or(super::drive::newest_of(&context)).seq;
-        let cited = all()
-            .filter(|one| one.seq <= seq)
-            .flat_map(|one| aw_core::mentions(&one.content))
-            .filter(|mention| mention.document.to_string() == document)
-            .filter_map(|mention| mention.version)
-            .max();
-        Ok((cited.unwrap_or(1), seq))
+        let newest = self.newest_version(document)?;
+        Ok((cited(document, newest, all().filter(|one| one.seq <= seq)), seq))
     }
 
     /// The request id of a version, derived like an argument's, so that it is submitted once.
@@ -601,6 +590,18 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
         }
     };
     Ok((asked, rest.trim()))
+}
+
+/// The newest version of the plan that these arguments cite. The opponent's words set no version, and
+/// a version that was never submitted does not count.
+fn cited<'a>(document: &str, newest: u64, said: impl Iterator<Item = &'a Argument>) -> u64 {
+    said.filter(|one| one.role.known() != Some(Role::Opponent))
+        .flat_map(|one| aw_core::mentions(&one.content))
+        .filter(|mention| mention.document.to_string() == document)
+        .filter_map(|mention| mention.version)
+        .filter(|version| (1..=newest).contains(version))
+        .max()
+        .unwrap_or(1)
 }
 
 /// Everything that was said, as a file.

@@ -247,3 +247,16 @@ fn documents_that_were_made_in_one_moment_lie_side_by_side() {
         assert!(files.contains(&format!("{document}.v1.md")), "{files}");
     }
 }
+
+#[test]
+fn a_version_that_only_the_opponent_names_is_not_the_plan() {
+    let scene = Scene::new();
+    let wishes = "printf '%s (v99) would be better.\\n' \"$(grep -om1 'doc_id=[0-9a-f-]*' .aw/debate.md)\"";
+    scene.agent("opponent", &[(wishes, FIRST_CLAIM), ("", super::scene::AGREES)]);
+    scene.agent("proposer", &[(MENDS, ACCEPTS)]);
+    let data = scene.run(&[]).data();
+    assert_eq!((&data["outcome"], &data["documents"][0]["version"]), (&json!("agreed"), &json!(2)));
+    let arguments = scene.arguments(data["debate_id"].as_str().unwrap());
+    assert!(arguments[1]["content"].as_str().unwrap().contains("(v99) would be better."));
+    assert!(arguments[2]["content"].as_str().unwrap().ends_with("(v1 → v2)"), "{}", arguments[2]);
+}
