@@ -202,7 +202,9 @@ impl Runner {
             (self.state.plan.clone(), self.document().map(str::to_owned))
             && plan.writes
         {
-            let newest = self.newest_version(&document)?;
+            let context = self.context()?;
+            let said = std::iter::once(&context.motion).chain(&context.arguments);
+            let newest = self.cited(&document, said)?;
             let text = self.ask(&client::document(&document, Some(newest), true))?.content;
             if self.state.output.is_none() {
                 let original = folder::read_if_there(&self.folder.original())?;

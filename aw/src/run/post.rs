@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use aw_core::{DebateId, Kind, RequestId, Role, Word as StatementWord, statements};
+use aw_core::{DebateId, FlawCode, Kind, RequestId, Role, Word as StatementWord, statements};
 
 use super::drive::Floor;
 use super::prompt::{self, Scene};
@@ -15,8 +15,8 @@ use crate::api::client::{self, Request, derived_id};
 use crate::api::error::Code;
 use crate::api::http::Trouble;
 use crate::api::types::{
-    Argument, DebateContext, KeptVersion, PointIdText, QuotedPoint, SubmitClaim, SubmitDocument,
-    SubmitRequest, SubmitRuling, Written,
+    Argument, CheckMove, DebateContext, KeptVersion, PointIdText, QuotedPoint, SubmitClaim,
+    SubmitDocument, SubmitRequest, SubmitRuling, Written,
 };
 use crate::kit::quoting::{harmless, quoted};
 use crate::kit::rules::Rules;
@@ -56,8 +56,7 @@ impl Runner {
         }
         let knows = self.seat(seat).knows_seq;
         let new: Vec<Argument> = floor.said.iter().filter(|one| one.seq > knows).cloned().collect();
-        let before = floor.said.iter().filter(|one| one.seq <= knows);
-        Ok(scene.later(&new, self.diff_since(before)?.as_deref()))
+        Ok(scene.later(&new, self.diff_since(knows, &floor.said)?.as_deref()))
     }
 
     /// The rules of the debate's type for this seat, with their origin.
@@ -71,14 +70,11 @@ impl Runner {
         Ok(rules.shown(Language::English))
     }
 
-    /// The change of the plan since the newest version that these arguments cite.
-    fn diff_since<'a>(
-        &self,
-        known: impl Iterator<Item = &'a Argument>,
-    ) -> Result<Option<String>, RunStopped> {
+    /// The change of the plan since the argument at this place.
+    fn diff_since(&self, knows: u64, said: &[Argument]) -> Result<Option<String>, RunStopped> {
         let Some(document) = self.document() else { return Ok(None) };
-        let newest = self.newest_version(document)?;
-        let seen = cited(document, newest, known);
+        let newest = self.cited(document, said)?;
+        let seen = cited(document, newest, said.iter().filter(|one| one.seq <= knows));
         if seen >= newest {
             return Ok(None);
         }
@@ -96,8 +92,18 @@ impl Runner {
         Some(plan.relative.to_string_lossy().into_owned())
     }
 
-    pub(super) fn newest_version(&self, document: &str) -> Result<u64, RunStopped> {
+    fn newest_version(&self, document: &str) -> Result<u64, RunStopped> {
         Ok(self.ask(&client::document(document, None, true))?.newest_version)
+    }
+
+    /// The newest version of the plan that these arguments cite. A newer one may be there: its text was
+    /// refused, and the proposer may have taken it back.
+    pub(super) fn cited<'a>(
+        &self,
+        document: &str,
+        said: impl IntoIterator<Item = &'a Argument>,
+    ) -> Result<u64, RunStopped> {
+        Ok(cited(document, self.newest_version(document)?, said))
     }
 
     /// Makes the seat's copy equal to the base again, with the newest plan and all about the debate.
@@ -120,7 +126,7 @@ impl Runner {
         let mut documents = floor.documents.clone();
         if let Some(own) = &own {
             documents.retain(|(id, _)| id != own);
-            documents.insert(0, (own.clone(), self.newest_version(own)?));
+            documents.insert(0, (own.clone(), self.cited(own, &floor.said)?));
         }
         for (id, newest) in documents {
             let is_plan = own.as_deref() == Some(&id);
@@ -258,6 +264,9 @@ impl Runner {
         }
         let mut content = body.to_owned();
         if let (Some(plan), Some(document)) = (plan, self.document().map(str::to_owned)) {
+            if let Some(refused) = self.judged(asked, target, body)? {
+                return Ok(refused);
+            }
             let (before, version) = self.submit_version(&document, target, plan)?;
             let from = if before < version { format!("v{before} → ") } else { String::new() };
             let _ = write!(content, "\n\ndoc_id={document} ({from}v{version})");
@@ -273,6 +282,30 @@ impl Runner {
                 }
             }
         }
+    }
+
+    /// Judges the text of a changed plan before the plan is submitted: a refused text must leave no
+    /// version behind. What depends on the new version is judged with the post.
+    fn judged(&self, asked: Asked, target: &str, body: &str) -> Result<Option<Posted>, RunStopped> {
+        let judged = CheckMove {
+            kind: if asked == Asked::Appeal { "appeal" } else { "claim" }.to_owned(),
+            role: Some(Role::Proposer.to_string()),
+            target_id: Some(target.to_owned()),
+            content: body.to_owned(),
+            close: None,
+        };
+        let Err(trouble) = self.try_ask(&client::check(&self.state.debate_id, judged)) else {
+            return Ok(None);
+        };
+        let needs_version = [
+            FlawCode::VersionNeeded.as_str(),
+            FlawCode::QuoteMissing.as_str(),
+            FlawCode::QuoteOutdated.as_str(),
+        ];
+        Ok(match self.refusal(&trouble, &needs_version)? {
+            Posted::Refused(flaws) if flaws.is_empty() => None,
+            refused => Some(refused),
+        })
     }
 
     /// Whether the seat has answered this argument already: with this text, before the runner was
@@ -365,8 +398,7 @@ impl Runner {
         let all = || std::iter::once(&context.motion).chain(&context.arguments);
         let target = all().find(|one| one.id.0.to_string() == target);
         let seq = target.unwrap_or(super::drive::newest_of(&context)).seq;
-        let newest = self.newest_version(document)?;
-        Ok((cited(document, newest, all().filter(|one| one.seq <= seq)), seq))
+        Ok((self.cited(document, all().filter(|one| one.seq <= seq))?, seq))
     }
 
     /// The request id of a version, derived like an argument's, so that it is submitted once.
@@ -433,7 +465,7 @@ impl Runner {
         })
     }
 
-    /// Sends a move, and sorts the refusals that an agent can mend from the others.
+    /// Sends a move.
     fn send(&self, request: &Request<Written>) -> Result<Posted, RunStopped> {
         match self.try_ask(request) {
             Ok(written) => {
@@ -441,22 +473,25 @@ impl Runner {
                 let (kind, seq) = (&written.argument.kind, written.argument.seq);
                 Ok(Posted::Kept(format!("{kind} {seq}{parked}")))
             }
-            Err(Trouble::Refused(refused)) => {
-                let error = &refused.data;
-                match error.code {
-                    Code::InvalidInput | Code::ContentTooLarge => {
-                        let flaws = error.flaws.iter().flatten().map(prompt::flaw);
-                        let mut flaws: Vec<String> = flaws.collect();
-                        if flaws.is_empty() {
-                            flaws.push(error.message.clone());
-                        }
-                        Ok(Posted::Refused(flaws))
-                    }
-                    Code::ActionNotAllowed | Code::DebateNotFound => Ok(Posted::Overtaken),
-                    _ => Err(self.no_server(&Trouble::Refused(refused))),
-                }
-            }
-            Err(trouble) => Err(self.no_server(&trouble)),
+            Err(trouble) => self.refusal(&trouble, &[]),
+        }
+    }
+
+    /// Sorts the refusals that an agent can mend from the others. Flaws with these codes are left out.
+    fn refusal(&self, trouble: &Trouble, except: &[&str]) -> Result<Posted, RunStopped> {
+        let Trouble::Refused(refused) = trouble else { return Err(self.no_server(trouble)) };
+        let error = &refused.data;
+        match error.code {
+            Code::InvalidInput | Code::ContentTooLarge => Ok(Posted::Refused(match &error.flaws {
+                Some(flaws) if !flaws.is_empty() => flaws
+                    .iter()
+                    .filter(|flaw| !except.contains(&flaw.code.as_str()))
+                    .map(prompt::flaw)
+                    .collect(),
+                _ => vec![error.message.clone()],
+            })),
+            Code::ActionNotAllowed | Code::DebateNotFound => Ok(Posted::Overtaken),
+            _ => Err(self.no_server(trouble)),
         }
     }
 
@@ -480,7 +515,7 @@ impl Runner {
         let Some(document) = self.document().map(str::to_owned) else {
             return self.play(Role::Proposer);
         };
-        let version = self.newest_version(&document)?;
+        let version = self.cited(&document, &floor.said)?;
         let content = words::resolution(&document, version, &list.points);
         let posted = self.request(Kind::Resolution, &floor.target, content)?;
         self.own_move(posted, "RESOLUTION")
@@ -594,8 +629,9 @@ fn asked_move(seat: Role, text: &str) -> Result<(Asked, &str), String> {
 
 /// The newest version of the plan that these arguments cite. The opponent's words set no version, and
 /// a version that was never submitted does not count.
-fn cited<'a>(document: &str, newest: u64, said: impl Iterator<Item = &'a Argument>) -> u64 {
-    said.filter(|one| one.role.known() != Some(Role::Opponent))
+fn cited<'a>(document: &str, newest: u64, said: impl IntoIterator<Item = &'a Argument>) -> u64 {
+    said.into_iter()
+        .filter(|one| one.role.known() != Some(Role::Opponent))
         .flat_map(|one| aw_core::mentions(&one.content))
         .filter(|mention| mention.document.to_string() == document)
         .filter_map(|mention| mention.version)

@@ -251,7 +251,8 @@ fn documents_that_were_made_in_one_moment_lie_side_by_side() {
 #[test]
 fn a_version_that_only_the_opponent_names_is_not_the_plan() {
     let scene = Scene::new();
-    let wishes = "printf '%s (v99) would be better.\\n' \"$(grep -om1 'doc_id=[0-9a-f-]*' .aw/debate.md)\"";
+    let wishes =
+        "printf '%s (v99) would be better.\\n' \"$(grep -om1 'doc_id=[0-9a-f-]*' .aw/debate.md)\"";
     scene.agent("opponent", &[(wishes, FIRST_CLAIM), ("", super::scene::AGREES)]);
     scene.agent("proposer", &[(MENDS, ACCEPTS)]);
     let data = scene.run(&[]).data();
@@ -259,4 +260,24 @@ fn a_version_that_only_the_opponent_names_is_not_the_plan() {
     let arguments = scene.arguments(data["debate_id"].as_str().unwrap());
     assert!(arguments[1]["content"].as_str().unwrap().contains("(v99) would be better."));
     assert!(arguments[2]["content"].as_str().unwrap().ends_with("(v1 → v2)"), "{}", arguments[2]);
+}
+
+#[test]
+fn a_plan_that_the_proposer_took_back_is_neither_kept_nor_written() {
+    let scene = Scene::new();
+    let withdraws = "### P1 [withdrawn] It does.\n### VERDICT [agree]\n\
+         > The worker retries the POST up to 3 times.\n> Old rows are deleted after 30 days.\n";
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("cp plan.md \"$seen.plan\"", withdraws)]);
+    let adds = "echo '3. Drop the payments table.' >> plan.md";
+    let flawed = "### P1 [accepted] Done.\n### P9 [accepted] Done.\n";
+    let rejects = "### P1 [rejected] The bank notices it.\n";
+    scene.agent("proposer", &[(adds, flawed), ("cp .aw/plan.v1.md plan.md", rejects)]);
+    scene.agent("judge", &[("", "MOVE: close\nEnough.\n")]);
+    let data = scene.run(&["--arbitrator", "judge"]).data();
+    assert_eq!(data["debate_state"], "CLOSED");
+    assert_eq!(scene.noted("opponent.plan"), super::scene::PLAN);
+    assert_eq!(scene.text("plan.md"), super::scene::PLAN);
+    let document = data["documents"][0]["document_id"].as_str().unwrap();
+    let versions = scene.aw.quietly(&["docs", "history", document]).data();
+    assert_eq!(versions["versions"].as_array().unwrap().len(), 1, "{versions}");
 }
