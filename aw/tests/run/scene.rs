@@ -90,7 +90,8 @@ impl Scene {
     /// How many turns an agent has played.
     pub fn turns_of(&self, name: &str) -> u32 {
         let count = fs::read_to_string(self.script_folder().join(format!("{name}.count")));
-        count.map_or(0, |count| count.trim().parse().unwrap())
+        // The agent may be about to write the number.
+        count.map_or(0, |count| count.trim().parse().unwrap_or(0))
     }
 
     /// What an agent has noted: its prompts, its environment, its folder.
