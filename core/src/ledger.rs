@@ -334,20 +334,21 @@ impl Ledger {
 
     /// How this role writes its answer, for an agent that has not read the rules.
     pub fn how(&self, role: Role) -> String {
-        let owed = match role {
+        if role == Role::Proposer && self.rounds_are_used() {
+            return "The rounds are used: follow advice. Headings count in a CLAIM only."
+                .to_string();
+        }
+        let owed: Vec<PointId> = match role {
             Role::Arbitrator => self.alive().map(|point| point.id).collect(),
             Role::Proposer | Role::Opponent => self.owed_by(role),
         };
-        let mut how = match owed.as_slice() {
-            [] => String::new(),
-            points => {
-                let verb = if role == Role::Arbitrator { "Rule on" } else { "Answer" };
-                let (names, words) = (listed(points, "and"), choices_for_point(role));
-                format!("{verb} {names}: ### {} [{words}] and a reason.", points[0])
-            }
-        };
+        let mut how = self.how_to_answer(role, &owed);
+        let of_document = |id: &PointId| self.point(*id).is_some_and(|p| p.document.is_some());
         let more = match role {
-            Role::Proposer if !owed.is_empty() => " accepted needs a new version: doc_id=… (vN).",
+            Role::Proposer if owed.iter().any(of_document) => {
+                " accepted needs a new version: doc_id=… (vN)."
+            }
+            Role::Proposer if !owed.is_empty() => "",
             Role::Proposer => "No point waits for you.",
             Role::Opponent if owed.is_empty() => {
                 "Raise points: ### NEW [critical|major|minor] Title, then a > quote and a reason. \
@@ -361,6 +362,31 @@ impl Ledger {
         };
         how.push_str(more);
         how
+    }
+
+    /// The headings that answer these points: the points that take the same words together.
+    fn how_to_answer(&self, role: Role, owed: &[PointId]) -> String {
+        let words = |id: &PointId| match (role, self.point(*id)) {
+            (Role::Proposer, Some(point)) if point.ruled => "accepted".to_string(),
+            (Role::Proposer, Some(point)) if point.severity == Severity::Critical => {
+                "accepted|rejected".to_string()
+            }
+            _ => choices_for_point(role),
+        };
+        let verb = if role == Role::Arbitrator { "Rule on" } else { "Answer" };
+        let mut groups: Vec<(String, Vec<PointId>)> = Vec::new();
+        for id in owed {
+            let words = words(id);
+            match groups.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, points)) => points.push(*id),
+                None => groups.push((words, [*id].into())),
+            }
+        }
+        let parts = groups.iter().map(|(words, points)| {
+            let names = listed(points, "and");
+            format!("{verb} {names}: ### {} [{words}] and a reason.", points[0])
+        });
+        parts.collect::<Vec<_>>().join(" ")
     }
 
     /// Judges what an argument says about points: the changes in the order of the text, or all flaws.
@@ -645,7 +671,7 @@ impl Judging<'_> {
             let newest = newest.map_or(1, |known| known.version);
             let message = format!(
                 "{id} is about document {document}, whose newest cited version is v{newest}: submit a new \
-                 version and cite it in this text, as doc_id={document} (v{})",
+                 version and cite its number in this text, as doc_id={document} (v{})",
                 newest + 1
             );
             self.flaw(line, FlawCode::VersionNeeded, message);

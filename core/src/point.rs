@@ -340,6 +340,8 @@ pub struct Statements {
 
 /// Reads the statements that a role makes in a text, in a debate that has the points 1 to `points`.
 pub fn statements(text: &str, role: Role, points: u32) -> Statements {
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (lines, unclosed) = classify(text);
     let number = |at: usize| at as u32 + 1;
     let mut read = Statements::default();
@@ -513,9 +515,17 @@ impl Heading {
         let own = || choices(role, kind).map(|word| word.to_string()).collect::<Vec<_>>();
         match (exists, subject) {
             (false, Subject::Point(_)) => {
-                let message = format!(
-                    "this debate has no {subject}; to raise a point write NEW: the server gives the number"
-                );
+                let known = match points {
+                    0 => "there are no points yet".to_string(),
+                    1 => "the only point is P1".to_string(),
+                    last => format!("the points are P1 to P{last}"),
+                };
+                let message = match uses(role, SubjectKind::New) {
+                    true => format!(
+                        "this debate has no such point: {known}; to raise one write NEW: the server gives the number"
+                    ),
+                    false => format!("this debate has no such point: {known}"),
+                };
                 return flaw(FlawCode::PointUnknown, message, Vec::new());
             }
             (false, Subject::New | Subject::Verdict) => {

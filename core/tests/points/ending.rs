@@ -526,6 +526,22 @@ fn completion_with_another_version_than_the_one_agreed_to_waits_for_the_arbitrat
 }
 
 #[test]
+fn how_names_the_words_that_each_point_takes_from_the_proposer() {
+    let how = |story: &Story| story.ledger().how(Role::Proposer);
+    let claim = format!("{CRITICAL}\n{MAJOR}");
+    let open = Story::of(PLAN).opponent(&claim);
+    assert_eq!(
+        how(&open),
+        "Answer P1: ### P1 [accepted|rejected] and a reason. Answer P2: ### P2 \
+         [accepted|rejected|deferred] and a reason. accepted needs a new version: doc_id=… (vN)."
+    );
+    let ruled = open.appeals().ruling("### P2 [upheld] So.");
+    assert!(how(&ruled).contains("### P2 [accepted] and a reason."), "{}", how(&ruled));
+    let used = with(1, ResolutionPolicy::Auto).opponent(MAJOR);
+    assert_eq!(how(&used), "The rounds are used: follow advice. Headings count in a CLAIM only.");
+}
+
+#[test]
 fn a_closing_ruling_closes_over_living_points_which_stay_as_they_are() {
     let story = Story::of(PLAN).opponent(MAJOR).appeals();
     let close = Move::Ruling { target: None, verdict: Verdict::Close };

@@ -327,6 +327,24 @@ fn a_statement_that_changes_a_point_needs_a_reason() {
 }
 
 #[test]
+fn a_byte_order_mark_before_the_first_heading_is_no_text() {
+    assert_eq!(one("\u{feff}### NEW [minor] Say it\nWhy.").title, "Say it");
+}
+
+#[test]
+fn an_unknown_point_is_answered_with_those_there_are_and_new_for_the_roles_that_may() {
+    let message = |role, points| {
+        statements("### P99999999999 [open] x", role, points).flaws[0].message.clone()
+    };
+    assert_eq!(
+        message(Role::Proposer, 2),
+        "this debate has no such point: the points are P1 to P2"
+    );
+    let opponent = message(Role::Opponent, 0);
+    assert!(opponent.contains("no points yet; to raise one write NEW"), "{opponent}");
+}
+
+#[test]
 fn a_new_point_needs_a_title() {
     let story = Story::of(PLAN);
     for heading in ["### NEW [minor]", "### NEW [minor] —", "### NEW [minor] ###"] {

@@ -236,6 +236,7 @@ impl Post<'_> {
         files: FileCheck,
     ) -> Result<Shown, CliError> {
         let warning = files.warning();
+        let is_claim = body.kind == "claim";
         let reply = session.call(&client::check(self.debate, body)).map_err(|problem| {
             let is_unknown = problem.code == Code::RouteNotFound;
             let problem = self.failed(problem);
@@ -246,10 +247,16 @@ impl Post<'_> {
                 false => problem,
             }
         })?;
+        let Checked { statements, points, .. } = &reply.data;
+        let message = match is_claim && points.ledger.is_some() && statements.is_empty() {
+            true => {
+                "Nothing was submitted: this was a dry run. The move is allowed, but the server read no statement about a point in it"
+            }
+            false => "Nothing was submitted: this was a dry run, and the move is allowed",
+        };
         let output = CheckOutput { reply, looked_up: files.found };
-        let answer = Answer::new(output, human::checked)
-            .message("Nothing was submitted: this was a dry run, and the move is allowed")
-            .next(self.repeated(false));
+        let answer =
+            Answer::new(output, human::checked).message(message).next(self.repeated(false));
         let answer = match warning {
             Some(warning) => answer.warn(warning),
             None => answer,
