@@ -87,9 +87,18 @@ pub(super) async fn read_document(
 /// Parses a body. A long one is parsed on a blocking thread.
 async fn parsed<T: DeserializeOwned + Send + 'static>(body: ReadBody) -> Result<T, Problem> {
     if body.is_short() {
-        return from_json(&body.whole());
+        return object_from_json(&body.whole());
     }
-    DRAWING.run(move || from_json(&body.whole())).await?
+    DRAWING.run(move || object_from_json(&body.whole())).await?
+}
+
+/// Parses a JSON object: serde would take an array for the fields in their order.
+pub(super) fn object_from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        return Err(Problem::input("body", "the body is an array and must be an object")
+            .suggest("See /openapi.json for the fields and their types"));
+    }
+    from_json(bytes)
 }
 
 /// Parses JSON. The error names the wrong field.
@@ -109,8 +118,8 @@ pub(super) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem>
         // serde reports a missing or duplicate field at its parent, and names it only in the message.
         let named = message.split('`').nth(1).filter(|_| message.contains(" field `"));
         let field = match (path.as_str(), named) {
-            (".", Some(named)) => named,
-            (".", None) => "body",
+            ("." | "?", Some(named)) => named,
+            ("." | "?", None) => "body",
             (path, _) => path,
         };
         Problem::input(field, format!("the body cannot be read: {message}"))

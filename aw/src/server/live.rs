@@ -317,7 +317,7 @@ impl Follower<'_> {
 
     /// Executes a client's message. The new argument arrives by the bell, like every other.
     async fn execute(&mut self, text: &str) -> Result<(), Problem> {
-        let (debate, request) = match input::from_json(text.as_bytes())? {
+        let (debate, request) = match input::object_from_json(text.as_bytes())? {
             ClientEvent::SubmitIntervention { debate_id, intervention } => {
                 (debate_id, self.access.app.intervention(self.debate.id(), Via::Api, intervention)?)
             }

@@ -48,6 +48,7 @@ async fn a_body_that_is_not_the_right_json_is_invalid_input_on_every_route() {
     ] {
         for body in [
             "",
+            r#"["content of a ruling", true]"#,
             "{",
             "null",
             "7",

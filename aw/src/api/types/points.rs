@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -29,7 +29,7 @@ pub enum AskedPoints {
     /// With the default settings, or without points.
     Flag(bool),
     /// With these settings.
-    Settings(AskedSettings),
+    Settings(#[serde(deserialize_with = "from_object")] AskedSettings),
     /// Something else, which the server refuses.
     Other(IgnoredAny),
 }
@@ -44,6 +44,12 @@ pub struct AskedSettings {
     /// `critical` or `major`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocking: Option<String>,
+}
+
+/// Reads the settings from an object only: serde would take an array for the fields in their order.
+fn from_object<'de, D: Deserializer<'de>>(input: D) -> Result<AskedSettings, D::Error> {
+    let fields = serde_json::Map::deserialize(input)?;
+    serde_json::from_value(fields.into()).map_err(serde::de::Error::custom)
 }
 
 impl Serialize for AskedPoints {
