@@ -83,6 +83,7 @@ commands! {
     DebateInvite = "debate invite", Person;
     DebateArchive = "debate archive", Person;
     DebateDelete = "debate delete", Person;
+    DebatePurge = "debate purge", Person;
     DocsDelete = "docs delete", Person;
     Server = "server", Person;
     Token = "token", Person;

@@ -123,6 +123,17 @@ pub(crate) fn names(opening: Hash, names: &[Option<String>]) -> Hash {
     canonical.hash()
 }
 
+/// The checksum over the tombstone of a debate or document whose own checksum is `previous`: the time,
+/// the number of arguments or versions, and the newest hash.
+pub(crate) fn tombstone(previous: Hash, at: Time, pieces: u64, newest: Hash) -> Hash {
+    let mut canonical = Canonical::of("purged");
+    canonical.field(&previous.to_string());
+    canonical.field(&rfc3339(at));
+    canonical.field(&pieces.to_string());
+    canonical.field(&newest.to_string());
+    canonical.hash()
+}
+
 /// The checksum over the documents that the argument with this hash cites, ordered by id.
 pub(crate) fn citations(argument: Hash, cited: &[(DocumentId, u64)]) -> Hash {
     let mut canonical = Canonical::of("citations");

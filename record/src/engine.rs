@@ -30,9 +30,9 @@ use crate::{
     ArgumentName, Ask, CitedMark, CitedPage, CitingDebate, Context, DebateHead, DebateList,
     DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
     Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
-    NewSeat, NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, Receipt,
-    Rehearsed, ReportData, Request, Search, SearchPage, Seat, Selection, Stretch, Surroundings,
-    TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
+    NewSeat, NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, PurgePreview,
+    Purged, Receipt, Rehearsed, ReportData, Request, Search, SearchPage, Seat, Selection, Stretch,
+    Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -270,6 +270,27 @@ impl Engine {
             engine.bell.ring(debate);
             engine.feed.ring(debate, ChangeKind::Written);
             Ok(())
+        })
+        .await
+    }
+
+    /// Says what a purge of a debate would remove.
+    pub async fn preview_purge(&self, debate: DebateId) -> Result<PurgePreview, Failure> {
+        self.store.preview_purge(debate).await
+    }
+
+    /// Removes the texts of a closed or deleted debate for good, and with `with_documents` those of the
+    /// documents that no other debate cites. Hides the debate first, if it was not hidden, and wakes its
+    /// waiters. A tombstone with the hash of its newest argument stays.
+    pub async fn purge(&self, debate: DebateId, with_documents: bool) -> Result<Purged, Failure> {
+        let engine = self.clone();
+        self.finish_even_if_cancelled(async move {
+            let at = engine.clock.now();
+            let tombstone = engine.store.purge_debate(debate, with_documents, at).await?;
+            engine.presence.forget(debate);
+            engine.bell.ring(debate);
+            engine.feed.ring(debate, ChangeKind::Written);
+            Ok(Purged { tombstone, scrubbed: engine.store.scrub().await })
         })
         .await
     }

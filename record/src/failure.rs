@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use aw_core::{ArgumentId, DebateId, DocumentId, PointId, Refusal, Role, Seq, Time};
+use aw_core::{ArgumentId, DebateId, DocumentId, PointId, Refusal, Role, Seq, State, Time};
 use uuid::Uuid;
 
 use crate::LastArgument;
@@ -32,6 +32,14 @@ pub enum Failure {
         id: DebateId,
         /// When it was deleted.
         deleted_at: Option<Time>,
+    },
+    /// The debate is neither closed nor deleted, so its texts stay.
+    #[error("debate {id} is still open, so it is not purged")]
+    StillOpen {
+        /// The debate.
+        id: DebateId,
+        /// Its state.
+        state: State,
     },
     /// The debate has no such argument.
     #[error("there is no argument {id} in this debate")]

@@ -53,4 +53,4 @@ pub use types::{
     Selection, Stated, StatedQuote, Stretch, Surroundings, TypeTexts, VersionList, VersionListed,
     pieces,
 };
-pub use verified::{Verified, VerifiedPiece, VerifyMark};
+pub use verified::{PurgePreview, Purged, Tombstone, Verified, VerifiedPiece, VerifyMark};

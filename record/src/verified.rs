@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use aw_core::{DebateId, Hash, UnknownWord};
+use aw_core::{DebateId, DocumentId, Hash, State, Time, Title, UnknownWord};
 
 use crate::Damage;
 
@@ -20,6 +20,51 @@ pub struct Verified {
     pub head: Hash,
     /// The checksum over its title, type, policy and rules.
     pub checksum: Hash,
+    /// What is left of it, if it was purged. Then no argument is there to verify.
+    pub tombstone: Option<Tombstone>,
+}
+
+/// What is left of a purged debate or document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tombstone {
+    /// When its texts were removed.
+    pub purged_at: Time,
+    /// How many arguments or versions it had.
+    pub pieces: u64,
+    /// The hash of its newest argument, or the checksum of its newest version.
+    pub hash: Hash,
+    /// The checksum over the others.
+    pub checksum: Hash,
+}
+
+/// What a purge of a debate removes.
+#[derive(Debug, Clone)]
+pub struct PurgePreview {
+    /// Its title.
+    pub title: Title,
+    /// Its state.
+    pub state: State,
+    /// When it was deleted.
+    pub deleted_at: Option<Time>,
+    /// How many arguments it has.
+    pub arguments: u64,
+    /// How many bytes of text they have.
+    pub bytes: u64,
+    /// How many documents it cites.
+    pub documents: u64,
+    /// Those of them that no other debate cites.
+    pub only_here: Vec<DocumentId>,
+    /// Its tombstone, if it was purged before.
+    pub tombstone: Option<Tombstone>,
+}
+
+/// The result of a purge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Purged {
+    /// What is left.
+    pub tombstone: Tombstone,
+    /// Whether the bytes are out of the files. False for PostgreSQL, which removes them in its own time.
+    pub scrubbed: bool,
 }
 
 /// The result of verifying a piece of the whole record.

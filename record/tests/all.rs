@@ -11,6 +11,7 @@ mod legacy;
 mod names;
 mod old_schemas;
 mod postgres;
+mod purge;
 mod reads;
 mod schema_guards;
 mod search;

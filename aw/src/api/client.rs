@@ -18,9 +18,9 @@ use serde_json::Value;
 use super::types::{
     Archived, CheckMove, Checked, CreateDebate, CreateLink, CreateToken, DebateContext, DebateList,
     Deleted, Diff, Document, DocumentList, Health, KeptVersion, Link, NewToken, OnePoint,
-    PointList, Poll, PresenceSet, Report, Resolved, SearchPage, Seat, SetArchived, SetPresence,
-    SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest, SubmitRuling, TokenList,
-    TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
+    PointList, Poll, PresenceSet, PurgeDebate, PurgePreview, Purged, Report, Resolved, SearchPage,
+    Seat, SetArchived, SetPresence, SubmitClaim, SubmitDocument, SubmitIntervention, SubmitRequest,
+    SubmitRuling, TokenList, TypeOfDebate, VerifiedDebate, VerifiedPiece, VersionList, Written,
 };
 
 /// Every character that must be escaped in a part of a URL.
@@ -435,6 +435,16 @@ pub fn verify(after: Option<&str>) -> Request<VerifiedPiece> {
 /// Leaves a debate out of lists, or brings it back.
 pub fn archive_debate(debate: &str, archived: bool) -> Request<Archived> {
     Request::put(of_debate(debate, "/archive"), SetArchived { archived })
+}
+
+/// Says what a purge of a debate would remove.
+pub fn preview_purge(debate: &str) -> Request<PurgePreview> {
+    Request::get(of_debate(debate, "/purge"))
+}
+
+/// Removes the texts of a debate for good.
+pub fn purge_debate(debate: &str, documents: bool) -> Request<Purged> {
+    Request::post(of_debate(debate, "/purge"), PurgeDebate { confirm: true, documents })
 }
 
 /// Hides a debate.

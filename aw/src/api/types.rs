@@ -43,7 +43,9 @@ pub use text::{
     ResolutionPolicyText, RoleText, SeverityText, Stamp, StateText, StatementWordText, Text,
     ViaText, Word,
 };
-pub use verify::{Damaged, VerifiedDebate, VerifiedPiece};
+pub use verify::{
+    Damaged, PurgeDebate, PurgePreview, Purged, Tombstone, VerifiedDebate, VerifiedPiece,
+};
 
 /// What every success looks like.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -4,6 +4,7 @@ mod code_quotes;
 mod invite;
 mod points;
 mod post;
+mod purge;
 mod read;
 mod run;
 mod run_view;
@@ -69,6 +70,7 @@ Everybody
   verify               Check that a debate, or the whole record, is unchanged
   archive              Leave a debate out of lists, or bring it back
   delete               Hide a debate for good
+  purge                Remove the texts of a debate for good (administrator)
   generate-id          Make a UUID for a debate or a request (needs no server)
 
 A debate by one command
@@ -178,6 +180,11 @@ pub(super) enum DebateCommand {
     /// Hide a debate for good
     #[command(after_help = "Example:\n  aw debate delete --debate-id 93d8… --confirm")]
     Delete(read::Delete),
+    /// Remove the texts of a closed or deleted debate for good (administrator)
+    #[command(
+        after_help = "It says what is lost and asks. A tombstone with the hash of the last argument stays, so the record still verifies. Backups and exports keep the texts.\n\nExample:\n  aw debate purge 93d81b1a-0e66-4510-abfd-aa33b26cb82e --documents"
+    )]
+    Purge(purge::Purge),
 }
 
 // How an answer is shown
@@ -221,6 +228,7 @@ impl DebateCommand {
             DebateCommand::Verify(command) => command.shape.format(),
             DebateCommand::Archive(command) => command.shape.format(),
             DebateCommand::Delete(command) => command.shape.format(),
+            DebateCommand::Purge(command) => command.shape.format(),
         }
     }
 
@@ -247,6 +255,7 @@ impl DebateCommand {
             DebateCommand::Verify(command) => command.run(),
             DebateCommand::Archive(command) => command.run(),
             DebateCommand::Delete(command) => command.run(),
+            DebateCommand::Purge(command) => command.run(),
         }
     }
 }

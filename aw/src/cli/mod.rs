@@ -10,6 +10,7 @@ mod background;
 mod backup;
 mod browser;
 mod complete;
+mod confirm;
 mod connect;
 mod debate;
 mod demo;

@@ -46,7 +46,7 @@ pub use check::check;
 use folder::{RunFolder, RunState, SeatState};
 pub use outcome::{RunCheck, RunData, SeatData};
 use server::Line;
-pub use start::{Asked, NotStarted, RunLimits, Seats, runs_of, stop};
+pub use start::{Asked, NotStarted, RunLimits, Seats, forget, runs_of, stop};
 use tree::Tree;
 use watch::{StopRequest, Watcher};
 

@@ -516,6 +516,15 @@ pub fn runs_of(runs: &Path, project: &Path) -> Vec<String> {
         .collect()
 }
 
+/// Removes the files of a run. Returns whether there were any; fails while a runner has them.
+pub fn forget(runs: &Path, debate: &str) -> Result<bool, NotStarted> {
+    match RunFolder::take(runs, debate, false) {
+        Ok(folder) => Ok(std::fs::remove_dir_all(folder.path()).map(|()| true)?),
+        Err(NotTaken::Missing) => Ok(false),
+        Err(other) => Err(not_taken(other, debate)),
+    }
+}
+
 /// Ends a run in the background, as Ctrl-C does. Returns whether one was there.
 pub fn stop(runs: &Path, debate: &str) -> Result<bool, NotStarted> {
     let state = match folder::read_state(&runs.join(debate)) {

@@ -14,8 +14,8 @@ use aw_core::{
 use aw_record::{
     ArgumentName, Ask, CitingDebate, DebateList, DebateName, DocumentList, DocumentName, Engine,
     Failure, Fault, Filter, Health, KeptVersion, NameScope, NamedArgument, NamedDebate,
-    NamedDocument, NewDocument, NewVersion, Pass, ProjectListed, Receipt, Rehearsed, Request,
-    Search, SearchPage, Sign, Vitals,
+    NamedDocument, NewDocument, NewVersion, Pass, ProjectListed, PurgePreview, Purged, Receipt,
+    Rehearsed, Request, Search, SearchPage, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -257,6 +257,22 @@ impl Access {
         self.caller.may_use(Command::DebateDelete)?;
         self.caller.may_see(debate)?;
         Ok(self.engine().delete(debate).await?)
+    }
+
+    /// Says what a purge of a debate would remove, to an administrator.
+    pub(crate) async fn preview_purge(&self, debate: DebateId) -> Result<PurgePreview, Problem> {
+        self.caller.must_administer()?;
+        Ok(self.engine().preview_purge(debate).await?)
+    }
+
+    /// Removes the texts of a debate for good. Only an administrator may.
+    pub(crate) async fn purge_debate(
+        &self,
+        debate: DebateId,
+        with_documents: bool,
+    ) -> Result<Purged, Problem> {
+        self.caller.must_administer()?;
+        Ok(self.engine().purge(debate, with_documents).await?)
     }
 
     /// Reads one document, for a command that reads.

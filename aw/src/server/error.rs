@@ -257,6 +257,14 @@ impl From<Failure> for Problem {
                 problem.error.deleted_at = deleted_at.map(Stamp);
                 problem
             }
+            Failure::StillOpen { id, state } => {
+                let mut problem = Self::new(Code::ActionNotAllowed, message).suggest(format!(
+                    "Close it with a ruling, or hide it first: aw debate delete --debate-id {id} --confirm"
+                ));
+                problem.error.current_state = Some(state.into());
+                problem.error.allowed_roles = Some(state.floor().map(Word::Known).into_iter().collect());
+                problem
+            }
             Failure::ArgumentNotFound { id } => {
                 let mut problem = Self::new(Code::ArgumentNotFound, message)
                     .suggest("Take the id from aw debate get-context or aw debate wait");

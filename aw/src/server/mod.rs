@@ -28,6 +28,7 @@ mod openapi_links;
 pub(crate) mod pages;
 mod points;
 mod projects;
+mod purge;
 mod quotas;
 mod rates;
 mod resolve;
@@ -179,6 +180,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(debates::context, debates::delete))
         .routes(routes!(debates::type_of))
         .routes(routes!(debates::archive))
+        .routes(routes!(purge::preview, purge::purge))
         .routes(routes!(debates::claim))
         .routes(routes!(debates::appeal))
         .routes(routes!(debates::resolution))

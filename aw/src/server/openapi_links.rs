@@ -39,6 +39,8 @@ const GROUPS: [LinkGroup; 3] = [
             ("get_debate", "id", Detail::Unused),
             ("delete_debate", "id", Detail::Unused),
             ("archive_debate", "id", Detail::Unused),
+            ("preview_purge", "id", Detail::Unused),
+            ("purge_debate", "id", Detail::Unused),
             ("type_of_debate", "id", Detail::Unused),
             ("export_debate", "id", Detail::Unused),
             ("report_debate", "id", Detail::Unused),

@@ -8,10 +8,10 @@ use super::access::Access;
 use super::input::{self, Params, Segment};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::ReadErrors;
-use crate::api::types::{Damaged, Success, Text, VerifiedDebate, VerifiedPiece};
+use crate::api::types::{Damaged, Stamp, Success, Text, Tombstone, VerifiedDebate, VerifiedPiece};
 use crate::policy::Command;
 
-/// Verifies a debate, from its MOTION to its newest argument.
+/// Verifies a debate, from its MOTION to its newest argument, or the tombstone of a purged one.
 #[utoipa::path(
     get,
     path = "/debates/{id}/verify",
@@ -66,6 +66,18 @@ impl From<&record::Verified> for VerifiedDebate {
             first_hash: Text(verified.first),
             head_hash: Text(verified.head),
             seal: Text(verified.checksum),
+            tombstone: verified.tombstone.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl From<&record::Tombstone> for Tombstone {
+    fn from(stone: &record::Tombstone) -> Self {
+        Tombstone {
+            purged_at: Stamp(stone.purged_at),
+            arguments: stone.pieces,
+            head_hash: Text(stone.hash),
+            seal: Text(stone.checksum),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::world::driver::{claim, id, reply};
 use crate::world::page_client::see;
-use crate::world::{Answer, World, new_id};
+use crate::world::{Answer, Socket, World, new_id};
 
 /// A connection to the record that its triggers do not stop.
 fn burglar(world: &World) -> Connection {
@@ -196,6 +196,49 @@ async fn the_program_in_the_documents_checks_the_settings_of_points() {
         let (whole, said) = checked(&changed);
         assert!(!whole, "{place}: {said}");
     }
+}
+
+#[tokio::test]
+async fn a_purged_debate_is_gone_everywhere_and_its_tombstone_verifies() {
+    let world = World::start().await;
+    let debate = world.debate("Keep one SQLite file?").await;
+    let path = format!("/debates/{}/purge", debate.id);
+    let open = world.post(&path, json!({"confirm": true})).await.refused(403, "ACTION_NOT_ALLOWED");
+    assert_eq!(open["current_state"], "AWAITING_OPPONENT");
+    debate.intervene().await;
+    debate.rule(json!({"content": "Enough.", "close": true})).await;
+    let export = world.get(&format!("/debates/{}/export?format=json", debate.id)).await.body;
+    let unsure = world.post(&path, json!({"confirm": false})).await.refused(400, "INVALID_INPUT");
+    assert_eq!(unsure["field"], "confirm");
+    let preview = world.get(&path).await.ok();
+    assert_eq!((&preview["arguments"], &preview["title"]), (&json!(3), &export["debate"]["title"]));
+
+    let (mut socket, _) = Socket::of(&world, &debate.id).await;
+    let purged = world.post(&path, json!({"confirm": true})).await.ok();
+    assert_eq!(socket.hears("debate_deleted").await, json!({"debate_id": debate.id}));
+    assert_eq!(purged["tombstone"]["head_hash"], export["arguments"][2]["hash"]);
+    let mut verified = world.get(&format!("/debates/{}/verify", debate.id)).await.ok();
+    assert_eq!(
+        (&verified["tombstone"], &verified["seal"]),
+        (&purged["tombstone"], &export["seal"])
+    );
+    let (whole, said) = checked(&verified);
+    assert!(whole && said.contains("purged"), "{said}");
+    verified["tombstone"]["arguments"] = json!(2);
+    assert!(!checked(&verified).0);
+
+    for read in ["", "/export", "/result", "/poll?role=opponent", "/points"] {
+        let path = format!("/debates/{}{read}", debate.id);
+        let gone = world.get(&path).await.refused(404, "DEBATE_NOT_FOUND");
+        assert!(gone["deleted_at"].is_string(), "{read}: {gone}");
+    }
+    assert_eq!(world.get("/debates").await.ok()["total"], 0);
+    let title = "/resolve?debate=keep-one-sqlite-file";
+    world.get(title).await.refused(404, "DEBATE_NOT_FOUND");
+    let page = see(&world, &format!("/debate/{}", debate.id), &[]).await;
+    assert_eq!(page.status, 404);
+    assert!(!page.body.contains("SQLite"), "{}", page.body);
+    assert_eq!(world.get("/verify").await.ok()["damaged"], json!([]));
 }
 
 /// Whether the program in `docs/record.md` finds an export to be whole, and what it says.

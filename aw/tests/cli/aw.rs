@@ -119,11 +119,16 @@ impl Aw {
 
     /// Runs a line on a terminal that is so wide, and returns what the terminal shows.
     pub fn terminal(&self, columns: usize, line: &str) -> Ran {
+        self.typing(columns, line, "")
+    }
+
+    /// The same, with keys that a person presses there.
+    pub fn typing(&self, columns: usize, line: &str, keys: &str) -> Ran {
         let line = format!("stty rows 50 cols {columns}; {line}");
         let mut command = self.settled("script");
         command.env("TERM", "xterm").args(["-qec", &line, "/dev/null"]);
         command.envs(self.set.iter().map(|(name, value)| (name, value)));
-        let mut ran = self.finish(command, b"", &line);
+        let mut ran = self.finish(command, keys.as_bytes(), &line);
         ran.stdout = ran.stdout.replace("\r\n", "\n");
         ran
     }

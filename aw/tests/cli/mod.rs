@@ -12,6 +12,7 @@ mod help;
 mod names;
 mod next;
 mod points;
+mod purge;
 mod result;
 mod roles;
 mod search;

@@ -51,7 +51,7 @@ fn json(text: &str) -> Value {
 fn tamper(aw: &Aw, sql: &str) {
     aw.quietly(&["server", "stop"]).ok();
     let db = Connection::open(aw.home().join("db/debate.db")).unwrap();
-    for trigger in ["arguments_never_change", "debates_keep_their_words"] {
+    for trigger in ["arguments_never_change", "debates_keep_their_titles"] {
         db.execute_batch(&format!("drop trigger if exists {trigger}")).unwrap();
     }
     assert!(db.execute(sql, []).unwrap() > 0);

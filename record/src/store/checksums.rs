@@ -21,6 +21,8 @@ pub(super) enum Checksum {
     Imported(i64),
     /// Over the time of a debate's deletion.
     DebateDeleted(i64),
+    /// Over the tombstone of a debate.
+    DebatePurged(i64),
     /// Over a debate's slug and the repository in which it was opened.
     Names(i64),
     /// Over the documents that an argument cites.
@@ -29,6 +31,8 @@ pub(super) enum Checksum {
     Version(i64, u64),
     /// Over the time of a document's deletion.
     DocumentDeleted(i64),
+    /// Over the tombstone of a document.
+    DocumentPurged(i64),
 }
 
 impl Checksum {
@@ -37,10 +41,13 @@ impl Checksum {
             Checksum::Opening(debate) => ("debate", debate, 1),
             Checksum::Imported(debate) => ("debate", debate, 2),
             Checksum::DebateDeleted(debate) => ("debate", debate, 0),
+            Checksum::DebatePurged(debate) => ("debate", debate, 3),
             Checksum::Names(debate) => ("debate", debate, 4),
             Checksum::Citations(debate, seq) => ("citations", debate, seq.0),
             Checksum::Version(document, number) => ("document", document, number),
             Checksum::DocumentDeleted(document) => ("document", document, 0),
+            // No document has so many versions.
+            Checksum::DocumentPurged(document) => ("document", document, i64::MAX.cast_unsigned()),
         }
     }
 
@@ -57,7 +64,7 @@ impl Checksum {
         Ok(self.kept(db)?.unwrap_or(Hash::NONE))
     }
 
-    fn keep(self, db: &Db<'_>, hash: Hash) -> Result<(), Failure> {
+    pub(super) fn keep(self, db: &Db<'_>, hash: Hash) -> Result<(), Failure> {
         let (thing, key, number) = self.place();
         let sql = "insert into seals (thing, key, number, hash) values (?1, ?2, ?3, ?4)";
         db.run(sql, values![thing, key, number, hash.0])

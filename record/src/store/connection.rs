@@ -47,7 +47,8 @@ pub(super) fn examiner(path: &Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn prepare(db: &Connection) -> rusqlite::Result<()> {
+/// Sets what every connection needs.
+pub(super) fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.busy_timeout(Duration::from_secs(5))?;
     // Otherwise SQLite recompiles a statement whenever a range parameter is bound.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;

@@ -135,9 +135,12 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
 }
 
 fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<WriteOutcome, Failure> {
+    if known.deleted_at.is_some() {
+        return Err(Failure::DebateIdTaken { id: new.id });
+    }
     let motion = argument_at(db, &known, Seq::FIRST)?;
     let motion_id = motion.id;
-    if known.deleted_at.is_some() || motion.request != new.motion.request {
+    if motion.request != new.motion.request {
         return Err(Failure::DebateIdTaken { id: new.id });
     }
     let rules = |debate: &Debate| debate.ledger.as_ref().map(|ledger| ledger.rules);
@@ -650,7 +653,8 @@ fn cited_versions(
                  where v.document_key = documents.key and v.created_at <= ?2
                  order by v.version desc limit 1
              )
-             from documents where id = ?1";
+             from documents where id = ?1 and exists (
+                 select 1 from document_versions as v where v.document_key = documents.key)";
         let document = db.optional(sql, values![mention.document.uuid(), at.0], |row| {
             Ok((row.get::<i64>(0)?, row.get::<u64>(1)?, row.get::<Option<u64>>(2)?))
         })?;

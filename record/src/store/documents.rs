@@ -29,6 +29,7 @@ struct DocumentRow {
     newest: u64,
     updated_at: Time,
     deleted_at: Option<Time>,
+    is_purged: bool,
 }
 
 pub(super) fn create(
@@ -282,8 +283,11 @@ fn read_version(
         })
 }
 
+/// The document, deleted or not, unless it was purged.
 fn any(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
-    let sql = "select key, version, updated_at, deleted_at from documents where id = ?1";
+    let sql = "select key, version, updated_at, deleted_at, exists (
+             select 1 from tombstones where thing = 'document' and tombstones.key = documents.key)
+         from documents where id = ?1";
     let known = db.optional(sql, values![id.uuid()], |row| {
         Ok(DocumentRow {
             key: row.get(0)?,
@@ -291,9 +295,16 @@ fn any(db: &Db<'_>, id: DocumentId) -> Result<DocumentRow, Failure> {
             newest: row.get(1)?,
             updated_at: Time(row.get(2)?),
             deleted_at: row.get::<Option<i64>>(3)?.map(Time),
+            is_purged: row.get(4)?,
         })
     })?;
-    known.ok_or(Failure::DocumentNotFound { id, deleted_at: None })
+    match known {
+        Some(known) if !known.is_purged => Ok(known),
+        known => {
+            let deleted_at = known.and_then(|known| known.deleted_at);
+            Err(Failure::DocumentNotFound { id, deleted_at })
+        }
+    }
 }
 
 /// The debates that cite a document, the newest first; or only this one, if it does.

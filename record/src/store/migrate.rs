@@ -29,6 +29,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_search.sql"),
     include_str!("migrations/0010_seen.sql"),
     include_str!("migrations/0011_citing.sql"),
+    include_str!("migrations/0012_tombstones.sql"),
 ];
 
 /// The schema that added checksums: older rows get theirs in the same transaction.

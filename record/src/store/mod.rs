@@ -25,6 +25,7 @@ mod page_data;
 mod points;
 mod postgres;
 mod projects;
+mod purge;
 mod quotes;
 mod read;
 mod report;
@@ -73,8 +74,9 @@ use crate::{
     ArgumentName, CitedMark, CitedPage, CitingDebate, Context, Damage, DebateHead, DebateList,
     DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
     Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
-    NewSeat, NewVersion, PageData, Pass, PointRecord, ProjectListed, Rehearsed, ReportData, Search,
-    SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VersionList,
+    NewSeat, NewVersion, PageData, Pass, PointRecord, ProjectListed, PurgePreview, Rehearsed,
+    ReportData, Search, SearchPage, Seat, Selection, Stretch, Surroundings, Tombstone, TypeTexts,
+    Verified, VersionList,
 };
 use postgres::Postgres;
 use quotes::NormalForms;
@@ -575,6 +577,33 @@ impl Store {
             about(debate, debates::delete(db, debate, at))
         })
         .await
+    }
+
+    /// Says what a purge would remove.
+    pub(crate) async fn preview_purge(&self, debate: DebateId) -> Result<PurgePreview, Failure> {
+        self.read_long(move |db| about(debate, purge::preview(db, debate))).await
+    }
+
+    /// Removes the texts of a debate for good.
+    pub(crate) async fn purge_debate(
+        &self,
+        debate: DebateId,
+        with_documents: bool,
+        at: Time,
+    ) -> Result<Tombstone, Failure> {
+        self.write(LockKey::Debate(debate), deleted, move |db| {
+            about(debate, purge::purge(db, debate, with_documents, at))
+        })
+        .await
+    }
+
+    /// Removes the bytes of removed rows from the files. Returns whether it could: PostgreSQL does it in
+    /// its own time.
+    pub(crate) async fn scrub(&self) -> bool {
+        match &self.inner.backend {
+            Backend::Sqlite(file) => file.scrub().await,
+            Backend::Postgres(_) => false,
+        }
     }
 
     /// Leaves a debate out of lists, or brings it back.
@@ -1149,6 +1178,21 @@ impl SqliteFile {
         ))
     }
 
+    /// Writes the file anew, without the bytes of removed rows; other writes wait meanwhile. Returns
+    /// whether it could.
+    async fn scrub(&self) -> bool {
+        // An idle reader may hold an old part of the log.
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let path = self.path.clone();
+        match self.writer.alone(move || purge::scrub(&path)).await {
+            Ok(()) => true,
+            Err(fault) => {
+                tracing::warn!(%fault, "purged texts are still in free parts of the database file");
+                false
+            }
+        }
+    }
+
     /// Reads on the calling thread.
     fn read<T>(&self, work: impl FnOnce(&Db<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let readers = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -1186,7 +1230,7 @@ fn played(written: &WriteOutcome, about: LockKey) -> Option<Notice> {
 }
 
 /// The notice of a deleted debate.
-fn deleted((): &(), about: LockKey) -> Option<Notice> {
+fn deleted<T>(_: &T, about: LockKey) -> Option<Notice> {
     match about {
         LockKey::Debate(debate) => Some(Notice::Deleted(debate)),
         LockKey::Document(_) | LockKey::Nothing => None,

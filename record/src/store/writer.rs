@@ -175,6 +175,20 @@ impl Writer {
         None
     }
 
+    /// Runs work on a SQLite file while nothing else writes to it.
+    pub(super) async fn alone(
+        &self,
+        work: impl FnOnce() -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), Fault> {
+        let Some(writer) = self.sqlite.clone() else { return Ok(()) };
+        let done = tokio::task::spawn_blocking(move || {
+            let _writer = unpoisoned(&writer);
+            work()
+        });
+        let done = done.await.map_err(|died| Fault::Storage(format!("the work died: {died}")))?;
+        Ok(done?)
+    }
+
     /// Checks with a test write whether writing works.
     pub(super) async fn pulse(&self) -> Result<(), Fault> {
         match self.write(LockKey::Nothing, |(), _| None, pulse).await {

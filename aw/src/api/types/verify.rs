@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{DebateIdText, DocumentIdText, HashText};
+use super::{DebateIdText, DocumentIdText, HashText, Stamp, StateText};
 
 /// `GET /debates/{id}/verify`: a debate that is as it was written. One that is not is
 /// `RECORD_DAMAGED`.
@@ -22,6 +22,69 @@ pub struct VerifiedDebate {
     pub head_hash: HashText,
     /// The seal over its title, type, policy, date and rules.
     pub seal: HashText,
+    /// What is left of it, if it was purged; then it has no arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tombstone: Option<Tombstone>,
+}
+
+/// What is left of a purged debate.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Tombstone {
+    /// When its texts were removed.
+    pub purged_at: Stamp,
+    /// How many arguments it had.
+    pub arguments: u64,
+    /// The hash of its newest argument.
+    pub head_hash: HashText,
+    /// SHA-256 over the debate's seal and the fields above.
+    pub seal: HashText,
+}
+
+/// `GET /debates/{id}/purge`: what a purge would remove.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct PurgePreview {
+    /// The debate.
+    pub debate_id: DebateIdText,
+    /// Its title; empty if it was purged before.
+    pub title: String,
+    /// Its state.
+    pub debate_state: StateText,
+    /// When it was deleted.
+    #[schema(required = true)]
+    pub deleted_at: Option<Stamp>,
+    /// How many arguments it has.
+    pub arguments: u64,
+    /// How many bytes of text they have.
+    pub bytes: u64,
+    /// How many documents it cites.
+    pub documents: u64,
+    /// Those of them that no other debate cites.
+    pub only_here: Vec<DocumentIdText>,
+    /// What is left of it, if it was purged before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tombstone: Option<Tombstone>,
+}
+
+/// `POST /debates/{id}/purge`
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct PurgeDebate {
+    /// Must be true: nothing brings the texts back.
+    pub confirm: bool,
+    /// Whether the documents go too that no other debate cites.
+    #[serde(default)]
+    pub documents: bool,
+}
+
+/// A purged debate.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Purged {
+    /// Always true.
+    pub purged: bool,
+    /// What is left of it.
+    pub tombstone: Tombstone,
+    /// Whether no byte of the texts is left in the files of the record. False on PostgreSQL, which
+    /// removes them in its own time.
+    pub scrubbed: bool,
 }
 
 /// `GET /verify`: a piece of the whole record, deleted debates and documents included.

@@ -13,6 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0005_search.sql"),
     include_str!("../migrations/postgres/0006_seen.sql"),
     include_str!("../migrations/postgres/0007_citing.sql"),
+    include_str!("../migrations/postgres/0008_tombstones.sql"),
 ];
 
 /// The schema that added slugs: older debates get theirs in the same transaction.

@@ -47,7 +47,8 @@ impl IndexPiece {
     pub(in crate::store) fn is_needed(db: &Db<'_>) -> Result<bool, Failure> {
         let sql = "select
              exists (select 1 from debates where indexed < last_seq and deleted_at is null)
-             or exists (select 1 from documents where indexed < version)";
+             or exists (select 1 from documents where indexed < version and exists (
+                 select 1 from document_versions where document_key = documents.key))";
         db.one(sql, values![], |row| row.get(0))
     }
 
@@ -196,13 +197,25 @@ fn insert(db: &Db<'_>, place: [Option<i64>; 4], words: &str) -> Result<(), Failu
     }
 }
 
-fn remove_document(db: &Db<'_>, key: i64) -> Result<(), Failure> {
+/// Removes the title and the arguments of a debate.
+pub(in crate::store) fn remove_debate(db: &Db<'_>, key: i64) -> Result<(), Failure> {
+    remove(db, "debate_key", key)
+}
+
+/// Removes a document.
+pub(in crate::store) fn remove_document(db: &Db<'_>, key: i64) -> Result<(), Failure> {
+    remove(db, "document_key", key)
+}
+
+fn remove(db: &Db<'_>, owner: &str, key: i64) -> Result<(), Failure> {
     if let Db::Sqlite(_) = db {
-        let sql = "delete from search_words where rowid in (
-             select key from search_rows where document_key = ?1)";
-        db.run(sql, values![key])?;
+        let sql = format!(
+            "delete from search_words where rowid in (
+                 select key from search_rows where {owner} = ?1)"
+        );
+        db.run(&sql, values![key])?;
     }
-    db.run("delete from search_rows where document_key = ?1", values![key])
+    db.run(&format!("delete from search_rows where {owner} = ?1"), values![key])
 }
 
 /// Whether the index has as much of a debate as it says, and finds the debate by its title.

@@ -12,5 +12,5 @@ mod snippet;
 mod words;
 
 pub(super) use hits::page;
-pub(super) use index::{IndexPiece, has_debate, has_document};
+pub(super) use index::{IndexPiece, has_debate, has_document, remove_debate, remove_document};
 pub(super) use names::{NameMatches, Names, is_beyond, join_in_order};

@@ -305,6 +305,21 @@ const fn seals(only: &'static str, columns: &'static [(&'static str, ColumnKind)
     Table { name: "seals", columns, key: "key", only, order: "key, number" }
 }
 
+const fn tombstones(only: &'static str, columns: &'static [(&'static str, ColumnKind)]) -> Table {
+    Table { name: "tombstones", columns, key: "key", only, order: "key" }
+}
+
+const DEBATE_TOMBSTONES: &[(&str, ColumnKind)] =
+    &[("key", Debate), ("thing", Text), ("purged_at", Number), ("pieces", Number), ("hash", Hash)];
+
+const DOCUMENT_TOMBSTONES: &[(&str, ColumnKind)] = &[
+    ("key", Document),
+    ("thing", Text),
+    ("purged_at", Number),
+    ("pieces", Number),
+    ("hash", Hash),
+];
+
 const OF_DEBATES: &[(&str, ColumnKind)] =
     &[("key", Debate), ("thing", Text), ("number", Number), ("hash", Hash)];
 
@@ -321,15 +336,24 @@ pub(super) const FAMILIES: &[Family] = &[
             TYPE_TEXTS,
             ARGUMENTS,
             seals("thing = 'debate'", OF_DEBATES),
+            // Those of a purged debate stay, without citations.
+            seals("thing = 'citations'", OF_DEBATES),
+            tombstones("thing = 'debate'", DEBATE_TOMBSTONES),
         ],
         weight: "last_seq",
     },
     Family { tables: &[SEATS], weight: "1" },
     Family {
-        tables: &[DOCUMENTS, VERSIONS, REPEATED, seals("thing = 'document'", OF_DOCUMENTS)],
+        tables: &[
+            DOCUMENTS,
+            VERSIONS,
+            REPEATED,
+            seals("thing = 'document'", OF_DOCUMENTS),
+            tombstones("thing = 'document'", DOCUMENT_TOMBSTONES),
+        ],
         weight: "version",
     },
-    Family { tables: &[CITED, CITATIONS, seals("thing = 'citations'", OF_DEBATES)], weight: "1" },
+    Family { tables: &[CITED, CITATIONS], weight: "1" },
     Family { tables: &[POINTS], weight: "1" },
     Family { tables: &[POINT_DOCUMENTS], weight: "1" },
     Family { tables: &[POINT_TURNS, POINT_QUOTES], weight: "1" },

@@ -14,10 +14,11 @@ use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
 use crate::store::find;
 use crate::store::points;
+use crate::store::purge::Purgeable;
 use crate::store::quotes::{self, NormalForms, Text};
 use crate::store::rows::{self, ARGUMENT, ARGUMENT_COLUMNS, AUTOMATIC, CLOSE, DebateRow, HEAD};
 use crate::store::search;
-use crate::{Damage, Failure, Stated, Verified, chain};
+use crate::{Damage, Failure, Stated, Tombstone, Verified, chain};
 
 /// How many arguments one query reads.
 const AT_ONCE: u64 = 200;
@@ -49,9 +50,12 @@ struct Newest {
 }
 
 impl DebateWalk {
-    /// Begins with a debate that was not deleted.
+    /// Begins with a debate that was not deleted, or with what is left of a purged one.
     pub(crate) fn of(db: &Db<'_>, debate: DebateId) -> Result<Self, Failure> {
-        let known = find::live(db, debate)?;
+        let known = match find::find(db, debate)? {
+            Some(known) if Purgeable::Debate(known.key).tombstone(db)?.is_some() => known,
+            _ => find::live(db, debate)?,
+        };
         Ok(Self::beginning(known.key, debate))
     }
 
@@ -95,6 +99,9 @@ impl DebateWalk {
 
     fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<Option<Verified>, Failure> {
         if self.debate.is_none() {
+            if let Some(stone) = Purgeable::Debate(self.key).tombstone(db)? {
+                return self.check_tombstone(db, stone).map(Some);
+            }
             self.settings = Some(self.settings(db)?);
         }
         let from = self.arguments().cast_signed();
@@ -102,6 +109,24 @@ impl DebateWalk {
         // Citations before the result of `follow`, so that the first damaged argument is named.
         self.check_citations(db, from, self.arguments().cast_signed())?;
         if ended? { self.check_head(db).map(Some) } else { Ok(None) }
+    }
+
+    /// Verifies what is left of a purged debate.
+    fn check_tombstone(&self, db: &Db<'_>, stone: Tombstone) -> Result<Verified, Failure> {
+        let checksum = Checksum::Opening(self.key).before(db)?;
+        Purgeable::Debate(self.key).verify(db, &stone, checksum)?;
+        let deleted_at = self.deleted_at(db)?;
+        let deleted = deleted_at.map(|at| checksums::deleted_at(checksum, at));
+        if Checksum::DebateDeleted(self.key).kept(db)? != deleted {
+            return bad("its deletion does not match its checksum");
+        }
+        let (debate, first, head) = (self.id, Hash::NONE, stone.hash);
+        Ok(Verified { debate, arguments: 0, first, head, checksum, tombstone: Some(stone) })
+    }
+
+    fn deleted_at(&self, db: &Db<'_>) -> Result<Option<Time>, Failure> {
+        let sql = "select deleted_at from debates where key = ?1";
+        db.one(sql, values![self.key], |row| Ok(row.get::<Option<i64>>(0)?.map(Time)))
     }
 
     /// Follows the chain while the budget lasts. Returns whether it has reached the end.
@@ -386,7 +411,8 @@ impl DebateWalk {
         }
         self.check_documents(db)?;
         let arguments = standing.last.0;
-        Ok(Verified { debate: self.id, arguments, first: self.first, head: newest.hash, checksum })
+        let (first, head) = (self.first, newest.hash);
+        Ok(Verified { debate: self.id, arguments, first, head, checksum, tombstone: None })
     }
 
     /// Verifies that the points follow from the arguments.

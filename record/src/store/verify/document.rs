@@ -8,8 +8,9 @@ use uuid::Uuid;
 use super::Budget;
 use crate::store::checksums::{self, Checksum};
 use crate::store::db::{Db, Row, values};
+use crate::store::purge::Purgeable;
 use crate::store::search;
-use crate::{Damage, Failure};
+use crate::{Damage, Failure, Tombstone};
 
 /// How many versions one query reads; they may be long.
 const AT_ONCE: u64 = 50;
@@ -53,6 +54,11 @@ impl DocumentWalk {
     }
 
     fn verify(&mut self, db: &Db<'_>, budget: &mut Budget) -> Result<bool, Failure> {
+        if self.newest.is_none()
+            && let Some(stone) = Purgeable::Document(self.key).tombstone(db)?
+        {
+            return self.check_tombstone(db, &stone).map(|()| true);
+        }
         let sql = format!(
             "select {} where document_key = ?1 and v.version > ?2 order by v.version limit ?3",
             checksums::VERSION
@@ -95,6 +101,19 @@ impl DocumentWalk {
         let (summary, at) = (version.summary, version.created_at);
         self.newest = Some(Newest { number, summary, at, hash });
         Ok(version.content.len())
+    }
+
+    /// Verifies what is left of a purged document.
+    fn check_tombstone(&self, db: &Db<'_>, stone: &Tombstone) -> Result<(), Failure> {
+        let newest = Checksum::Version(self.key, stone.pieces).before(db)?;
+        Purgeable::Document(self.key).verify(db, stone, newest)?;
+        let sql = "select deleted_at from documents where key = ?1";
+        let deleted_at: Option<i64> = db.one(sql, values![self.key], |row| row.get(0))?;
+        let deleted = deleted_at.map(|at| checksums::deleted_at(newest, Time(at)));
+        match stone.hash == newest && Checksum::DocumentDeleted(self.key).kept(db)? == deleted {
+            true => Ok(()),
+            false => bad("its deletion does not match its checksum"),
+        }
     }
 
     /// Verifies the document's own row, its deletion and its search text.

@@ -1,0 +1,107 @@
+//! `aw debate purge`: removes the texts of a debate for good.
+
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::super::confirm;
+use super::super::human;
+use super::super::next_command::CommandLine;
+use super::super::output::{Answer, CliError, Shown};
+use super::super::refs::DebateArg;
+use super::super::session::Session;
+use super::Shape;
+use crate::api::client;
+use crate::api::types::PurgePreview;
+use crate::run;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Purge {
+    #[command(flatten)]
+    debate: DebateArg,
+    /// Remove the documents too that no other debate cites
+    #[arg(long)]
+    documents: bool,
+    /// Do not ask: nothing brings the texts back
+    #[arg(long, alias = "confirm")]
+    yes: bool,
+    #[command(flatten)]
+    pub(super) shape: Shape,
+}
+
+/// The server's answer, the debate, and whether a run of it left files on this machine.
+#[derive(Debug, Serialize)]
+struct PurgedOutput {
+    #[serde(flatten)]
+    purged: Value,
+    debate_id: String,
+    run_removed: bool,
+}
+
+impl Purge {
+    pub(super) fn run(mut self) -> Result<Shown, CliError> {
+        self.debate.settle_named(self.shape.verbose)?;
+        let id = Uuid::try_parse(&self.debate.id)
+            .map_or_else(|_| self.debate.id.clone(), |id| id.to_string());
+        let named = |problem: CliError| problem.with("debate_id", id.as_str());
+        let session = Session::open(self.shape.verbose).map_err(named)?;
+        let preview = session.call(&client::preview_purge(&id)).map_err(named)?.data;
+        if !self.yes {
+            let lost = self.lost(&preview);
+            match confirm::agrees(&format!("{lost}\nRemove it?")) {
+                Some(true) => {}
+                Some(false) => return Err(named(CliError::input("nothing was removed"))),
+                None => {
+                    let again = CommandLine::new("debate purge").word(&id);
+                    let again = again.word_if("--documents", self.documents).word("--yes");
+                    let refused = CliError::input(format!("{lost} So it wants --yes"));
+                    return Err(named(refused.suggest(again.into_string())));
+                }
+            }
+        }
+        let purged = session.call(&client::purge_debate(&id, self.documents)).map_err(named)?;
+        let run_removed = run::forget(&session.settings.home.path().join("runs"), &id);
+        let arguments = purged.data.tombstone.arguments;
+        let message = format!(
+            "Debate purged: the texts of its {arguments} arguments are gone. A tombstone with the hash \
+             of the last one stays"
+        );
+        let mut hint = "backups, exports and copies made before still have the texts".to_owned();
+        if !purged.data.scrubbed {
+            hint += ", and so do parts of the database that are free now: PostgreSQL reuses them in \
+                     time (vacuum full removes them), for SQLite run the same command again";
+        }
+        let output = PurgedOutput {
+            purged: purged.json,
+            debate_id: id.clone(),
+            run_removed: *run_removed.as_ref().unwrap_or(&false),
+        };
+        let mut answer = Answer::new(output, human::fields).message(message).with("hint", hint);
+        if let Err(why) = run_removed {
+            answer = answer.warn(format!(
+                "the files of its run on this machine are still there: {}",
+                why.message
+            ));
+        }
+        Ok(Shown::Answer(session.checked(answer)))
+    }
+
+    /// What nobody will be able to read again.
+    fn lost(&self, preview: &PurgePreview) -> String {
+        let PurgePreview { title, arguments, bytes, documents, only_here, .. } = preview;
+        let own = only_here.len();
+        let documents = match (documents, own, self.documents) {
+            (0, ..) => String::new(),
+            (_, _, true) => format!(", and {own} documents that no other debate cites"),
+            (all, _, false) => {
+                format!(
+                    "; the {all} documents that it cites stay (--documents removes {own} of them)"
+                )
+            }
+        };
+        format!(
+            "This removes for good the title {title:?}, {arguments} arguments ({bytes} bytes of text), \
+             and all points and rules of the debate{documents}. Nothing brings them back."
+        )
+    }
+}
