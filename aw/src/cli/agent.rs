@@ -89,7 +89,7 @@ impl AgentCommand {
 // A doc comment here would become help.
 #[derive(Debug, clap::Args)]
 struct HostAndScope {
-    /// claude, codex, cursor, gemini, opencode or all
+    /// claude, codex, cursor, gemini, opencode, agents (any other that reads .agents/skills) or all
     #[arg(value_name = "HOST")]
     host: Option<String>,
     /// For everybody who works in this project (default)

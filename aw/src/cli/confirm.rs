@@ -5,15 +5,22 @@ use std::io::{self, BufRead, Write};
 use super::human;
 use super::output::is_person_at;
 
-/// Asks a question whose answer is yes or no; anything but yes is no. `None` if no person is there to
-/// answer it.
-pub(super) fn agrees(question: &str) -> Option<bool> {
+/// Asks a question whose answer is yes or no; the return key alone is the usual answer. `None` if no person is
+/// there to answer it.
+pub(super) fn agrees(question: &str, usual: bool) -> Option<bool> {
     if !is_person_at(&io::stdin()) || !is_person_at(&io::stderr()) {
         return None;
     }
+    let keys = if usual { "Y/n" } else { "y/N" };
     // When stderr is gone nobody reads the question.
-    write!(io::stderr(), "{} [y/N] ", human::shown(question)).ok()?;
+    write!(io::stderr(), "{} [{keys}] ", human::shown(question)).ok()?;
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).ok()?;
-    Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    match io::stdin().lock().read_line(&mut answer) {
+        // The end of the input is no answer.
+        Ok(0) | Err(_) => Some(false),
+        Ok(_) => match answer.trim().to_lowercase().as_str() {
+            "" => Some(usual),
+            answer => Some(matches!(answer, "y" | "yes")),
+        },
+    }
 }

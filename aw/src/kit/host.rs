@@ -25,6 +25,26 @@ pub enum Host {
     Gemini,
     /// opencode.
     Opencode,
+    /// Any agent program that reads `.agents/skills` and `AGENTS.md`: see [`OTHERS`].
+    Agents,
+}
+
+/// The agent programs that [`Host::Agents`] is known to serve, each with the name of its program.
+pub const OTHERS: [(&str, &str); 8] = [
+    ("pi", "pi"),
+    ("Qwen Code", "qwen"),
+    ("Copilot CLI", "copilot"),
+    ("Cline", "cline"),
+    ("Kimi", "kimi"),
+    ("Mistral Vibe", "vibe"),
+    ("Continue", "cn"),
+    ("Droid", "droid"),
+];
+
+/// Those of [`OTHERS`] whose program is in PATH.
+pub fn others_found() -> Vec<&'static str> {
+    let found = OTHERS.into_iter().filter(|(_, program)| programs::find(program).is_some());
+    found.map(|(title, _)| title).collect()
 }
 
 /// Codex gives up on a silent command after 30 seconds at most.
@@ -76,8 +96,8 @@ pub const TOOLS: Edit = Edit::JsonEntry(McpEntry {
 
 impl Host {
     /// All hosts.
-    pub const ALL: [Host; 5] =
-        [Host::Claude, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode];
+    pub const ALL: [Host; 6] =
+        [Host::Claude, Host::Codex, Host::Cursor, Host::Gemini, Host::Opencode, Host::Agents];
 
     /// Its short name.
     pub fn as_str(self) -> &'static str {
@@ -87,6 +107,7 @@ impl Host {
             Host::Cursor => "cursor",
             Host::Gemini => "gemini",
             Host::Opencode => "opencode",
+            Host::Agents => "agents",
         }
     }
 
@@ -98,6 +119,7 @@ impl Host {
             Host::Cursor => "Cursor",
             Host::Gemini => "Gemini CLI",
             Host::Opencode => "opencode",
+            Host::Agents => "other agents",
         }
     }
 
@@ -106,7 +128,7 @@ impl Host {
     pub fn needs_tools(self) -> bool {
         match self {
             Host::Codex | Host::Cursor => true,
-            Host::Claude | Host::Gemini | Host::Opencode => false,
+            Host::Claude | Host::Gemini | Host::Opencode | Host::Agents => false,
         }
     }
 
@@ -114,7 +136,7 @@ impl Host {
     pub fn can_be_woken(self) -> bool {
         match self {
             Host::Claude | Host::Codex => true,
-            Host::Cursor | Host::Gemini | Host::Opencode => false,
+            Host::Cursor | Host::Gemini | Host::Opencode | Host::Agents => false,
         }
     }
 
@@ -126,6 +148,7 @@ impl Host {
             Host::Cursor => &["cursor-agent", "cursor"],
             Host::Gemini => &["gemini"],
             Host::Opencode => &["opencode"],
+            Host::Agents => &["pi", "qwen", "copilot", "cline", "kimi", "vibe", "cn", "droid"],
         }
     }
 }
@@ -219,6 +242,8 @@ impl HostPaths {
             Host::Cursor => self.home.join(".cursor"),
             Host::Gemini => self.gemini.clone(),
             Host::Opencode => self.opencode.clone(),
+            // Other programs make this folder too.
+            Host::Agents => return program(host).is_some(),
         };
         folder.is_dir() || program(host).is_some()
     }
@@ -250,12 +275,18 @@ impl HostPaths {
                     files.skills(&shared(&self.home));
                     files.notice_in(self.codex.join("AGENTS.md"));
                 }
-                (Host::Codex | Host::Cursor | Host::Opencode, InstallScope::Project(root)) => {
+                (
+                    Host::Codex | Host::Cursor | Host::Opencode | Host::Agents,
+                    InstallScope::Project(root),
+                ) => {
                     files.skills(&shared(root));
                     files.notice(root.join("AGENTS.md"), &root.join("CLAUDE.md"));
                 }
-                // Cursor keeps the rules of its user in its settings, not in a file.
-                (Host::Cursor, InstallScope::User) => files.skills(&shared(&self.home)),
+                // Cursor keeps the rules of its user in its settings, not in a file; the others have no file
+                // in common.
+                (Host::Cursor | Host::Agents, InstallScope::User) => {
+                    files.skills(&shared(&self.home));
+                }
                 (Host::Opencode, InstallScope::User) => {
                     files.skills(&shared(&self.home));
                     let theirs = self.claude.join("CLAUDE.md");
@@ -272,7 +303,7 @@ impl HostPaths {
                     files.gemini_commands(&self.gemini.join("commands"));
                 }
             }
-            let settings = self.settings(*host, scope);
+            let Some(settings) = self.settings(*host, scope) else { continue };
             if let Some(entry) = tools_of(*host, &settings) {
                 let edits = edits_of(&settings, entry);
                 files.put(settings, Writing::Edits(edits));
@@ -302,9 +333,10 @@ impl HostPaths {
         ]
     }
 
-    /// The file that lists the MCP servers of a host.
-    pub fn settings(&self, host: Host, scope: &InstallScope) -> PathBuf {
-        match (host, scope) {
+    /// The file that lists the MCP servers of a host; none where the programs have no such file in common.
+    pub fn settings(&self, host: Host, scope: &InstallScope) -> Option<PathBuf> {
+        Some(match (host, scope) {
+            (Host::Agents, _) => return None,
             (Host::Claude, InstallScope::Project(root)) => root.join(".mcp.json"),
             (Host::Claude, InstallScope::User) => self.claude_own.clone(),
             (Host::Codex, InstallScope::Project(root)) => root.join(".codex").join(CODEX_SETTINGS),
@@ -317,7 +349,7 @@ impl HostPaths {
             (Host::Gemini, InstallScope::User) => self.gemini.join("settings.json"),
             (Host::Opencode, InstallScope::Project(root)) => opencode_settings(root),
             (Host::Opencode, InstallScope::User) => opencode_settings(&self.opencode),
-        }
+        })
     }
 }
 

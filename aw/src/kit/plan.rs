@@ -265,7 +265,8 @@ fn role_of(writing: &Writing) -> Option<Role> {
 /// A host has the kit if all its files are there. For a named host, one of them is enough.
 pub fn adopt(files: &[KitFile], named: &[Host], owner: Owner<'_>, manifest: &mut Manifest) {
     let known = manifest.clone();
-    for host in Host::ALL {
+    // The files of other agents are files of Codex too, so that these say nothing of those.
+    for host in Host::ALL.into_iter().filter(|host| *host != Host::Agents || named.contains(host)) {
         let own = files.iter().filter(|file| file.host == host);
         let own = own.filter(|file| stays_in(owner.project, &file.path).is_ok());
         let seen: Vec<(&KitFile, Recognised)> =

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::home::{HOSTS, Home, same};
+use super::home::{Home, WITH_TOOLS, same};
 use crate::cli::aw::Ran;
 use crate::world::text;
 
@@ -92,14 +92,14 @@ fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
     home.does("install all");
     let (tree, stamps) = (home.tree(), home.stamps());
     let all = found(&home, "");
-    for host in HOSTS {
+    for host in WITH_TOOLS {
         all.is(&format!("{host} program"), "ok").is(&format!("{host} kit"), "ok");
         all.is(&format!("{host} tools"), "ok").says(&format!("{host} tools"), &["aw mcp", "14"]);
         // Cursor's sandbox cannot be tried from outside.
         let server = if host == "cursor" { "warning" } else { "ok" };
         all.is(&format!("{host} server"), server);
     }
-    assert_eq!(all.0.len(), 4 * HOSTS.len(), "{all:?}");
+    assert_eq!(all.0.len(), 4 * WITH_TOOLS.len(), "{all:?}");
     assert!(all.fix("cursor server").contains("Shell(aw)"), "{all:?}");
     same(&home.tree(), &tree);
     assert_eq!(home.stamps(), stamps);
@@ -183,7 +183,7 @@ fn a_kit_that_came_with_the_project_counts_too() {
     home.does("install all");
     fs::remove_file(home.aw().home().join("agent-kit.json")).unwrap();
     let all = found(&home, "");
-    for host in HOSTS {
+    for host in WITH_TOOLS {
         all.is(&format!("{host} kit"), "ok");
     }
 }
@@ -334,7 +334,7 @@ fn an_unreachable_server_is_reported_for_every_host() {
     let home = equipped().set("AW_AUTOSTART", "0");
     home.does("install all");
     let all = found(&home, "");
-    for host in HOSTS {
+    for host in WITH_TOOLS {
         all.is(&format!("{host} server"), "failed").is(&format!("{host} kit"), "ok");
         assert!(all.fix(&format!("{host} server")).starts_with("aw "), "{all:?}");
     }
@@ -355,7 +355,7 @@ fn a_missing_entry_is_fixed_by_the_printed_command() {
     home.does("uninstall");
     home.does("install all --user");
     let all = found(&home, "");
-    for host in HOSTS {
+    for host in WITH_TOOLS {
         all.is(&format!("{host} tools"), "ok");
     }
 }
@@ -443,7 +443,7 @@ fn a_program_that_a_project_names_is_shown_and_not_started() {
     let with = |home: &Home, program: &str, arguments: &[&str], more: Value, shown: &str| {
         plant(home, program, arguments, &more);
         let all = found(home, "");
-        for host in HOSTS {
+        for host in WITH_TOOLS {
             let name = format!("{host} tools");
             all.is(&name, "warning").says(&name, &["not started", shown]);
         }
@@ -473,7 +473,7 @@ fn an_entry_for_one_role_is_started() {
     ] {
         plant(&home, "aw", arguments, &more);
         let all = found(&home, "");
-        for host in HOSTS {
+        for host in WITH_TOOLS {
             all.is(&format!("{host} tools"), "ok");
         }
     }
@@ -505,7 +505,7 @@ fn another_program_named_aw_is_not_started() {
         let bin = home.root().join("bin").display().to_string();
         let home = home.set("PATH", &format!("{path}:{bin}:/usr/bin:/bin"));
         let all = found(&home, "");
-        for host in HOSTS {
+        for host in WITH_TOOLS {
             let name = format!("{host} tools");
             all.is(&name, "warning").says(&name, &["not started", "not this aw"]);
         }

@@ -11,7 +11,10 @@ use crate::cli::aw::{Aw, Ran};
 use crate::world::text;
 
 /// The hosts.
-pub const HOSTS: [&str; 5] = ["claude", "codex", "cursor", "gemini", "opencode"];
+pub const HOSTS: [&str; 6] = ["claude", "codex", "cursor", "gemini", "opencode", "agents"];
+
+/// The hosts whose settings list MCP servers.
+pub const WITH_TOOLS: [&str; 5] = ["claude", "codex", "cursor", "gemini", "opencode"];
 
 /// The roles that have a skill.
 const ROLES: [&str; 3] = ["proposer", "opponent", "arbitrator"];
@@ -299,6 +302,7 @@ pub fn files_of(host: &str, user: bool) -> BTreeSet<String> {
         ("cursor", true) => &["~/.cursor/mcp.json"],
         ("opencode", false) => &["AGENTS.md", "opencode.json"],
         ("opencode", true) => &["~/.config/opencode/AGENTS.md", "~/.config/opencode/opencode.json"],
+        ("agents", false) => &["AGENTS.md"],
         ("gemini", false) => &["GEMINI.md", ".gemini/settings.json"],
         ("gemini", true) => &["~/.gemini/GEMINI.md", "~/.gemini/settings.json"],
         _ => &[],

@@ -121,6 +121,42 @@ fn uninstalling_leaves_every_byte_mode_and_link_as_it_was() {
 }
 
 #[test]
+fn the_host_agents_says_which_programs_it_has_found() {
+    let home = Home::bare();
+    let hint = || text(&home.agent("install agents").ok()["metadata"]["hint"]);
+    assert!(hint().ends_with("Continue, Droid; none of them is in PATH"), "{}", hint());
+    for program in ["pi", "qwen"] {
+        home.aw().program(program, "#!/bin/sh\n");
+    }
+    assert!(hint().ends_with("found here: pi, Qwen Code"), "{}", hint());
+    // One of them in PATH is enough for it to be chosen.
+    assert_eq!(home.agent("install --dry-run").data()["hosts"], serde_json::json!(["agents"]));
+    home.does("uninstall agents");
+    assert!(!home.has(".agents") && !home.has("AGENTS.md"));
+}
+
+#[test]
+fn a_person_sees_what_is_written_and_is_asked_once() {
+    let home = Home::lived_in();
+    let before = home.tree();
+    let declined = home.aw().typing(100, "aw agent install codex", "n\n").stdout;
+    assert!(declined.contains("updated") && declined.contains("AGENTS.md"), "{declined}");
+    assert!(declined.contains("Write these files? [Y/n]"), "{declined}");
+    assert!(declined.contains("nothing was installed"), "{declined}");
+    same(&home.tree(), &before);
+    let agreed = home.aw().typing(100, "aw agent install codex", "\n").stdout;
+    assert!(agreed.contains("The kit is installed for Codex"), "{agreed}");
+    assert_ne!(home.tree(), before);
+    // Nothing is left to write, or nobody wants to be asked.
+    for line in ["aw agent install codex", "aw agent install cursor --yes"] {
+        let unasked = home.aw().typing(100, line, "").stdout;
+        assert!(!unasked.contains("[Y/n]"), "{unasked}");
+    }
+    home.does("uninstall");
+    same(&home.tree(), &before);
+}
+
+#[test]
 fn both_scopes_are_removed_from_an_empty_home_without_a_trace() {
     let home = Home::bare();
     let before = home.tree();

@@ -37,7 +37,7 @@ const LEFTOVERS: Duration = Duration::from_millis(500);
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Doctor {
-    /// claude, codex, cursor, gemini, opencode or all; by default those that are here
+    /// claude, codex, cursor, gemini, opencode, agents or all; by default those that are here
     #[arg(value_name = "HOST")]
     host: Option<String>,
     #[command(flatten)]
@@ -219,7 +219,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Check {
             ),
             bad => bad,
         },
-        Host::Opencode => tried_in_shell(host),
+        Host::Opencode | Host::Agents => tried_in_shell(host),
     }
 }
 

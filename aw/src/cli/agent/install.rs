@@ -10,16 +10,17 @@ use std::time::{Duration, Instant};
 use aw_core::Role;
 use serde::Serialize;
 
+use super::super::confirm;
 use super::super::debate::Shape;
 use super::super::human;
 use super::super::next_command::CommandLine;
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Format, Shown};
 use super::{HostAndScope, project, surroundings};
 use crate::differences::unified;
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
 use crate::kit::edit::hook;
-use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, ToolEntry};
+use crate::kit::host::{Host, HostPaths, InstallScope, KitFile, OTHERS, ToolEntry, others_found};
 use crate::kit::manifest::{Extent, InstalledFile, LockedManifest, Manifest};
 use crate::kit::plan::{self, CannotPlan, Fate, FileChange, Owner, Plan};
 use crate::kit::texts::{Language, Voice};
@@ -44,6 +45,9 @@ pub(in crate::cli) struct Install {
     /// Wake the agent, once it is idle, when it is its move (Claude Code, Codex); by default as before
     #[arg(long)]
     wake: bool,
+    /// Do not ask on a terminal before writing
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     pub(super) shape: Shape,
 }
@@ -74,7 +78,7 @@ impl Install {
                 .suggest("Without --wake the agent waits; aw debate run --debate-id ID seats one that is never idle"));
         }
         let mut language = Language::default();
-        let plan = planned(&settings, self.dry_run, |manifest| {
+        let mut plan_install = |manifest: &mut Manifest| {
             recognise(manifest, &settings, &paths, &scope, &[]);
             language = self.lang.or_else(|| language_of(manifest, &scope)).unwrap_or_default();
             let voice = Voice { language, debate_language: &settings.debate_language };
@@ -92,7 +96,15 @@ impl Install {
             let old = plan::retire(&hosts, scope.project(), &files, manifest)?;
             plan.changes.extend(old.changes);
             Ok(plan)
-        })?;
+        };
+        if !self.dry_run && !self.yes && self.shape.format() == Format::Markdown {
+            let plan = planned(&settings, true, &mut plan_install)?;
+            if !plan.is_empty() && !is_agreed(&plan, &names(&hosts)) {
+                return Err(CliError::input("nothing was installed")
+                    .suggest("To see each change first: aw agent install --dry-run"));
+            }
+        }
+        let plan = planned(&settings, self.dry_run, plan_install)?;
         let edited = plan.changes.iter().any(|change| change.fate == Fate::Edited);
         let names = names(&hosts);
         let message = match (self.dry_run, plan.is_empty(), edited) {
@@ -124,8 +136,33 @@ impl Install {
         } else {
             "aw agent doctor".to_owned()
         };
-        Ok(Shown::Answer(Answer::new(changes, human::kit_changes).message(message).next(next)))
+        let answer = Answer::new(changes, human::kit_changes).message(message).next(next);
+        Ok(Shown::Answer(if hosts.contains(&Host::Agents) {
+            answer.with("hint", others())
+        } else {
+            answer
+        }))
     }
+}
+
+/// Shows a person what an installation would write, and asks once.
+fn is_agreed(plan: &Plan, names: &str) -> bool {
+    let mut question = format!("The kit for {names}:\n");
+    for change in plan.changes.iter().filter(|change| change.writes()) {
+        question += &format!("  {:9} {}\n", change.fate.as_str(), change.path.display());
+    }
+    question += "aw agent uninstall undoes it. Write these files?";
+    confirm::agrees(&question, true).unwrap_or(true)
+}
+
+/// Which of the other agent programs are here.
+fn others() -> String {
+    let all: Vec<&str> = OTHERS.iter().map(|(title, _)| *title).collect();
+    let found = match others_found().as_slice() {
+        [] => "none of them is in PATH".to_owned(),
+        found => format!("found here: {}", found.join(", ")),
+    };
+    format!("agents serves {}; {found}", all.join(", "))
 }
 
 impl Uninstall {
@@ -418,7 +455,7 @@ fn found(paths: &HostPaths) -> Result<Vec<Host>, CliError> {
     let found: Vec<Host> = Host::ALL.into_iter().filter(|host| paths.has(*host)).collect();
     if found.is_empty() {
         return Err(CliError::input("none of the known agent programs is on this machine")
-            .suggest("Name one: aw agent install claude|codex|cursor|gemini|opencode|all"));
+            .suggest("Name one: aw agent install claude|codex|cursor|gemini|opencode|agents|all"));
     }
     Ok(found)
 }

@@ -169,12 +169,14 @@ struct HostEntry {
 impl HostEntry {
     /// The entry in the settings of this scope, no matter who wrote it.
     fn of(host: Host, paths: &HostPaths, scope: &InstallScope) -> Option<Self> {
-        let file = paths.settings(host, scope);
+        let file = paths.settings(host, scope)?;
         let text = read_text(&file, SETTINGS_LIMIT).ok()?;
         let (settings, list) = match host {
             Host::Codex => (toml::from_str(&text).unwrap_or_default(), "mcp_servers"),
             Host::Opencode => (json::value(&text), "mcp"),
-            Host::Claude | Host::Cursor | Host::Gemini => (json::value(&text), "mcpServers"),
+            Host::Claude | Host::Cursor | Host::Gemini | Host::Agents => {
+                (json::value(&text), "mcpServers")
+            }
         };
         let said = settings.get(list)?.get(NAME)?.clone();
         Some(HostEntry { file, for_project: scope.project().is_some(), said })
@@ -257,7 +259,12 @@ impl HostEntry {
                     .to_owned(),
                 start,
             )),
-            Host::Claude | Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode => None,
+            Host::Claude
+            | Host::Codex
+            | Host::Cursor
+            | Host::Gemini
+            | Host::Opencode
+            | Host::Agents => None,
         }
     }
 }
@@ -282,7 +289,8 @@ impl Wanted<'_> {
 /// Whether the user has allowed Claude Code to use the server of the project.
 fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
     let settings = paths.claude_settings(project).into_iter();
-    let known = json_in(&paths.settings(Host::Claude, &InstallScope::User));
+    let own_file = paths.settings(Host::Claude, &InstallScope::User);
+    let known = own_file.map(|file| json_in(&file)).unwrap_or_default();
     let answered = known["projects"][project.to_string_lossy().as_ref()].clone();
     settings.map(|file| json_in(&file)).chain([answered]).any(|said| {
         let named = said["enabledMcpjsonServers"].as_array();
@@ -294,7 +302,7 @@ fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
 /// Whether Codex reads the settings of a project.
 fn codex_trusts(paths: &HostPaths, project: &Path) -> bool {
     let file = paths.settings(Host::Codex, &InstallScope::User);
-    let text = read_text(&file, SETTINGS_LIMIT).unwrap_or_default();
+    let text = file.and_then(|file| read_text(&file, SETTINGS_LIMIT).ok()).unwrap_or_default();
     let settings: Value = toml::from_str(&text).unwrap_or_default();
     let real = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
     [project, &real].into_iter().any(|root| {

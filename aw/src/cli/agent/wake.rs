@@ -72,7 +72,7 @@ pub(super) fn wake(host: Host, paths: &HostPaths, project: &Path) -> Option<Chec
                 "Update Codex, and put it into a folder of the PATH",
             ),
         }),
-        Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode => None,
+        Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode | Host::Agents => None,
     }
 }
 

@@ -48,7 +48,7 @@ impl Purge {
         let preview = session.call(&client::preview_purge(&id)).map_err(named)?.data;
         if !self.yes {
             let lost = self.lost(&preview);
-            match confirm::agrees(&format!("{lost}\nRemove it?")) {
+            match confirm::agrees(&format!("{lost}\nRemove it?"), false) {
                 Some(true) => {}
                 Some(false) => return Err(named(CliError::input("nothing was removed"))),
                 None => {

@@ -96,7 +96,7 @@ fn one_file_with_two_names_gets_one_block_and_keeps_it_while_either_is_used() {
         same(&home.tree(), &tree);
         assert_eq!(home.stamps(), stamps);
         super::all_are(&home.changes(&home.agent("list").data()), "current");
-        for host in ["codex", "cursor", "opencode", "claude"] {
+        for host in ["codex", "cursor", "opencode", "agents", "claude"] {
             home.does(&format!("uninstall {host}"));
             assert_eq!(home.read("GEMINI.md").matches("aw:begin").count(), 1, "{host}");
             super::all_are(&home.changes(&home.agent("list").data()), "current");
@@ -129,9 +129,9 @@ fn one_folder_of_skills_with_two_names_is_written_once() {
         have_theirs(&home, &HOSTS, false);
         super::all_are(&home.changes(&home.agent("list").data()), "current");
         home.does("uninstall claude");
-        have_theirs(&home, &["codex", "cursor", "gemini", "opencode"], false);
+        have_theirs(&home, &["codex", "cursor", "gemini", "opencode", "agents"], false);
         home.does("install claude");
-        for host in ["codex", "cursor", "gemini", "opencode"] {
+        for host in ["codex", "cursor", "gemini", "opencode", "agents"] {
             home.does(&format!("uninstall {host}"));
             have_theirs(&home, &["claude"], false);
         }
