@@ -5,6 +5,7 @@ use aw_core::Role;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::next_call::NextCall;
 use super::refusal::ToolRefusal;
@@ -33,6 +34,22 @@ impl Arguments {
             }
             None => Ok(Arguments { tool, given }),
         }
+    }
+
+    /// An argument that is a text.
+    pub(super) fn text(&self, field: &str) -> Option<&str> {
+        self.given.get(field)?.as_str()
+    }
+
+    /// An argument that is a name and no whole id. A new debate gets its id from the caller.
+    pub(super) fn name(&self, field: &str) -> Option<&str> {
+        let text = self.text(field).filter(|_| self.tool != Tool::DebateCreate);
+        text.filter(|text| Uuid::try_parse(text).is_err())
+    }
+
+    /// Puts an id in place of a name.
+    pub(super) fn put(&mut self, field: &str, id: String) {
+        self.given.insert(field.to_owned(), id.into());
     }
 
     /// The struct of the tool.

@@ -315,7 +315,28 @@ async fn a_refusal_names_the_fault_and_the_next_call() {
     };
     for (tool, given, code, name, value) in [
         ("debate_get_context", json!({}), "INVALID_INPUT", "field", "debate_id"),
-        ("debate_get_context", json!({"debate_id": "x"}), "INVALID_INPUT", "field", "debate_id"),
+        (
+            "debate_get_context",
+            json!({"debate_id": "no-such-name"}),
+            "DEBATE_NOT_FOUND",
+            "code",
+            "DEBATE_NOT_FOUND",
+        ),
+        ("debate_submit", with("target_id", json!("fifth")), "INVALID_INPUT", "field", "target_id"),
+        (
+            "debate_submit",
+            with("target_id", json!("#5")),
+            "ARGUMENT_NOT_FOUND",
+            "code",
+            "ARGUMENT_NOT_FOUND",
+        ),
+        (
+            "docs_get",
+            json!({"document_id": "No plan"}),
+            "DOCUMENT_NOT_FOUND",
+            "code",
+            "DOCUMENT_NOT_FOUND",
+        ),
         ("debate_get_context", json!({"debate_id": 7}), "INVALID_INPUT", "field", "debate_id"),
         (
             "debate_get_context",
@@ -432,6 +453,35 @@ async fn a_refusal_names_the_fault_and_the_next_call() {
     assert_eq!(unknown["code"], -32602);
     let said = text(&unknown["message"]);
     assert!(said.contains("debate_submit") && !said.contains("debate_ruling"), "{said}");
+}
+
+#[tokio::test]
+async fn tools_take_names_in_place_of_ids() {
+    let world = World::start().await;
+    let client = Client::of(&world, "");
+    let (debate, motion) = client.debate("Charge retries").await;
+    client.debate("Charge retries").await;
+    let claim = json!({"debate_id": "charge-retries", "role": "opponent", "target_id": "#1", "content": "No."});
+    let written = client.call("debate_submit", claim.clone()).await;
+    assert_eq!(written["debate_id"], debate.as_str());
+    // The same call again is a retry, because its names mean the same ids.
+    assert_eq!(client.call("debate_submit", claim).await["argument_id"], written["argument_id"]);
+    let arguments = [("argument_id", "@last"), ("argument_id", &motion[..23])];
+    for (field, name) in arguments {
+        let wait = json!({"debate_id": debate, "role": "proposer", field: name, "deadline": 0});
+        assert_eq!(client.call("debate_wait", wait).await["debate_id"], debate.as_str(), "{name}");
+    }
+    let read = client.call("debate_get_context", json!({"debate_id": "@last"})).await;
+    assert_eq!(read["debate"]["id"], debate.as_str(), "it changed last");
+    let plan = json!({"summary": "First", "content": "# The plan\n\nGo."});
+    let kept = client.call("docs_create", plan).await;
+    let next =
+        json!({"document_id": "the-plan", "summary": "Second", "content": "# The plan\n\nStop."});
+    assert_eq!(client.call("docs_submit", next).await["version"], 2);
+    for name in ["The plan", "@last"] {
+        let read = client.call("docs_get", json!({"document_id": name})).await;
+        assert_eq!(read["document_id"], kept["document_id"], "{name}");
+    }
 }
 
 #[tokio::test]
