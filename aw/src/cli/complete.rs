@@ -1,4 +1,4 @@
-//! What a shell offers for a word that is being typed: debates and documents, each with its title.
+//! What a shell offers for a word that is being typed: debates and documents, each with its names.
 //!
 //! It asks a server that runs and starts none, and where something fails it offers nothing: a person who presses a
 //! key wants no error.
@@ -35,7 +35,7 @@ impl Complete {
         ExitCode::SUCCESS
     }
 
-    /// A line for each: its id, a tab, its title.
+    /// A line for each: its id, a tab, its slug and its title; for a document its title and its summary.
     fn offers(&self) -> Option<String> {
         let settings = settings().ok()?;
         let url = match &settings.server_url {
@@ -44,8 +44,12 @@ impl Complete {
         };
         let client = Connection::at(&url, &settings).client;
         let ends = Instant::now() + PATIENCE;
-        let line = |id: String, title: &str| {
-            let title = shown(title).replace(['\n', '\t'], " ");
+        let line = |id: String, name: Option<&str>, title: &str| {
+            let title = match name {
+                Some(name) => format!("{name}: {title}"),
+                None => title.to_owned(),
+            };
+            let title = shown(&title).replace(['\n', '\t'], " ");
             format!("{id}\t{title}\n")
         };
         match self.what.as_str() {
@@ -53,13 +57,18 @@ impl Complete {
                 let filter = DebateFilter { limit: MOST, ..DebateFilter::default() };
                 let list = client.once_until(&client::debates(&filter), ends).ok()?.data;
                 let lines = list.debates.iter().map(|one| &one.debate);
-                Some(lines.map(|debate| line(debate.id.0.to_string(), &debate.title)).collect())
+                let lines = lines.map(|debate| {
+                    line(debate.id.0.to_string(), debate.slug.as_deref(), &debate.title)
+                });
+                Some(lines.collect())
             }
             "documents" => {
                 let filter = DocumentFilter { limit: MOST, ..DocumentFilter::default() };
                 let list = client.once_until(&client::documents(filter), ends).ok()?.data;
-                let lines = list.documents.iter();
-                Some(lines.map(|one| line(one.document_id.0.to_string(), &one.summary)).collect())
+                let lines = list.documents.iter().map(|one| {
+                    line(one.document_id.0.to_string(), one.title.as_deref(), &one.summary)
+                });
+                Some(lines.collect())
             }
             _ => None,
         }

@@ -136,7 +136,7 @@ fn completions_are_read_by_their_shells() {
 }
 
 #[test]
-fn a_shell_offers_words_and_debates_with_their_titles() {
+fn a_shell_offers_words_and_debates_with_their_names() {
     let aw = Aw::new();
     let script = aw.quietly(&["completions", "bash"]).stdout;
     aw.file("aw.bash", script);
@@ -166,7 +166,10 @@ fn a_shell_offers_words_and_debates_with_their_titles() {
     assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", ""]), format!("{one}\n"));
     let other = create("The second");
     let both = offered(&["aw", "debate", "wait", "--debate-id", ""]);
-    assert_eq!(both, format!("{other}  The second\n{one}  The first: one\n"));
+    assert_eq!(
+        both,
+        format!("{other}  the-second: The second\n{one}  the-first-one: The first: one\n")
+    );
     assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", &one[..20]]), format!("{one}\n"));
     let kept = aw.quietly(&["docs", "create", "--summary", "Plan", "--content", "C"]).data();
     let document = crate::world::text(&kept["document_id"]);
