@@ -38,10 +38,14 @@ enum Tried {
 impl Sender {
     pub(super) fn new(target: Webhook) -> Self {
         let is_https = target.url.starts_with("https://");
+        // Plain HTTP stays on this machine.
+        Self::through(if is_https { ureq::Proxy::try_from_env() } else { None }, target)
+    }
+
+    fn through(proxy: Option<ureq::Proxy>, target: Webhook) -> Self {
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // Plain HTTP stays on this machine.
-            .proxy(if is_https { ureq::Proxy::try_from_env() } else { None })
+            .proxy(proxy)
             // The news are for this URL and for no other.
             .max_redirects(0)
             .timeout_global(Some(PATIENCE))
@@ -100,7 +104,27 @@ fn signature(secret: &str, body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn news_for_an_https_url_go_through_tls_or_not_at_all() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}/hook", listener.local_addr().unwrap());
+        let receiver = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut sent = [0; 2048];
+            let read = stream.read(&mut sent).unwrap();
+            sent[..read].to_vec()
+        });
+        let sender = Sender::through(None, Webhook { url, secret: None, topic: None });
+        assert!(matches!(sender.post("news"), Tried::Later(_)), "the receiver hangs up");
+        let sent = receiver.join().unwrap();
+        assert_eq!(sent[..2], [0x16, 3], "a handshake of TLS");
+        assert!(!sent.windows(4).any(|bytes| bytes == b"news"));
+    }
 
     #[test]
     fn the_signature_is_that_of_rfc_4231() {
