@@ -82,10 +82,8 @@ impl Available {
         }
     }
 
-    /// The move with the MOTION as its target. The MOTION is older than every INTERVENTION, so this
-    /// attempt also succeeds where the role may only park.
-    fn attempt(self) -> Move<Target> {
-        let target = Target::at(Seq::FIRST);
+    /// The move with this target.
+    fn attempt(self, target: Target) -> Move<Target> {
         match self {
             Available::Claim => Move::Claim { target },
             Available::Appeal => Move::Appeal { target },
@@ -101,10 +99,14 @@ impl Debate {
     /// The moves that this role may make now. Each is tried with [`Debate::decide`], so the list
     /// cannot differ from the rules.
     pub fn available(&self, role: Role) -> Vec<Available> {
+        // Without the floor, a role may at most park an answer to an argument before an INTERVENTION. The
+        // MOTION is before all of them.
+        let has_floor = self.standing.state.floor() == Some(role);
+        let target = Target::at(if has_floor { self.standing.last } else { Seq::FIRST });
         Available::ALL
             .iter()
             .copied()
-            .filter(|open| self.decide(role, open.attempt(), &Said::default()).is_ok())
+            .filter(|open| self.decide(role, open.attempt(target), &Said::default()).is_ok())
             .collect()
     }
 }

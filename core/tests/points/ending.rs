@@ -526,6 +526,12 @@ fn completion_with_another_version_than_the_one_agreed_to_waits_for_the_arbitrat
 }
 
 #[test]
+fn completion_is_not_available_over_a_blocking_point_also_after_an_intervention() {
+    let story = Story::of(PLAN).opponent(MAJOR).intervenes().ruling("Go on.");
+    assert_eq!(story.debate.available(Role::Proposer), [Available::Claim, Available::Appeal]);
+}
+
+#[test]
 fn how_names_the_words_that_each_point_takes_from_the_proposer() {
     let how = |story: &Story| story.ledger().how(Role::Proposer);
     let claim = format!("{CRITICAL}\n{MAJOR}");
