@@ -164,6 +164,16 @@ impl Runner {
         folder::forget_older(&around.runs, around.settings.keep);
         let folder = RunFolder::take(&around.runs, &debate_id, true)
             .map_err(|no| not_taken(no, &debate_id))?;
+        // Its plan, its seats and a text that was kept would be lost.
+        if folder.state().is_ok_and(|state| !state.finished) {
+            return Err(NotStarted::new(
+                Code::ActionNotAllowed,
+                format!("an unfinished run has the debate {debate_id}"),
+                format!(
+                    "Go on with it, with other agents if you like: aw debate run --resume {debate_id}"
+                ),
+            ));
+        }
         let mut notes = notes_on(&agents);
         let text = source.plan.as_ref().map(|plan| plan.text.clone());
         if let Some(text) = &text {

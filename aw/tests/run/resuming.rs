@@ -147,6 +147,35 @@ fn a_text_whose_plan_was_refused_is_not_posted_by_a_resume() {
     assert!(arguments[2]["content"].as_str().unwrap().ends_with("(v1 → v2)"), "{}", arguments[2]);
 }
 
+#[test]
+fn an_unfinished_run_is_not_overwritten_and_a_resume_names_another_arbitrator() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", AGREES)]);
+    let appeals = "MOVE: appeal\nP1: uphold or dismiss?\n";
+    scene.agent("proposer", &[("", appeals), (MENDS, ACCEPTS)]);
+    scene.agent("judge", &[("", "### P1 [upheld] Send one key a payment.\n")]);
+    scene.run(&["--arbitrator", "none"]).refused(7, "UNDECIDED");
+    let debate = debate(&scene).unwrap();
+    let state = scene.aw.home().join("runs").join(&debate).join("run.json");
+    let before = fs::read(&state).unwrap();
+    let refused = scene.run(&["--debate-id", &debate, "--arbitrator", "judge"]);
+    let refused = refused.refused(5, "ACTION_NOT_ALLOWED");
+    assert!(refused["error"]["suggestion"].as_str().unwrap().contains("--resume"), "{refused}");
+    assert_eq!(fs::read(&state).unwrap(), before);
+    let data = scene.run(&["--resume", &debate, "--arbitrator", "judge"]).data();
+    assert_eq!((&data["outcome"], &data["rulings"]), (&"agreed".into(), &1.into()));
+}
+
+#[test]
+fn a_resume_can_take_the_arbitration_from_an_agent() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM)]);
+    scene.agent("proposer", &[("", "MOVE: appeal\nP1: uphold or dismiss?\n")]);
+    scene.command("judge", "#!/bin/sh\nexit 1\n");
+    scene.run(&["--arbitrator", "judge"]).refused(8, "AGENT_FAILED");
+    scene.run(&["--resume", "--arbitrator", "none"]).refused(7, "UNDECIDED");
+}
+
 /// An agent that answers by what was said: the first text until point P1 was answered.
 fn follows(first: &str, later: &str, line: &str) -> String {
     format!(
