@@ -267,6 +267,17 @@ impl Runner {
         let folder =
             RunFolder::take(&around.runs, debate, false).map_err(|no| not_taken(no, debate))?;
         let mut state = folder.state()?;
+        match asked.arbitrator.as_deref() {
+            None => {}
+            Some(word @ ("me" | "none")) => {
+                state.arbitrator = word.to_owned();
+                state.seats.remove(Role::Arbitrator.as_str());
+            }
+            Some(_) => {
+                state.arbitrator = "agent".to_owned();
+                state.seats.entry(Role::Arbitrator.to_string()).or_default();
+            }
+        }
         let environment = turn::environment();
         let mut agents = BTreeMap::new();
         for (role, seat) in &mut state.seats {
@@ -283,10 +294,6 @@ impl Runner {
             if let Ok(role) = role.parse::<Role>() {
                 agents.insert(role.as_str(), agent);
             }
-        }
-        if let Some(word @ ("me" | "none")) = asked.arbitrator.as_deref() {
-            state.arbitrator = word.to_owned();
-            state.seats.remove(Role::Arbitrator.as_str());
         }
         state.max_time_s = budget.max_time.map_or(state.max_time_s, |time| time.as_secs());
         state.max_turn_s = budget.max_turn.map_or(state.max_turn_s, |time| time.as_secs());
