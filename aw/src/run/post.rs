@@ -267,7 +267,10 @@ impl Runner {
             if let Some(refused) = self.judged(asked, target, body)? {
                 return Ok(refused);
             }
-            let (before, version) = self.submit_version(&document, target, plan)?;
+            let (before, version) = match self.submit_version(&document, target, plan)? {
+                Ok(submitted) => submitted,
+                Err(refused) => return Ok(refused),
+            };
             let from = if before < version { format!("v{before} → ") } else { String::new() };
             let _ = write!(content, "\n\ndoc_id={document} ({from}v{version})");
         }
@@ -367,17 +370,17 @@ impl Runner {
     }
 
     /// Submits the plan as the next version, once. Returns the version that the debate cited before,
-    /// and the new one.
+    /// and the new one; or the refusal.
     fn submit_version(
         &self,
         document: &str,
         target: &str,
         plan: &str,
-    ) -> Result<(u64, u64), RunStopped> {
+    ) -> Result<Result<(u64, u64), Posted>, RunStopped> {
         let (before, seq) = self.cited_before(document, target)?;
         let newest = self.newest_version(document)?;
         if newest > before && self.version(document, newest)? == plan {
-            return Ok((before, newest));
+            return Ok(Ok((before, newest)));
         }
         let body = SubmitDocument {
             title: None,
@@ -387,8 +390,10 @@ impl Runner {
             metadata: None,
             client_request_id: Some(self.version_request(document, target, plan)),
         };
-        let kept: KeptVersion = self.ask(&client::add_version(document, body))?;
-        Ok((before, kept.version.version))
+        match self.try_ask(&client::add_version(document, body)) {
+            Ok(KeptVersion { version, .. }) => Ok(Ok((before, version.version))),
+            Err(trouble) => self.refusal(&trouble, &[]).map(Err),
+        }
     }
 
     /// The newest version of the plan that the debate had cited when this argument came, and the

@@ -9,11 +9,13 @@ fn a_plan_that_cannot_be_debated_is_refused_before_anything_begins() {
     let scene = Scene::agreeing();
     scene.aw.file("empty.md", "  \n");
     scene.aw.file("bytes.md", b"\xff\xfe");
+    scene.aw.file("nul.md", "# Plan\n\0\n");
     scene.aw.file("long.md", "x".repeat(5 * 1024 * 1024 + 1));
     for (plan, exit, code) in [
         ("missing.md", 4, "FILE_NOT_FOUND"),
         ("empty.md", 4, "INVALID_INPUT"),
         ("bytes.md", 4, "INVALID_INPUT"),
+        ("nul.md", 4, "INVALID_INPUT"),
         ("src", 4, "INVALID_INPUT"),
         ("long.md", 4, "CONTENT_TOO_LARGE"),
     ] {

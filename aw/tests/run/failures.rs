@@ -88,3 +88,17 @@ fn final_messages_that_are_too_long_or_contain_nul_are_flaws() {
     assert!(scene.noted("opponent.prompt.2").contains("9500 are allowed"));
     assert!(scene.noted("opponent.prompt.3").contains("U+0000"));
 }
+
+#[test]
+fn a_plan_with_nul_is_a_flaw() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", AGREES)]);
+    let (mends, accepts) = (super::scene::MENDS, super::scene::ACCEPTS);
+    scene.agent("proposer", &[("printf '\\000' >> plan.md", accepts), (mends, accepts)]);
+    let data = scene.run(&[]).data();
+    assert_eq!(
+        (&data["outcome"], &data["seats"]["proposer"]["repairs"]),
+        (&json!("agreed"), &json!(1))
+    );
+    assert!(scene.noted("proposer.prompt.2").contains("U+0000"));
+}

@@ -21,6 +21,8 @@ pub enum CopyError {
     PlanEmpty(PathBuf),
     /// The plan is not UTF-8 text.
     PlanNotUtf8(PathBuf),
+    /// The plan contains U+0000, which no record can keep.
+    PlanHasNul(PathBuf),
     /// The plan is longer than [`MAX_PLAN`].
     PlanTooLong(PathBuf),
     /// The plan cannot be read.
@@ -68,6 +70,9 @@ impl Display for CopyError {
             }
             CopyError::PlanEmpty(path) => write!(out, "{} is empty", shown(path)),
             CopyError::PlanNotUtf8(path) => write!(out, "{} is not UTF-8 text", shown(path)),
+            CopyError::PlanHasNul(path) => {
+                write!(out, "{} contains the character U+0000", shown(path))
+            }
             CopyError::PlanTooLong(path) => {
                 write!(out, "{} is longer than {MAX_PLAN} bytes", shown(path))
             }
@@ -117,6 +122,8 @@ pub enum PlanFlaw {
     Empty,
     /// The plan is not UTF-8 text.
     NotUtf8,
+    /// The plan contains U+0000.
+    Nul,
     /// The plan is longer than [`MAX_PLAN`].
     TooLong,
     /// The plan cannot be read.
@@ -135,6 +142,9 @@ impl Display for PlanFlaw {
             }
             PlanFlaw::Empty => out.write_str("the plan is empty: write its full text"),
             PlanFlaw::NotUtf8 => out.write_str("the plan is not UTF-8 text: write it as UTF-8"),
+            PlanFlaw::Nul => {
+                out.write_str("the plan contains the character U+0000: write it without")
+            }
             PlanFlaw::TooLong => {
                 write!(out, "the plan is longer than {MAX_PLAN} bytes: make it shorter")
             }

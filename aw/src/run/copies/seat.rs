@@ -373,6 +373,9 @@ pub fn taken_plan(copy: &Path, plan: &Path) -> Result<String, PlanFlaw> {
     if text.trim().is_empty() {
         return Err(PlanFlaw::Empty);
     }
+    if text.contains('\0') {
+        return Err(PlanFlaw::Nul);
+    }
     Ok(text)
 }
 

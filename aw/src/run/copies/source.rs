@@ -216,6 +216,9 @@ fn read_plan(plan: &Path) -> Result<String, CopyError> {
     if text.trim().is_empty() {
         return Err(CopyError::PlanEmpty(path()));
     }
+    if text.contains('\0') {
+        return Err(CopyError::PlanHasNul(path()));
+    }
     Ok(text)
 }
 
