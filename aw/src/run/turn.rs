@@ -125,7 +125,7 @@ impl Runner {
         let mut session = self.seat(seat).session.clone().filter(|_| agent.program.has_sessions());
         let mut prompt = self.prompt(seat, &news, session.is_some())?;
         let (mut starts, mut repairs, mut overloads, mut was_empty) = (0, 0, 0, false);
-        let mut keeps_plan = false;
+        let (mut keeps_plan, mut restarted) = (false, false);
         let mut last = String::new();
         loop {
             if starts == STARTS || self.state.failed_starts >= FAILED_STARTS {
@@ -170,7 +170,10 @@ impl Runner {
                 if !tail.is_empty() {
                     last = format!("{last}\n{tail}");
                 }
-                (session, repairs, keeps_plan) = (None, 0, false);
+                if restarted {
+                    return Err(self.gave_up(seat, &folder, &last));
+                }
+                (session, repairs, keeps_plan, restarted) = (None, 0, false, true);
                 prompt = self.prompt(seat, &news, false)?;
                 continue;
             }
@@ -216,7 +219,7 @@ impl Runner {
                 };
             } else {
                 self.state.failed_starts += 1;
-                (session, repairs, keeps_plan) = (None, 0, false);
+                (session, repairs, keeps_plan, restarted) = (None, 0, false, true);
                 prompt = self.prompt(seat, &news, false)?;
             }
         }
