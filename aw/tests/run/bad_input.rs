@@ -44,6 +44,17 @@ fn an_agent_that_is_not_there_is_named_with_what_to_install() {
 }
 
 #[test]
+fn a_run_that_drives_no_seat_is_refused() {
+    let scene = Scene::agreeing();
+    let line =
+        ["debate", "create", "--title", "T", "--type", "general_debate", "--content", "Examine."];
+    let debate = scene.aw.quietly(&line).data()["debate_id"].as_str().unwrap().to_owned();
+    for nobody in ["me", "none"] {
+        scene.run(&["--debate-id", &debate, "--arbitrator", nobody]).refused(4, "INVALID_INPUT");
+    }
+}
+
+#[test]
 fn a_wrong_key_in_the_settings_is_named() {
     let scene = Scene::agreeing();
     scene.aw.config("[agents.house]\ncommand = [\"x\"]\nmodel = \"y\"\n");

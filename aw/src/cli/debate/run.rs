@@ -278,7 +278,8 @@ impl Run {
             return Err(CliError::input("name a plan, or a debate with --debate-id")
                 .suggest("aw debate run PLAN.md"));
         }
-        if self.debate_id.is_some() && self.opponent.is_none() && self.arbitrator.is_none() {
+        let arbitrates = !matches!(self.arbitrator.as_deref(), None | Some("me" | "none"));
+        if self.debate_id.is_some() && self.opponent.is_none() && !arbitrates {
             return Err(CliError::input("name the seats that this run drives")
                 .suggest("Add --opponent AGENT, --arbitrator AGENT, or both"));
         }
