@@ -156,6 +156,11 @@ impl Runner {
             Trouble::Refused(refused) if refused.data.code == Code::AuthFailed => {
                 (Exit::Refused, refused.data.message.clone())
             }
+            Trouble::Refused(refused)
+                if matches!(refused.data.code, Code::InvalidInput | Code::ContentTooLarge) =>
+            {
+                (Exit::Input, refused.data.message.clone())
+            }
             Trouble::Refused(refused) | Trouble::Busy(refused, _) => {
                 (Exit::Server, refused.data.message.clone())
             }

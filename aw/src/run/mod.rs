@@ -128,6 +128,8 @@ pub enum Exit {
     Server,
     /// The server has refused a token.
     Refused,
+    /// The server has refused what the run sent.
+    Input,
 }
 
 impl Runner {

@@ -23,7 +23,7 @@ use crate::kit::rules::Rules;
 use crate::kit::texts::{BuiltIn, Language};
 
 /// The longest final message, in bytes: the rest of an argument is for the line that cites the plan.
-const LONGEST: usize = 9_500;
+pub(super) const LONGEST: usize = 9_500;
 
 /// The move that a final message asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw_core::{Kind, Role};
+use aw_core::{Kind, PointRules, Role, Title};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use super::agents::{Agent, AgentEnvironment, NoAgent};
 use super::copies::{self, CopyError, CopySource};
 use super::folder::{self, NotTaken, PlanState, ProcessMark, RunFolder, RunState, SeatState};
 use super::helper::GRACE;
+use super::post::LONGEST;
 use super::program::AgentProgram;
 use super::project;
 use super::server;
@@ -144,6 +145,7 @@ impl From<std::io::Error> for NotStarted {
 impl Runner {
     /// Begins a run: makes its folder, its base and its state. Nothing is sent yet.
     pub fn begin(around: RunSurroundings, asked: &Asked) -> Result<Self, NotStarted> {
+        sound(asked)?;
         let environment = turn::environment();
         let agents = chosen(asked, &around.settings, &environment)?;
         let source = CopySource::of(
@@ -247,14 +249,7 @@ impl Runner {
         };
         let mut runner = Runner::of(around, folder, state, agents, environment);
         runner.claim_run()?;
-        runner.open().map_err(|stopped| {
-            let code = match stopped.exit {
-                Exit::Refused => Code::AuthFailed,
-                _ => Code::ConnectionError,
-            };
-            NotStarted::new(code, stopped.message, "aw doctor")
-        })?;
-        Ok(runner)
+        runner.opened()
     }
 
     /// Goes on with a run that has stopped, with larger limits if they are given.
@@ -303,10 +298,7 @@ impl Runner {
         let mut runner = Runner::of(around, folder, state, agents, environment);
         runner.remake_base()?;
         runner.claim_run()?;
-        runner.open().map_err(|stopped| {
-            NotStarted::new(Code::ConnectionError, stopped.message, "aw doctor")
-        })?;
-        Ok(runner)
+        runner.opened()
     }
 
     fn of(
@@ -362,6 +354,21 @@ impl Runner {
         let source = CopySource::of(plan, &self.state.project, &self.state.files, None)?;
         source.make_base(&self.folder.base())?;
         Ok(())
+    }
+
+    /// The run with its debate open. A run whose debate the server refuses leaves nothing to resume.
+    fn opened(mut self) -> Result<Self, NotStarted> {
+        let Err(stopped) = self.open() else { return Ok(self) };
+        let (code, suggestion) = match stopped.exit {
+            Exit::Input => {
+                // No program has run yet, and its next start would be refused too.
+                let _ = fs::remove_dir_all(self.folder.path());
+                (Code::InvalidInput, "Mend it, and begin again: aw debate run PLAN.md")
+            }
+            Exit::Refused => (Code::AuthFailed, "aw doctor"),
+            _ => (Code::ConnectionError, "aw doctor"),
+        };
+        Err(NotStarted::new(code, stopped.message, suggestion))
     }
 
     /// Keeps the plan as a document and opens the debate, each once.
@@ -522,6 +529,36 @@ impl Runner {
         });
         self.keep()
     }
+}
+
+/// Refuses flags that the server would refuse after it has the plan.
+fn sound(asked: &Asked) -> Result<(), NotStarted> {
+    let wrong =
+        |code, message: String, suggestion: &str| Err(NotStarted::new(code, message, suggestion));
+    if let Some(Err(bad)) = asked.title.clone().map(Title::parse) {
+        return wrong(
+            Code::InvalidInput,
+            format!("--title {bad}"),
+            "Give a title of one line and at most 200 characters",
+        );
+    }
+    let most = u64::from(PointRules::MOST_ROUNDS);
+    if let Some(rounds) = asked.rounds.filter(|rounds| !(1..=most).contains(rounds)) {
+        let message = format!("--rounds is {rounds}");
+        return wrong(Code::InvalidInput, message, &format!("Give 1 to {most} rounds"));
+    }
+    if let Some(word) =
+        asked.blocking.as_deref().filter(|word| !matches!(*word, "critical" | "major"))
+    {
+        let message = format!("--blocking is {word:?}");
+        return wrong(Code::InvalidInput, message, "Write --blocking critical or --blocking major");
+    }
+    let long = asked.ask.as_ref().map_or(0, String::len);
+    if long > LONGEST {
+        let message = format!("--ask has {long} bytes, and {LONGEST} are allowed");
+        return wrong(Code::ContentTooLarge, message, "Write the rest into the plan");
+    }
+    Ok(())
 }
 
 /// The unfinished runs of a project, the newest first.

@@ -44,6 +44,23 @@ fn an_agent_that_is_not_there_is_named_with_what_to_install() {
 }
 
 #[test]
+fn flags_that_no_debate_can_have_are_refused_and_leave_no_run() {
+    let scene = Scene::agreeing();
+    let (title, ask) = ("t".repeat(3_000), "a".repeat(20_000));
+    for (flag, value, code) in [
+        ("--rounds", "99", "INVALID_INPUT"),
+        ("--blocking", "foo", "INVALID_INPUT"),
+        ("--title", "", "INVALID_INPUT"),
+        ("--title", &title, "INVALID_INPUT"),
+        ("--ask", &ask, "CONTENT_TOO_LARGE"),
+    ] {
+        let refused = scene.run(&[flag, value]).refused(4, code);
+        assert!(refused["error"]["message"].as_str().unwrap().contains(flag), "{refused}");
+    }
+    scene.run(&["--resume"]).refused(2, "RUN_NOT_FOUND");
+}
+
+#[test]
 fn a_run_that_drives_no_seat_is_refused() {
     let scene = Scene::agreeing();
     let line =

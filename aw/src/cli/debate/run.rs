@@ -352,6 +352,7 @@ fn answered(data: RunData, stopped: Option<RunStopped>) -> Result<Shown, CliErro
             Exit::Interrupted => Code::Interrupted,
             Exit::Server => Code::ConnectionError,
             Exit::Refused => Code::AuthFailed,
+            Exit::Input => Code::InvalidInput,
         };
         let problem = CliError::new(code, stopped.message);
         let problem = match &resume {
