@@ -156,6 +156,9 @@ impl Runner {
             Trouble::Refused(refused) if refused.data.code == Code::AuthFailed => {
                 (Exit::Refused, refused.data.message.clone())
             }
+            Trouble::Refused(refused) if refused.data.code == Code::DebateNotFound => {
+                (Exit::Gone, refused.data.message.clone())
+            }
             Trouble::Refused(refused)
                 if matches!(refused.data.code, Code::InvalidInput | Code::ContentTooLarge) =>
             {
@@ -167,7 +170,10 @@ impl Runner {
             Trouble::Unreachable(lost) => (Exit::Server, lost.why.clone()),
             Trouble::Stranger(why) | Trouble::Unreadable(why) => (Exit::Server, why.clone()),
         };
-        let message = format!("the server did not take the run's request: {detail}");
+        let message = match exit {
+            Exit::Gone => "the debate was deleted; its run is over".to_owned(),
+            _ => format!("the server did not take the run's request: {detail}"),
+        };
         RunStopped { exit, kind: "server", seat: None, detail, message }
     }
 

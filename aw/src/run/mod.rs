@@ -130,6 +130,8 @@ pub enum Exit {
     Refused,
     /// The server has refused what the run sent.
     Input,
+    /// The debate was deleted.
+    Gone,
 }
 
 impl Runner {

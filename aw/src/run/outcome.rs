@@ -180,6 +180,11 @@ impl Runner {
             // It ends within a moment, whatever happens to it.
             let _ = helper.join();
         }
+        if stopped.as_ref().is_some_and(|stopped| stopped.exit == Exit::Gone) {
+            // There is nothing to go on with.
+            self.state.finished = true;
+            self.folder.clean();
+        }
         self.state.runner = None;
         // What cannot be kept now is found out again by a resume.
         let _ = self.keep();
@@ -248,7 +253,7 @@ impl Runner {
     fn data(&self, stopped: Option<&RunStopped>) -> RunData {
         let context = match stopped.map(|stopped| stopped.exit) {
             // It has just failed; asking again would take minutes.
-            Some(Exit::Server | Exit::Refused) => None,
+            Some(Exit::Server | Exit::Refused | Exit::Gone) => None,
             _ => self.context().ok(),
         };
         let ledger = context.as_ref().and_then(|context| context.points.ledger.as_ref());
@@ -287,7 +292,7 @@ impl Runner {
                 seat: stopped.seat.map(|seat| seat.to_string()),
                 detail: stopped.detail.clone(),
             }),
-            resume_command: (!is_closed || stopped.is_some())
+            resume_command: (!self.state.finished && (!is_closed || stopped.is_some()))
                 .then(|| format!("aw debate run --resume {debate_id}")),
             debate_id,
         }

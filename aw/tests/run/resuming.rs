@@ -176,6 +176,22 @@ fn a_resume_can_take_the_arbitration_from_an_agent() {
     scene.run(&["--resume", "--arbitrator", "none"]).refused(7, "UNDECIDED");
 }
 
+#[test]
+fn the_run_of_a_deleted_debate_is_over() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("sleep 300 & wait", FIRST_CLAIM)]);
+    scene.agent("proposer", &[("", ACCEPTS)]);
+    let run = scene.spawn(&[]);
+    until("the turn begins", || scene.turns_of("opponent") == 1);
+    let debate = debate(&scene).unwrap();
+    scene.aw.quietly(&["debate", "delete", "--debate-id", &debate, "--confirm"]).ok();
+    let output = run.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["code"], "DEBATE_NOT_FOUND", "{answer}");
+    assert_eq!(answer["content"][0]["data"]["resume_command"], Value::Null, "{answer}");
+    scene.run(&["--resume"]).refused(2, "RUN_NOT_FOUND");
+}
+
 /// An agent that answers by what was said: the first text until point P1 was answered.
 fn follows(first: &str, later: &str, line: &str) -> String {
     format!(

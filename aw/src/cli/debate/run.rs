@@ -353,13 +353,14 @@ fn answered(data: RunData, stopped: Option<RunStopped>) -> Result<Shown, CliErro
             Exit::Server => Code::ConnectionError,
             Exit::Refused => Code::AuthFailed,
             Exit::Input => Code::InvalidInput,
+            Exit::Gone => Code::DebateNotFound,
         };
         let problem = CliError::new(code, stopped.message);
         let problem = match &resume {
             Some(resume) => {
                 problem.suggest(format!("Go on: {resume}")).with("next_command", resume.as_str())
             }
-            None => problem,
+            None => problem.suggest("Begin another debate: aw debate run PLAN.md"),
         };
         return Err(problem.with_data(serde_json::json!(data)));
     }
