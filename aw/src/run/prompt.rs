@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use aw_core::Role;
+use aw_core::{FlawCode, Role};
 
 use crate::api::types::{Argument, Flaw, Point, Points};
 use crate::kit::quoting::{harmless, quoted};
@@ -137,6 +137,14 @@ pub(super) const EMPTY: &str = "Your final message was empty. End with your whol
 
 /// A flaw as a line of a repair.
 pub(super) fn flaw(flaw: &Flaw) -> String {
+    // The runner submits the versions, so the server's advice cannot be followed here.
+    if flaw.code == FlawCode::VersionNeeded.as_str() {
+        return format!(
+            "line {}: [accepted] needs a change of the plan: edit its file in your folder, or write [rejected] with \
+             the reason",
+            flaw.line
+        );
+    }
     let allowed = match flaw.allowed.as_slice() {
         [] => String::new(),
         allowed => format!(" Allowed: {}.", allowed.join(", ")),

@@ -281,3 +281,14 @@ fn a_plan_that_the_proposer_took_back_is_neither_kept_nor_written() {
     let versions = scene.aw.quietly(&["docs", "history", document]).data();
     assert_eq!(versions["versions"].as_array().unwrap().len(), 1, "{versions}");
 }
+
+#[test]
+fn a_repair_asks_the_proposer_to_edit_the_file_and_not_to_submit_a_version() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", super::scene::AGREES)]);
+    scene.agent("proposer", &[("", ACCEPTS), (MENDS, ACCEPTS)]);
+    assert_eq!(scene.run(&[]).data()["outcome"], "agreed");
+    let repair = scene.noted("proposer.prompt.2");
+    assert!(repair.contains("edit its file in your folder"), "{repair}");
+    assert!(!repair.contains("submit a new version"), "{repair}");
+}
