@@ -192,6 +192,17 @@ fn the_run_of_a_deleted_debate_is_over() {
     scene.run(&["--resume"]).refused(2, "RUN_NOT_FOUND");
 }
 
+#[test]
+fn a_run_belongs_to_the_project_of_its_plan() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM), ("", AGREES)]);
+    scene.agent("proposer", &[("", "MOVE: appeal\nP1: uphold or dismiss?\n"), (MENDS, ACCEPTS)]);
+    let line = "cd / && aw debate run --proposer proposer --opponent opponent --arbitrator none";
+    let plan = scene.aw.desk().join("plan.md");
+    assert_eq!(scene.aw.sh(&format!("{line} '{}'", plan.display())).code, 7);
+    scene.run(&["--resume"]).refused(7, "UNDECIDED");
+}
+
 /// An agent that answers by what was said: the first text until point P1 was answered.
 fn follows(first: &str, later: &str, line: &str) -> String {
     format!(

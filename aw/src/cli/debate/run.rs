@@ -181,7 +181,7 @@ impl Run {
         let current = env::current_dir().map_err(|error| {
             CliError::input(format!("the current folder cannot be used: {error}"))
         })?;
-        let project = project_of(&current, settings.home.path());
+        let project = self.project(&current, settings.home.path());
         if self.check {
             let asked = self.asked(&settings, current, project, None)?;
             return self.checked(&settings, &asked);
@@ -234,6 +234,17 @@ impl Run {
         let (data, stopped) = runner.run();
         view.close();
         answered(data, stopped)
+    }
+
+    /// The project of the run: the plan's, or that of the current folder if the plan is in none.
+    fn project(&self, current: &Path, data_folder: &Path) -> PathBuf {
+        let plan = self.plan.as_ref().map(|plan| current.join(plan));
+        let folder =
+            plan.as_deref().and_then(Path::parent).and_then(|folder| fs::canonicalize(folder).ok());
+        let own = folder.map(|folder| project_of(&folder, data_folder));
+        let is_marked =
+            |project: &PathBuf| [".git", ".aweave"].iter().any(|mark| project.join(mark).exists());
+        own.filter(is_marked).unwrap_or_else(|| project_of(current, data_folder))
     }
 
     /// Shows what a run would use.
