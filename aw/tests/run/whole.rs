@@ -292,3 +292,12 @@ fn a_repair_asks_the_proposer_to_edit_the_file_and_not_to_submit_a_version() {
     assert!(repair.contains("edit its file in your folder"), "{repair}");
     assert!(!repair.contains("submit a new version"), "{repair}");
 }
+
+#[test]
+fn an_output_is_the_plan_itself_or_a_file_in_a_folder_that_exists() {
+    let scene = Scene::agreeing();
+    scene.run(&["--output", "new/out.md"]).refused(4, "INVALID_INPUT");
+    assert_eq!(scene.turns_of("opponent"), 0, "it is refused before a turn is played");
+    let data = scene.run(&["--output", "./plan.md"]).data();
+    assert!(scene.text("plan.md").contains("one key a payment"), "{data}");
+}

@@ -300,8 +300,25 @@ impl Run {
             said.clone().or_else(|| set.clone().filter(|_| own))
         };
         let absolute = |path: &PathBuf| current.join(path);
+        let plan = self.plan.as_ref().map(absolute);
+        let output = self.output.as_ref().map(absolute);
+        if let Some(output) = &output {
+            let folder = output.parent().filter(|folder| folder.is_dir());
+            if folder.is_none() || output.is_dir() {
+                return Err(CliError::input(format!(
+                    "--output {} is no file in a folder that exists",
+                    human::shown(&output.to_string_lossy())
+                ))
+                .suggest("Make the folder first, and name a file in it"));
+            }
+        }
+        let is_plan = |output: &PathBuf| {
+            let real = |path: &PathBuf| fs::canonicalize(path).ok();
+            real(output).is_some_and(|output| plan.as_ref().and_then(real) == Some(output))
+        };
+        let output = output.filter(|output| !is_plan(output));
         Ok(Asked {
-            plan: self.plan.as_ref().map(absolute),
+            plan,
             debate: self.debate_id.clone(),
             seats: Seats {
                 proposer: default(&self.proposer, &defaults.proposer),
@@ -316,7 +333,7 @@ impl Run {
             blocking: self.blocking.clone(),
             files: self.files.clone(),
             budget: self.budget(),
-            output: self.output.as_ref().map(absolute),
+            output,
             writes: !self.no_write,
             project,
             home: env::var_os("HOME").map(PathBuf::from),
