@@ -151,6 +151,8 @@ pub(super) struct CurrentTurn {
     pub(super) seat: String,
     /// The argument that it answers.
     pub(super) target: String,
+    /// The author of the final message that was kept.
+    pub(super) author: Option<String>,
     /// The process group of its program, and the program itself.
     pub(super) group: Option<ProcessMark>,
     pub(super) program: Option<ProcessMark>,

@@ -420,7 +420,15 @@ impl Runner {
         }
     }
 
+    /// The author of a seat's argument: the agent that wrote the kept text, also if a resume has given
+    /// the seat to another.
     fn author(&self, seat: Role) -> Option<String> {
+        let current = self.state.current.as_ref().filter(|turn| turn.seat == seat.as_str());
+        current.and_then(|turn| turn.author.clone()).or_else(|| self.agent_author(seat))
+    }
+
+    /// The author that the seat's agent is now.
+    pub(super) fn agent_author(&self, seat: Role) -> Option<String> {
         let agent = self.agents.get(seat.as_str())?;
         Some(agent.author(self.seat(seat).model.as_deref().or(agent.model.as_deref())))
     }

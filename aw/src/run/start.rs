@@ -524,6 +524,7 @@ impl Runner {
             number,
             seat: seat.to_string(),
             target: target.to_owned(),
+            author: None,
             group: None,
             program: None,
         });

@@ -439,6 +439,12 @@ impl Runner {
             }
         };
         flaws.extend(own_flaws(seat, text));
+        let author = self.agent_author(seat);
+        if let Some(current) = &mut self.state.current {
+            current.author = author;
+        }
+        // Without room for it the text in hand is posted all the same.
+        let _ = self.keep();
         // The message of an earlier attempt goes first: it must not be posted with a newer plan.
         remove(&folder.join("final.md"))?;
         let kept = keep_file(&folder.join("plan.md"), plan.as_deref())

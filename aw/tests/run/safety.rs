@@ -89,8 +89,14 @@ fn after_a_command_that_changed_the_project_nothing_is_posted_until_its_user_say
     assert!(data["stopped_by"]["detail"].as_str().unwrap().contains("src/charge.rs"), "{data}");
     let debate = data["debate_id"].as_str().unwrap();
     assert_eq!(scene.kinds(debate), ["MOTION"]);
-    let data = scene.run(&["--resume", debate]).data();
-    assert_eq!((&data["outcome"], scene.turns_of("opponent")), (&json!("agreed"), 2));
+    scene.agent("other", &[("", AGREES)]);
+    let data = scene.run(&["--resume", debate, "--opponent", "other"]).data();
+    assert_eq!((&data["outcome"], scene.turns_of("opponent")), (&json!("agreed"), 1));
+    let arguments = scene.arguments(debate);
+    assert_eq!(
+        (&arguments[1]["author"], &arguments[3]["author"]),
+        (&json!("opponent"), &json!("other"))
+    );
 }
 
 #[test]
