@@ -165,7 +165,7 @@ fn argument(one: &Argument) -> String {
 }
 
 /// The beginning of a text, at most so many bytes.
-fn cut(text: &str, longest: usize) -> &str {
+pub(super) fn cut(text: &str, longest: usize) -> &str {
     let mut end = longest.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

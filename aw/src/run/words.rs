@@ -2,6 +2,7 @@
 
 use aw_core::Role;
 
+use super::prompt::cut;
 use crate::api::types::{PointTurn, QuotedPoint};
 use crate::kit::quoting::{harmless, quoted};
 
@@ -67,7 +68,15 @@ fn side(role: Role, turn: &PointTurn, longest: usize) -> String {
     let mut text = heading;
     // The heading of the statement has only its number and word.
     for line in quoted(turn.text.trim()).lines() {
-        if text.len() + line.len() + 1 + rest.len() > longest {
+        let room = longest.saturating_sub(text.len() + 1 + rest.len());
+        if line.len() > room {
+            // A long line keeps its beginning, up to a whole word.
+            let begun = cut(line, room);
+            let begun = begun.rfind(' ').map_or(begun, |at| &begun[..at]);
+            if begun.len() > 2 {
+                text.push_str(begun);
+                text.push('\n');
+            }
             text.push_str(&rest);
             break;
         }
@@ -75,4 +84,22 @@ fn side(role: Role, turn: &PointTurn, longest: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_appeal_quotes_the_beginning_of_a_long_line() {
+        let turn: PointTurn = serde_json::from_value(serde_json::json!({
+            "seq": 4, "role": "opponent", "word": "open", "text": "A long reason. ".repeat(500),
+        }))
+        .unwrap();
+        let text = side(Role::Opponent, &turn, 1_000);
+        assert!((900..=1_000).contains(&text.len()), "{} bytes", text.len());
+        assert!(
+            text.contains("\n> A long reason. A long") && text.ends_with("is in argument 4)\n")
+        );
+    }
 }
