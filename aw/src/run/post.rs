@@ -579,7 +579,7 @@ impl Runner {
         };
         let _ = write!(
             text,
-            "\nRule on the page: {}\nor: aw debate ruling --debate-id {debate} --target-id {pending}{uphold} --content \"…\"\n",
+            "\nRule on the page: {}\nor: aw debate ruling --debate-id {debate} --target-id {pending}{uphold} --file YOUR_TEXT.md\n",
             self.line.url_of(debate)
         );
         Ok(text)
