@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use aw_core::{Course, Role, State};
+use aw_core::{Course, Kind, Role, State};
 
 use super::server::{self, Line};
 use super::watch::{RunStanding, Seen};
@@ -225,10 +225,17 @@ impl Runner {
         let began = Instant::now();
         let came = self.held(newest, self.patience);
         self.awaited += began.elapsed();
-        match came? {
-            true => Ok(()),
-            false => Err(undecided("nobody has ruled in time")),
+        if !came? {
+            return Err(undecided("nobody has ruled in time"));
         }
+        let context = self.context()?;
+        let is_ruling = |one: &&Argument| one.kind.known() == Some(Kind::Ruling);
+        let what = match context.arguments.iter().rev().find(is_ruling) {
+            Some(ruling) => format!("{} {}", ruling.kind, ruling.seq),
+            None => "no RULING yet".to_owned(),
+        };
+        (self.watcher)(Seen::Ended { seat: Role::Arbitrator, what });
+        Ok(())
     }
 
     /// Holds waits until there is a new argument. False: the patience is over.

@@ -1,6 +1,8 @@
 //! What a person sees of a run.
 
-use super::scene::Scene;
+use std::io::{BufRead, BufReader};
+
+use super::scene::{FIRST_CLAIM, Scene};
 
 #[test]
 fn without_a_terminal_each_turn_is_a_line() {
@@ -27,4 +29,19 @@ fn a_terminal_shows_one_view_that_fits() {
         let widest = shown.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
         assert!(widest < 230, "{widest}: {shown}");
     }
+}
+
+#[test]
+fn a_ruling_of_a_person_ends_the_line_that_asks_for_it() {
+    let scene = Scene::new();
+    scene.agent("opponent", &[("", FIRST_CLAIM)]);
+    scene.agent("proposer", &[("", "MOVE: appeal\nP1: uphold or dismiss?\n")]);
+    let mut run = scene.spawn(&[]);
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.ends_with("--file YOUR_TEXT.md")), "a line that posts nothing");
+    let rules = ["debate", "ruling", "--debate-id", "@last", "--dismiss", "P1", "--close"];
+    scene.aw.quietly(&[&rules[..], &["--content", "No."]].concat()).ok();
+    let rest: Vec<String> = lines.collect();
+    run.wait().unwrap();
+    assert!(rest.iter().any(|line| line.starts_with("arbitrator (you): RULING 4")), "{rest:?}");
 }
