@@ -292,10 +292,27 @@ impl Runner {
                 seat: stopped.seat.map(|seat| seat.to_string()),
                 detail: stopped.detail.clone(),
             }),
-            resume_command: (!self.state.finished && (!is_closed || stopped.is_some()))
-                .then(|| format!("aw debate run --resume {debate_id}")),
+            resume_command: (!self.state.finished && (!is_closed || stopped.is_some())).then(
+                || format!("aw debate run --resume {debate_id}{}", self.larger_budget(stopped)),
+            ),
             debate_id,
         }
+    }
+
+    /// The flags of a resume after a used-up budget: twice what was used.
+    fn larger_budget(&self, stopped: Option<&RunStopped>) -> String {
+        if stopped.is_none_or(|stopped| stopped.kind != "budget") {
+            return String::new();
+        }
+        let mut flags = String::new();
+        let used_s = self.state.used_ms / 1_000;
+        if used_s >= self.state.max_time_s {
+            flags.push_str(&format!(" --max-time {}m", (2 * used_s).div_ceil(60)));
+        }
+        if self.state.max_tokens.is_some_and(|most| self.tokens() >= most) {
+            flags.push_str(&format!(" --max-tokens {}", 2 * self.tokens()));
+        }
+        flags
     }
 
     fn documents(&self, context: Option<&DebateContext>) -> Vec<DocumentData> {

@@ -68,6 +68,8 @@ fn a_used_up_budget_begins_no_turn_and_a_larger_one_goes_on() {
     assert_eq!(data["stopped_by"]["kind"], "budget");
     assert_eq!(scene.turns_of("proposer"), 0);
     let debate = data["debate_id"].as_str().unwrap();
+    let larger = format!("aw debate run --resume {debate} --max-time ");
+    assert!(data["resume_command"].as_str().unwrap().starts_with(&larger), "{data}");
     let data = scene.run(&["--resume", debate, "--max-time", "10m"]).data();
     assert_eq!(data["outcome"], "agreed");
     assert_eq!(scene.turns_of("opponent"), 2, "no turn is played twice");
