@@ -92,7 +92,12 @@ impl StartLine {
 }
 
 /// Variables that every agent gets. The runner adds `AW_RUN`.
-pub const SET: &[(&str, &str)] = &[("NO_COLOR", "1"), ("TERM", "dumb")];
+pub const SET: &[(&str, &str)] = &[
+    ("NO_COLOR", "1"),
+    ("TERM", "dumb"),
+    // A command may start Claude Code too: a 401 ends it after 2 s instead of 180.
+    ("CLAUDE_CODE_MAX_RETRIES", "2"),
+];
 
 /// Whether agents do not inherit this variable.
 ///

@@ -26,7 +26,7 @@ fn an_agent_gets_no_token_and_can_play_no_other_seat() {
     for name in ["AW_PATIENCE", "AWEAVE_HOME", "DEBATE_", "CLAUDECODE", "GIT_DIR", "AUTH_TOKEN"] {
         assert!(!environment.contains(name), "{name}:\n{environment}");
     }
-    for set in ["NO_COLOR=1", "TERM=dumb", "AW_RUN="] {
+    for set in ["NO_COLOR=1", "TERM=dumb", "AW_RUN=", "CLAUDE_CODE_MAX_RETRIES=2"] {
         assert!(environment.contains(set), "{set}:\n{environment}");
     }
     assert!(scene.noted("opponent.move").contains("ACTION_NOT_ALLOWED"));

@@ -33,8 +33,6 @@ pub(super) fn line(turn: &Turn) -> StartLine {
         line.add(["--model", model]);
     }
     line.add(turn.extra);
-    // A 401 ends the program after 2 s instead of 180.
-    line.set("CLAUDE_CODE_MAX_RETRIES", "2");
     line
 }
 
