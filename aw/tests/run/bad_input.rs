@@ -41,6 +41,10 @@ fn an_agent_that_is_not_there_is_named_with_what_to_install() {
     run(&["--stop", "7b0e4a1e-6f1c-4f0e-9d8a-3f7f5a1f0b11"]).refused(2, "RUN_NOT_FOUND");
     run(&[]).refused(4, "INVALID_INPUT");
     run(&["plan.md", "--max-time", "soon"]).refused(4, "INVALID_INPUT");
+    run(&["--resume", "--rounds", "3"]).refused(4, "INVALID_INPUT");
+    run(&["--resume", "--title", "T"]).refused(4, "INVALID_INPUT");
+    run(&["--debate-id", "T", "--opponent", "opponent", "--output", "o.md"])
+        .refused(4, "INVALID_INPUT");
 }
 
 #[test]

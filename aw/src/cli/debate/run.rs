@@ -70,7 +70,7 @@ pub(in crate::cli) struct Run {
     #[arg(long, value_name = "AGENT", help_heading = "Seats")]
     arbitrator: Option<String>,
     /// The title [default: the plan's first heading]
-    #[arg(long, value_name = "TEXT", help_heading = "Debate")]
+    #[arg(long, value_name = "TEXT", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
     title: Option<String>,
     /// coding_plan_debate (default), general_debate, or a type of your own
     #[arg(
@@ -78,20 +78,21 @@ pub(in crate::cli) struct Run {
         value_name = "TYPE",
         default_value = "coding_plan_debate",
         hide_default_value = true,
-        help_heading = "Debate"
+        help_heading = "Debate",
+        conflicts_with_all = ["debate_id", "resume", "stop"]
     )]
     debate_type: String,
     /// What to look at
-    #[arg(long, value_name = "TEXT", help_heading = "Debate")]
+    #[arg(long, value_name = "TEXT", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
     ask: Option<String>,
     /// The rounds that the opponent has, 1 to 20 [default: 5]
-    #[arg(long, value_name = "N", help_heading = "Debate")]
+    #[arg(long, value_name = "N", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
     rounds: Option<u64>,
     /// The lowest severity that blocks: critical or major (default)
-    #[arg(long, value_name = "SEVERITY", help_heading = "Debate")]
+    #[arg(long, value_name = "SEVERITY", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
     blocking: Option<String>,
     /// The files that agents see, instead of all that git lists; may be repeated
-    #[arg(long, value_name = "GLOB", help_heading = "Debate")]
+    #[arg(long, value_name = "GLOB", help_heading = "Debate", conflicts_with_all = ["resume", "stop"])]
     files: Vec<String>,
     /// The time of the whole run, without the time in which you are awaited [default: 60m]
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
@@ -103,10 +104,10 @@ pub(in crate::cli) struct Run {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<u64>,
     /// The file for the plan as it comes out [default: the plan itself]
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    #[arg(long, value_name = "FILE", help_heading = "Files", conflicts_with_all = ["debate_id", "resume", "stop"])]
     output: Option<PathBuf>,
     /// Write no file
-    #[arg(long, help_heading = "Files", conflicts_with = "output")]
+    #[arg(long, help_heading = "Files", conflicts_with_all = ["output", "resume", "stop"])]
     no_write: bool,
     /// Go on in the background
     #[arg(long)]
