@@ -26,6 +26,8 @@ pub const GRID: &str = "
     GET    /debates/{id}/result                             ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/points                             ???? ++ ++- ++- ++- ++-
     GET    /debates/{id}/points/{point}                     ???? 00 00- 00- 00- 00-
+    GET    /debates/{id}/purge                              ???? ++ --- --- --- ---
+    POST   /debates/{id}/purge      that is none            ???? 00 --- --- --- ---
     GET    /debates/{id}/verify                             ???? ++ ++- ++- ++- ++-
     GET    /verify                                          ???? ++ --- --- --- ---
     GET    /projects                                        ???? ++ +++ +++ +++ +++
@@ -188,6 +190,7 @@ pub fn body(scene: &Scene<'_>, row: &Row) -> Value {
         "tokens" if row.note.is_empty() => json!({"role": "observer"}),
         "tokens" => json!({"role": role}),
         "archive" => json!({"archived": true}),
+        "purge" => json!({"confirm": true}),
         "seen" => json!({"seq": 1}),
         "links" => json!({"to": format!("/debate/{}", scene.here)}),
         other => panic!("what does {other} want?"),
