@@ -9,6 +9,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use flate2::Compression;
 use sha2::{Digest, Sha256};
 
 use super::page_request::gzip;
@@ -59,8 +60,9 @@ pub(crate) static FOLDER: LazyLock<String> = LazyLock::new(|| {
     format!("/assets/{hash}")
 });
 
+/// Compressed once, and as small as possible.
 static COMPRESSED: LazyLock<Vec<Vec<u8>>> =
-    LazyLock::new(|| ASSETS.iter().map(|asset| gzip(asset.bytes)).collect());
+    LazyLock::new(|| ASSETS.iter().map(|asset| gzip(asset.bytes, Compression::best())).collect());
 
 pub(super) async fn serve(Segments(folder, name): Segments, headers: HeaderMap) -> Response {
     let ours = FOLDER.ends_with(&format!("/{folder}"));

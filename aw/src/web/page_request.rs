@@ -193,7 +193,7 @@ impl PageRequest {
 
     fn html(&self, html: String) -> Response {
         let (body, coding) = match self.takes_gzip && html.len() > WORTH_COMPRESSING {
-            true => (gzip(html.as_bytes()), Some("gzip")),
+            true => (gzip(html.as_bytes(), Compression::fast()), Some("gzip")),
             false => (html.into_bytes(), None),
         };
         let mut response = Response::new(Body::from(body));
@@ -232,8 +232,8 @@ impl PageRequest {
 }
 
 /// Compresses bytes.
-pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::fast());
+pub(crate) fn gzip(bytes: &[u8], effort: Compression) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), effort);
     // Writing into memory cannot fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()

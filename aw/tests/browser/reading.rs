@@ -217,6 +217,7 @@ async fn a_first_visit_transfers_at_most_60_kb() {
         let Some(browser) = Browser::start().await else { return };
         let page = browser.open(&format!("{}{path}", world.url)).await;
         page.wait_for("the script runs", "document.documentElement.matches('.script')").await;
+        page.wait_for("all scripts are here", "document.readyState == 'complete'").await;
         let code = "['navigation', 'resource'].flatMap(kind => performance.getEntriesByType(kind))
             .reduce((sum, one) => sum + one.transferSize, 0)";
         let bytes = page.eval(code).await.as_f64().unwrap();
