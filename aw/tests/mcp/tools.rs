@@ -1,6 +1,7 @@
 //! What each tool does, and which roles may call it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -461,6 +462,8 @@ async fn tools_take_names_in_place_of_ids() {
     let client = Client::of(&world, "");
     let (debate, motion) = client.debate("Charge retries").await;
     client.debate("Charge retries").await;
+    // Times are whole milliseconds: @last needs a later one.
+    tokio::time::sleep(Duration::from_millis(2)).await;
     let claim = json!({"debate_id": "charge-retries", "role": "opponent", "target_id": "#1", "content": "No."});
     let written = client.call("debate_submit", claim.clone()).await;
     assert_eq!(written["debate_id"], debate.as_str());
