@@ -1,6 +1,7 @@
 //! What each tool does, and which roles may call it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -461,6 +462,7 @@ async fn tools_take_names_in_place_of_ids() {
     let client = Client::of(&world, "");
     let (debate, motion) = client.debate("Charge retries").await;
     client.debate("Charge retries").await;
+    world.pass(Duration::from_secs(1));
     let claim = json!({"debate_id": "charge-retries", "role": "opponent", "target_id": "#1", "content": "No."});
     let written = client.call("debate_submit", claim.clone()).await;
     assert_eq!(written["debate_id"], debate.as_str());
@@ -471,6 +473,8 @@ async fn tools_take_names_in_place_of_ids() {
         let wait = json!({"debate_id": debate, "role": "proposer", field: name, "deadline": 0});
         assert_eq!(client.call("debate_wait", wait).await["debate_id"], debate.as_str(), "{name}");
     }
+    let read = client.call("debate_get_context", json!({"debate_id": "@last"})).await;
+    assert_eq!(read["debate"]["id"], debate.as_str(), "it changed last");
     let plan = json!({"summary": "First", "content": "# The plan\n\nGo."});
     let kept = client.call("docs_create", plan).await;
     let next =
