@@ -207,12 +207,20 @@ impl Page {
 
     /// The role and name of the element with the focus, as a screen reader reads them.
     pub async fn focused(&self) -> (String, String) {
-        let asked = json!({"expression": "document.activeElement"});
-        let active = self.call("Runtime.evaluate", asked).await["result"]["objectId"].take();
-        let asked = json!({"objectId": active, "fetchRelatives": false});
-        let tree = self.call("Accessibility.getPartialAXTree", asked).await;
-        let said = |what: &str| tree["nodes"][0][what]["value"].as_str().unwrap_or_default();
-        (said("role").to_owned(), squeezed(said("name")))
+        loop {
+            let asked = json!({"expression": "document.activeElement"});
+            let active = self.call("Runtime.evaluate", asked).await["result"]["objectId"].take();
+            let asked = json!({"objectId": active, "fetchRelatives": false});
+            let tree = self.call("Accessibility.getPartialAXTree", asked).await;
+            let said = |what: &str| tree["nodes"][0][what]["value"].as_str().unwrap_or_default();
+            let asked = json!({"functionDeclaration": "function() { return this.isConnected; }",
+                "objectId": active, "returnByValue": true});
+            let there = self.call("Runtime.callFunctionOn", asked).await;
+            // The page may have drawn the element anew, and moved the focus, between the questions.
+            if there["result"]["value"] == true {
+                return (said("role").to_owned(), squeezed(said("name")));
+            }
+        }
     }
 
     /// The role and name of each element, as a screen reader reads them.
