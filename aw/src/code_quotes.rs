@@ -119,7 +119,7 @@ impl FileQuotes {
                 Evidence::Unchecked => {
                     let near = match nearest.evidence {
                         Evidence::Missing { nearest: Some(near) } => {
-                            format!(" Nearest, line {}: \"{}\".", near.line, near.text)
+                            format!(" Nearest, line {}: \"{}\"", near.line, near.text)
                         }
                         _ => String::new(),
                     };
@@ -135,7 +135,10 @@ impl FileQuotes {
                     });
                 }
                 // The server judges the length of a quote.
-                Evidence::Outdated { .. } | Evidence::Missing { .. } | Evidence::WrongLength => {}
+                Evidence::Outdated { .. }
+                | Evidence::Missing { .. }
+                | Evidence::TooShort
+                | Evidence::TooLong => {}
             }
         }
     }

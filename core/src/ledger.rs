@@ -395,6 +395,7 @@ impl Ledger {
             next: self.clone(),
             flaws: said.flaws.clone(),
             changes: Vec::new(),
+            unread: None,
             role,
             seq,
             said,
@@ -402,8 +403,9 @@ impl Ledger {
         if role != Role::Opponent {
             judging.next.cite(&said.cites, seq);
         }
-        judging.limits();
-        for (statement, quotes) in &said.stated {
+        let judged = judging.limits();
+        for ((statement, quotes), _) in said.stated.iter().zip(judged).filter(|(_, judged)| *judged)
+        {
             judging.state(statement, quotes);
         }
         judging.agreement();
@@ -533,6 +535,8 @@ struct Judging<'a> {
     next: Ledger,
     flaws: Vec<Flaw>,
     changes: Vec<Change>,
+    /// The line of the first quote beyond the limit. Quotes from there on are not looked up.
+    unread: Option<u32>,
     role: Role,
     seq: Seq,
     said: &'a Said,
@@ -543,53 +547,61 @@ impl Judging<'_> {
         self.flaws.push(Flaw::new(line, code, message));
     }
 
-    /// Refuses a second statement on the same subject, and more than the limits allow.
-    fn limits(&mut self) {
+    /// Refuses a second statement on the same subject, and more than the limits allow. Returns which
+    /// statements are judged: what else is wrong with one too many does not matter.
+    fn limits(&mut self) -> Vec<bool> {
         let stated = &self.said.stated;
-        for (nth, (statement, _)) in stated.iter().enumerate() {
-            let same = |(other, _): &&(Statement, Vec<Quote>)| other.subject == statement.subject;
-            if let Some((first, _)) = stated[..nth].iter().find(same)
-                && statement.subject != Subject::New
-            {
-                let message = format!(
-                    "{} has a statement in line {} already: write one",
-                    statement.subject, first.line
-                );
-                self.flaw(statement.line, FlawCode::Twice, message);
-            }
-        }
-        let new = |word: Option<Word>| {
-            stated.iter().filter(move |(statement, _)| {
-                statement.subject == Subject::New && word.is_none_or(|word| statement.word == word)
-            })
-        };
         let room = MOST_POINTS.saturating_sub(self.next.points.len());
-        let beyond = [
-            (new(None).nth(MOST_NEW), format!("an argument raises at most {MOST_NEW} points")),
-            (
-                new(Some(Word::Minor)).nth(MOST_MINOR),
-                format!("an argument raises at most {MOST_MINOR} minor points"),
-            ),
-            (new(None).nth(room), format!("a debate has at most {MOST_POINTS} points")),
-        ];
-        let mut too_many: Vec<Flaw> = beyond
-            .into_iter()
-            .filter_map(|(first, message)| {
-                first.map(|(first, _)| Flaw::new(first.line, FlawCode::TooMany, message))
-            })
-            .collect();
-        let quotes = stated.iter().flat_map(|(_, quotes)| quotes);
-        if let Some(first) = quotes.clone().nth(MOST_QUOTES) {
-            let message = format!("an argument has at most {MOST_QUOTES} quotes");
-            too_many.push(Flaw::new(first.line, FlawCode::TooMany, message));
+        let (mut new, mut minor, mut quoted) = (0, 0, 0);
+        let mut judged = Vec::new();
+        for (nth, (statement, quotes)) in stated.iter().enumerate() {
+            let Statement { line, subject, word, .. } = *statement;
+            let same = |(other, _): &&(Statement, Vec<Quote>)| other.subject == subject;
+            let mut flaws = Vec::new();
+            let mut is_beyond = false;
+            if subject == Subject::New {
+                new += 1;
+                minor += usize::from(word == Word::Minor);
+                let minors = if word == Word::Minor { minor } else { 0 };
+                for (count, most, limit) in [
+                    (new, MOST_NEW, ("an argument raises", MOST_NEW, "points")),
+                    (minors, MOST_MINOR, ("an argument raises", MOST_MINOR, "minor points")),
+                    (new, room, ("a debate has", MOST_POINTS, "points")),
+                ] {
+                    is_beyond |= count > most;
+                    if count == most + 1 {
+                        let (which, number, what) = limit;
+                        let message = format!("{which} at most {number} {what}");
+                        flaws.push(Flaw::new(line, FlawCode::TooMany, message));
+                    }
+                }
+            } else if let Some((first, _)) = stated[..nth].iter().find(same) {
+                let first = first.line;
+                let message =
+                    format!("{subject} has a statement in line {first} already: write one");
+                flaws.push(Flaw::new(line, FlawCode::Twice, message));
+                is_beyond = true;
+            }
+            let left = MOST_QUOTES.saturating_sub(quoted);
+            quoted += quotes.len();
+            if let (None, Some(first)) = (self.unread, quotes.get(left)) {
+                self.unread = Some(first.line);
+                let message = format!("an argument has at most {MOST_QUOTES} quotes");
+                flaws.push(Flaw::new(first.line, FlawCode::TooMany, message));
+            }
+            self.flaws.append(&mut flaws);
+            judged.push(!is_beyond);
         }
-        self.flaws.append(&mut too_many);
+        judged
     }
 
     /// Judges one statement, and adds its change.
     fn state(&mut self, statement: &Statement, quotes: &[Quote]) {
-        let flawed_quote = self.role != Role::Arbitrator && self.quotes(quotes);
         let Statement { line, subject, word, ref title, .. } = *statement;
+        let is_read = |line: u32| self.unread.is_none_or(|unread| line < unread);
+        let are_read = is_read(line) && quotes.iter().all(|quote| is_read(quote.line));
+        let read = quotes.iter().take_while(|quote| is_read(quote.line)).count();
+        let flawed_quote = self.role != Role::Arbitrator && self.quotes(&quotes[..read]);
         let (point, state, effect) = match subject {
             Subject::New => {
                 let id = PointId(self.next.count() + 1);
@@ -605,7 +617,8 @@ impl Judging<'_> {
                 if !statement.has_reason {
                     self.reason(line, "a point");
                 }
-                if !flawed_quote && self.role == Role::Opponent && severity > Severity::Minor {
+                let needs_quote = self.role == Role::Opponent && severity > Severity::Minor;
+                if needs_quote && are_read && !flawed_quote {
                     self.evidence(statement, quotes);
                 }
                 let state = match self.role {
@@ -692,16 +705,25 @@ impl Judging<'_> {
             let (code, message, nearest) = match &quote.evidence {
                 Evidence::Missing { nearest } => {
                     let place = nearest.as_ref().map_or(String::new(), |nearest| {
-                        format!(" Nearest, {}: \"{}\".", place(nearest), nearest.text)
+                        format!(" Nearest, {}: \"{}\"", place(nearest), nearest.text)
                     });
                     let message = format!(
                         "the debate has no such text.{place} Quote exactly; if it is no quote, leave out the >"
                     );
                     (FlawCode::QuoteMissing, message, nearest.clone())
                 }
-                Evidence::WrongLength => (
+                Evidence::TooShort => (
                     FlawCode::QuoteLength,
-                    "a quote has 12 to 1,000 characters, or is a whole line".to_string(),
+                    "this quote has fewer than 12 characters and is no whole line of the debate: \
+                     quote more of the line; if it is no quote, leave out the >"
+                        .to_string(),
+                    None,
+                ),
+                Evidence::TooLong => (
+                    FlawCode::QuoteLength,
+                    "this quote has more than 1,000 characters: quote only the words that matter, \
+                     also from the middle of a long line"
+                        .to_string(),
                     None,
                 ),
                 Evidence::Found { .. } | Evidence::Outdated { .. } | Evidence::Unchecked => {
@@ -765,7 +787,12 @@ impl Judging<'_> {
         let agrees = |(statement, _): &&(Statement, Vec<Quote>)| {
             (statement.subject, statement.word) == (Subject::Verdict, Word::Agree)
         };
-        let Some((verdict, quotes)) = self.said.stated.iter().find(agrees) else { return };
+        let stated = &self.said.stated;
+        let Some((verdict, quotes)) = stated.iter().find(agrees) else { return };
+        // Which of two VERDICTs holds is not known.
+        if stated.iter().filter(|(one, _)| one.subject == Subject::Verdict).count() > 1 {
+            return;
+        }
         let blocking = self.next.blocking();
         if !blocking.is_empty() {
             let verb = if blocking.len() == 1 { "blocks" } else { "block" };
@@ -779,7 +806,8 @@ impl Judging<'_> {
         }
         let to_show = LINES_TO_SHOW.min(self.said.readable);
         let has_read = self.next.points.iter().any(|point| point.evidenced);
-        if !has_read && crate::quote::lines_found(quotes) < to_show {
+        let are_read = self.unread.is_none();
+        if are_read && !has_read && crate::quote::lines_found(quotes) < to_show {
             let message = format!(
                 "an opponent without objections shows what it checked: quote {to_show} lines of the plan below \
                  the VERDICT"

@@ -12,6 +12,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::flaw::{Flaw, FlawCode, listed};
+use crate::quote::is_zero_width;
 use crate::{Role, UnknownWord, words};
 
 /// The version of this form, which a debate keeps.
@@ -656,10 +657,21 @@ fn is_punctuation(c: char) -> bool {
 const TITLE_CHARS: usize = 120;
 
 /// A title as the ledger keeps it: its beginning, without characters that could disturb its reader.
+/// Empty if nothing of it can be seen.
 pub(crate) fn kept_title(title: &str) -> String {
     let disturbs = |c: char| {
         c.is_control()
             || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    title.chars().filter(|c| !disturbs(*c)).take(TITLE_CHARS).collect::<String>().trim().to_owned()
+    let kept: String = title.chars().filter(|c| !disturbs(*c)).take(TITLE_CHARS).collect();
+    if kept.chars().all(is_unseen) { String::new() } else { kept.trim().to_owned() }
+}
+
+/// Whether a character leaves no mark: a space, a control or zero-width character, or a filler.
+fn is_unseen(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || is_zero_width(c)
+        || matches!(c, '\u{115f}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}')
+        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}')
 }

@@ -211,7 +211,7 @@ fn plain(line: &str) -> String {
     out
 }
 
-fn is_zero_width(c: char) -> bool {
+pub(crate) fn is_zero_width(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
@@ -359,8 +359,10 @@ pub enum Evidence {
         /// The text that comes nearest.
         nearest: Option<Nearest>,
     },
-    /// It is too short, and no whole line; or too long.
-    WrongLength,
+    /// It is too short, and no whole line.
+    TooShort,
+    /// It is too long.
+    TooLong,
 }
 
 /// The result of looking a quote up, in one word.
@@ -390,7 +392,9 @@ impl Evidence {
             Evidence::Found { .. } => QuoteCheck::Found,
             Evidence::Outdated { .. } => QuoteCheck::Outdated,
             Evidence::Unchecked => QuoteCheck::Unchecked,
-            Evidence::Missing { .. } | Evidence::WrongLength => QuoteCheck::Missing,
+            Evidence::Missing { .. } | Evidence::TooShort | Evidence::TooLong => {
+                QuoteCheck::Missing
+            }
         }
     }
 
@@ -400,7 +404,10 @@ impl Evidence {
             Evidence::Found { place, lines, .. } | Evidence::Outdated { place, lines } => {
                 Some((place, lines))
             }
-            Evidence::Unchecked | Evidence::Missing { .. } | Evidence::WrongLength => None,
+            Evidence::Unchecked
+            | Evidence::Missing { .. }
+            | Evidence::TooShort
+            | Evidence::TooLong => None,
         }
     }
 }
@@ -511,13 +518,13 @@ impl Library<'_> {
     /// The result for a quote that stands nowhere.
     fn absent(&self, quote: &QuoteText, block: &QuoteBlock) -> Evidence {
         if quote.is_long {
-            return Evidence::WrongLength;
+            return Evidence::TooLong;
         }
         if block.source.is_some() {
             return Evidence::Unchecked;
         }
         if quote.is_short {
-            return Evidence::WrongLength;
+            return Evidence::TooShort;
         }
         let wanted = Trigrams::of(&quote.text);
         let nearest = self

@@ -129,9 +129,8 @@ pub fn quotes(data: &[u8]) {
                     assert!((nearest.line as usize) <= text.split('\n').count());
                 }
             }
-            Evidence::WrongLength => {
-                assert!(!(12..=1_000).contains(&chars), "{quote:?} in {text:?}");
-            }
+            Evidence::TooShort => assert!(chars < 12, "{quote:?} in {text:?}"),
+            Evidence::TooLong => assert!(chars > 1_000, "{quote:?} in {text:?}"),
             Evidence::Outdated { .. } | Evidence::Unchecked => panic!("{quote:?} in {text:?}"),
         }
     }

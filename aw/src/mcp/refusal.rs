@@ -23,7 +23,7 @@ fn in_own_words(mut error: Error) -> Error {
     for flaw in flaws.iter_mut() {
         if let Some(nearest) = &flaw.nearest {
             flaw.message =
-                flaw.message.replace(&format!("\"{}\"", nearest.text), "quoted in `nearest`");
+                flaw.message.replace(&format!("\"{}\"", nearest.text), "quoted in `nearest`.");
         }
     }
     let noun = if flaws.len() == 1 { "flaw" } else { "flaws" };

@@ -313,6 +313,32 @@ fn one_statement_a_point_and_one_verdict() {
 }
 
 #[test]
+fn what_is_one_too_many_has_no_other_flaw() {
+    let story = Story::of(PLAN).opponent(MAJOR).proposer("### P1 [rejected] No");
+    let flaws = |text: &str| story.flaws(Role::Opponent, text);
+    let agree = "### VERDICT [agree]";
+    assert_eq!(flaws(&format!("### VERDICT [object]\n{agree}")), [(2, FlawCode::Twice)]);
+    let empty = "### P1 [open] Yes\n### P1 [resolved]\n> The worker never retries.";
+    assert_eq!(flaws(empty), [(2, FlawCode::Twice)]);
+    let bare = "### NEW [major] x\n".repeat(2);
+    let many = format!("{}{bare}", points(12, "major"));
+    assert_eq!(flaws(&many), [(37, FlawCode::TooMany)]);
+    let minor = format!("{}### NEW [minor]\n", points(5, "minor"));
+    assert_eq!(flaws(&minor), [(11, FlawCode::TooMany)]);
+    // No quote beyond the limit is looked up, so nobody knows whether it counts.
+    let quotes = "> Old rows are deleted after 30 days.\n\n".repeat(40);
+    let beyond =
+        "### NEW [major] y\nA reason.\n> Nothing of the kind.\n### NEW [major] z\nA reason.";
+    let quoted = format!("### NEW [major] x\nA reason.\n{quotes}{beyond}");
+    assert_eq!(flaws(&quoted), [(85, FlawCode::TooMany)]);
+    let unread = format!("{agree}\n{quotes}> Old rows are deleted after 30 days.");
+    assert_eq!(Story::of(PLAN).flaws(Role::Opponent, &unread), [(82, FlawCode::TooMany)]);
+    // What stands before the limit is judged.
+    let both = format!("### NEW [minor] y\n### NEW [minor] x\nA reason.\n{quotes}> A line of 12.");
+    assert_eq!(flaws(&both), [(1, FlawCode::NoReason), (84, FlawCode::TooMany)]);
+}
+
+#[test]
 fn a_critical_or_major_point_needs_a_quote_that_counts() {
     let story = Story::of(PLAN);
     let new = |body: &str| format!("### NEW [major] x\nA reason.\n{body}");

@@ -351,8 +351,13 @@ fn a_new_point_needs_a_title() {
         let text = format!("{heading}\nA reason.");
         assert_eq!(story.flaws(Role::Opponent, &text), [(1, FlawCode::NoTitle)], "{heading}");
     }
-    let invisible = "### NEW [minor] \u{202e}\u{200f}\nA reason.";
-    assert_eq!(story.flaws(Role::Opponent, invisible), [(1, FlawCode::NoTitle)]);
+    for invisible in
+        ["\u{202e}\u{200f}", "\u{200b}", "\u{2060} \u{feff}", "\u{3164}", "\u{2800}", "\u{fe0f}"]
+    {
+        let text = format!("### NEW [minor] {invisible}\nA reason.");
+        assert_eq!(story.flaws(Role::Opponent, &text), [(1, FlawCode::NoTitle)], "{invisible:?}");
+    }
+    assert!(story.judges(Role::Opponent, "### NEW [minor] 🔥\nA reason.").is_ok());
 }
 
 #[test]

@@ -54,7 +54,8 @@ fn short(quote: &Quote) -> String {
         }
         Evidence::Unchecked => "unchecked".to_owned(),
         Evidence::Missing { .. } => "missing".to_owned(),
-        Evidence::WrongLength => "length".to_owned(),
+        Evidence::TooShort => "too short".to_owned(),
+        Evidence::TooLong => "too long".to_owned(),
     }
 }
 
@@ -189,12 +190,12 @@ fn a_block_without_a_letter_or_digit_is_no_quote() {
 #[test]
 fn a_quote_has_12_to_1000_characters_in_normal_form() {
     let line = "đ".repeat(3_000);
-    assert_eq!(result(&line, &"đ".repeat(11)), "length");
+    assert_eq!(result(&line, &"đ".repeat(11)), "too short");
     assert_eq!(result(&line, &"đ".repeat(12)), "found v1 1-1");
     assert_eq!(result(&line, &"đ".repeat(1_000)), "found v1 1-1");
-    assert_eq!(result(&line, &"đ".repeat(1_001)), "length");
+    assert_eq!(result(&line, &"đ".repeat(1_001)), "too long");
     // Marks are no characters of the normal form.
-    assert_eq!(result(&line, &format!("- **{}**", "đ".repeat(11))), "length");
+    assert_eq!(result(&line, &format!("- **{}**", "đ".repeat(11))), "too short");
     assert_eq!(result(&line, &format!("- **{}**", "đ".repeat(1_000))), "found v1 1-1");
     // A long block is looked up line by line.
     let long = [line[..1_200].to_owned(), line[..1_200].to_owned()].join("\n");
@@ -207,9 +208,9 @@ fn a_shorter_quote_must_be_a_whole_line_of_the_source() {
     assert_eq!(result(text, "Rollback"), "found v1 1-1");
     assert_eq!(result(text, "## Rollback"), "found v1 1-1");
     assert_eq!(result(text, "Later"), "found v1 4-4");
-    assert_eq!(result(text, "rollback"), "length");
-    assert_eq!(result(text, "No"), "length");
-    assert_eq!(result(text, "backNo"), "length");
+    assert_eq!(result(text, "rollback"), "too short");
+    assert_eq!(result(text, "No"), "too short");
+    assert_eq!(result(text, "backNo"), "too short");
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn a_short_quote_with_a_source_line_is_unchecked_and_a_long_one_is_not() {
     assert_eq!(at("fn x()"), ["unchecked"]);
     assert_eq!(at("pub fn refund(entry: Entry)"), ["unchecked"]);
     assert_eq!(at("The worker retries the POST"), ["found v1 3-3"]);
-    assert_eq!(at(&"x".repeat(1_001)), ["length"]);
+    assert_eq!(at(&"x".repeat(1_001)), ["too long"]);
 }
 
 #[test]
