@@ -184,7 +184,8 @@ fn points(ledger: &Ledger, outcome: Outcome) -> String {
         let notes = [(ledger.blocks(point), ", blocks"), (point.late, ", late")];
         let notes: String = notes.iter().filter(|note| note.0).map(|note| note.1).collect();
         let title = literal(&point.title);
-        format!("- {} [{}] {title}: {state}{notes}\n", point.id, point.severity)
+        // In brackets the severity would become a link as soon as a text of a party defines it as one.
+        format!("- {} ({}) {title}: {state}{notes}\n", point.id, point.severity)
     });
     let rows: String = rows.collect();
     match rows.is_empty() {

@@ -327,8 +327,8 @@ async fn the_list_the_form_and_the_exports_know_points_and_outcomes() {
     let page = browser.open(&world.url).await;
     page.reads("1 point blocks").await;
     let exported = export(&world, &disputed.debate.id, "markdown").await;
-    assert!(exported.contains("## Points\n\n- P1 [critical] A retry can charge twice: settled\n"));
-    assert!(exported.contains("- P2 [major] Refunds need the old rows: open, blocks\n"));
+    assert!(exported.contains("## Points\n\n- P1 (critical) A retry can charge twice: settled\n"));
+    assert!(exported.contains("- P2 (major) Refunds need the old rows: open, blocks\n"));
     assert!(!exported.contains("- Outcome:"));
 
     disputed.asks("appeal", "Please decide.").await;
@@ -336,7 +336,7 @@ async fn the_list_the_form_and_the_exports_know_points_and_outcomes() {
     disputed.debate.rule(close).await.created();
     let exported = export(&world, &disputed.debate.id, "markdown").await;
     assert!(exported.contains("- State: CLOSED\n- Outcome: left open\n"), "{exported}");
-    assert!(exported.contains("- P2 [major] Refunds need the old rows: left open, blocks\n"));
+    assert!(exported.contains("- P2 (major) Refunds need the old rows: left open, blocks\n"));
     let exported = export(&world, &disputed.debate.id, "html").await;
     assert!(exported.contains("o-left_open") && exported.contains("id=\"point-P2\""), "{exported}");
 
