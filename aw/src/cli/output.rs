@@ -89,8 +89,8 @@ pub(super) enum Shown {
 pub(super) struct Answer {
     data: Box<dyn Data>,
     pub(super) metadata: Map<String, Value>,
-    /// How many there are in all, and whether more follow.
-    pub(super) total: Option<(u64, bool)>,
+    /// How many there are in all, if that is known, and whether more follow.
+    pub(super) total: Option<(Option<u64>, bool)>,
     /// Whether its JSON has only what the next step needs.
     brief: bool,
 }
@@ -156,8 +156,8 @@ impl Answer {
         self
     }
 
-    pub(super) fn of_total(mut self, total: u64, more: bool) -> Self {
-        self.total = Some((total, more));
+    pub(super) fn of_total(mut self, total: impl Into<Option<u64>>, more: bool) -> Self {
+        self.total = Some((total.into(), more));
         self
     }
 }
@@ -351,6 +351,7 @@ fn json_of(answer: &Answer) -> String {
         content: Value,
     }
     let (total_count, has_more) = answer.total.unzip();
+    let total_count = total_count.flatten();
     let data = answer.data.json();
     let data = if answer.brief { brief(data) } else { data };
     let content = json!([{"type": "json", "data": data}]);

@@ -56,10 +56,14 @@ impl SearchCommand {
             (None, [only]) => Some(reading(only).format(self.shape.format())),
             (_, _) => None,
         };
+        // The index finds page by page: it knows the number of all hits only if they are on this one.
+        let has_more = next_before.is_some() && !hits.is_empty();
+        let is_whole = !has_more && self.before.is_none();
+        let total = is_whole.then_some(hits.len() as u64);
         let warning = (!is_complete).then_some(
             "the newest texts are not searched yet: very much was written; try again in a few seconds",
         );
-        let mut answer = Answer::new(page, human::hits);
+        let mut answer = Answer::new(page, human::hits).of_total(total, has_more);
         if let Some(next) = next {
             answer = answer.next(next.into_string());
         }

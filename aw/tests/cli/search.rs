@@ -1,5 +1,7 @@
 //! `aw search`, as agents read it and as people do.
 
+use serde_json::json;
+
 use super::aw::Aw;
 use crate::world::text;
 
@@ -20,7 +22,10 @@ fn a_search_shows_its_hits_and_leads_on() {
     aw.call_it("MOTION", &text(&created.data()["argument_id"]));
     let kept = aw.quietly(&["docs", "create", "--summary", "Retry plan", "--content", "# Budget"]);
     aw.call_it("DOCUMENT", &text(&kept.data()["document_id"]));
-    aw.run(&["search", "charge", "TWICE"]);
+    let whole = aw.run(&["search", "charge", "TWICE"]).ok();
+    assert_eq!((&whole["total_count"], &whole["has_more"]), (&json!(1), &json!(false)));
+    let first = aw.quietly(&["search", "retr", "--limit", "1"]).ok();
+    assert_eq!((&first["total_count"], &first["has_more"]), (&json!(null), &json!(true)));
     aw.run(&["search", "retr", "--limit", "1", "--format", "markdown"]);
     aw.run(&["search", "budget", "--format", "markdown"]);
     aw.run(&["search", "nothing like it", "--format", "markdown"]);
