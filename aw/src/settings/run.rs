@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use aw_core::PointRules;
 use serde::Deserialize;
 
 use super::BadSetting;
@@ -84,9 +85,15 @@ pub(super) fn settle(
             _ => {}
         }
     }
+    let most = u64::from(PointRules::MOST_ROUNDS);
+    let defaults = defaults.unwrap_or_default();
+    if defaults.rounds.is_some_and(|rounds| !(1..=most).contains(&rounds)) {
+        let why = format!("it must be a number from 1 to {most}");
+        return Err(BadSetting::Value { name: "run.rounds".to_owned(), why });
+    }
     let days = keep_days.unwrap_or(USUAL_KEEP_DAYS);
     let keep = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
-    Ok(RunSettings { defaults: defaults.unwrap_or_default(), agents, keep })
+    Ok(RunSettings { defaults, agents, keep })
 }
 
 #[cfg(test)]
@@ -96,6 +103,19 @@ mod tests {
     fn settled(agent: AgentSettings) -> Result<RunSettings, String> {
         let agents = BTreeMap::from([("house".to_owned(), agent)]);
         settle(None, Some(agents), None).map_err(|bad| bad.to_string())
+    }
+
+    #[test]
+    fn a_run_has_1_to_20_rounds() {
+        let settled = |rounds| {
+            let defaults = RunDefaults { rounds: Some(rounds), ..RunDefaults::default() };
+            settle(Some(defaults), None, None).map_err(|bad| bad.to_string())
+        };
+        assert!(settled(1).is_ok() && settled(20).is_ok());
+        for rounds in [0, 21] {
+            let said = settled(rounds).unwrap_err();
+            assert_eq!(said, "run.rounds: it must be a number from 1 to 20");
+        }
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
     }
 
     /// A text that cannot be read: the same command with a text that can is next.
-    fn unread(&self, problem: CliError) -> CliError {
+    pub(super) fn unread(&self, problem: CliError) -> CliError {
         let request = self.signature.client_request_id.as_deref();
         let given = [("debate_id", self.debate), ("client_request_id", request)];
         let problem = given.into_iter().fold(problem, |problem, (name, id)| match id {

@@ -23,6 +23,7 @@ use super::super::refs;
 use super::super::session::settings;
 use super::Shape;
 use super::run_view::View;
+use super::write::{blocking, rounds};
 use crate::api::client::Call;
 use crate::api::error::Code;
 use crate::api::http::{BUDGET, Client, Data, Trouble};
@@ -86,10 +87,10 @@ pub(in crate::cli) struct Run {
     #[arg(long, value_name = "TEXT", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
     ask: Option<String>,
     /// The rounds that the opponent has, 1 to 20 [default: 5]
-    #[arg(long, value_name = "N", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
+    #[arg(long, value_name = "N", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"], value_parser = rounds)]
     rounds: Option<u64>,
     /// The lowest severity that blocks: critical or major (default)
-    #[arg(long, value_name = "SEVERITY", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"])]
+    #[arg(long, value_name = "SEVERITY", help_heading = "Debate", conflicts_with_all = ["debate_id", "resume", "stop"], value_parser = blocking)]
     blocking: Option<String>,
     /// The files that agents see, instead of all that git lists; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Debate", conflicts_with_all = ["resume", "stop"])]

@@ -2,11 +2,11 @@
 
 use std::env;
 
-use aw_core::{Kind, PointId, Role, Word, statements};
+use aw_core::{Kind, PointId, PointRules, Role, Word, passages, statements};
 use uuid::Uuid;
 
 use super::super::agent::{find_type, shelves};
-use super::super::next_command::CommandLine;
+use super::super::next_command::{CommandLine, YOUR_TEXT};
 use super::super::output::{CliError, Shown};
 use super::super::refs::{DebateArg, Wants};
 use super::super::session::{Session, settings};
@@ -23,6 +23,21 @@ use crate::api::types::{
 };
 use crate::kit::texts::Language;
 use crate::run::project;
+
+/// The rounds of a debate with points, as a flag takes them.
+pub(super) fn rounds(text: &str) -> Result<u64, String> {
+    let most = u64::from(PointRules::MOST_ROUNDS);
+    let rounds = text.parse().ok().filter(|rounds| (1..=most).contains(rounds));
+    rounds.ok_or_else(|| format!("it is a number from 1 to {most}"))
+}
+
+/// The lowest severity that blocks, as a flag takes it.
+pub(super) fn blocking(text: &str) -> Result<String, String> {
+    match text {
+        "critical" | "major" => Ok(text.to_owned()),
+        _ => Err("it is critical or major".to_owned()),
+    }
+}
 
 /// How many of the newest arguments may contain one that this command has written before.
 const NEWEST: u64 = 20;
@@ -46,10 +61,10 @@ pub(in crate::cli) struct Create {
     points: bool,
     /// The rounds that the opponent has before the proposer must appeal or complete, 1 to 20 [default:
     /// 5]
-    #[arg(long, value_name = "N", requires = "points")]
+    #[arg(long, value_name = "N", requires = "points", value_parser = rounds)]
     rounds: Option<u64>,
     /// The lowest severity that blocks: critical or major (default)
-    #[arg(long, value_name = "SEVERITY", requires = "points")]
+    #[arg(long, value_name = "SEVERITY", requires = "points", value_parser = blocking)]
     blocking: Option<String>,
     #[command(flatten)]
     signature: Signature,
@@ -110,13 +125,13 @@ pub(in crate::cli) struct Ruling {
     #[arg(long)]
     close: bool,
     /// Uphold these points, such as P2 or P2,P5: the content is the reason of each
-    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = point)]
     uphold: Vec<PointId>,
     /// Dismiss these points
-    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = point)]
     dismiss: Vec<PointId>,
     /// Leave these points for later
-    #[arg(long, value_name = "POINTS", value_delimiter = ',')]
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = point)]
     defer: Vec<PointId>,
     /// Judge it and write nothing
     #[arg(long)]
@@ -415,14 +430,13 @@ impl Ruling {
         let argument = self.target_id.as_deref();
         let wants = Wants { argument, verbose: self.shape.verbose, ..Wants::default() };
         self.target_id = self.debate.settle(wants)?;
-        let line = CommandLine::new("debate ruling")
-            .flag("--debate-id", &self.debate.id)
-            .flag_if("--target-id", self.target_id.as_deref())
+        let line = self
+            .line()
             .flag_if("--uphold", joined(&self.uphold).as_deref())
             .flag_if("--dismiss", joined(&self.dismiss).as_deref())
             .flag_if("--defer", joined(&self.defer).as_deref());
         let draft = Draft {
-            line: if self.close { line.word("--close") } else { line },
+            line: line.word_if("--close", self.close),
             text: &self.text,
             signature: &self.signature,
             shape: self.shape,
@@ -432,13 +446,14 @@ impl Ruling {
             dry_run: self.dry_run,
         };
         let typed = draft.read()?;
-        let content = self.with_headings(&typed)?;
+        let content = self.with_headings(&typed).map_err(|problem| draft.unread(problem))?;
         // Without a target the same words may mean the next dispute.
         let derived = self.target_id.as_deref().and_then(|target| {
             derived_id(&self.debate.id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
         });
         let post = draft.post(&self.debate.id, Some(&typed), derived);
         let session = post.session()?;
+        self.refuse_without_points(&session).map_err(|problem| post.failed(problem))?;
         if self.dry_run {
             let body = CheckMove {
                 kind: "ruling".to_owned(),
@@ -457,34 +472,45 @@ impl Ruling {
             author: post.author(&session),
         };
         let reply = post.send(&session, &client::rule(&self.debate.id, body))?;
-        let keeps_points = reply.data.debate.points.is_some();
         let output = post.output(&session, reply, "Ruling submitted");
-        let answer = post.answer(&session, output)?.with("closed", self.close);
-        let names_points = self.headings().next().is_some();
-        Ok(Shown::Answer(match names_points && !keeps_points {
-            true => answer.warn("this debate keeps no points: the headings are plain text"),
-            false => answer,
-        }))
+        Ok(Shown::Answer(post.answer(&session, output)?.with("closed", self.close)))
     }
 
-    /// A heading for each point that a flag names.
-    fn headings(&self) -> impl Iterator<Item = String> {
-        let about = |points: &[PointId], word: Word| -> Vec<String> {
-            points.iter().map(|point| format!("### {point} [{word}]")).collect()
-        };
-        about(&self.uphold, Word::Upheld)
+    /// The command without its points and its text.
+    fn line(&self) -> CommandLine {
+        CommandLine::new("debate ruling")
+            .flag("--debate-id", &self.debate.id)
+            .flag_if("--target-id", self.target_id.as_deref())
+    }
+
+    /// The points that the flags name, each with its word.
+    fn decisions(&self) -> Vec<(PointId, Word)> {
+        let flags = [
+            (&self.uphold, Word::Upheld),
+            (&self.dismiss, Word::Dismissed),
+            (&self.defer, Word::Deferred),
+        ];
+        flags
             .into_iter()
-            .chain(about(&self.dismiss, Word::Dismissed))
-            .chain(about(&self.defer, Word::Deferred))
+            .flat_map(|(points, word)| points.iter().map(move |point| (*point, word)))
+            .collect()
     }
 
-    /// The content below each heading, as its reason.
+    /// The content below a heading for each point that a flag names. The last heading has the content
+    /// as its reason, and the others refer to that one.
     fn with_headings(&self, content: &str) -> Result<String, CliError> {
-        let headings: Vec<String> = self.headings().collect();
-        if headings.is_empty() {
+        let decisions = self.decisions();
+        let Some(((last, word), others)) = decisions.split_last() else {
             return Ok(content.to_owned());
+        };
+        let is_twice = |(nth, (point, _)): &(usize, &(PointId, Word))| {
+            decisions[..*nth].iter().any(|(other, _)| other == point)
+        };
+        if let Some((_, (point, _))) = decisions.iter().enumerate().find(is_twice) {
+            let message = format!("{point} is named twice");
+            return Err(CliError::input(message)
+                .suggest("Name each point once, in one of --uphold, --dismiss and --defer"));
         }
-        // Its own statements would be made once for each heading.
         let own = statements(content, Role::Arbitrator, 0);
         let first = own.statements.first().map(|own| own.line);
         if let Some(line) = first.or(own.flaws.first().map(|flaw| flaw.line)) {
@@ -493,11 +519,45 @@ impl Ruling {
                 "Write all headings in the content, or leave them to --uphold, --dismiss and --defer",
             ));
         }
-        let reason = content.trim_end();
-        let parts: Vec<String> =
-            headings.iter().map(|heading| format!("{heading}\n\n{reason}\n")).collect();
-        Ok(parts.join("\n"))
+        let reason = content.trim();
+        let written = |level: &str, title: &str| {
+            let mut text = String::new();
+            for (point, word) in others {
+                text.push_str(&format!("{level} {point} [{word}] For the reason of {last}\n"));
+            }
+            format!("{text}{level} {last} [{word}]{title}\n\n{reason}\n")
+        };
+        // A heading of the content ends the reason, unless it is lower than those about points.
+        let is_whole = |text: &&String| {
+            let heading = others.len() as u32 + 1;
+            passages(text, &[heading])[0].ends_with(reason)
+        };
+        let tries = ["###", "##", "#"].map(|level| written(level, ""));
+        let whole = tries.iter().find(is_whole).cloned();
+        Ok(whole.unwrap_or_else(|| written("#", " For the reason below")))
     }
+
+    /// Refuses flags about points in a debate that keeps none, where their headings would be text.
+    fn refuse_without_points(&self, session: &Session) -> Result<(), CliError> {
+        if self.decisions().is_empty() {
+            return Ok(());
+        }
+        let head = session.call(&client::context(&self.debate.id, 0))?.data.debate;
+        if head.points.is_some() {
+            return Ok(());
+        }
+        let next = self.line().flag("--file", YOUR_TEXT).word_if("--close", self.close);
+        let problem = CliError::input("this debate keeps no points, so there is none to decide on")
+            .suggest(
+                "Leave out --uphold, --dismiss and --defer: say in the content what you decide",
+            );
+        Err(problem.with("next_command", next.format(self.shape.format()).into_string()))
+    }
+}
+
+/// A point as a flag takes it, in any case and with blanks around it.
+fn point(text: &str) -> Result<PointId, String> {
+    text.trim().parse().map_err(|_| "a point is P and its number, such as P2".to_owned())
 }
 
 /// Points as a flag takes them.
