@@ -79,6 +79,8 @@ pub enum Failure {
     DebateIdTaken {
         /// The id.
         id: DebateId,
+        /// When that debate was deleted.
+        deleted_at: Option<Time>,
     },
     /// The request id was used for a different request.
     #[error("this client_request_id was used for a different request")]

@@ -164,10 +164,14 @@ async fn opening_a_debate_again_is_a_retry_or_refused() {
     }
     let taken = Request { id: Uuid::now_v7().into(), ..request.clone() };
     let failure = refused(world.engine.execute(taken).await);
-    assert!(matches!(failure, Failure::DebateIdTaken { id } if id == debate), "{failure}");
+    assert!(
+        matches!(failure, Failure::DebateIdTaken { id, deleted_at: None } if id == debate),
+        "{failure}"
+    );
     world.engine.delete(debate).await.unwrap();
     let failure = refused(world.engine.execute(request).await);
-    assert!(matches!(failure, Failure::DebateIdTaken { .. }), "its id stays taken: {failure}");
+    let is_taken = matches!(failure, Failure::DebateIdTaken { deleted_at: Some(_), .. });
+    assert!(is_taken, "its id stays taken: {failure}");
 }
 
 #[tokio::test]

@@ -71,6 +71,9 @@ pub struct Error {
     /// What was not found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument_id: Option<ArgumentIdText>,
+    /// What was not found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point_id: Option<String>,
     /// What was not found, or is damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document_id: Option<DocumentIdText>,

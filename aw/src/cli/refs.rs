@@ -6,6 +6,7 @@
 use std::env;
 use std::sync::OnceLock;
 
+use aw_core::Role;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -68,6 +69,11 @@ impl DebateArg {
         let is_known = |text: &str| Uuid::try_parse(text).is_ok();
         if is_known(&self.id) && answered_by.is_none() && argument.is_none_or(is_known) {
             return Ok(argument.map(str::to_owned));
+        }
+        for role in [wants.awaiting, answered_by].into_iter().flatten() {
+            if let Err(unknown) = role.parse::<Role>() {
+                return Err(CliError::input(format!("--role is {role:?}: {unknown}")));
+            }
         }
         let is_left_out = self.id.is_empty();
         let names = Names {

@@ -1,6 +1,6 @@
 //! The tools that write into a debate: one a move.
 
-use aw_core::{Action, Kind, RequestId, Role, State};
+use aw_core::{Action, Kind, PointRules, RequestId, Role, State};
 use uuid::Uuid;
 
 use super::inputs::{
@@ -108,7 +108,10 @@ impl Toolbox {
                              then it is opened once";
                 return refusal.suggest(again);
             }
-            refusal
+            match refusal.field() {
+                Some("debate_id") => refusal.suggest("Call debate_create again without debate_id"),
+                _ => refusal,
+            }
         })
     }
 
@@ -419,6 +422,16 @@ fn asked_points(input: &DebateCreate) -> Result<Option<AskedPoints>, ToolRefusal
         rounds: input.rounds.map(|rounds| rounds.0),
         blocking: input.blocking.clone(),
     };
+    let most = u64::from(PointRules::MOST_ROUNDS);
+    if let Some(rounds) = settings.rounds.filter(|rounds| !(1..=most).contains(rounds)) {
+        let message = format!("`rounds` is {rounds}: it must be a number from 1 to {most}");
+        return Err(ToolRefusal::input("rounds", message));
+    }
+    let is_known = |blocking: &String| matches!(blocking.as_str(), "critical" | "major");
+    if settings.blocking.as_ref().is_some_and(|blocking| !is_known(blocking)) {
+        let message = "`blocking` must be critical or major";
+        return Err(ToolRefusal::input("blocking", message));
+    }
     let named = match (settings.rounds, &settings.blocking) {
         (None, None) => None,
         (Some(_), _) => Some("rounds"),

@@ -199,7 +199,8 @@ pub(super) async fn create(
         input::optional("resolution_policy", body.resolution_policy.as_deref())?;
     let max = access.app.limits.content_bytes;
     let request = Request {
-        debate: input::id("debate_id", &body.debate_id)?,
+        debate: input::id("debate_id", &body.debate_id)
+            .map_err(|problem| problem.suggest("Make a new id: aw debate generate-id"))?,
         id: input::id("client_request_id", &body.client_request_id)?,
         author: input::author(body.author)?,
         via,
@@ -354,13 +355,19 @@ pub(super) async fn claim(
     SentVia(via): SentVia,
     Body(body): Body<SubmitClaim>,
 ) -> WriteResult {
-    let role: Role = input::value("role", &body.role)?;
-    if role == Role::Arbitrator {
-        return Err(Problem::input(
-            "role",
-            "`role` must be proposer or opponent: the arbitrator rules or intervenes",
-        ));
-    }
+    let role = match body.role.parse() {
+        Ok(role @ (Role::Proposer | Role::Opponent)) => role,
+        Ok(Role::Arbitrator) => {
+            return Err(Problem::input(
+                "role",
+                "`role` must be proposer or opponent: the arbitrator rules or intervenes",
+            ));
+        }
+        Err(_) => {
+            let message = format!("`role` must be proposer or opponent, not {:?}", body.role);
+            return Err(Problem::input("role", message));
+        }
+    };
     let target = input::id("target_id", &body.target_id)?;
     let request = Request {
         debate: input::id("debate_id", &debate)?,

@@ -125,6 +125,14 @@ impl Problem {
             .suggest("See the Allow header, or /openapi.json")
     }
 
+    /// A debate without this point.
+    pub(super) fn point_not_found(point: String, message: impl Into<String>) -> Self {
+        let mut problem = Self::new(Code::PointNotFound, message)
+            .suggest("See which there are: aw debate points --all");
+        problem.error.point_id = Some(point);
+        problem
+    }
+
     pub(crate) fn busy(message: &str) -> Self {
         Self::new(Code::ServerBusy, message).suggest("Try again in a second")
     }
@@ -288,8 +296,7 @@ impl From<Failure> for Problem {
                 problem.error.version = Some(version);
                 problem
             }
-            Failure::PointNotFound { .. } => Self::new(Code::PointNotFound, message)
-                .suggest("See which there are: aw debate points --all"),
+            Failure::PointNotFound { id } => Self::point_not_found(id.to_string(), message),
             Failure::Overtaken => Self::busy(&message),
             Failure::SeatNotFound { .. } => {
                 Self::input("token_id", message).suggest("See which there are: aw token list")
@@ -298,8 +305,15 @@ impl From<Failure> for Problem {
                 "Delete what is no longer needed, or start the server with a higher limit \
                  (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",
             ),
-            Failure::DebateIdTaken { .. } => {
-                Self::input("debate_id", message).suggest("Make a new id: aw debate generate-id")
+            Failure::DebateIdTaken { id, deleted_at } => {
+                let mut problem = Self::input("debate_id", message)
+                    .suggest("Make a new id: aw debate generate-id");
+                if deleted_at.is_some() {
+                    problem.error.message =
+                        format!("the id {id} belonged to a debate that was deleted");
+                }
+                problem.error.deleted_at = deleted_at.map(Stamp);
+                problem
             }
             Failure::RequestIdReused => Self::input("client_request_id", message).suggest(
                 "Send the same request to retry it, or a new client_request_id to say something else",

@@ -1,6 +1,7 @@
 //! `/debates/{id}/points` and `/debates/{id}/check`: the ledger, and moves that are only judged.
 
 use aw_core::{Move, PointId, PointRules, Role, Severity, Verdict};
+use aw_record::Failure;
 
 use super::access::Access;
 use super::error::Problem;
@@ -13,6 +14,9 @@ use crate::api::types::{
     Success,
 };
 use crate::policy::Command;
+
+/// The most characters of a wrong name that an error repeats.
+const LONGEST_SHOWN: usize = 80;
 
 /// Parses the settings of points in a request.
 pub(crate) fn settings(asked: Option<AskedPoints>) -> Result<Option<PointRules>, Problem> {
@@ -80,10 +84,18 @@ pub(super) async fn list(access: Access, Segment(id): Segment) -> JsonResult<Poi
 )]
 pub(super) async fn one(access: Access, Segments(id, point): Segments) -> JsonResult<OnePoint> {
     let id = input::debate_id(&access.app, &id).await?;
-    let point: PointId = point
-        .parse()
-        .map_err(|_| Problem::input("point", "a point is P and its number, such as P2"))?;
-    let (head, record) = access.debate(Command::DebatePoints, id)?.point(point).await?;
+    // No point has the number 0, so that one is not found either.
+    let number: Result<PointId, _> = point.parse();
+    let found = access.debate(Command::DebatePoints, id)?.point(number.unwrap_or(PointId(0))).await;
+    let (head, record) = match (found, number) {
+        (Err(Failure::PointNotFound { .. }), Err(_)) => {
+            let shown: String = point.chars().take(LONGEST_SHOWN).collect();
+            let message =
+                format!("no point is called {shown:?}: a point is P and its number, such as P2");
+            return Err(Problem::point_not_found(shown, message));
+        }
+        (found, _) => found?,
+    };
     let ledger = head.debate.ledger.as_ref();
     let ledger = ledger.ok_or_else(|| Problem::fault("a point without a ledger"))?;
     let point = QuotedPoint::with_history(ledger, &record);

@@ -214,8 +214,8 @@ async fn opened(access: &Access, draft: &DebateDraft) -> Result<String, Problem>
                     return Err(Failure::RequestIdReused.into());
                 }
             }
-            Err(Failure::DebateNotFound { deleted_at: Some(_), id }) => {
-                return Err(Failure::DebateIdTaken { id }.into());
+            Err(Failure::DebateNotFound { deleted_at: deleted_at @ Some(_), id }) => {
+                return Err(Failure::DebateIdTaken { id, deleted_at }.into());
             }
             Err(_) => {}
         }

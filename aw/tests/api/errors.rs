@@ -47,6 +47,11 @@ async fn invalid_input_names_the_field() {
             "field": "role",
         }),
     );
+    let mut body = claim("opponent", &debate.motion, "No.");
+    body["role"] = json!("judge");
+    let judge = world.post(&format!("/debates/{}/arguments", debate.id), body).await;
+    let error = judge.refused(400, "INVALID_INPUT");
+    assert_eq!(error["message"], "`role` must be proposer or opponent, not \"judge\"");
     let missing = world.post("/debates", json!({"debate_id": new_id()})).await;
     is(
         &missing,
@@ -79,7 +84,7 @@ async fn an_id_that_is_taken_is_invalid_input_and_says_how_to_make_another() {
         "motion_content": "Another", "client_request_id": new_id(),
     });
     is(
-        &world.post("/debates", again).await,
+        &world.post("/debates", again.clone()).await,
         400,
         &json!({
             "code": "INVALID_INPUT",
@@ -88,6 +93,15 @@ async fn an_id_that_is_taken_is_invalid_input_and_says_how_to_make_another() {
             "field": "debate_id",
         }),
     );
+    world.delete(&format!("/debates/{}", debate.id)).await.ok();
+    let error = world.post("/debates", again.clone()).await.refused(400, "INVALID_INPUT");
+    let message = format!("the id {} belonged to a debate that was deleted", debate.id);
+    assert_eq!(error["message"], message);
+    assert!(error["deleted_at"].is_string(), "{error}");
+    let mut wrong = again;
+    wrong["debate_id"] = json!("abc");
+    let error = world.post("/debates", wrong).await.refused(400, "INVALID_INPUT");
+    assert_eq!(error["suggestion"], "Make a new id: aw debate generate-id");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Debates with points over HTTP: the life of a point, and why a RESOLUTION is held.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::world::{Answer, DebateFor, World, text};
@@ -212,7 +213,8 @@ async fn the_ledger_and_the_arbitrators_wait_say_why_a_pending_resolution_is_hel
     let waited = story.debate.wait("opponent", None, 0).await.ok();
     assert_eq!((&waited["held"], &waited["ledger"]["held"]), (&json!(null), &json!("not_agreed")));
     assert_eq!(story.debate.context().await["ledger"]["held"], "not_agreed");
-    let listed = world.get(&format!("/debates/{}/points", story.debate.id)).await.ok();
+    let path = format!("/debates/{}/points", story.debate.id);
+    let listed = world.get(&path).await.ok();
     assert_eq!(listed["ledger"]["held"], "not_agreed");
 
     // The RULING settles it, and an APPEAL is no RESOLUTION.
@@ -256,4 +258,48 @@ async fn an_answer_lists_fifty_live_points_and_counts_the_rest() {
     assert_eq!(context["points"][0]["id"], "P2", "the minor one does not block");
     let all = world.get(&format!("/debates/{}/points", story.debate.id)).await.ok();
     assert_eq!(all["points"].as_array().unwrap().len(), 61);
+}
+
+#[tokio::test]
+async fn a_point_that_is_not_there_is_not_found_whatever_it_is_called() {
+    let world = World::start().await;
+    let story = Story::of(&world, "minor").await;
+    for name in ["P2", "P0", "X", "P99999999999"] {
+        let path = format!("/debates/{}/points/{name}", story.debate.id);
+        let error = world.get(&path).await.refused(404, "POINT_NOT_FOUND");
+        assert_eq!(error["point_id"], name);
+    }
+    let nobody = format!("/debates/{}/points/X", crate::world::new_id());
+    world.get(&nobody).await.refused(404, "DEBATE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_wait_with_twenty_live_points_stays_below_8_kb() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "minor").await;
+    let title = "x".repeat(40);
+    let mut answered = String::new();
+    for count in [10, 9] {
+        story.until("opponent").await;
+        answered = story.newest.clone();
+        let points = format!("### NEW [major] {title}\n> {MOTION}\nWhy.\n").repeat(count);
+        story.says("opponent", &points).await;
+    }
+    let waited = story.debate.wait("proposer", Some(&answered), 0).await.ok();
+    assert_eq!(waited["points"].as_array().unwrap().len(), 20);
+    let whole = waited.to_string().len();
+    let points = waited["points"].to_string().len() + waited["ledger"].to_string().len();
+    assert!(whole <= 8_000 && points <= 5_400, "{whole} bytes, {points} of them for points");
+}
+
+#[tokio::test]
+async fn the_severity_of_a_point_is_no_link_in_an_export() {
+    let world = World::start().await;
+    let mut story = Story::of(&world, "minor").await;
+    story.until("opponent").await;
+    let raised = format!("### NEW [major] [major]: x\n> {MOTION}\n[major]: https://example.org");
+    story.says("opponent", &raised).await;
+    let path = format!("/debates/{}/export", story.debate.id);
+    let export = world.request(Method::GET, &path).send().await.unwrap().text().await.unwrap();
+    assert!(export.contains("- P2 (major) \\[major\\]: x: open"), "{export}");
 }

@@ -64,8 +64,12 @@ fn create_sends_the_settings_of_points() {
     for flags in [&["--rounds", "2"][..], &["--blocking", "critical"]] {
         aw.quietly(&[&made, flags].concat()).refused(4, "INVALID_INPUT");
     }
-    for flags in [&["--rounds", "21"][..], &["--blocking", "minor"]] {
-        aw.quietly(&[&made[..], &["--points"], flags].concat()).refused(4, "INVALID_INPUT");
+    for (flag, value, allowed) in
+        [("--rounds", "21", "a number from 1 to 20"), ("--blocking", "minor", "critical or major")]
+    {
+        let refused = aw.quietly(&[&made[..], &["--points", flag, value]].concat());
+        let message = text(&refused.refused(4, "INVALID_INPUT")["error"]["message"]);
+        assert!(message.contains(flag) && message.contains(allowed), "{message}");
     }
 }
 
@@ -149,16 +153,26 @@ fn points_lists_the_live_ones_or_all_or_shows_one() {
         data["points"].as_array().unwrap().iter().map(|point| text(&point["id"])).collect()
     };
     assert_eq!(ids(&debate.run("points", &[]).data()), ["P1"]);
-    let all = debate.run("points", &["--all"]).data();
+    let listed = debate.run("points", &["--all"]);
+    let (envelope, all) = (listed.ok(), listed.data());
+    assert_eq!((&envelope["total_count"], &envelope["has_more"]), (&json!(2), &json!(false)));
     assert_eq!(ids(&all), ["P1", "P2"]);
     assert_eq!(all["ledger"]["over"], 1);
     let one = debate.run("points", &["--point", "P2"]).data();
     assert_eq!(one["point"]["turns"].as_array().unwrap().len(), 3);
-    let missing = debate.run("points", &["--point", "P9"]);
-    missing.refused(2, "POINT_NOT_FOUND");
-    assert_eq!(ids(&debate.aw.sh(&missing.next()).data()), ["P1", "P2"]);
+    for name in ["P9", "x"] {
+        let missing = debate.run("points", &["--point", name]);
+        let server = &missing.refused(2, "POINT_NOT_FOUND")["content"][0]["data"]["server_error"];
+        assert_eq!(server["point_id"], name);
+        assert_eq!(ids(&debate.aw.sh(&missing.next()).data()), ["P1", "P2"]);
+    }
     let plain = Debate::new(&[]);
     assert_eq!(plain.run("points", &[]).data(), json!({"points": []}));
+    let as_text = ["--format", "markdown"];
+    assert_eq!(plain.run("points", &as_text).stdout, "This debate keeps no points.\n");
+    let quiet = Debate::new(&["--points"]);
+    let shown = quiet.run("points", &as_text).stdout;
+    assert_eq!(shown, "Round 0 of 5. Nothing blocks.\nNo point was raised yet.\n");
 }
 
 #[test]
@@ -177,9 +191,51 @@ fn the_flags_of_a_ruling_become_headings_with_its_reason() {
         .map(|statement| (&statement["point"], &statement["state"]))
         .collect();
     assert_eq!(said, [(&json!("P1"), &json!("upheld")), (&json!("P2"), &json!("set_aside"))]);
-    let one = debate.run("points", &["--point", "P2"]).data();
-    let turns = one["point"]["turns"].as_array().unwrap();
-    assert_eq!(turns[1]["text"], "### P2 [deferred]\n\nOne key is cheap.");
+    let said = |point: &str| {
+        let one = debate.run("points", &["--point", point]).data();
+        text(&one["point"]["turns"].as_array().unwrap().last().unwrap()["text"])
+    };
+    assert_eq!(said("P2"), "### P2 [deferred]\n\nOne key is cheap.");
+    assert_eq!(said("P1"), "### P1 [upheld] For the reason of P2", "the text stands there once");
+}
+
+#[test]
+fn the_reason_of_a_ruling_may_have_headings_of_its_own() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    let mut target = claim;
+    for (flag, reason, kept) in [
+        (
+            "--uphold",
+            "Cheap.\n\n## Why\n\nOne key.",
+            "# P1 [upheld]\n\nCheap.\n\n## Why\n\nOne key.",
+        ),
+        ("--defer", "# Why\n\nOne key.", "# P1 [deferred] For the reason below"),
+    ] {
+        target = debate.run("appeal", &["--target-id", &target, "--content", "?"]).argument();
+        let on = ["--target-id", &target, flag, "P1", "--content", reason];
+        target = debate.run("ruling", &on).argument();
+        let one = debate.run("points", &["--point", "P1"]).data();
+        let turns = one["point"]["turns"].as_array().unwrap();
+        assert_eq!(turns.last().unwrap()["text"], kept);
+    }
+}
+
+#[test]
+fn the_flags_of_a_ruling_take_points_in_any_case_and_each_once() {
+    let debate = Debate::new(&["--points"]);
+    let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
+    debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
+    for (flags, why) in [
+        (&["--uphold", "x"][..], "a point is P and its number, such as P2"),
+        (&["--uphold", "P1", "--dismiss", "p1"], "P1 is named twice"),
+    ] {
+        let refused = debate.run("ruling", &[flags, &["--content", "So."]].concat());
+        let message = text(&refused.refused(4, "INVALID_INPUT")["error"]["message"]);
+        assert!(message.contains(why), "{message}");
+    }
+    let ruled = debate.run("ruling", &["--uphold", "p1, P2", "--content", "So."]).data();
+    assert_eq!(ruled["statements"].as_array().unwrap().len(), 2, "{ruled}");
 }
 
 #[test]
@@ -249,12 +305,18 @@ fn live_points_that_block_come_first() {
 }
 
 #[test]
-fn the_flags_of_a_ruling_warn_in_a_debate_without_points() {
+fn the_flags_of_a_ruling_are_refused_in_a_debate_without_points() {
     let debate = Debate::new(&[]);
     let claim = debate.claims("opponent", &debate.motion, "No.", &[]).argument();
     debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
-    let ruled = debate.run("ruling", &["--uphold", "P1", "--content", "So."]).ok();
-    assert!(text(&ruled["metadata"]["warning"]).contains("this debate keeps no points"));
+    for rest in [&[][..], &["--dry-run"]] {
+        let words = ["--uphold", "P1", "--close", "--content", "So."];
+        let refused = debate.run("ruling", &[&words[..], rest].concat());
+        let message = text(&refused.refused(4, "INVALID_INPUT")["error"]["message"]);
+        assert!(message.contains("this debate keeps no points"), "{message}");
+        assert!(refused.next().ends_with("--file YOUR_TEXT.md --close"), "{}", refused.next());
+    }
+    assert_eq!(debate.newest(), 3, "nothing is written");
 }
 
 #[test]

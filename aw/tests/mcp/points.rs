@@ -70,6 +70,16 @@ async fn results_carry_the_ledger_and_next_follows_its_advice() {
     assert_eq!((&listed["points"][0]["id"], &listed["ledger"]["alive"]), (&json!("P1"), &json!(1)));
     let one = proposer.call("debate_points", json!({"debate_id": debate, "point": "P1"})).await;
     assert_eq!(one["points"][0]["turns"][0]["role"], "opponent");
+    for (field, value, wanted) in
+        [("rounds", json!(21), "1 to 20"), ("blocking", json!("minor"), "critical or major")]
+    {
+        let mut opening =
+            json!({"title": "T", "type": "general_debate", "content": "c", "points": true});
+        opening[field] = value;
+        let error = proposer.error("debate_create", opening).await;
+        assert_eq!(error["field"], field);
+        assert!(text(&error["message"]).contains(wanted), "{error}");
+    }
     let missing = json!({"debate_id": debate, "point": "P7"});
     let error = proposer.error("debate_points", missing).await;
     assert_eq!(

@@ -136,12 +136,12 @@ pub(super) fn open(db: &Db<'_>, new: &NewDebate, most: u64) -> Result<WriteOutco
 
 fn replay_opening(db: &Db<'_>, new: &NewDebate, known: DebateRow) -> Result<WriteOutcome, Failure> {
     if known.deleted_at.is_some() {
-        return Err(Failure::DebateIdTaken { id: new.id });
+        return Err(Failure::DebateIdTaken { id: new.id, deleted_at: known.deleted_at });
     }
     let motion = argument_at(db, &known, Seq::FIRST)?;
     let motion_id = motion.id;
     if motion.request != new.motion.request {
-        return Err(Failure::DebateIdTaken { id: new.id });
+        return Err(Failure::DebateIdTaken { id: new.id, deleted_at: None });
     }
     let rules = |debate: &Debate| debate.ledger.as_ref().map(|ledger| ledger.rules);
     let same = known.head.title == new.title

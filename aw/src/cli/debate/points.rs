@@ -38,8 +38,6 @@ pub(in crate::cli) struct PointsOutput {
     #[serde(skip)]
     pub(in crate::cli) points: Vec<QuotedPoint>,
     #[serde(skip)]
-    pub(in crate::cli) is_all: bool,
-    #[serde(skip)]
     pub(in crate::cli) is_closed: bool,
 }
 
@@ -71,7 +69,7 @@ impl PointsCommand {
         let debate = self.debate.id.as_str();
         let head = session.call(&client::context(debate, 0)).map_err(named)?.data.debate;
         let is_closed = head.state.known() == Some(State::Closed);
-        let Some(point) = &self.point else {
+        let Some(point) = self.point.as_deref().map(str::trim) else {
             let reply = session.call(&client::points(debate)).map_err(named)?;
             let verbatim: Verbatim = reply.verbatim();
             let both = reply.data.points.into_iter().zip(verbatim.points);
@@ -85,10 +83,11 @@ impl PointsCommand {
                 verbatim: Verbatim { ledger: verbatim.ledger, points: printed },
                 ledger: reply.data.ledger,
                 points,
-                is_all: self.all,
                 is_closed,
             };
-            return Ok(Shown::Answer(session.checked(Answer::new(output, human::points))));
+            let total = output.points.len() as u64;
+            let answer = Answer::new(output, human::points).of_total(total, false);
+            return Ok(Shown::Answer(session.checked(answer)));
         };
         let reply = session.call(&client::point(debate, point)).map_err(|problem| {
             let list = CommandLine::new("debate points").flag("--debate-id", debate).word("--all");

@@ -101,7 +101,10 @@ pub(in crate::cli) fn points(output: &PointsOutput, paper: &Paper) -> String {
     };
     let mut text = paper.fitted(&format!("{}\n", summary(ledger)));
     if output.points.is_empty() {
-        let none = if output.is_all { "There are no points." } else { "No point is left." };
+        let none = match ledger.over {
+            0 => "No point was raised yet.",
+            _ => "No point is left: --all shows those that are over.",
+        };
         let _ = writeln!(text, "{none}");
         return text;
     }
