@@ -325,7 +325,7 @@ impl Ledger {
         }
         let points = self.owed_by(Role::Proposer);
         let why = match points.as_slice() {
-            [] => "no point waits for the proposer; answer the opponent".to_string(),
+            [] => "no point waits for the proposer; answer the newest argument".to_string(),
             [one] => format!("{one} waits for the proposer"),
             several => format!("{} wait for the proposer", listed(several, "and")),
         };
@@ -371,6 +371,7 @@ impl Ledger {
             (Role::Proposer, Some(point)) if point.severity == Severity::Critical => {
                 "accepted|rejected".to_string()
             }
+            (Role::Opponent, Some(point)) if point.ruled => "resolved|open".to_string(),
             _ => choices_for_point(role),
         };
         let verb = if role == Role::Arbitrator { "Rule on" } else { "Answer" };

@@ -142,6 +142,17 @@ pub fn said_of_write(written: &Written, done: &str) -> String {
     }
 }
 
+/// Says that a move was only judged, and whether it is a CLAIM that says nothing about points.
+pub fn dry_run_in_words(is_unread: bool) -> &'static str {
+    match is_unread {
+        true => {
+            "Nothing was submitted: this was a dry run. The move is allowed, but the server read no \
+             statement about a point in it"
+        }
+        false => "Nothing was submitted: this was a dry run, and the move is allowed",
+    }
+}
+
 /// Where to look after a failure, when the code and the wrong field are enough to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {

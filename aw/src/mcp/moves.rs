@@ -14,9 +14,9 @@ use super::refusal::ToolRefusal;
 use super::results::{self, QUOTED, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
-use super::waiting::WaitListener;
+use super::waiting::{WaitListener, ended};
 use super::{Prospect, Toolbox};
-use crate::api::advice::{Advice, Fix, said_of_write};
+use crate::api::advice::{Advice, Fix, dry_run_in_words, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
     AskedPoints, AskedSettings, CheckMove, Checked, CreateDebate, SubmitClaim, SubmitIntervention,
@@ -109,7 +109,9 @@ impl Toolbox {
                 return refusal.suggest(again);
             }
             match refusal.field() {
-                Some("debate_id") => refusal.suggest("Call debate_create again without debate_id"),
+                Some("debate_id") => refusal
+                    .suggest("Call debate_create again without debate_id")
+                    .next(&given.without_id()),
                 _ => refusal,
             }
         })
@@ -293,17 +295,18 @@ impl Toolbox {
         check: CheckMove,
         given: &Arguments,
     ) -> Result<ToolAnswer, ToolRefusal> {
-        let target = check.target_id.clone();
+        let (target, is_claim) = (check.target_id.clone(), check.kind == "claim");
         let sent = self.transport.send(&client::check(seat.debate, check)).await;
         let checked = sent.map_err(|refusal| refused(refusal, seat, target.as_deref(), None))?;
         let Checked { debate, debate_state, parked, held, statements, points, .. } = checked;
-        let message = "Nothing was submitted: this was a dry run, and the move is allowed";
+        let is_unread = is_claim && points.ledger.is_some() && statements.is_empty();
+        let message = dry_run_in_words(is_unread);
         let next = given.for_real();
         let words = format!(
             "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",
             seat.debate,
             points::held_in_words(held.as_ref()) + &statements_in_words(&statements),
-            points::in_words(&points),
+            points::in_words(&points, &debate_state),
             next.words(),
         );
         let result = results::MoveCheck {
@@ -374,8 +377,11 @@ impl Toolbox {
             seat.debate,
             head.state,
             action,
-            url.as_ref()
-                .map_or(String::new(), |url| format!("A person can watch and rule at {url}\n")),
+            match (prospect, url.as_ref()) {
+                (Prospect::Over, _) => ended(head.outcome.as_ref()),
+                (_, Some(url)) => format!("A person can watch and rule at {url}\n"),
+                (_, None) => String::new(),
+            },
             if missed.is_empty() {
                 ""
             } else {

@@ -2,7 +2,7 @@
 //!
 //! Titles, quotes and statements are the words of others: they stand in quoted blocks.
 
-use aw_core::{Held, PointState};
+use aw_core::{Held, PointState, State};
 
 use super::Toolbox;
 use super::inputs::{DebatePoints, Flag};
@@ -16,7 +16,7 @@ use crate::api::client;
 use crate::api::error::Code;
 use crate::api::types::{
     AgreedVersion, HeldText, Ledger, Point, PointIdText, Points, Quote, QuotedPoint, Rounds,
-    Statement,
+    StateText, Statement,
 };
 
 impl Toolbox {
@@ -39,7 +39,8 @@ impl Toolbox {
                     _ => named(refusal),
                 }
             })?;
-            let words = format!("{}\n", point_in_words(&found.point.point));
+            let is_closed = self.is_closed(debate).await.map_err(named)?;
+            let words = format!("{}\n", point_in_words(&found.point.point, is_closed));
             let page = PointPage { ledger: None, points: vec![found.point], quoted: QUOTED };
             let mut answer = ToolAnswer::new(&page, words);
             for point in &page.points {
@@ -59,20 +60,33 @@ impl Toolbox {
         if !all {
             points.sort_by_key(|one| !one.point.blocking);
         }
+        if let Some(ledger) = list.ledger.as_ref().filter(|_| points.is_empty()) {
+            words.push_str(match ledger.over {
+                0 => "No point was raised yet.\n",
+                _ => "No point is left: `all` shows those that are over.\n",
+            });
+        }
+        let is_closed = !points.is_empty() && self.is_closed(debate).await.map_err(named)?;
         for one in &points {
-            words.push_str(&point_in_words(&one.point));
+            words.push_str(&point_in_words(&one.point, is_closed));
             words.push('\n');
         }
         let page = PointPage { ledger: list.ledger, points, quoted: QUOTED };
         let shown: Vec<&Point> = page.points.iter().map(|one| &one.point).collect();
         Ok(quoting_titles(ToolAnswer::new(&page, words), &shown))
     }
+
+    /// Whether a debate is closed, so that its live points are left open.
+    async fn is_closed(&self, debate: &str) -> Result<bool, ToolRefusal> {
+        let read = self.transport.send(&client::context(debate, 0)).await?;
+        Ok(read.debate.state.known() == Some(State::Closed))
+    }
 }
 
 /// With the quotes of a point and everything that was said about it.
 fn with_history(mut answer: ToolAnswer, point: &QuotedPoint) -> ToolAnswer {
     for quote in &point.quotes {
-        let heading = format!("A quote of it, {}", quote_in_words(quote));
+        let heading = format!("A quote of it: {}", quote_in_words(quote));
         answer = answer.quoting(&heading, quote.text.as_deref().unwrap_or_default());
     }
     for turn in point.turns.iter().flatten() {
@@ -99,10 +113,11 @@ pub(super) fn with_titles(answer: ToolAnswer, points: Option<&[Point]>) -> ToolA
 }
 
 /// The points of an answer: the ledger, then a line for each that is alive.
-pub(super) fn in_words(points: &Points) -> String {
+pub(super) fn in_words(points: &Points, state: &StateText) -> String {
+    let is_closed = state.known() == Some(State::Closed);
     let mut words = points.ledger.as_ref().map(ledger_in_words).unwrap_or_default();
     for point in points.points.iter().flatten() {
-        words.push_str(&point_in_words(point));
+        words.push_str(&point_in_words(point, is_closed));
         words.push('\n');
     }
     words
@@ -132,13 +147,15 @@ pub(super) fn ledger_in_words(ledger: &Ledger) -> String {
     words
 }
 
-fn point_in_words(point: &Point) -> String {
-    let mut words = format!("{} is {} and {}", point.id.0, point.severity, point.state);
-    if let Some(role) = &point.owes {
-        words.push_str(&format!(", for the {role}"));
+fn point_in_words(point: &Point, is_closed: bool) -> String {
+    let mut words = format!("{} is {} and ", point.id.0, point.severity);
+    match &point.owes {
+        Some(_) if is_closed => words.push_str("left open"),
+        Some(role) => words.push_str(&format!("{}, for the {role}", point.state)),
+        None => words.push_str(&point.state.to_string()),
     }
     for (is, note) in [
-        (point.blocking, "blocks"),
+        (point.blocking && !is_closed, "blocks"),
         (point.late, "late"),
         (point.unchanged, "its quotes still stand"),
     ] {
@@ -160,7 +177,7 @@ pub(super) fn held_in_words(held: Option<&HeldText>) -> String {
         }
         Some(None) => "the server says why in `held`",
     };
-    format!("The arbitrator decides on it: {why}.\n")
+    format!("The RESOLUTION waits for the arbitrator: {why}.\n")
 }
 
 /// What the server read in a text: a line for each statement.
@@ -176,7 +193,7 @@ pub(super) fn statements_in_words(statements: &[Statement]) -> String {
         }
         for quote in &statement.quotes {
             words.push_str(&format!(
-                "; the quote in line {} {}",
+                "; the quote in line {} is {}",
                 quote.line,
                 quote_in_words(quote)
             ));
@@ -191,10 +208,10 @@ fn quote_in_words(quote: &Quote) -> String {
     let place = match (&quote.document_id, quote.version, quote.seq) {
         (Some(document), Some(version), _) => format!("{} v{version}", document.0),
         (_, _, Some(seq)) => format!("argument {seq}"),
-        _ => return format!("is {}", quote.check),
+        _ => return quote.check.to_string(),
     };
     let line = quote.first_line.map_or(String::new(), |line| format!(", line {line}"));
-    format!("is {} in {place}{line}", quote.check)
+    format!("{} in {place}{line}", quote.check)
 }
 
 fn listed(points: &[PointIdText]) -> String {

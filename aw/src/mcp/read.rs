@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aw_core::Role;
+use aw_core::{Role, State};
 
 use super::Toolbox;
 use super::inputs::{DebateGetContext, DebateList, DebateResult, Flag, Whole};
@@ -13,6 +13,7 @@ use super::refusal::ToolRefusal;
 use super::results::{Context, Debates, QUOTED, ReportPage, ToolArgument};
 use super::tool_args::Arguments;
 use super::tools::Tool;
+use super::waiting::ended;
 use crate::api::advice::Advice;
 use crate::api::client::{self, DebateFilter, Waiter};
 use crate::api::types::{DebateContext, Point, Poll, RulesOrigin};
@@ -101,8 +102,10 @@ impl Toolbox {
         let url = self.transport.url_of(debate);
         let mut words =
             format!("Debate {debate} ({}) is {}.\n", read.debate.debate_type, read.debate.state);
-        if let Some(url) = &url {
-            words.push_str(&format!("A person can watch and rule at {url}\n"));
+        match (&url, read.debate.state.known()) {
+            (_, Some(State::Closed)) => words.push_str(&ended(read.debate.outcome.as_ref())),
+            (Some(url), _) => words.push_str(&format!("A person can watch and rule at {url}\n")),
+            (None, _) => {}
         }
         for document in &read.documents {
             words.push_str(&format!(
@@ -115,7 +118,7 @@ impl Toolbox {
         }
         let held = points.ledger.as_ref().and_then(|ledger| ledger.held.as_ref());
         words.push_str(&points::held_in_words(held));
-        words.push_str(&points::in_words(&points));
+        words.push_str(&points::in_words(&points, &read.debate.state));
         if action.is_some() {
             words.push_str(&calls.words());
         }

@@ -78,6 +78,11 @@ impl Arguments {
         NextCall::new(self.tool, &self.given).with_your(&["content"]).without("dry_run")
     }
 
+    /// The same call without the id of a debate. A text that may be long is not repeated.
+    pub(super) fn without_id(&self) -> NextCall {
+        NextCall::new(self.tool, &self.given).with_your(&["content"]).without("debate_id")
+    }
+
     /// Adds the call that goes on from here to a refusal of this call.
     pub(super) fn lead_on(&self, refusal: ToolRefusal) -> ToolRefusal {
         let written = ["content", "title", "type", "summary", "role"];
@@ -106,7 +111,7 @@ impl Arguments {
             Some(other) => return Err(wrong("role", "a text", other)),
         };
         let given = text.parse::<Role>().map_err(|_| {
-            let message = format!("`role` must be proposer, opponent or arbitrator, not {text:?}");
+            let message = format!("`role` must be {}, not {text:?}", self.roles());
             ToolRefusal::input("role", message)
         })?;
         let Some(own) = scope.role() else { return Ok(Some(given)) };
@@ -117,10 +122,18 @@ impl Arguments {
         }
     }
 
+    /// The roles of this tool.
+    fn roles(&self) -> &'static str {
+        match self.tool {
+            Tool::DebateSubmit => "proposer or opponent",
+            _ => "proposer, opponent or arbitrator",
+        }
+    }
+
     /// The role, where there must be one.
     pub(super) fn own_role(&self, scope: Scope) -> Result<Role, ToolRefusal> {
         self.role(scope)?.ok_or_else(|| {
-            ToolRefusal::input("role", "`role` is missing: proposer, opponent or arbitrator")
+            ToolRefusal::input("role", format!("`role` is missing: {}", self.roles()))
                 .suggest(format!("Call {} again with your role", self.tool.name()))
         })
     }

@@ -181,7 +181,8 @@ impl Toolbox {
             news.action,
             news.debate_state,
             ended(news.outcome.as_ref()),
-            points::held_in_words(news.held.as_ref()) + &points::in_words(&news.points),
+            points::held_in_words(news.held.as_ref())
+                + &points::in_words(&news.points, &news.debate_state),
             calls.words(),
         );
         let waited = Waited {
@@ -292,7 +293,7 @@ impl<'a> Wait<'a> {
 }
 
 /// How a closed debate ended, in a line.
-fn ended(outcome: Option<&OutcomeText>) -> String {
+pub(super) fn ended(outcome: Option<&OutcomeText>) -> String {
     outcome.map_or(String::new(), |outcome| format!("It ended: {outcome}.\n"))
 }
 

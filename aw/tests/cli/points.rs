@@ -228,13 +228,14 @@ fn the_flags_of_a_ruling_take_points_in_any_case_and_each_once() {
     debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
     for (flags, why) in [
         (&["--uphold", "x"][..], "a point is P and its number, such as P2"),
-        (&["--uphold", "P1", "--dismiss", "p1"], "P1 is named twice"),
+        (&["--uphold", "P1", "--dismiss", "p1"], "two flags name P1"),
+        (&["--uphold", "P1,P3"], "this debate has no point P3: it has P1 to P2"),
     ] {
         let refused = debate.run("ruling", &[flags, &["--content", "So."]].concat());
         let message = text(&refused.refused(4, "INVALID_INPUT")["error"]["message"]);
         assert!(message.contains(why), "{message}");
     }
-    let ruled = debate.run("ruling", &["--uphold", "p1, P2", "--content", "So."]).data();
+    let ruled = debate.run("ruling", &["--uphold", "p1, P2,P1", "--content", "So."]).data();
     assert_eq!(ruled["statements"].as_array().unwrap().len(), 2, "{ruled}");
 }
 
@@ -359,7 +360,7 @@ fn people_read_why_a_resolution_waits_for_a_ruling() {
         (&json!("not_agreed"), &json!("not_agreed"))
     );
     let waited = debate.run("wait", &["--role", "arbitrator", "--format", "markdown"]).stdout;
-    let why = "The arbitrator decides on it: the opponent has not agreed.";
+    let why = "The RESOLUTION waits for the arbitrator: the opponent has not agreed.";
     assert_eq!(waited.matches(why).count(), 1, "{waited}");
 }
 

@@ -123,3 +123,38 @@ async fn a_dry_run_writes_nothing_and_the_nearest_text_is_quoted() {
     }
     assert_eq!(world.written(), before, "nothing is written");
 }
+
+#[tokio::test]
+async fn a_new_debate_with_a_wrong_id_leads_to_one_without() {
+    let world = World::start().await;
+    let proposer = Client::of(&world, "proposer");
+    let wrong = json!({"title": "T", "type": "general_debate", "content": "c", "debate_id": "abc"});
+    let error = proposer.error("debate_create", wrong).await;
+    assert_eq!(error["next"]["tool"], "debate_create");
+    assert_eq!(error["next"]["arguments"], json!({"title": "T", "type": "general_debate"}));
+}
+
+#[tokio::test]
+async fn the_points_of_a_closed_debate_are_left_open_and_block_nothing() {
+    let world = World::start().await;
+    let [proposer, opponent, arbitrator] =
+        ["proposer", "opponent", "arbitrator"].map(|role| Client::of(&world, role));
+    let (debate, motion) = opened(&proposer, json!({"points": true})).await;
+    let words = |result: &Value| text(&result["content"][0]["text"]);
+    let named = json!({"debate_id": debate});
+    let none = words(&proposer.result("debate_points", named.clone()).await);
+    assert!(none.contains("No point was raised yet."), "{none}");
+    let content = format!("### NEW [major] Twice\n> {MOTION}\nWhy.");
+    let claim = json!({"debate_id": debate, "target_id": motion, "content": content});
+    let claimed = opponent.call("debate_submit", claim).await;
+    let appeal = json!({"debate_id": debate, "target_id": claimed["argument_id"], "content": "Please rule."});
+    proposer.call("debate_appeal", appeal).await;
+    let ruling = json!({"debate_id": debate, "content": "Enough.", "close": true});
+    let closed = words(&arbitrator.result("debate_ruling", ruling).await);
+    assert!(closed.contains("It ended: left_open."), "{closed}");
+    let wait = json!({"debate_id": debate, "deadline": 0});
+    for (tool, given) in [("debate_points", named.clone()), ("debate_wait", wait)] {
+        let said = words(&proposer.result(tool, given).await);
+        assert!(said.contains("P1 is major and left open\n"), "{tool}: {said}");
+    }
+}

@@ -558,7 +558,7 @@ fn completion_is_not_available_over_a_blocking_point_also_after_an_intervention(
 }
 
 #[test]
-fn how_names_the_words_that_each_point_takes_from_the_proposer() {
+fn how_names_the_words_that_each_point_takes() {
     let how = |story: &Story| story.ledger().how(Role::Proposer);
     let claim = format!("{CRITICAL}\n{MAJOR}");
     let open = Story::of(PLAN).opponent(&claim);
@@ -569,6 +569,10 @@ fn how_names_the_words_that_each_point_takes_from_the_proposer() {
     );
     let ruled = open.appeals().ruling("### P2 [upheld] So.");
     assert!(how(&ruled).contains("### P2 [accepted] and a reason."), "{}", how(&ruled));
+    let accepted =
+        ruled.revises(1, "Another.").proposer(&format!("### P2 [accepted] {}", cite(1, 2)));
+    let opponents = accepted.ledger().how(Role::Opponent);
+    assert!(opponents.contains("### P2 [resolved|open] and a reason."), "{opponents}");
     let used = with(1, ResolutionPolicy::Auto).opponent(MAJOR);
     assert_eq!(how(&used), "The rounds are used: follow advice. Headings count in a CLAIM only.");
 }

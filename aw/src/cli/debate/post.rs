@@ -14,7 +14,7 @@ use super::super::text::TextInput;
 use super::code_quotes::FileCheck;
 use super::wait::{Moved, Wait};
 use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
-use crate::api::advice::{Advice, Fix, said_of_write};
+use crate::api::advice::{Advice, Fix, dry_run_in_words, said_of_write};
 use crate::api::client::{self, Reply, Request};
 use crate::api::error::{Code, SERVER};
 use crate::api::types::{
@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
     }
 
     /// A text that cannot be read: the same command with a text that can is next.
-    pub(super) fn unread(&self, problem: CliError) -> CliError {
+    fn unread(&self, problem: CliError) -> CliError {
         let request = self.signature.client_request_id.as_deref();
         let given = [("debate_id", self.debate), ("client_request_id", request)];
         let problem = given.into_iter().fold(problem, |problem, (name, id)| match id {
@@ -93,6 +93,11 @@ impl<'a> Draft<'a> {
         let place = self.text.draft().map(|path| path.display().to_string());
         let file = place.as_deref().unwrap_or(YOUR_TEXT);
         self.finished(self.line.clone().flag("--file", file), self.dry_run)
+    }
+
+    /// The same command with the file that was given, whose flaws are to be mended.
+    fn with_file_mended(&self) -> String {
+        self.finished(self.line.clone().flag("--file", &self.text.place()), self.dry_run)
     }
 
     /// The command for a retry: with its request id, unless the id follows from the text.
@@ -191,6 +196,9 @@ impl Post<'_> {
                 next(problem, step_line(&step, self.debate, role, next_flags).into_string())
             }
             Some(Fix::ReadDebate) => next(problem, context()),
+            Some(Fix::Rewrite) if !problem.flaws().is_empty() => {
+                next(problem, self.draft.with_file_mended())
+            }
             Some(Fix::Rewrite) => next(problem, self.draft.with_your_text()),
             Some(Fix::WrittenBefore) => {
                 let mut problem = next(problem, context());
@@ -212,7 +220,7 @@ impl Post<'_> {
                 };
                 next(problem, self.draft.with_your_text())
             }
-            None if !problem.flaws().is_empty() => next(problem, self.draft.with_your_text()),
+            None if !problem.flaws().is_empty() => next(problem, self.draft.with_file_mended()),
             None if problem.exit() == SERVER => problem.with("retry_command", self.again()),
             None => problem,
         }
@@ -248,12 +256,8 @@ impl Post<'_> {
             }
         })?;
         let Checked { statements, points, .. } = &reply.data;
-        let message = match is_claim && points.ledger.is_some() && statements.is_empty() {
-            true => {
-                "Nothing was submitted: this was a dry run. The move is allowed, but the server read no statement about a point in it"
-            }
-            false => "Nothing was submitted: this was a dry run, and the move is allowed",
-        };
+        let is_unread = is_claim && points.ledger.is_some() && statements.is_empty();
+        let message = dry_run_in_words(is_unread);
         let output = CheckOutput { reply, looked_up: files.found };
         let answer =
             Answer::new(output, human::checked).message(message).next(self.repeated(false));

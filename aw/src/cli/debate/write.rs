@@ -446,14 +446,14 @@ impl Ruling {
             dry_run: self.dry_run,
         };
         let typed = draft.read()?;
-        let content = self.with_headings(&typed).map_err(|problem| draft.unread(problem))?;
+        let content = self.with_headings(&typed)?;
         // Without a target the same words may mean the next dispute.
         let derived = self.target_id.as_deref().and_then(|target| {
             derived_id(&self.debate.id, Role::Arbitrator, Kind::Ruling, Some(target), &content)
         });
         let post = draft.post(&self.debate.id, Some(&typed), derived);
         let session = post.session()?;
-        self.refuse_without_points(&session).map_err(|problem| post.failed(problem))?;
+        self.check_points(&session).map_err(|problem| post.failed(problem))?;
         if self.dry_run {
             let body = CheckMove {
                 kind: "ruling".to_owned(),
@@ -485,15 +485,19 @@ impl Ruling {
 
     /// The points that the flags name, each with its word.
     fn decisions(&self) -> Vec<(PointId, Word)> {
-        let flags = [
+        let mut decisions = Vec::new();
+        for (points, word) in [
             (&self.uphold, Word::Upheld),
             (&self.dismiss, Word::Dismissed),
             (&self.defer, Word::Deferred),
-        ];
-        flags
-            .into_iter()
-            .flat_map(|(points, word)| points.iter().map(move |point| (*point, word)))
-            .collect()
+        ] {
+            for point in points {
+                if !decisions.contains(&(*point, word)) {
+                    decisions.push((*point, word));
+                }
+            }
+        }
+        decisions
     }
 
     /// The content below a heading for each point that a flag names. The last heading has the content
@@ -507,9 +511,9 @@ impl Ruling {
             decisions[..*nth].iter().any(|(other, _)| other == point)
         };
         if let Some((_, (point, _))) = decisions.iter().enumerate().find(is_twice) {
-            let message = format!("{point} is named twice");
+            let message = format!("two flags name {point}");
             return Err(CliError::input(message)
-                .suggest("Name each point once, in one of --uphold, --dismiss and --defer"));
+                .suggest("Name each point in one of --uphold, --dismiss and --defer"));
         }
         let own = statements(content, Role::Arbitrator, 0);
         let first = own.statements.first().map(|own| own.line);
@@ -537,14 +541,29 @@ impl Ruling {
         Ok(whole.unwrap_or_else(|| written("#", " For the reason below")))
     }
 
-    /// Refuses flags about points in a debate that keeps none, where their headings would be text.
-    fn refuse_without_points(&self, session: &Session) -> Result<(), CliError> {
-        if self.decisions().is_empty() {
+    /// Refuses flags about points that the debate does not have: the headings would be text, or a flaw
+    /// in lines that nobody typed.
+    fn check_points(&self, session: &Session) -> Result<(), CliError> {
+        let decisions = self.decisions();
+        if decisions.is_empty() {
             return Ok(());
         }
-        let head = session.call(&client::context(&self.debate.id, 0))?.data.debate;
-        if head.points.is_some() {
-            return Ok(());
+        let context = session.call(&client::context(&self.debate.id, 0))?.data;
+        if let Some(ledger) = context.points.ledger {
+            let count = ledger.alive + ledger.over;
+            let is_unknown = |point: &PointId| !(1..=count).contains(&u64::from(point.0));
+            let unknown = decisions.iter().map(|(point, _)| *point).find(is_unknown);
+            return unknown.map_or(Ok(()), |point| {
+                let known = match count {
+                    0 => "it has none yet".to_owned(),
+                    1 => "its only one is P1".to_owned(),
+                    _ => format!("it has P1 to P{count}"),
+                };
+                let list = CommandLine::new("debate points").flag("--debate-id", &self.debate.id);
+                let list = list.format(self.shape.format()).into_string();
+                let message = format!("this debate has no point {point}: {known}");
+                Err(CliError::input(message).with("next_command", list))
+            });
         }
         let next = self.line().flag("--file", YOUR_TEXT).word_if("--close", self.close);
         let problem = CliError::input("this debate keeps no points, so there is none to decide on")

@@ -245,7 +245,7 @@ pub(super) fn held(held: &HeldText) -> String {
         }
         None => word(held),
     };
-    format!("The arbitrator decides on it: {why}.\n")
+    format!("The RESOLUTION waits for the arbitrator: {why}.\n")
 }
 
 /// The quotes that were found in files here.
