@@ -74,7 +74,7 @@ impl Demo {
             if watched && !self.fast { Duration::from_millis(1_500) } else { Duration::ZERO };
         let played = stage.debate(&stop, pause);
         if played.is_ok() && watched && stop.asked() == 0 {
-            say(&format!("The page stays at {} until you press Ctrl-C.", stage.url));
+            tell(&format!("The page stays at {} until you press Ctrl-C.", stage.url));
             while stop.asked() == 0 {
                 thread::sleep(Duration::from_millis(50));
             }
@@ -125,8 +125,9 @@ impl Stage {
         let line: Arc<dyn Line> = Arc::new(line);
         let project = self.folder.join("project");
         let plan = project.join("plan.md");
-        say(
-            "Two agents debate a plan, and a third one rules. This is a real run on a throw-away server;\nonly the words are written beforehand.\n\nThe plan:\n",
+        tell(
+            "Two agents debate a plan, and a third one rules. This is a real run on a \
+             throw-away server; only the words are written beforehand.\n\nThe plan:\n",
         );
         say(&indented(script::PLAN[0]));
         let reader = Reader::new(line.clone(), pause);
@@ -150,13 +151,15 @@ impl Stage {
         }
         reader.read_on(&data.debate_id);
         let rounds = data.rounds.as_ref().map_or(0, |rounds| rounds.used);
-        say(&format!(
+        tell(&format!(
             "Both agents agree after {rounds} rounds: {} points, {} ruling, {:.1} s.\n\nThe plan now:\n",
             data.points.raised, data.rulings, data.wall_s
         ));
         say(&indented(&fs::read_to_string(&plan)?));
-        say("Beside it a report says how each point ended: plan.debate.md\n\n\
-             Next, with a plan and two agent programs of yours (claude, codex, gemini, opencode):\n\n  aw debate run PLAN.md\n");
+        tell(
+            "Beside it a report says how each point ended: plan.debate.md\n\n\
+             Next, with a plan and two agent programs of yours (claude, codex, gemini, opencode):\n\n  aw debate run PLAN.md\n",
+        );
         Ok(())
     }
 
@@ -269,7 +272,7 @@ impl Reader {
                 let debate = reader.shown().debate.clone();
                 reader.read_on(&debate);
             }
-            Seen::Trouble(words) => say(&words),
+            Seen::Trouble(words) => tell(&words),
             Seen::Standing(_) | Seen::Began { .. } | Seen::Doing { .. } | Seen::Owed(_) => {}
         })
     }
@@ -335,6 +338,13 @@ fn indented(text: &str) -> String {
     let paper = Paper::of_stdout();
     let lines: Vec<String> = text.lines().map(|line| paper.wrapped(line, "    ")).collect();
     lines.join("\n") + "\n"
+}
+
+/// Says our own words, wrapped.
+fn tell(text: &str) {
+    let paper = Paper::of_stdout();
+    let lines: Vec<String> = text.split('\n').map(|line| paper.wrapped(line, "")).collect();
+    say(&lines.join("\n"));
 }
 
 fn say(text: &str) {

@@ -48,7 +48,7 @@ fn a_demo_that_is_killed_leaves_nothing() {
 fn on_a_terminal_the_demo_runs_until_it_is_stopped() {
     let machine = Machine::fresh();
     let mut command = machine.program("script");
-    command.args(["-qec", "aw demo --fast", "/dev/null"]);
+    command.args(["-qec", "stty cols 80; NO_COLOR=1 aw demo --fast", "/dev/null"]);
     let mut terminal = command.spawn().unwrap();
     let mut out = BufReader::new(terminal.stdout.take().unwrap());
     let url = address(&mut out);
@@ -63,12 +63,13 @@ fn on_a_terminal_the_demo_runs_until_it_is_stopped() {
     nothing_is_left(&machine);
 }
 
-/// The address that the demo prints.
+/// The address that the demo prints, on lines that fit 80 columns.
 fn address(out: &mut BufReader<ChildStdout>) -> String {
     let mut line = String::new();
     while !line.contains("Ctrl-C") {
         line.clear();
         assert_ne!(out.read_line(&mut line).unwrap(), 0, "it ended without a signal");
+        assert!(line.trim_end().chars().count() <= 80, "{line}");
     }
     line.split_whitespace().find(|word| word.starts_with("http://")).unwrap().to_owned()
 }
