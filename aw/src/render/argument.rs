@@ -157,7 +157,7 @@ pub(crate) fn exported(
     language: Language,
     now: i64,
 ) -> String {
-    drawn(argument, around, language, now, false)
+    self_contained(&drawn(argument, around, language, now, false))
 }
 
 fn drawn(
@@ -218,7 +218,8 @@ pub(crate) fn transcript_frame(
         state: t.state(head.state(), false),
         outcome: t.outcome(head.outcome).map(|words| (head.outcome, words)),
         points: PointsView::of(head, points, t, &|seq| format!("#a-{seq}")).map(|view| view.html()),
-        report: report.map(|report| ReportView::of(report, t, &|seq| format!("#a-{seq}")).html()),
+        report: report
+            .map(|report| ReportView::of(report, t, &|seq| format!("#a-{seq}")).exported().html()),
         id: head.id.to_string(),
         opened: Stamp(head.created_at),
         updated: Stamp(head.updated_at),
@@ -226,18 +227,48 @@ pub(crate) fn transcript_frame(
         gap: '\0',
     };
     let page = page.render().map_err(|error| format!("an export: {error}"))?;
-    let parts: Vec<String> = page.split('\0').map(str::to_owned).collect();
+    let parts: Vec<String> = self_contained(&page).split('\0').map(str::to_owned).collect();
     parts.try_into().map_err(|_| "an export has three gaps".to_owned())
 }
 
-/// A cited document as HTML for the head of a transcript. The text of a deleted one is not in it.
+/// The HTML of a transcript in which the links to documents lead to their texts at its end.
+fn self_contained(html: &str) -> String {
+    // A text contains no `<`, so only a tag of ours begins like this.
+    const TAG: &str = "<a ";
+    let mut parts = html.split(TAG);
+    let mut inside = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        inside.push_str(TAG);
+        let document = ["class=\"doc\" href=\"", "href=\""].iter().find_map(|before| {
+            let address = part.strip_prefix(before)?.strip_prefix("/doc/")?;
+            let (address, rest) = address.split_once('"')?;
+            Some((before, address.split('?').next()?, rest))
+        });
+        match document {
+            Some((before, id, rest)) => {
+                inside.extend([before, "#doc-", id, "\"", rest]);
+            }
+            None => inside.push_str(part),
+        }
+    }
+    inside
+}
+
+/// A cited document as HTML for the head of a transcript. Links lead to its text, or here if it is deleted.
 pub(crate) fn document_line(document: &CitedDocument, language: Language) -> String {
+    let t = language.phrases();
+    let CitedDocument { id, version, .. } = document;
     let name = format!("<bdi dir=\"auto\">{}</bdi>", plain(&document.name));
-    let name = match document.deleted_at {
-        Some(_) => name,
-        None => format!("<a href=\"#doc-{}\">{name}</a>", document.id),
-    };
-    format!("<p>{}: {name} v{}</p>", language.phrases().document, document.version)
+    match document.deleted_at {
+        Some(_) => {
+            let deleted = t.document_deleted;
+            format!(
+                "<p id=\"doc-{id}\">{}: {name} v{version} <span class=\"tag\">{deleted}</span></p>",
+                t.document
+            )
+        }
+        None => format!("<p>{}: <a href=\"#doc-{id}\">{name}</a> v{version}</p>", t.document),
+    }
 }
 
 /// The text of a cited document as HTML for the end of a transcript.

@@ -96,14 +96,15 @@ impl PointView {
             id: point.id,
             severity: point.severity,
             severity_words: t.severity(point.severity),
-            title: point.title.clone(),
+            title: title_words(&point.title),
             badge: badge(
                 point.state,
                 t.point_state(point.state, is_closed),
                 &now_words(point, is_closed, t),
             ),
             is_alive: point.state.is_alive(),
-            is_blocking: ledger.blocks(point),
+            // Nothing blocks a debate that is over.
+            is_blocking: !is_closed && ledger.blocks(point),
             is_late: point.late,
             is_unchanged: point.unchanged,
             owes: owes.map(|role| put(t.owed_by, t.role(role))),
@@ -123,6 +124,12 @@ impl PointView {
                 .collect(),
         }
     }
+}
+
+/// The title of a point without the marks of Markdown, which a title is not drawn with. The parser may have
+/// taken the first of a pair.
+pub(crate) fn title_words(title: &str) -> String {
+    title.replace("**", "").replace('`', "")
 }
 
 /// What one argument says about a point, in a line.

@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use super::i18n::{Phrases, put};
 use super::markdown::{self, DocumentLink, plain};
 use super::others_words::{literal, name, quoted};
+use super::points::title_words;
 use crate::kit::texts::Language;
 
 /// How many digits of the newest hash the line for commits has.
@@ -402,6 +403,8 @@ pub(crate) struct ReportView {
     head: String,
     seal: Option<String>,
     trailer: String,
+    /// Whether it is on a page, not in an export.
+    is_live: bool,
 }
 
 struct PointRow {
@@ -426,7 +429,7 @@ impl ReportView {
         let row = |PointRecord { point, .. }: &PointRecord| PointRow {
             id: point.id.to_string(),
             severity: t.severity(point.severity),
-            title: point.title.clone(),
+            title: title_words(&point.title),
             fate: report.fate(point),
         };
         let drawn = |text: &str| {
@@ -475,7 +478,13 @@ impl ReportView {
             head: data.newest_hash.to_string(),
             seal: data.seal.map(|seal| seal.to_string()),
             trailer: report.trailer(),
+            is_live: true,
         }
+    }
+
+    /// The same for an export, which links to no page.
+    pub(crate) fn exported(self) -> Self {
+        ReportView { is_live: false, ..self }
     }
 
     pub(crate) fn html(&self) -> String {

@@ -47,6 +47,17 @@ async fn a_closed_debate_shows_its_report_first_in_both_languages() {
         assert!(document.as_str().unwrap().contains(words), "{document}");
         assert_eq!(page.count(css(&format!("#report a[href='{path}']"))).await, 1, "{format}");
     }
+    // An export is whole: each of its links leads to a place in it.
+    let places = format!(
+        "fetch('/debates/{}/export?format=html').then((answer) => answer.text()).then((html) => {{
+            const whole = new DOMParser().parseFromString(html.replace(/<style>[^]*<.style>/, ''), 'text/html');
+            const links = [...whole.querySelectorAll('a')].map((link) => link.getAttribute('href'));
+            const leads = (href) => href.startsWith('#') && whole.getElementById(href.slice(1));
+            return [links.some((href) => href.startsWith('#doc-')), links.filter((href) => !leads(href))];
+        }})",
+        debate.id
+    );
+    assert_eq!(page.eval(&places).await, json!([true, []]));
     page.follow(button("VI")).await;
     page.reads("Đóng bằng ruling ngày 1/1/2026, bỏ ngỏ P4.").await;
     page.reads("đã xong ở v2").await;
