@@ -96,6 +96,9 @@ phrases! {
     active: "Active", "Đang diễn ra";
     closed_group: "Closed", "Đã đóng";
     search: "Search titles, arguments, documents, ids and authors", "Tìm tiêu đề, argument, tài liệu, id và tác giả";
+    search_debates: "Search debates", "Tìm debate";
+    filter: "Filter", "Lọc";
+    show_all_of: "Show all {}", "Hiện tất cả {}";
     found_in_texts: "In arguments and documents", "Trong argument và tài liệu";
     state: "State", "Trạng thái";
     outcome_label: "Outcome", "Kết quả";
@@ -128,7 +131,7 @@ phrases! {
     is_waiting: "waiting", "đang chờ";
     works: "works: {label}, for {time}", "đang làm: {label}, đã {time}";
     is_working: "has the floor", "đang giữ lượt";
-    seen: "seen {}", "thấy {}";
+    seen: "seen {}", "thấy lần cuối {}";
     no_sign: "no sign for {}", "không thấy tín hiệu {}";
     not_since_start: "no sign since the server started", "không thấy tín hiệu từ khi server khởi động";
     never_seen: "not seen yet", "chưa xuất hiện";
@@ -196,10 +199,10 @@ phrases! {
     point_accepted: "accepted", "đã chấp nhận";
     point_rejected: "rejected", "bị phản đối";
     point_deferred: "deferred", "xin để sau";
-    point_upheld: "upheld", "được giữ bởi ruling";
+    point_upheld: "upheld", "được ruling giữ";
     point_settled: "settled", "đã xong";
     point_withdrawn: "withdrawn", "đã rút";
-    point_dismissed: "dismissed", "bị bác bởi ruling";
+    point_dismissed: "dismissed", "bị ruling bác";
     point_set_aside: "set aside", "để lại sau";
     point_left_open: "left open", "bỏ ngỏ";
     point_now: "{point} now: {state}", "{point} hiện: {state}";
@@ -323,7 +326,7 @@ phrases! {
     stopped: "The agents are stopped. They wait for your ruling.", "Các agent đã dừng. Họ đang chờ ruling của bạn.";
 
     // The desk
-    your_move_for: "Your move for {}", "Đến lượt bạn {}";
+    your_move_for: "Your move for {}", "Đến lượt bạn, đã {}";
     act_on_points: "rule on {}", "ra ruling cho {}";
     act_on_appeal: "rule on the appeal", "ra ruling cho appeal";
     act_on_resolution: "approve, or send back", "đồng ý, hoặc trả lại";
@@ -336,9 +339,11 @@ phrases! {
     one_new_since: "1 new since you looked", "1 mới từ lần xem trước";
     many_new_since: "{} new since you looked", "{} mới từ lần xem trước";
     points_open: "Open", "Còn mở";
+    points_left_open: "Left open", "Bỏ ngỏ";
     points_settled: "Settled", "Đã xong";
     count_need_you: "{} for you", "{} cần bạn";
     count_open: "{} open", "{} còn mở";
+    count_left_open: "{} left open", "{} bỏ ngỏ";
     count_settled: "{} settled", "{} đã xong";
     you_owe: "you owe a ruling", "bạn phải ra ruling";
     one_quote: "1 quote found", "1 trích dẫn tìm thấy";
@@ -363,11 +368,18 @@ phrases! {
     quoted_by: "Quoted by", "Được trích bởi";
     key_plan: "show or hide the plan", "hiện hoặc ẩn plan";
     key_list: "show or hide the list, on a wide screen", "hiện hoặc ẩn danh sách, trên màn hình rộng";
+    key_search: "search the debates", "tìm trong các debate";
+    key_debates: "next and previous debate", "debate tiếp theo, trước đó";
+    key_options: "options of the debate", "các phương án của debate";
+    key_open_debate: "open it", "mở";
     key_changes: "next and previous change", "thay đổi tiếp theo, trước đó";
     whole_transcript: "Whole transcript", "Toàn bộ transcript";
     your_ruling: "Your ruling", "Ruling của bạn";
     rule_on_this: "Rule", "Ra ruling";
     rule_one_option: "Rule: {} option", "Ruling: {} phương án";
+    rule_on_ids: "Rule on {}", "Ra ruling cho {}";
+    rule_resolution: "Approve or send back", "Đồng ý hoặc trả lại";
+    words_on_resolution: "Words (needed to send it back)", "Lời của bạn (cần khi trả lại)";
     rule_options: "Rule: {} options", "Ruling: {} phương án";
     close_sheet: "Back to the debate", "Về debate";
     add_words: "Add words (may be left out)", "Thêm lời (có thể bỏ qua)";
@@ -648,6 +660,23 @@ impl Phrases {
         }
     }
 
+    /// A number with its thousands apart, as the script writes it too.
+    pub(crate) fn number(&self, number: usize) -> String {
+        let mark = match self.lang {
+            Language::English => ',',
+            Language::Vietnamese => '.',
+        };
+        let digits = number.to_string();
+        let mut apart = String::with_capacity(digits.len() * 4 / 3);
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                apart.push(mark);
+            }
+            apart.push(digit);
+        }
+        apart
+    }
+
     /// How long ago, in the largest unit that fits.
     pub(crate) fn ago(&self, milliseconds: i64) -> String {
         let seconds = milliseconds / 1000;
@@ -719,6 +748,10 @@ mod tests {
         assert_eq!(phrases.ago(4_000), "just now");
         assert_eq!(phrases.ago(61_000), "1 min ago");
         assert_eq!(phrases.lasting(7_200_000), "2 h");
+        assert_eq!(
+            [999, 10_240, 1_234_567].map(|n| phrases.number(n)),
+            ["999", "10,240", "1,234,567"]
+        );
         assert_eq!(Language::Vietnamese.phrases().ago(3 * 86_400_000), "3 ngày trước");
     }
 }

@@ -22,7 +22,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use super::assets;
-use super::debate_list::BesideList;
+use super::debate_list::{BesideList, ListQuery};
 use super::error_page::{self, PageError};
 use super::form::Form;
 use super::page_request::PageRequest;
@@ -167,7 +167,10 @@ impl PageRead {
         };
         let beside = match request.is_script() || request.caller.bound_to().is_some() {
             true => None,
-            false => Some(BesideList::of(access, request, &id.to_string()).await?),
+            false => {
+                let all = ListQuery::default();
+                Some(BesideList::of(access, request, &id.to_string(), &all).await?)
+            }
         };
         Ok(PageRead { data, report, beside, seen: access.seen(id).await? })
     }

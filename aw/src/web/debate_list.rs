@@ -2,25 +2,26 @@
 
 use askama::Template;
 use aw_core::{DebateType, Outcome, ProjectId, Role, State as DebateState};
-use aw_record::{DebateList, DebateListed, Filter, ProjectListed};
+use aw_record::{DebateList, DebateListed, Filter};
 use axum::Json;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 mod beside;
+mod filters;
 mod found_text;
 mod question;
 
 pub(super) use self::beside::BesideList;
-use self::found_text::FoundText;
+use self::filters::Filters;
+use self::found_text::{FOUND, FoundText};
 use self::question::RowQuestion;
 use super::assets;
 use super::debate::presence::{RolePresence, roles};
 use super::error_page;
 use super::page_request::PageRequest;
 use crate::api::types::Stamp;
-use crate::kit::texts::BuiltIn;
 use crate::render::i18n::{Phrases, put};
 use crate::render::markdown::plain;
 use crate::server::input::Params;
@@ -29,7 +30,7 @@ use crate::server::{Access, App, Problem, input};
 /// How many debates of a group a page shows.
 const SHOWN: u64 = 30;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct ListQuery {
     #[serde(default)]
     q: String,
@@ -48,6 +49,9 @@ pub(super) struct ListQuery {
     /// The debate beside which the script shows the list.
     #[serde(default)]
     beside: String,
+    /// `1`: as many debates as the list beside a debate may show.
+    #[serde(default)]
+    all: String,
 }
 
 #[derive(Template)]
@@ -57,10 +61,7 @@ struct DebateListPage<'a> {
     t: &'static Phrases,
     assets: &'a str,
     asked: &'a ListQuery,
-    states: Vec<(&'static str, &'static str)>,
-    outcomes: Vec<(&'static str, &'static str)>,
-    kinds: Vec<String>,
-    projects: Vec<ProjectListed>,
+    filters: Filters,
     list: ListPart,
 }
 
@@ -133,6 +134,38 @@ enum GroupKind {
 }
 
 impl GroupKind {
+    /// The groups that may have debates with the asked state and outcome.
+    fn shown(asked: &ListQuery) -> &'static [Self] {
+        match asked.state.as_str() {
+            _ if !asked.outcome.is_empty() => &[GroupKind::Closed],
+            "needed" => &[GroupKind::Needed],
+            "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[GroupKind::Active],
+            "CLOSED" => &[GroupKind::Closed],
+            _ => &[GroupKind::Needed, GroupKind::Active, GroupKind::Closed],
+        }
+    }
+
+    /// The address of the list with this group alone, after the debate `before`.
+    fn address(self, asked: &ListQuery, before: &str) -> String {
+        let state = match (self, asked.state.as_str()) {
+            (_, "AWAITING_OPPONENT" | "AWAITING_PROPOSER") => asked.state.as_str(),
+            (GroupKind::Needed, _) => "needed",
+            (GroupKind::Active, _) => "active",
+            (GroupKind::Closed, _) => "CLOSED",
+        };
+        let fields = [
+            ("q", asked.q.as_str()),
+            ("type", &asked.kind),
+            ("outcome", &asked.outcome),
+            ("project", &asked.project),
+            ("state", state),
+            ("before", before),
+        ];
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        format!("/?{query}")
+    }
+
     /// The name of the group for the style, and its title.
     fn name(self, t: &'static Phrases, rules: bool) -> (&'static str, &'static str) {
         match self {
@@ -158,31 +191,21 @@ async fn answer(
     asked: &ListQuery,
 ) -> Result<Response, Problem> {
     if request.is_script() && !asked.beside.is_empty() {
-        return Ok(request.page(&BesideList::of(access, request, &asked.beside).await?));
+        return Ok(request.page(&BesideList::of(access, request, &asked.beside, asked).await?));
     }
     let list = list(access, request, asked).await?;
     if request.is_script() {
         return Ok(request.page(&list));
     }
     let t = request.phrases;
+    let rows = list.groups.iter().flat_map(|group| &group.rows);
+    let kinds = rows.map(|row| row.kind.clone()).collect();
     Ok(request.page(&DebateListPage {
         request,
         t,
         assets: &assets::FOLDER,
         asked,
-        states: vec![
-            ("needed", if request.rules() { t.needs_you } else { t.needs_arbitrator }),
-            ("active", t.active),
-            ("AWAITING_OPPONENT", t.awaiting_opponent),
-            ("AWAITING_PROPOSER", t.awaiting_proposer),
-            ("CLOSED", t.closed_group),
-        ],
-        outcomes: [Outcome::Agreed, Outcome::Ruled, Outcome::LeftOpen, Outcome::Completed]
-            .into_iter()
-            .filter_map(|outcome| Some((outcome.as_str(), t.outcome(outcome)?)))
-            .collect(),
-        kinds: kinds(&list, &asked.kind),
-        projects: access.projects().await?,
+        filters: Filters::of(access, request, asked, kinds).await?,
         list,
     }))
 }
@@ -209,31 +232,13 @@ pub(super) async fn needed(access: Access, request: PageRequest) -> Result<Json<
     Ok(Json(json!({"total": list.total, "debates": debates})))
 }
 
-/// The types to filter by: the built-in ones and those on the page.
-fn kinds(list: &ListPart, asked: &str) -> Vec<String> {
-    let rows = list.groups.iter().flat_map(|group| &group.rows);
-    let mut kinds: Vec<String> = rows.map(|row| row.kind.clone()).collect();
-    kinds.extend(BuiltIn::ALL.map(|kind| kind.name().to_owned()));
-    kinds.extend((!asked.is_empty()).then(|| asked.to_owned()));
-    kinds.sort();
-    kinds.dedup();
-    kinds
-}
-
 async fn list(
     access: &Access,
     request: &PageRequest,
     asked: &ListQuery,
 ) -> Result<ListPart, Problem> {
-    let groups_shown: &[GroupKind] = match asked.state.as_str() {
-        _ if !asked.outcome.is_empty() => &[GroupKind::Closed],
-        "needed" => &[GroupKind::Needed],
-        "active" | "AWAITING_OPPONENT" | "AWAITING_PROPOSER" => &[GroupKind::Active],
-        "CLOSED" => &[GroupKind::Closed],
-        _ => &[GroupKind::Needed, GroupKind::Active, GroupKind::Closed],
-    };
-    let mut groups = Vec::with_capacity(groups_shown.len());
-    for kind in groups_shown {
+    let mut groups = Vec::new();
+    for kind in GroupKind::shown(asked) {
         groups.push(group(access, request, asked, *kind).await?);
     }
     let all = access.list(Filter { limit: 0, ..Filter::default() }).await?;
@@ -316,22 +321,7 @@ async fn group(
     let more = (debates.len() as u64 > SHOWN).then(|| {
         debates.truncate(usize::try_from(SHOWN).unwrap_or(usize::MAX));
         let last = &debates[debates.len() - 1].debate;
-        let state = match (kind, asked.state.as_str()) {
-            (_, "AWAITING_OPPONENT" | "AWAITING_PROPOSER") => asked.state.as_str(),
-            (GroupKind::Needed, _) => "needed",
-            (GroupKind::Active, _) => "active",
-            (GroupKind::Closed, _) => "CLOSED",
-        };
-        let before = format!("{},{}", Stamp(last.updated_at), last.id);
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("q", &asked.q)
-            .append_pair("type", &asked.kind)
-            .append_pair("outcome", &asked.outcome)
-            .append_pair("project", &asked.project)
-            .append_pair("state", state)
-            .append_pair("before", &before)
-            .finish();
-        format!("/?{query}")
+        kind.address(asked, &format!("{},{}", Stamp(last.updated_at), last.id))
     });
     let (name, title) = kind.name(t, rules);
     let mut rows: Vec<DebateRow> =

@@ -278,3 +278,48 @@ async fn the_list_stays_beside_the_debate_on_a_wide_screen() {
     plain.follow(row("The other one")).await;
     assert!(plain.url().await.ends_with(&other.id));
 }
+
+#[tokio::test]
+async fn the_list_beside_a_debate_is_searched_and_filtered() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = appealed(&world).await;
+    for number in 1..=14 {
+        world.debate(&format!("Active {number:02}")).await;
+    }
+    let page = open(&browser, &debate).await;
+    page.screen(1760, 900).await;
+    let rows = "[...document.querySelectorAll('#beside [data-id] .rail-title')].map((row) => row.textContent)";
+    let shows = async |count: usize| {
+        page.wait_for("the list", &format!("{rows}.length === {count}")).await;
+    };
+    shows(1 + 12).await;
+    page.click(link("Show all 14")).await;
+    shows(1 + 14).await;
+
+    page.press("/").await;
+    page.type_keys("active 07").await;
+    page.wait_for("one is found", &format!("{rows}.join() === 'Active 07'")).await;
+    page.press("Control+a").await;
+    page.type_keys("minute").await;
+    let found = css("#beside .snippet");
+    page.see(found.number(0)).await;
+    page.press("Control+a").await;
+    page.press("Backspace").await;
+    page.click(css("#beside summary")).await;
+    page.pick(role("combobox", "State"), "Needs you").await;
+    shows(1).await;
+    page.is_accessible("the filtered list beside a debate").await;
+
+    // The filters stay: after a change, beside another debate, and from the list itself.
+    world.debate("Opened later").await;
+    page.goto(&world.url).await;
+    page.pick(role("combobox", "State"), "Active").await;
+    page.wait_for("the active ones", "document.querySelectorAll('#list .row').length === 15").await;
+    page.follow(link("Active 03")).await;
+    shows(12).await;
+    assert_eq!(page.value(role("combobox", "State")).await, "active");
+    page.screen(1440, 900).await;
+    page.press("/").await;
+    page.wait_for("the search of the list", "document.activeElement.name === 'q'").await;
+}

@@ -1,4 +1,6 @@
 // Moves through the changes of a document: `]` to the next one, `[` to the previous one.
+import { isOurs } from "./help.js";
+
 function places() {
   return [...document.querySelectorAll(".changes .change")];
 }
@@ -21,8 +23,7 @@ export function step(forward) {
 
 export function start() {
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("input, select, textarea")) return;
-    if (localStorage.getItem("aw-keys-off")) return;
+    if (!isOurs(event)) return;
     if (event.key === "]" && step(true)) event.preventDefault();
     if (event.key === "[" && step(false)) event.preventDefault();
   });

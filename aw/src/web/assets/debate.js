@@ -139,7 +139,10 @@ async function showPoint(point) {
   debate.classList.add("shows-thread");
   placeRegions(fresh);
   const thread = document.getElementById("thread");
-  if (scrollY > thread.getBoundingClientRect().top + scrollY || innerWidth < 1024) thread.scrollIntoView({ block: "start" });
+  // It begins in the upper half of what the dock leaves.
+  const { top } = thread.getBoundingClientRect();
+  const room = innerHeight - document.getElementById("dock-place").offsetHeight;
+  if (top < 0 || top > room / 2) thread.scrollIntoView({ block: "start" });
 }
 
 function whole() {
@@ -273,7 +276,7 @@ export function start() {
     else whole();
   });
   dock.start({ place: placeRegions, refresh, ruled });
-  keys.start({ whole: () => { if (!whole()) return false; history.pushState(null, "", page); return true; }, keys: { d: plan.toggle, l: beside.toggle, "]": () => plan.step(1), "[": () => plan.step(-1) } });
+  keys.start({ whole: () => { if (!whole()) return false; history.pushState(null, "", page); return true; }, keys: { d: plan.toggle, l: beside.toggle, "/": beside.search, "]": () => plan.step(1), "[": () => plan.step(-1) } });
   unread.start(!location.hash && !dock.isOpen() && !shownPoint());
   plan.start();
   beside.start();

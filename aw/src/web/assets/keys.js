@@ -1,13 +1,7 @@
 // The keys of the desk. Lists are one Tab stop each, with arrows inside.
 import * as dock from "./dock.js";
+import * as help from "./help.js";
 import * as unread from "./unread.js";
-
-const help = document.getElementById("keys");
-const off = "aw-keys-off";
-
-function isTyping(target) {
-  return target.matches?.("textarea, select, input:not([type=radio], [type=checkbox])") || target.isContentEditable;
-}
 
 function open(details) {
   if (!details) return false;
@@ -65,8 +59,7 @@ function pressed(event, page) {
     }
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || help.open) return;
-  if (localStorage.getItem(off) && event.key !== "?") return;
+  if (!help.isOurs(event)) return;
   const acts = {
     n: () => unread.step(true),
     p: () => unread.step(false),
@@ -76,7 +69,7 @@ function pressed(event, page) {
     s: () => open(document.getElementById("intervene")),
     w: () => { const field = document.querySelector("#rule textarea"); field?.focus(); return Boolean(field); },
     ".": () => { const next = document.getElementById("bar-next"); if (!next || next.hidden) return false; location.href = next.href; return true; },
-    "?": () => { help.showModal(); return true; },
+    "?": help.show,
     ...page.keys,
   };
   const act = /^[1-9]$/.test(event.key) ? () => dock.choose(Number(event.key)) : acts[event.key];
@@ -95,11 +88,6 @@ export function start(page) {
       if (!details.contains(event.target)) details.open = false;
     }
   });
-  const single = document.getElementById("single-keys");
-  single.checked = !localStorage.getItem(off);
-  single.addEventListener("change", () => {
-    if (single.checked) localStorage.removeItem(off);
-    else localStorage.setItem(off, "1");
-  });
+  help.start();
   rove();
 }

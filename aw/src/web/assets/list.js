@@ -1,6 +1,8 @@
 // The list: searches while a person types, reloads itself when something changes, marks what is
 // unread, and is one Tab stop for each group, with arrows inside.
 import { onChange } from "./feed.js";
+import * as filters from "./filters.js";
+import * as help from "./help.js";
 import { mark } from "./seen.js";
 import { get } from "./socket.js";
 
@@ -9,12 +11,6 @@ const list = document.getElementById("list");
 let shown = list.innerHTML.trim();
 let asked = 0;
 let timer = 0;
-
-function query() {
-  const fields = new URLSearchParams(new FormData(form));
-  for (const [name, value] of [...fields]) if (value === "") fields.delete(name);
-  return fields;
-}
 
 function links(row) {
   return [...row.querySelectorAll("a")];
@@ -61,7 +57,8 @@ async function refresh(address) {
 function search() {
   clearTimeout(timer);
   timer = setTimeout(() => {
-    const address = query().size > 0 ? `/?${query()}` : "/";
+    const query = filters.keep(form);
+    const address = query.size > 0 ? `/?${query}` : "/";
     history.replaceState(null, "", address);
     refresh(address);
   }, 120);
@@ -92,28 +89,27 @@ const keys = {
   ArrowUp: () => list.contains(document.activeElement) && move(-1),
   ArrowRight: () => within(1),
   ArrowLeft: () => within(-1),
+  "?": help.show,
 };
 
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  if (event.target.matches?.("input, select, textarea")) {
-    if (event.key === "ArrowDown" && event.target.name === "q" && move(0)) event.preventDefault();
-    return;
-  }
-  // The same switch as on the page of a debate.
-  if (event.key.length === 1 && localStorage.getItem("aw-keys-off")) return;
-  if (keys[event.key]?.()) event.preventDefault();
+  const fromSearch = event.key === "ArrowDown" && event.target.name === "q";
+  const act = fromSearch ? () => move(0) : help.isOurs(event) ? keys[event.key] : null;
+  if (act?.()) event.preventDefault();
 }
 
 export function start() {
   form.addEventListener("input", search);
   form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
   document.addEventListener("keydown", pressed);
+  help.start();
   list.addEventListener("focusin", rove);
   // A debate may have been read on another tab.
   addEventListener("storage", dress);
   addEventListener("pageshow", dress);
   dress();
+  filters.keep(form);
+  if (location.hash === "#search") keys["/"]();
   // A person may have chosen a filter before this script was there.
   const shownBy = new URLSearchParams(location.search);
   if ([...new FormData(form)].some(([name, value]) => value !== (shownBy.get(name) ?? ""))) search();

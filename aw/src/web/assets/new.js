@@ -38,7 +38,7 @@ async function compose(form) {
   const answer = await get(`/new?${fields}`, { accept: "text/html" });
   if (!answer.ok || mine !== asked) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  document.getElementById("run-line").textContent = page.getElementById("run-line").textContent;
+  document.getElementById("run-line").replaceChildren(...page.getElementById("run-line").childNodes);
 }
 
 export function start() {

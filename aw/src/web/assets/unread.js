@@ -62,6 +62,7 @@ export function draw() {
   const link = document.getElementById("bar-new");
   if (link) {
     link.hidden = number === 0;
+    link.dataset.count = number;
     link.textContent = number === 1 ? link.dataset.one : link.dataset.many.replace("{}", number);
     const hint = document.createElement("kbd");
     hint.textContent = "n";

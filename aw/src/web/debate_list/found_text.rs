@@ -7,7 +7,7 @@ use crate::render::markdown::plain;
 use crate::server::{Access, Problem};
 
 /// How many texts are shown.
-const SHOWN: u64 = 20;
+pub(super) const FOUND: u64 = 20;
 
 /// The most characters of a search.
 const MOST_CHARS: usize = 500;
@@ -35,7 +35,7 @@ impl FoundText {
         if is_too_long || words.contains('\0') || !words.contains(char::is_alphanumeric) {
             return Ok(Vec::new());
         }
-        let search = Search { text: words.to_owned(), limit: SHOWN, ..Search::default() };
+        let search = Search { text: words.to_owned(), limit: FOUND, ..Search::default() };
         let page = access.search(search).await?;
         Ok(page.hits.into_iter().filter_map(|hit| FoundText::of(hit, t)).collect())
     }
