@@ -26,6 +26,7 @@ use super::debate_list::{BesideList, ListQuery};
 use super::error_page::{self, PageError};
 use super::form::Form;
 use super::page_request::PageRequest;
+use super::unbroken;
 use crate::api::error::Code;
 use crate::api::types::SubmitIntervention;
 use crate::policy::Command;

@@ -24,6 +24,7 @@ mod timeline;
 use axum::Router;
 use axum::routing::{get, post};
 
+use crate::render::markdown::plain;
 use crate::server::Pages;
 
 /// The pages, for a server to serve.
@@ -49,4 +50,10 @@ pub fn pages() -> Pages {
         .route("/sign-out", post(sign_in::sign_out))
         .route("/assets/{folder}/{name}", get(assets::serve));
     Pages { routes, error: error_page::before_pages }
+}
+
+/// A line to paste, as HTML whose lines end between words only: a flag of a command stays whole.
+fn unbroken(line: &str) -> String {
+    let words = line.split(' ').map(|word| format!("<span class=\"word\">{}</span>", plain(word)));
+    words.collect::<Vec<_>>().join(" ")
 }

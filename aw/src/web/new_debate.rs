@@ -17,6 +17,7 @@ use super::assets;
 use super::error_page::{self, PageError};
 use super::form::Form;
 use super::page_request::PageRequest;
+use super::unbroken;
 use crate::api::types::{AskedPoints, AskedSettings};
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
@@ -151,7 +152,7 @@ fn show(
         t,
         assets: &assets::FOLDER,
         kinds: BuiltIn::ALL.map(|kind| (kind.name(), kind.title(), t.about_kind(kind))),
-        hint: put(t.motion_hint, app.limits.content_bytes),
+        hint: put(t.motion_hint, t.number(app.limits.content_bytes)),
         draft,
         problem,
         run,

@@ -148,13 +148,17 @@ impl Dock {
         });
         let choices: Vec<OptionView> =
             options_of(pending).into_iter().zip(1..).map(offer).collect();
+        let points: Vec<RulingPoint> = points.collect();
+        let ids: Vec<String> = points.iter().map(|one| one.point.id.to_string()).collect();
         let bar = match choices.len() {
+            _ if kind == Kind::Resolution => t.rule_resolution.to_owned(),
+            0 if kind == Kind::Appeal && !ids.is_empty() => put(t.rule_on_ids, ids.join(", ")),
             0 => t.rule_on_this.to_owned(),
             1 => put(t.rule_one_option, 1),
             count => put(t.rule_options, count),
         };
         Some(Dock {
-            points: points.collect(),
+            points,
             held: data.debate.debate.pending_held().map(|held| t.held(held)),
             heading: t.rule_on(kind),
             target: id,
@@ -170,7 +174,7 @@ impl Dock {
             question: options::question(words),
             bar,
             limit: app.limits.content_bytes,
-            hint: put(t.ruling_hint, app.limits.content_bytes),
+            hint: put(t.ruling_hint, t.number(app.limits.content_bytes)),
             is_resolution: kind == Kind::Resolution,
             is_intervention: kind == Kind::Intervention,
             draft,

@@ -18,7 +18,8 @@ pub(super) struct Rail {
     /// How many points there are, and how many of each group.
     pub(super) total: usize,
     pub(super) counts: String,
-    pub(super) blocking: String,
+    /// How many points block, while the debate goes on.
+    pub(super) blocking: Option<String>,
     pub(super) is_blocked: bool,
     pub(super) agrees: bool,
     /// The turns of a debate without points.
@@ -74,7 +75,7 @@ impl Rail {
                 groups: Vec::new(),
                 total: 0,
                 counts: String::new(),
-                blocking: String::new(),
+                blocking: None,
                 is_blocked: false,
                 agrees: false,
                 turns: all.map(turn).collect(),
@@ -83,7 +84,11 @@ impl Rail {
         let is_closed = data.debate.state() == aw_core::State::Closed;
         let mut groups = [
             RailGroup { class: "needs-you", name: t.needs_you, points: Vec::new() },
-            RailGroup { class: "open", name: t.points_open, points: Vec::new() },
+            RailGroup {
+                class: "open",
+                name: if is_closed { t.points_left_open } else { t.points_open },
+                points: Vec::new(),
+            },
             RailGroup { class: "settled", name: t.points_settled, points: Vec::new() },
         ];
         for record in &data.points {
@@ -99,7 +104,7 @@ impl Rail {
         let [needed, open, settled] = &groups;
         let counts = [
             (t.count_need_you, needed.points.len()),
-            (t.count_open, open.points.len()),
+            (if is_closed { t.count_left_open } else { t.count_open }, open.points.len()),
             (t.count_settled, settled.points.len()),
         ];
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
@@ -109,7 +114,7 @@ impl Rail {
             keeps_points: true,
             total: data.points.len(),
             counts: counts.join(" · "),
-            blocking: t.blocking(blocking),
+            blocking: (!is_closed).then(|| t.blocking(blocking)),
             is_blocked: blocking > 0,
             agrees: ledger.agreed,
             groups: groups.into_iter().filter(|group| !group.points.is_empty()).collect(),
