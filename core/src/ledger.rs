@@ -310,8 +310,8 @@ impl Ledger {
         if used && !blocking.is_empty() {
             let verb = if blocking.len() == 1 { "blocks" } else { "block" };
             let why = format!(
-                "all {} rounds are used, and {} {verb} completion",
-                self.limit(),
+                "{}, and {} {verb} completion",
+                rounds_used(self.limit()),
                 listed(&blocking, "and")
             );
             return PointAdvice { course: Course::Appeal, points: blocking, why };
@@ -319,7 +319,7 @@ impl Ledger {
         if blocking.is_empty() && (self.agreed || used) {
             let why = match self.agreed {
                 true => "the opponent agrees and nothing blocks".to_string(),
-                false => format!("all {} rounds are used and nothing blocks", self.limit()),
+                false => format!("{} and nothing blocks", rounds_used(self.limit())),
             };
             return PointAdvice { course: Course::RequestCompletion, points: Vec::new(), why };
         }
@@ -824,6 +824,14 @@ fn place(nearest: &Nearest) -> String {
             format!("{document} v{version}, line {}", nearest.line)
         }
         QuotePlace::Argument { seq } => format!("argument {seq}, line {}", nearest.line),
+    }
+}
+
+/// Says that the opponent has no round left.
+pub(crate) fn rounds_used(limit: u32) -> String {
+    match limit {
+        1 => "the only round is used".to_string(),
+        _ => format!("all {limit} rounds are used"),
     }
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::flaw::{Flaw, listed};
+use crate::ledger::rounds_used;
 use crate::{Kind, PointAdvice, PointId, Role, Seq, State};
 
 /// The reason why the rules refuse a move. Nothing was written.
@@ -123,7 +124,8 @@ impl fmt::Display for Refusal {
             ),
             Refusal::RoundsUsed { limit, .. } => write!(
                 f,
-                "all {limit} rounds are used, so the proposer cannot submit a CLAIM: appeal, or request completion"
+                "{}, so the proposer cannot submit a CLAIM: appeal, or request completion",
+                rounds_used(limit)
             ),
             Refusal::PointsBlock { ref points, .. } => {
                 let verb = if points.len() == 1 { "blocks" } else { "block" };

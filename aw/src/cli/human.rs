@@ -120,12 +120,12 @@ impl Paper {
     pub(super) fn quote(&self, text: &str) -> String {
         let bar = self.faint(">");
         let mut quoted = String::new();
-        for line in shown(text).lines() {
+        for line in text.lines().map(shown) {
             if line.trim().is_empty() {
                 let _ = writeln!(quoted, "{bar}");
                 continue;
             }
-            for piece in textwrap::wrap(line, self.width.saturating_sub(2)) {
+            for piece in textwrap::wrap(&line, self.width.saturating_sub(2)) {
                 let _ = writeln!(quoted, "{bar} {piece}");
             }
         }

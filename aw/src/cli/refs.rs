@@ -70,9 +70,13 @@ impl DebateArg {
         if is_known(&self.id) && answered_by.is_none() && argument.is_none_or(is_known) {
             return Ok(argument.map(str::to_owned));
         }
-        for role in [wants.awaiting, answered_by].into_iter().flatten() {
-            if let Err(unknown) = role.parse::<Role>() {
-                return Err(CliError::input(format!("--role is {role:?}: {unknown}")));
+        let roles = [
+            (wants.awaiting, "proposer, opponent or arbitrator"),
+            (answered_by, "proposer or opponent"),
+        ];
+        for (role, known) in roles {
+            if let Some(role) = role.filter(|role| role.parse::<Role>().is_err()) {
+                return Err(CliError::input(format!("--role must be {known}, not {role:?}")));
             }
         }
         let is_left_out = self.id.is_empty();

@@ -196,7 +196,11 @@ fn the_flags_of_a_ruling_become_headings_with_its_reason() {
         text(&one["point"]["turns"].as_array().unwrap().last().unwrap()["text"])
     };
     assert_eq!(said("P2"), "### P2 [deferred]\n\nOne key is cheap.");
-    assert_eq!(said("P1"), "### P1 [upheld] For the reason of P2", "the text stands there once");
+    assert_eq!(
+        said("P1"),
+        "### P1 [upheld] For the reason given under P2",
+        "the text stands there once"
+    );
 }
 
 #[test]

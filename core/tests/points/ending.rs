@@ -574,6 +574,7 @@ fn how_names_the_words_that_each_point_takes() {
     let opponents = accepted.ledger().how(Role::Opponent);
     assert!(opponents.contains("### P2 [resolved|open] and a reason."), "{opponents}");
     let used = with(1, ResolutionPolicy::Auto).opponent(MAJOR);
+    assert_eq!(used.ledger().advice().why, "the only round is used, and P1 blocks completion");
     assert_eq!(how(&used), "The rounds are used: follow advice. Headings count in a CLAIM only.");
 }
 

@@ -527,7 +527,9 @@ impl Ruling {
         let written = |level: &str, title: &str| {
             let mut text = String::new();
             for (point, word) in others {
-                text.push_str(&format!("{level} {point} [{word}] For the reason of {last}\n"));
+                text.push_str(&format!(
+                    "{level} {point} [{word}] For the reason given under {last}\n"
+                ));
             }
             format!("{text}{level} {last} [{word}]{title}\n\n{reason}\n")
         };
