@@ -809,9 +809,13 @@ impl Judging<'_> {
         let has_read = self.next.points.iter().any(|point| point.evidenced);
         let are_read = self.unread.is_none();
         if are_read && !has_read && crate::quote::lines_found(quotes) < to_show {
+            let lines = if to_show == 1 {
+                "its line".to_string()
+            } else {
+                format!("{to_show} lines of it")
+            };
             let message = format!(
-                "an opponent without objections shows what it checked: quote {to_show} lines of the plan below \
-                 the VERDICT"
+                "an opponent without objections shows that it has read the plan: quote {lines} below the VERDICT"
             );
             self.flaw(verdict.line, FlawCode::AgreeUnread, message);
         }

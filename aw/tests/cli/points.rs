@@ -260,6 +260,11 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
         assert_eq!(whole["metadata"]["flaws"][0]["code"], "quote_missing", "{whole}");
         assert_eq!(whole["metadata"]["flaws"][0]["line"], 2);
     }
+    let both = wrong.replace("Later.", "Later.\n> Nothing of the kind is there.");
+    let whole = debate.claims("proposer", &claim, &both, &[]).refused(4, "INVALID_INPUT");
+    let lines: Vec<_> =
+        whole["metadata"]["flaws"].as_array().unwrap().iter().map(|f| &f["line"]).collect();
+    assert_eq!(lines, [2, 5], "the server's flaws are listed too: {whole}");
     assert_eq!(debate.newest(), 2, "nothing is sent");
     let gone =
         debate.claims("proposer", &claim, &answer("let x = 1;", "src/gone.rs"), &["--dry-run"]);

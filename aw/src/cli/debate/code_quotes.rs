@@ -7,6 +7,7 @@ use aw_core::Role;
 use super::super::output::CliError;
 use super::super::session::Session;
 use crate::api::client;
+use crate::api::types::Flaw;
 use crate::code_quotes::{self, FileQuotes, LookedUp};
 
 /// The result of looking the quotes of a CLAIM up in files.
@@ -45,18 +46,24 @@ impl FileCheck {
         Ok(FileCheck { found: std::mem::take(&mut quotes.found), quotes })
     }
 
-    /// A failure with all flaws, if there are any.
-    pub(super) fn refused(&mut self) -> Result<(), CliError> {
-        let flaws = std::mem::take(&mut self.quotes.flaws);
-        let Some(first) = flaws.first() else { return Ok(()) };
+    /// Whether a file has not what the text quotes of it.
+    pub(super) fn is_flawed(&self) -> bool {
+        !self.quotes.flaws.is_empty()
+    }
+
+    /// A failure with these flaws and those that the server found.
+    pub(super) fn refusal(&self, servers: &[Flaw]) -> CliError {
+        let mut flaws = [&self.quotes.flaws, servers].concat();
+        flaws.sort_by_key(|flaw| flaw.line);
+        let first = &flaws[0];
         let (many, noun) = (flaws.len(), if flaws.len() == 1 { "flaw" } else { "flaws" });
         let message = format!(
             "nothing was submitted: {many} {noun} in the text; line {}: {}",
             first.line, first.message
         );
-        Err(CliError::input(message)
+        CliError::input(message)
             .suggest("Mend each line in metadata.flaws and submit again; --dry-run tries it first")
-            .with_flaws(flaws))
+            .with_flaws(flaws)
     }
 
     /// A warning about the files that were not read.

@@ -292,7 +292,7 @@ impl Submit {
         });
         let post = draft.post(&self.debate.id, Some(&content), derived);
         let session = post.session()?;
-        let mut files = FileCheck::of(&session, &self.debate.id, role, &content)?;
+        let files = FileCheck::of(&session, &self.debate.id, role, &content)?;
         let check = CheckMove {
             kind: "claim".to_owned(),
             role: Some(self.role.clone()),
@@ -300,17 +300,18 @@ impl Submit {
             content: content.clone(),
             close: None,
         };
-        if let Err(problem) = files.refused() {
+        if files.is_flawed() {
             // The server judges neither the retry of a written argument nor a text that it parks, and
             // a caller out of turn hears of that first.
             let is_written = post.is_written(&session)?;
             match session.call(&client::check(&self.debate.id, check.clone())) {
                 _ if is_written => {}
                 Ok(checked) if checked.data.parked => {}
+                Ok(_) => return Err(post.failed(files.refusal(&[]))),
                 Err(refused) if refused.code == Code::ActionNotAllowed => {
                     return Err(post.failed(refused));
                 }
-                _ => return Err(post.failed(problem)),
+                Err(refused) => return Err(post.failed(files.refusal(refused.flaws()))),
             }
         }
         if self.dry_run {
