@@ -3,7 +3,7 @@
 use aw_core::{Action, Available, Course, Role, State};
 
 use super::error::{Code, Error};
-use super::types::{ArgumentIdText, News, Nothing, StateText, Word, Written};
+use super::types::{ArgumentIdText, Checked, News, Nothing, StateText, Word, Written};
 
 /// A move that is open to a role, with the argument that it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,14 +142,23 @@ pub fn said_of_write(written: &Written, done: &str) -> String {
     }
 }
 
-/// Says that a move was only judged, and whether it is a CLAIM that says nothing about points.
-pub fn dry_run_in_words(is_unread: bool) -> &'static str {
-    match is_unread {
-        true => {
+/// Says that a move of this kind was only judged, and that it says nothing about points where it could.
+pub fn said_of_check(checked: &Checked, kind: &str) -> &'static str {
+    let keeps_points = checked.points.ledger.is_some();
+    match (keeps_points, checked.parked) {
+        (true, true) => {
+            "Nothing was submitted: this was a dry run. The text would be parked: the arbitrator \
+             intervened, and nothing that it says about points would count"
+        }
+        (false, true) => {
+            "Nothing was submitted: this was a dry run. The text would be parked: the arbitrator \
+             intervened"
+        }
+        (true, false) if kind == "claim" && checked.statements.is_empty() => {
             "Nothing was submitted: this was a dry run. The move is allowed, but the server read no \
              statement about a point in it"
         }
-        false => "Nothing was submitted: this was a dry run, and the move is allowed",
+        (_, false) => "Nothing was submitted: this was a dry run, and the move is allowed",
     }
 }
 

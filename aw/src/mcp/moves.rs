@@ -16,7 +16,7 @@ use super::tool_args::Arguments;
 use super::tools::Tool;
 use super::waiting::{WaitListener, ended};
 use super::{Prospect, Toolbox};
-use crate::api::advice::{Advice, Fix, dry_run_in_words, said_of_write};
+use crate::api::advice::{Advice, Fix, said_of_check, said_of_write};
 use crate::api::client::{self, Request, derived_id};
 use crate::api::types::{
     AskedPoints, AskedSettings, CheckMove, Checked, CreateDebate, SubmitClaim, SubmitIntervention,
@@ -295,12 +295,11 @@ impl Toolbox {
         check: CheckMove,
         given: &Arguments,
     ) -> Result<ToolAnswer, ToolRefusal> {
-        let (target, is_claim) = (check.target_id.clone(), check.kind == "claim");
+        let (target, kind) = (check.target_id.clone(), check.kind.clone());
         let sent = self.transport.send(&client::check(seat.debate, check)).await;
         let checked = sent.map_err(|refusal| refused(refusal, seat, target.as_deref(), None))?;
+        let message = said_of_check(&checked, &kind);
         let Checked { debate, debate_state, parked, held, statements, points, .. } = checked;
-        let is_unread = is_claim && points.ledger.is_some() && statements.is_empty();
-        let message = dry_run_in_words(is_unread);
         let next = given.for_real();
         let words = format!(
             "{message}. Debate {} would be {debate_state}.\n{}{}Next: {}",

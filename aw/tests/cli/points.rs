@@ -299,6 +299,9 @@ fn code_that_changes_refuses_no_retry_no_parked_text_and_no_turn() {
     debate.claims("opponent", &target, other, &[]).refused(5, "ACTION_NOT_ALLOWED");
     debate.claims("proposer", &target, answer, &[]).refused(4, "INVALID_INPUT");
     debate.run("intervention", &["--content", "Wait."]).ok();
+    let judged = debate.claims("proposer", &target, answer, &["--dry-run"]).ok();
+    let message = text(&judged["metadata"]["message"]);
+    assert!(message.contains("nothing that it says about points would count"), "{message}");
     let parked = debate.claims("proposer", &target, answer, &["--full"]).data();
     assert_eq!(parked["parked"], true, "{parked}");
 }

@@ -14,7 +14,7 @@ use super::super::text::TextInput;
 use super::code_quotes::FileCheck;
 use super::wait::{Moved, Wait};
 use super::{Deadline, NextFlags, PointFields, Shape, advised, step_line, wait_line};
-use crate::api::advice::{Advice, Fix, dry_run_in_words, said_of_write};
+use crate::api::advice::{Advice, Fix, said_of_check, said_of_write};
 use crate::api::client::{self, Reply, Request};
 use crate::api::error::{Code, SERVER};
 use crate::api::types::{
@@ -244,7 +244,7 @@ impl Post<'_> {
         files: FileCheck,
     ) -> Result<Shown, CliError> {
         let warning = files.warning();
-        let is_claim = body.kind == "claim";
+        let kind = body.kind.clone();
         let reply = session.call(&client::check(self.debate, body)).map_err(|problem| {
             let is_unknown = problem.code == Code::RouteNotFound;
             let problem = self.failed(problem);
@@ -255,9 +255,7 @@ impl Post<'_> {
                 false => problem,
             }
         })?;
-        let Checked { statements, points, .. } = &reply.data;
-        let is_unread = is_claim && points.ledger.is_some() && statements.is_empty();
-        let message = dry_run_in_words(is_unread);
+        let message = said_of_check(&reply.data, &kind);
         let output = CheckOutput { reply, looked_up: files.found };
         let answer =
             Answer::new(output, human::checked).message(message).next(self.repeated(false));

@@ -265,9 +265,6 @@ pub(in crate::cli) fn checked(output: &CheckOutput, paper: &Paper) -> String {
     let round = round.map_or(String::new(), |ledger| format!(", {}", self::round(ledger)));
     let mut text =
         format!("The debate would be {}{round}.\n", state_in_words(state, outcome.as_ref()));
-    if checked.parked {
-        text.push_str("The argument would be parked: the arbitrator intervened.\n");
-    }
     if let Some(why) = &checked.held {
         text.push_str(&held(why));
     }
