@@ -301,7 +301,7 @@ phrases! {
     and_close: "and close the debate", "và đóng debate";
     preview: "Preview", "Xem trước";
     ruled: "Your ruling is argument {}.", "Ruling của bạn là argument {}.";
-    ruled_before: "Somebody else has ruled already, so your ruling was not sent. Theirs is argument {}. What you typed is below.", "Người khác đã ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument {}. Nội dung bạn gõ ở bên dưới.";
+    ruled_before: "Somebody else has ruled already, so your ruling was not sent. Theirs is argument", "Người khác đã ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument";
     not_sent: "Not sent:", "Chưa gửi được:";
     your_text: "What you typed", "Nội dung bạn đã gõ";
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";

@@ -323,3 +323,52 @@ async fn the_list_beside_a_debate_is_searched_and_filtered() {
     page.press("/").await;
     page.wait_for("the search of the list", "document.activeElement.name === 'q'").await;
 }
+
+#[tokio::test]
+async fn after_a_ruling_the_next_debate_that_waits_is_one_step_away() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let (first, second) = (appealed(&world).await, appealed(&world).await);
+    let page = open(&browser, &first).await;
+    page.screen(390, 844).await;
+    page.click(css(".dock-bar")).await;
+    page.click(role("radio", "Option B")).await;
+    page.click(button("Rule: Option B")).await;
+    page.reads("Your ruling is argument #4.").await;
+    page.see(link("next: 1 waiting").within(css(".recorded"))).await;
+    assert!(is_on_screen(&page, ".recorded").await);
+    // The bar is drawn anew, and still leads there.
+    page.screen(1440, 900).await;
+    let ruling = text(&first.context().await["arguments"][2]["id"]);
+    first.claim("proposer", &ruling, "As ruled.").await;
+    page.reads("waiting for the opponent").await;
+    page.see(css("#bar-next")).await;
+    page.click(button("Dismiss")).await;
+    page.see_no(css(".recorded")).await;
+    page.press(".").await;
+    page.wait_for("it opens", &format!("location.pathname.endsWith('{}')", second.id)).await;
+}
+
+#[tokio::test]
+async fn the_newest_turn_of_a_debate_without_points_is_in_view() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = world.debate("Many turns").await;
+    let mut last = debate.motion.clone();
+    let mut says = async |turn: usize| {
+        let words = format!("## Turn {turn}\n\nA paragraph.");
+        let claim = debate.claim(["opponent", "proposer"][turn % 2], &last, &words).await;
+        last = text(&claim["argument"]["id"]);
+    };
+    for turn in 0..24 {
+        says(turn).await;
+    }
+    let page = open(&browser, &debate).await;
+    page.screen(1440, 900).await;
+    page.reload().await;
+    is_ready(&page).await;
+    assert!(is_on_screen(&page, "#rail-turns [data-seq=\"25\"]").await);
+    says(24).await;
+    page.see(css("#rail-turns [data-seq='26']")).await;
+    assert!(is_on_screen(&page, "#rail-turns [data-seq=\"26\"]").await);
+}

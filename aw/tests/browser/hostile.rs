@@ -20,7 +20,7 @@ const WRONG: &str = r"(() => {
     const wrong = [];
     if (window.__pwned !== undefined) wrong.push('something ran');
     const where = one => (one.closest('article, li, tr, section')?.id || '') + ' ' + one.outerHTML.slice(0, 200);
-    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog:not(#keys), template:not(#overtaken)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg:not(a.point-link svg), [id]:not(:is(h2, h3, h4, h5, h6)[id^=s-]), [name])'))
+    for (const one of document.querySelectorAll('main :is(script, style, link, meta, base, iframe, frame, object, embed, video, audio, img, math, dialog:not(#keys), template:not(#overtaken, #recorded)), main [style], main .words :is(form, input:not([type=checkbox][disabled]), button, select, textarea, svg:not(a.point-link svg), [id]:not(:is(h2, h3, h4, h5, h6)[id^=s-]), [name])'))
         wrong.push('there is ' + where(one));
     for (const one of document.querySelectorAll('main *'))
         for (const {name} of one.attributes)

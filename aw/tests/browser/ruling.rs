@@ -220,6 +220,7 @@ async fn a_vietnamese_appeal_of_the_older_command_has_choices() {
     let page = browser.page().await;
     page.speaks("vi").await;
     page.goto(&debate.url()).await;
+    page.see(css("#debate[data-ready]")).await;
     let panel = role("region", "Proposer kháng nghị lên bạn");
     let shown = page.text(&panel).await;
     for part in ["Có nên dừng server", "Một phút lúc nửa đêm", "Các agent đang chờ"]

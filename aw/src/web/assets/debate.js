@@ -2,6 +2,7 @@
 import * as beside from "./beside.js";
 import * as dock from "./dock.js";
 import * as drafts from "./drafts.js";
+import { onCount } from "./feed.js";
 import * as keys from "./keys.js";
 import * as plan from "./plan.js";
 import { follow, get } from "./socket.js";
@@ -48,8 +49,9 @@ function replaceRegion(name, will) {
     next.replaceWith(stop);
   }
   if (name === "rail" && will.querySelector("#rail-turns")) mergeTurns(was, will);
+  const wasAtEnd = was.scrollHeight - was.clientHeight - top < 8;
   was.replaceWith(will);
-  will.scrollTop = top;
+  will.scrollTop = name === "rail" && wasAtEnd ? toNewestTurn(will) : top;
   for (const one of open) document.getElementById(one)?.setAttribute("open", "");
   if (!active) return;
   if (will.contains(active)) {
@@ -72,6 +74,11 @@ function mergeTurns(was, will) {
   rows.append(...[...earlier, ...rows.children].sort((one, other) => one.dataset.seq - other.dataset.seq));
 }
 
+// Where the rail shows the newest turn of a debate without points.
+function toNewestTurn(rail) {
+  return rail.querySelector("#rail-turns") ? rail.scrollHeight : 0;
+}
+
 // The headings of statements show the state of their point now.
 function markStatements() {
   for (const link of document.querySelectorAll("a[data-point]")) {
@@ -88,6 +95,7 @@ function placeRegions(fresh) {
   markStatements();
   keys.rove();
   unread.draw();
+  drawNext();
   drafts.restore(document.getElementById("bar"));
   plan.follow();
 }
@@ -206,37 +214,38 @@ function heard(event, data) {
 
 // Shows that the reader's ruling is recorded.
 function ruled(seq, words) {
-  const notice = document.createElement("div");
-  notice.className = "notice good";
-  notice.setAttribute("role", "status");
-  const line = document.createElement("p");
-  line.textContent = words;
-  notice.append(line);
-  document.getElementById("notes").replaceChildren(notice);
+  const note = document.getElementById("recorded").content.firstElementChild.cloneNode(true);
+  note.querySelector("span").textContent = words;
+  document.querySelector(".recorded")?.remove();
+  document.getElementById("dock-place").prepend(note);
+  drawNext();
   const article = document.getElementById(`a-${seq}`);
   if (article) {
     unread.own(seq);
     article.focus({ preventScroll: true });
   } else own = seq;
-  nextNeeded();
 }
 
-// The next debate that needs the reader.
-async function nextNeeded() {
-  if (!document.body.dataset.known) return;
-  const answer = await get("/needed", { accept: "application/json" }).catch(() => null);
-  const link = document.getElementById("bar-next");
-  if (!answer?.ok || !link) return;
-  const { debates, total } = await answer.json();
+// The next debate that needs the reader, in the bar and below the note of a ruling.
+let next = null;
+
+function drawNext() {
+  for (const link of document.querySelectorAll(".next-needed")) {
+    link.hidden = next === null;
+    if (next === null) continue;
+    const hint = document.createElement("kbd");
+    hint.textContent = ".";
+    hint.ariaHidden = "true";
+    link.replaceChildren(`${link.dataset.words.replace("{}", next.count)} `, hint);
+    link.href = `/debate/${next.id}`;
+  }
+}
+
+function counted(debates, total) {
   const others = debates.filter((one) => one.id !== id);
-  link.hidden = others.length === 0;
-  if (others.length === 0) return;
   const count = Math.max(total - (debates.length - others.length), others.length);
-  const hint = document.createElement("kbd");
-  hint.textContent = ".";
-  hint.ariaHidden = "true";
-  link.replaceChildren(`${link.dataset.words.replace("{}", count)} `, hint);
-  link.href = `/debate/${others[0].id}`;
+  next = others.length > 0 ? { id: others[0].id, count } : null;
+  drawNext();
 }
 
 export function start() {
@@ -281,7 +290,8 @@ export function start() {
   plan.start();
   beside.start();
   markCurrent();
-  nextNeeded();
+  onCount(counted);
+  document.getElementById("rail").scrollTop = toNewestTurn(document.getElementById("rail"));
   // An agent becomes quiet by time alone, without an event.
   setInterval(() => { if (!document.hidden) refreshSoon(); }, 60000);
   debate.dataset.ready = "";

@@ -72,9 +72,9 @@ export function update() {
 
 // What the person has chosen and typed, as text.
 function typed(rule) {
-  const option = chosen(rule)?.closest(".choice").querySelector(".choice-words").cloneNode(true);
-  option?.querySelectorAll("kbd").forEach((key) => key.remove());
-  const choice = (option?.textContent ?? "").replace(/\s+/g, " ").trim();
+  const radio = chosen(rule);
+  const option = radio?.closest(".choice").querySelector(".words")?.textContent.replace(/\s+/g, " ").trim();
+  const choice = option ? `${radio.value}: ${option}` : "";
   const made = decisions(rule).map((decision) => decision.join(" ").trim());
   return [choice, rule.elements.words.value.trim(), ...made].filter(Boolean).join("\n\n");
 }
@@ -110,6 +110,7 @@ function refuse(words) {
 async function send(rule, button) {
   clearTimeout(timer);
   kept = { rule, button };
+  document.querySelector(".recorded")?.remove();
   show("sending");
   const body = new URLSearchParams(new FormData(rule, button));
   body.set("first", debate.dataset.first);
@@ -174,7 +175,6 @@ function replace(will) {
 // Shows the ruling of somebody else beside the text that was not sent.
 function overtaken(text, ruling) {
   const note = document.getElementById("overtaken").content.firstElementChild.cloneNode(true);
-  note.querySelector("p > span").textContent = note.querySelector("p > span").textContent.replace("{}", `#${ruling}`);
   const link = note.querySelector("p > a");
   link.href = `#a-${ruling}`;
   link.textContent = `#${ruling}`;
@@ -256,13 +256,17 @@ export function start(functions) {
     event.preventDefault();
     if (!kept) send(event.target, event.submitter);
   });
-  document.addEventListener("input", (event) => { if (event.target.closest("#rule")) update(); });
-  document.addEventListener("change", (event) => {
-    if (!event.target.closest("#rule")) return;
-    update();
-    // Another way needs a text.
-    if (event.target.name === "choice" && event.target.value === "another") form().elements.words.focus();
-  });
+  for (const kind of ["input", "change"]) {
+    document.addEventListener(kind, ({ target }) => {
+      if (!target.closest("#rule")) return;
+      // What was refused has changed.
+      document.getElementById("dock-error").replaceChildren();
+      form().elements.words.removeAttribute("aria-invalid");
+      update();
+      // Another way needs a text.
+      if (kind === "change" && target.name === "choice" && target.value === "another") form().elements.words.focus();
+    });
+  }
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -275,8 +279,8 @@ export function start(functions) {
       show("ready");
       form().elements.words.focus();
     } else if (button.matches("[data-dismiss]")) {
-      const note = button.closest(".overtaken");
-      if (form()) note.remove();
+      const note = button.closest(".dock-note");
+      if (form() || note.matches(".recorded")) note.remove();
       else replace(null);
     }
   });

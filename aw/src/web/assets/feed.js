@@ -3,6 +3,7 @@
 import { follow, get } from "./socket.js";
 
 const listeners = new Set();
+const counters = new Set();
 const icon = document.getElementById("icon");
 const plainIcon = icon ? icon.getAttribute("href") : "";
 const plainTitle = document.title;
@@ -12,6 +13,11 @@ let timer = 0;
 
 export function onChange(listener) {
   listeners.add(listener);
+}
+
+// Calls with the debates that need the reader, whenever they were counted.
+export function onCount(counter) {
+  counters.add(counter);
 }
 
 async function count() {
@@ -29,6 +35,7 @@ async function count() {
     badge.textContent = total;
     badge.hidden = total === 0;
   }
+  for (const counter of counters) counter(debates, total);
   const now = new Set(debates.map((debate) => debate.owed));
   if (known) {
     for (const debate of debates) {

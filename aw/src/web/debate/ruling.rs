@@ -54,7 +54,6 @@ pub(crate) struct RulingDraft {
 #[derive(Debug, Clone)]
 pub(crate) struct Overtaken {
     pub(crate) seq: u64,
-    pub(crate) words: String,
     /// The other ruling, as HTML.
     pub(crate) html: String,
     /// What the person typed.
@@ -332,7 +331,6 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         Some(first) => {
             let overtaken = Overtaken {
                 seq: first.seq.0,
-                words: put(t.ruled_before, format!("#{}", first.seq)),
                 html: markdown::render(first.content.as_str(), &|_| None),
                 typed: content,
             };
