@@ -37,32 +37,19 @@ impl Db<'_> {
         }
     }
 
-    /// Inserts rows, several with each statement. `row` has a `?` for each value of a row.
-    pub(super) fn insert(
-        &self,
-        into: &str,
-        row: &str,
-        conflict: &str,
-        rows: &[Vec<Value<'_>>],
-    ) -> Result<(), Failure> {
-        if let Db::Postgres(db) = self
-            && db.is_in_wave()
-        {
-            // The wave makes one statement of all rows of all requests.
-            let sql = format!("insert into {into} values {row} {conflict}");
-            return rows.iter().try_for_each(|row| db.run(&sql, row));
+    /// Runs a statement without a result once for each row of values.
+    pub(super) fn run_each(&self, sql: &str, rows: &[Vec<Value<'_>>]) -> Result<(), Failure> {
+        match self {
+            Db::Sqlite(_) if rows.is_empty() => Ok(()),
+            Db::Sqlite(db) => {
+                let mut statement = db.prepare_cached(sql)?;
+                for row in rows {
+                    statement.execute(params_from_iter(row))?;
+                }
+                Ok(())
+            }
+            Db::Postgres(db) => rows.iter().try_for_each(|row| db.run(sql, row)),
         }
-        let mut rest = rows;
-        while !rest.is_empty() {
-            // Few different lengths, because each is a statement of its own that stays prepared.
-            let length = [16, 4, 1].into_iter().find(|length| *length <= rest.len()).unwrap_or(1);
-            let (now, later) = rest.split_at(length);
-            let sql =
-                format!("insert into {into} values {} {conflict}", vec![row; length].join(", "));
-            self.run(&sql, &now.concat())?;
-            rest = later;
-        }
-        Ok(())
     }
 
     /// Prepares for reads that do not depend on each other: PostgreSQL makes them in one round trip.

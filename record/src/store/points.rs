@@ -135,16 +135,15 @@ pub(super) fn keep(
         after.points.iter().enumerate().filter(|(at, point)| points.get(*at) != Some(*point));
     let rows: Vec<_> =
         changed.map(|(_, point)| point_row(key, point, after.blocks(point))).collect();
-    db.insert(
-        "points (debate_key, number, severity, title, state, late, unchanged, disputes, ruled,
-             evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)",
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
-        "on conflict (debate_key, number) do update set state = excluded.state,
+    let sql =
+        "insert into points (debate_key, number, severity, title, state, late, unchanged, disputes,
+             ruled, evidenced, document_key, demanded_seq, raised_seq, last_seq, blocks)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)
+         on conflict (debate_key, number) do update set state = excluded.state,
              unchanged = excluded.unchanged, disputes = excluded.disputes, ruled = excluded.ruled,
              document_key = excluded.document_key, demanded_seq = excluded.demanded_seq,
-             last_seq = excluded.last_seq, blocks = excluded.blocks",
-        &rows,
-    )?;
+             last_seq = excluded.last_seq, blocks = excluded.blocks";
+    db.run_each(sql, &rows)?;
     let documents = before.map_or(&[] as &[PlanDocument], |before| &before.documents);
     let cited = after.documents.iter().enumerate();
     let changed = cited.filter(|(at, cited)| documents.get(*at) != Some(*cited));
@@ -152,13 +151,11 @@ pub(super) fn keep(
         let PlanDocument { document, version, examined } = *cited;
         values![key, at as u64, document.uuid(), version, examined].to_vec()
     };
-    db.insert(
-        "point_documents (debate_key, ordinal, document_key, version, examined)",
-        "(?, ?, (select key from documents where id = ?), ?, ?)",
-        "on conflict (debate_key, ordinal) do update
-             set version = excluded.version, examined = excluded.examined",
-        &changed.map(row).collect::<Vec<_>>(),
-    )
+    let sql = "insert into point_documents (debate_key, ordinal, document_key, version, examined)
+         values (?, ?, (select key from documents where id = ?), ?, ?)
+         on conflict (debate_key, ordinal) do update
+             set version = excluded.version, examined = excluded.examined";
+    db.run_each(sql, &changed.map(row).collect::<Vec<_>>())
 }
 
 fn point_row(key: i64, point: &Point, blocks: bool) -> Vec<Value<'_>> {
@@ -207,19 +204,15 @@ pub(super) fn keep_stated(
             quotes.push(quote_row(key, place, quote));
         }
     }
-    db.insert(
-        "point_turns (debate_key, seq, ordinal, line, subject, number, word, state)",
-        "(?, ?, ?, ?, ?, ?, ?, ?)",
-        "",
-        &turns,
-    )?;
-    db.insert(
-        "point_quotes (debate_key, seq, turn, ordinal, line, text, source, result, document_key,
-             version, argument_seq, first_line, last_line)",
-        "(?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)",
-        "",
-        &quotes,
-    )
+    let sql =
+        "insert into point_turns (debate_key, seq, ordinal, line, subject, number, word, state)
+         values (?, ?, ?, ?, ?, ?, ?, ?)";
+    db.run_each(sql, &turns)?;
+    let sql =
+        "insert into point_quotes (debate_key, seq, turn, ordinal, line, text, source, result,
+             document_key, version, argument_seq, first_line, last_line)
+         values (?, ?, ?, ?, ?, ?, ?, ?, (select key from documents where id = ?), ?, ?, ?, ?)";
+    db.run_each(sql, &quotes)
 }
 
 fn quote_row(key: i64, [seq, turn, ordinal]: [u64; 3], quote: &Quote) -> Vec<Value<'_>> {

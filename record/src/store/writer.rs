@@ -471,6 +471,9 @@ impl SqliteWriter {
 
 fn run_all(db: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
     db.prepare_cached("begin immediate")?.execute([])?;
+    if let [job] = batch {
+        return run_only(db, job.as_mut());
+    }
     for job in batch {
         db.prepare_cached("savepoint request")?.execute([])?;
         match job.run(&Db::Sqlite(db)) {
@@ -484,6 +487,18 @@ fn run_all(db: &Connection, batch: &mut [Box<dyn Job>]) -> Result<(), Fault> {
         db.prepare_cached("release request")?.execute([])?;
     }
     db.prepare_cached("commit")?.execute([])?;
+    Ok(())
+}
+
+/// Runs the only request of a batch. A savepoint would copy every page that it changes, and the
+/// transaction can undo it as well.
+fn run_only(db: &Connection, job: &mut dyn Job) -> Result<(), Fault> {
+    let end = match job.run(&Db::Sqlite(db)) {
+        Ok(()) => "commit",
+        Err(Fault::Refused(_) | Fault::Damaged(_)) => "rollback",
+        Err(fault) => return Err(fault),
+    };
+    db.prepare_cached(end)?.execute([])?;
     Ok(())
 }
 
