@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::world;
 
 /// Every released migration.
-pub(crate) const MIGRATIONS: [&str; 12] = [
+pub(crate) const MIGRATIONS: [&str; 13] = [
     include_str!("../src/store/migrations/0001_record.sql"),
     include_str!("../src/store/migrations/0002_type_texts.sql"),
     include_str!("../src/store/migrations/0003_seats.sql"),
@@ -23,6 +23,7 @@ pub(crate) const MIGRATIONS: [&str; 12] = [
     include_str!("../src/store/migrations/0010_seen.sql"),
     include_str!("../src/store/migrations/0011_citing.sql"),
     include_str!("../src/store/migrations/0012_tombstones.sql"),
+    include_str!("../src/store/migrations/0013_checks.sql"),
 ];
 
 /// Copies a record into a file with an earlier schema.

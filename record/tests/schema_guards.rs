@@ -71,7 +71,8 @@ async fn the_schema_refuses_gaps_duplicates_and_broken_chains() {
         ("a chain that does not link", &[("previous_hash", "randomblob(32)")]),
         ("time that runs backwards", &[("created_at", "created_at - 1")]),
         ("a second motion", &[("type", "'MOTION'")]),
-        ("a word that the protocol does not know", &[("role", "'judge'")]),
+        ("a role that the protocol does not know", &[("role", "'judge'")]),
+        ("a move that the protocol does not know", &[("type", "'OBJECTION'")]),
         ("a verdict on something that is not a ruling", &[("close", "1")]),
         ("a ruling without a verdict", &[("type", "'RULING'"), ("role", "'arbitrator'")]),
     ] {

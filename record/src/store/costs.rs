@@ -307,3 +307,22 @@ fn needs_arbitrator_lists_only_debates_that_await_a_ruling() {
     move_in(db, u64::MAX, ruling, Role::Arbitrator, 4).unwrap();
     assert_eq!(list::debates(db, &owed).unwrap().total, 0);
 }
+
+#[test]
+fn no_check_builds_a_table_of_its_words() {
+    let file = MeasuredFile::with(1, 1, 2);
+    for sql in [
+        "insert into arguments (type, role) values ('x', 'y')",
+        "update debates set state = 'x' where key = 1",
+        "insert into seals (thing) values ('x')",
+        "insert into point_turns (subject) values ('x')",
+    ] {
+        let mut explained = file.db.prepare(&format!("explain {sql}")).unwrap();
+        let steps = explained.query_map([], |row| row.get::<_, String>(1)).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        assert!(
+            !steps.is_empty() && !steps.contains(&"OpenEphemeral".to_owned()),
+            "{sql}: {steps:?}"
+        );
+    }
+}

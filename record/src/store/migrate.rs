@@ -30,6 +30,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0010_seen.sql"),
     include_str!("migrations/0011_citing.sql"),
     include_str!("migrations/0012_tombstones.sql"),
+    include_str!("migrations/0013_checks.sql"),
 ];
 
 /// The schema that added checksums: older rows get theirs in the same transaction.
