@@ -13,6 +13,7 @@ mod engine;
 mod failure;
 mod feed;
 mod found;
+mod long_work;
 mod names;
 mod peers;
 mod presence;
@@ -34,6 +35,7 @@ pub use engine::{Clock, Engine, Health};
 pub use failure::{Damage, Failure, Fault};
 pub use feed::{ChangeKind, Changed, Following, TooSlow};
 pub use found::{HitPlace, Search, SearchHit, SearchPage, SnippetPart};
+pub use long_work::spawn_long_work;
 pub use names::{
     ArgumentName, DebateName, DocumentName, IdPrefix, NameScope, NamedArgument, NamedDebate,
     NamedDocument,

@@ -1,8 +1,8 @@
 //! Runs long work on blocking threads, a few jobs at a time, so that moves, waits and short reads never
 //! queue behind it.
 
+use aw_record::spawn_long_work;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::spawn_blocking;
 
 use super::error::Problem;
 
@@ -43,7 +43,7 @@ impl PoolSlot {
         self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let done = spawn_blocking(move || {
+        let done = spawn_long_work(move || {
             let _slot = self.0;
             job()
         });

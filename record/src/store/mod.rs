@@ -76,7 +76,7 @@ use crate::{
     Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
     NewSeat, NewVersion, PageData, Pass, PointRecord, ProjectListed, PurgePreview, Rehearsed,
     ReportData, Search, SearchPage, Seat, Selection, Stretch, Surroundings, Tombstone, TypeTexts,
-    Verified, VersionList,
+    Verified, VersionList, spawn_long_work,
 };
 use postgres::Postgres;
 use quotes::NormalForms;
@@ -1103,7 +1103,7 @@ impl Store {
         self.read_in_turn(&self.inner.long_reads, work).await
     }
 
-    /// Reads on a blocking thread, once a permit is free.
+    /// Reads on a thread for long work, once a permit is free.
     async fn read_in_turn<T: Send + 'static>(
         &self,
         turns: &Arc<Semaphore>,
@@ -1113,7 +1113,7 @@ impl Store {
         let store = self.clone();
         let read = match &self.inner.backend {
             // The permit is held until the read ends, even if the caller is cancelled.
-            Backend::Sqlite(_) => tokio::task::spawn_blocking(move || {
+            Backend::Sqlite(_) => spawn_long_work(move || {
                 let _turn = turn;
                 match &store.inner.backend {
                     Backend::Sqlite(file) => file.read(work),
