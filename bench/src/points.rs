@@ -115,14 +115,15 @@ async fn waits(figures: &mut Figures, caller: &mut LoadClient) {
     figures.alone("wait with 20 live points", "kB", bytes as f64 / 1e3, Promise::AtMost(8.0));
 }
 
-/// Plain submits of one client, alone and while another has a document of 5 MiB searched all the time.
+/// Plain submits of one client, while another polls without pause, and while it has a document of 5 MiB
+/// searched without pause.
 async fn neighbours(bench: &Bench, figures: &mut Figures, server: SocketAddr) {
     let mut caller = LoadClient::to(server).await;
     let document = keep(&mut caller, &plan(5 << 20)[..5 << 20]).await;
     let debate = open(&mut caller, &document, true).await;
     let body = json!({
         "move": "claim", "role": "opponent", "target_id": debate.newest,
-        "content": objections(3..4),
+        "content": objections(60_000..60_001),
     });
     let check = post(&format!("/debates/{}/check", debate.id), &body.to_string());
     let mut took = Samples::default();
@@ -133,24 +134,33 @@ async fn neighbours(bench: &Bench, figures: &mut Figures, server: SocketAddr) {
     }
     figures.alone("check of a quote in 5 MiB", "ms", took.median(), Promise::AtMost(300.0));
 
-    let window = bench.seconds(2.0, 10.0);
-    let alone = p99(server, window).await;
+    let poll = get(&format!("/debates/{}/poll?role=opponent", debate.id));
+    let window = bench.seconds(1.0, 5.0);
+    let (mut checks, mut polls) = (Samples::default(), Samples::default());
+    for _ in 0..bench.times(1, 5) {
+        polls.add(p99_beside(server, &poll, window).await);
+        checks.add(p99_beside(server, &check, window).await);
+    }
+    let name = "99 % of plain submits beside checks in 5 MiB, beside the same with polls";
+    figures.beside(name, "ms", &checks, polls.median(), Promise::Times(1.5));
+}
+
+/// The time below which 99 of 100 submits stay while another client repeats a request.
+async fn p99_beside(server: SocketAddr, request: &[u8], window: Duration) -> f64 {
     let done = Arc::new(AtomicBool::new(false));
-    let searching = tokio::spawn({
-        let done = done.clone();
+    let repeating = tokio::spawn({
+        let (done, request) = (done.clone(), request.to_vec());
         async move {
+            let mut caller = LoadClient::to(server).await;
             while !done.load(Ordering::Relaxed) {
-                caller.ask(&check).await;
+                caller.ask(&request).await;
             }
         }
     });
-    let beside = p99(server, window).await;
+    let time = p99(server, window).await;
     done.store(true, Ordering::Relaxed);
-    searching.await.unwrap();
-    let mut samples = Samples::default();
-    samples.add(beside);
-    let name = "99 % of plain submits during checks in 5 MiB, beside alone";
-    figures.beside(name, "ms", &samples, alone, Promise::Times(1.5));
+    repeating.await.unwrap();
+    time
 }
 
 /// The time below which 99 of 100 submits of one client stay, in milliseconds.

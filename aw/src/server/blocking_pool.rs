@@ -1,5 +1,4 @@
-//! Runs long work on blocking threads, a few jobs at a time, so that moves, waits and short reads never
-//! queue behind it.
+//! Limits how much long work runs at once, so that moves, waits and short reads never queue behind it.
 
 use aw_record::spawn_long_work;
 use tokio::sync::{Semaphore, SemaphorePermit};

@@ -70,13 +70,14 @@ pub use restore::{RestoreError, Restored, restore};
 pub use transfer::{TransferError, Transferred, transfer};
 pub(crate) use verify::VerifyWalk;
 
+use crate::long_work::spawn_long_work;
 use crate::{
     ArgumentName, CitedMark, CitedPage, CitingDebate, Context, Damage, DebateHead, DebateList,
     DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
     Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
     NewSeat, NewVersion, PageData, Pass, PointRecord, ProjectListed, PurgePreview, Rehearsed,
     ReportData, Search, SearchPage, Seat, Selection, Stretch, Surroundings, Tombstone, TypeTexts,
-    Verified, VersionList, spawn_long_work,
+    Verified, VersionList,
 };
 use postgres::Postgres;
 use quotes::NormalForms;
