@@ -13,12 +13,15 @@ use super::STYLE;
 use super::i18n::{Phrases, put};
 use super::markdown::{self, DocumentLink, plain};
 use super::points::{PointsView, StatementNotes};
-use super::report::ReportView;
+use super::report::{self, ReportView};
 use crate::api::types::Stamp;
 use crate::kit::texts::Language;
 
 /// Arguments longer than this, in bytes, are folded.
 const LONG: usize = 2_200;
+
+/// A time in an export, which nobody knows the age of.
+const MINUTE: &str = "%Y-%m-%d %H:%M UTC";
 
 /// The size of the render cache in bytes. Arguments never change, but documents may be renamed.
 const CACHE_BYTES: usize = 32 * 1024 * 1024;
@@ -80,7 +83,10 @@ impl ArgumentView {
             role_words: t.role(event.role()),
             kind: event.kind(),
             at: Stamp(argument.at),
-            ago: t.ago(context.now - argument.at.0),
+            ago: match context.is_live {
+                true => t.ago(context.now - argument.at.0),
+                false => report::date(argument.at, MINUTE),
+            },
             author: argument
                 .author
                 .as_ref()
@@ -192,8 +198,8 @@ struct TranscriptFrame<'a> {
     state: &'static str,
     outcome: Option<(Outcome, &'static str)>,
     id: String,
-    opened: Stamp,
-    updated: Stamp,
+    opened: String,
+    updated: String,
     points: Option<String>,
     /// The report of a closed debate, as HTML.
     report: Option<String>,
@@ -221,8 +227,8 @@ pub(crate) fn transcript_frame(
         report: report
             .map(|report| ReportView::of(report, t, &|seq| format!("#a-{seq}")).exported().html()),
         id: head.id.to_string(),
-        opened: Stamp(head.created_at),
-        updated: Stamp(head.updated_at),
+        opened: report::date(head.created_at, MINUTE),
+        updated: report::date(head.updated_at, MINUTE),
         // No text contains it.
         gap: '\0',
     };

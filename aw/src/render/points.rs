@@ -23,7 +23,8 @@ const EXCERPT: usize = 140;
 pub(crate) struct PointsView {
     t: &'static Phrases,
     rounds: String,
-    blocking: String,
+    /// How many points block, while the debate goes on.
+    blocking: Option<String>,
     is_blocked: bool,
     agrees: bool,
     held: Option<&'static str>,
@@ -51,7 +52,7 @@ impl PointsView {
         Some(PointsView {
             t,
             rounds: used.replace("{all}", &ledger.limit().to_string()),
-            blocking: t.blocking(blocking),
+            blocking: (!is_closed).then(|| t.blocking(blocking)),
             is_blocked: blocking > 0,
             agrees: ledger.agreed,
             held: head.debate.pending_held().map(|held| t.held(held)),
