@@ -368,6 +368,9 @@ async fn the_newest_turn_of_a_debate_without_points_is_in_view() {
     page.reload().await;
     is_ready(&page).await;
     assert!(is_on_screen(&page, "#rail-turns [data-seq=\"25\"]").await);
+    page.focus(css("#rail-turns [data-seq='25'] a")).await;
+    page.press("ArrowUp").await;
+    assert!(page.focused().await.1.starts_with("#24"));
     says(24).await;
     page.see(css("#rail-turns [data-seq='26']")).await;
     assert!(is_on_screen(&page, "#rail-turns [data-seq=\"26\"]").await);

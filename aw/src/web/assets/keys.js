@@ -12,7 +12,7 @@ function open(details) {
 
 // The links of the rail, and of the list beside the debate: one of each is the Tab stop.
 function links(list) {
-  return [...document.querySelectorAll(`#${list} .rail-list a`)];
+  return [...document.querySelectorAll(`#${list} :is(.rail-list, .beside-all) a`)];
 }
 
 export function rove() {
@@ -37,7 +37,7 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -
 function arrows(event) {
   if (event.altKey || event.ctrlKey || event.metaKey || !(event.key in STEPS)) return;
   const timeline = event.target.closest?.(".timeline");
-  const list = event.target.closest?.(".rail-list")?.closest("[id]");
+  const list = event.target.closest?.(".rail-list, .beside-all")?.closest("#rail, #beside");
   if (!timeline && !list) return;
   const all = timeline ? [...timeline.querySelectorAll("a")] : links(list.id);
   let by = STEPS[event.key];
@@ -82,7 +82,7 @@ export function start(page) {
     arrows(event);
     if (!event.defaultPrevented) pressed(event, page);
   });
-  document.addEventListener("focusin", (event) => { if (event.target.closest(".rail-list")) rove(); });
+  document.addEventListener("focusin", (event) => { if (event.target.closest(".rail-list, .beside-all")) rove(); });
   document.addEventListener("click", (event) => {
     for (const details of document.querySelectorAll("details.pop[open]")) {
       if (!details.contains(event.target)) details.open = false;
