@@ -91,7 +91,9 @@ impl Dialect {
                         if call.is_object() {
                             talk.steps.push(step(&call["name"], &call["args"]));
                         } else if result.is_object() {
-                            finish(&mut talk, &result["response"]["output"]);
+                            let said = &result["response"];
+                            let said = said.get("output").unwrap_or(&said["error"]);
+                            finish(&mut talk, said);
                         } else {
                             hear_message(&mut talk, &content["role"], &part["text"]);
                         }
@@ -175,11 +177,15 @@ impl Dialect {
                 };
                 let chunk = |delta: Value, reason: Value| {
                     let choice = json!({"index": 0, "delta": delta, "finish_reason": reason});
-                    let chunk = json!({
+                    let mut chunk = json!({
                         "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
                         "created": 1, "model": "fake", "choices": [choice],
-                        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
                     });
+                    // Continue reads nothing else in a chunk that has it.
+                    if !reason.is_null() {
+                        chunk["usage"] =
+                            json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+                    }
                     format!("data: {chunk}\n\n")
                 };
                 let (first, last) = (chunk(delta, Value::Null), chunk(json!({}), json!(reason)));
@@ -214,15 +220,20 @@ fn named(event: &Value) -> String {
 fn step(tool: &Value, arguments: &Value) -> Step {
     let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
     let arguments = parsed.unwrap_or(arguments.clone());
-    let line = arguments["cmd"].as_str().or(arguments["command"].as_str());
+    let line = [&arguments["cmd"], &arguments["command"], &arguments["commands"][0]];
+    let line = line.into_iter().find_map(Value::as_str);
     let line = line.unwrap_or_default().to_owned();
-    Step { tool: text(tool), line, result: String::new() }
+    Step { tool: text(tool), line, arguments, result: String::new() }
 }
 
 /// Adds a result to the oldest step without one. These models never call two tools at once.
 fn finish(talk: &mut Talk, result: &Value) {
     if let Some(step) = talk.steps.last_mut() {
-        step.result = text(result);
+        let said = text(result);
+        // Cline puts the output of each command into a list.
+        let several: Option<Vec<Value>> = serde_json::from_str(&said).ok();
+        let first = several.and_then(|all| Some(all.first()?["result"].as_str()?.to_owned()));
+        step.result = first.unwrap_or(said);
     }
 }
 

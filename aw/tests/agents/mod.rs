@@ -2,7 +2,8 @@
 //!
 //! Each program runs headless in its own home, into which `aw agent install` has put the kit. Only the model
 //! is a fake, on loopback. Start with [`debates`] and [`over_mcp`], the tests, and [`outcome`], the checks after
-//! each. [`programs`] starts the programs, and [`table`] brings them together. [`script`] decides the model's
+//! each. [`stories`] lets every program tell the same five stories in every way, for the table in docs/agents.md.
+//! [`programs`] starts the programs, and [`table`] brings them together. [`script`] decides the model's
 //! next step from [`moves`] and the conversation in [`talk`]; [`tools`] does so for a model without a shell.
 //! [`dialect`] writes it for each model API, and [`model`] serves it. In [`run`] the programs are those of
 //! `aw debate run`, without the kit.
@@ -19,6 +20,7 @@ mod over_mcp;
 mod programs;
 mod run;
 mod script;
+mod stories;
 mod table;
 mod talk;
 mod terminal;

@@ -59,6 +59,32 @@ impl Move {
     }
 }
 
+/// A mistake of a model that misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slip {
+    /// It makes its move in a debate that does not exist.
+    WrongId,
+    /// It says something to its user instead of making its move.
+    Prose,
+    /// It makes another move at once.
+    OutOfTurn,
+    /// It makes its move again.
+    Twice,
+    /// It stops instead of waiting.
+    NoWait,
+}
+
+impl Slip {
+    /// All of them, in the order in which they are made.
+    pub const ALL: [Slip; 5] =
+        [Slip::WrongId, Slip::Prose, Slip::OutOfTurn, Slip::Twice, Slip::NoWait];
+
+    /// Whether it is made instead of a move. The others are made instead of a wait.
+    pub fn is_before_a_move(self) -> bool {
+        matches!(self, Slip::WrongId | Slip::Prose)
+    }
+}
+
 /// A pause before a move, which the test ends.
 #[derive(Debug, Clone)]
 pub struct Pause(watch::Sender<Stage>);

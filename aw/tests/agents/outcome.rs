@@ -45,7 +45,7 @@ pub fn all_is_well(table: &Table, record: &[Value], versions: u64) {
 }
 
 /// Each text quotes the one that it answers. The opponent's texts also quote the plan.
-fn every_role_has_read_the_argument_that_it_answers(table: &Table, record: &[Value]) {
+pub fn every_role_has_read_the_argument_that_it_answers(table: &Table, record: &[Value]) {
     for argument in record {
         // What the server rules by itself came the way of the RESOLUTION.
         let role: Role = text(&argument["role"]).parse().unwrap();

@@ -1,4 +1,7 @@
-//! The agent programs: where they are, how each is started, and what its tools are called.
+//! The agent programs: where they are, and how each is started.
+//!
+//! [`spoken`] has the names of their tools, [`calls`] the settings of the tools of `aw`, [`others`] the programs of the
+//! kit's host `agents`.
 //!
 //! Each gets an empty home, dummy keys and a model on loopback. Updates, plugins and telemetry are turned off;
 //! other requests go to a proxy that records and refuses them.
@@ -6,14 +9,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use aw_core::Role;
 use serde_json::{Value, json};
 
-use super::dialect::Spoken;
-use super::script::Reply;
-use super::talk::Talk;
 use crate::loops::machine::{Going, Machine};
+
+mod calls;
+mod on_terminal;
+mod others;
+mod spoken;
 
 /// An agent program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,22 +29,33 @@ pub enum Program {
     Opencode,
     Pi,
     Qwen,
+    Cline,
+    Continue,
+    Copilot,
+    Droid,
+    Kimi,
 }
 
-const ALL: [Program; 6] = [
+/// All of them.
+pub const ALL: [Program; 11] = [
     Program::Claude,
     Program::Codex,
     Program::Gemini,
     Program::Opencode,
     Program::Pi,
     Program::Qwen,
+    Program::Cline,
+    Program::Continue,
+    Program::Copilot,
+    Program::Droid,
+    Program::Kimi,
 ];
 
 /// The folder of the programs, or why there is none.
 pub fn folder() -> Result<PathBuf, String> {
     let given = std::env::var_os("AW_AGENT_PROGRAMS").map(PathBuf::from);
     let folder = given.clone().unwrap_or(target().join("agents/node_modules/.bin"));
-    for program in ALL {
+    for program in asked_for() {
         if !folder.join(program.name()).exists() {
             let missing = format!("{} has no {}", folder.display(), program.name());
             assert!(given.is_none(), "AW_AGENT_PROGRAMS: {missing}");
@@ -50,6 +66,19 @@ pub fn folder() -> Result<PathBuf, String> {
         return Err("they need Node 22 or newer; scripts/mcp-clients fetches one".to_owned());
     }
     Ok(folder)
+}
+
+/// The programs that the stories are asked for, with `AW_STORIES`; else those of the other tests.
+pub fn asked_for() -> Vec<Program> {
+    let Ok(asked) = std::env::var("AW_STORIES") else {
+        return ALL.into_iter().filter(|program| !program.is_other()).collect();
+    };
+    let names: Vec<&str> = asked.split_whitespace().collect();
+    for name in &names {
+        assert!(ALL.iter().any(|program| program.name() == *name), "AW_STORIES: no {name} here");
+    }
+    let is_asked = |program: &Program| names.is_empty() || names.contains(&program.name());
+    ALL.into_iter().filter(is_asked).collect()
 }
 
 /// The folder of the Node that runs the programs.
@@ -70,6 +99,73 @@ impl Program {
             Program::Opencode => "opencode",
             Program::Pi => "pi",
             Program::Qwen => "qwen",
+            Program::Cline => "cline",
+            Program::Continue => "cn",
+            Program::Copilot => "copilot",
+            Program::Droid => "droid",
+            Program::Kimi => "kimi",
+        }
+    }
+
+    /// Its name for people, and its package.
+    fn published(self) -> (&'static str, &'static str) {
+        match self {
+            Program::Claude => ("Claude Code", "@anthropic-ai/claude-code"),
+            Program::Codex => ("Codex", "@openai/codex"),
+            Program::Gemini => ("Gemini CLI", "@google/gemini-cli"),
+            Program::Opencode => ("opencode", "opencode-ai"),
+            Program::Pi => ("pi", "@mariozechner/pi-coding-agent"),
+            Program::Qwen => ("Qwen Code", "@qwen-code/qwen-code"),
+            Program::Cline => ("Cline", "cline"),
+            Program::Continue => ("Continue", "@continuedev/cli"),
+            Program::Copilot => ("Copilot CLI", "@github/copilot"),
+            Program::Droid => ("Droid", "droid"),
+            Program::Kimi => ("Kimi Code", "@moonshot-ai/kimi-code"),
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        self.published().0
+    }
+
+    /// Its package.
+    pub fn package(self) -> &'static str {
+        self.published().1
+    }
+
+    /// The version that was fetched.
+    pub fn version(self) -> String {
+        let bin = folder().expect("it was looked for");
+        let package = bin.parent().expect("node_modules").join(self.package());
+        let about = fs::read(package.join("package.json")).unwrap();
+        let about: Value = serde_json::from_slice(&about).unwrap();
+        about["version"].as_str().expect("a version").to_owned()
+    }
+
+    /// Whether it is fetched for the stories alone.
+    fn is_other(self) -> bool {
+        use Program::{Cline, Continue, Copilot, Droid, Kimi};
+        matches!(self, Cline | Continue | Copilot | Droid | Kimi)
+    }
+
+    /// Whether the kit has tools for it.
+    pub fn has_tools(self) -> bool {
+        self.runs()
+    }
+
+    /// Whether `aw debate run` can start it.
+    pub fn runs(self) -> bool {
+        matches!(self, Program::Claude | Program::Codex | Program::Gemini | Program::Opencode)
+    }
+
+    /// The shortest time after which it can be made to cut a command off; none if it lets every command finish.
+    pub fn cuts_off_after(self) -> Option<Duration> {
+        match self {
+            Program::Gemini | Program::Cline | Program::Copilot => None,
+            // As long as it takes when nobody asks for more.
+            Program::Codex => Some(Duration::from_secs(10)),
+            _ => Some(Duration::from_secs(2)),
         }
     }
 
@@ -78,10 +174,13 @@ impl Program {
         let home = machine.path("home");
         match self {
             Program::Claude => {}
-            Program::Codex => {
-                // It runs a login shell, which finds `aw` where its user's profile says.
-                let path = format!("export PATH='{}':\"$PATH\"\n", machine.path("bin").display());
-                write(&home.join(".profile"), &path);
+            Program::Codex => login_shell_finds_aw(machine),
+            Program::Continue => {
+                login_shell_finds_aw(machine);
+                self.settles(&home, model);
+            }
+            Program::Cline | Program::Copilot | Program::Droid | Program::Kimi => {
+                self.settles(&home, model);
             }
             Program::Gemini => {
                 let settings = json!({
@@ -129,20 +228,17 @@ impl Program {
             Program::Gemini => ["gemini", "--user"],
             Program::Opencode => ["opencode", "--user"],
             Program::Pi | Program::Qwen => ["codex", "--project"],
+            _ => ["agents", "--project"],
         };
+        if self == Program::Claude && flags.contains(&"--tools") {
+            // Else it shows its model no tool before the model has searched for it.
+            let settings = json!({"env": {"ENABLE_TOOL_SEARCH": "false"}});
+            write(&machine.path("home/.claude/settings.json"), &settings.to_string());
+        }
         let mut install = machine.command(&[&["agent", "install"], &kit[..], flags].concat());
         // The seats share a data folder. A manifest there would take the homes for one user's.
         install.env("AWEAVE_HOME", machine.data());
         Going::start(install).end().answer();
-    }
-
-    /// Makes it call the tools at this address, instead of those of the kit.
-    pub fn call_over_http(self, machine: &Machine, url: &str) {
-        assert_eq!(self, Program::Opencode, "nobody else is asked to");
-        let path = machine.path("home/.config/opencode/opencode.json");
-        let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-        config["mcp"]["aw"] = json!({"type": "remote", "url": url});
-        write(&path, &config.to_string());
     }
 
     /// The folder of its skills.
@@ -152,66 +248,8 @@ impl Program {
             Program::Codex | Program::Gemini | Program::Opencode => {
                 machine.path("home/.agents/skills")
             }
-            Program::Pi | Program::Qwen => machine.path("work/.agents/skills"),
+            _ => machine.path("work/.agents/skills"),
         }
-    }
-
-    /// Sets its home up for interactive use, before the kit: its user has answered all first questions.
-    pub fn settle_in(self, machine: &Machine, model: &str) {
-        let (home, work) = (machine.path("home"), machine.path("work"));
-        match self {
-            Program::Claude => {
-                let project = json!({
-                    "hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
-                });
-                let state = json!({
-                    "hasCompletedOnboarding": true, "theme": "dark",
-                    "customApiKeyResponses": {"approved": ["none"], "rejected": []},
-                    "projects": {work.to_str().expect("a plain path"): project},
-                });
-                write(&home.join(".claude.json"), &state.to_string());
-            }
-            Program::Codex => {
-                let config = format!(
-                    "model = 'fake'\nmodel_provider = 'fake'\ncheck_for_update_on_startup = false\n\
-                     analytics.enabled = false\nfeatures.plugins = false\n\
-                     [model_providers.fake]\nname = 'fake'\nbase_url = '{model}/v1'\nenv_key = 'FAKE_KEY'\n\
-                     wire_api = 'responses'\n[projects.'{}']\ntrust_level = 'trusted'\n",
-                    work.display()
-                );
-                write(&home.join(".codex/config.toml"), &config);
-            }
-            Program::Gemini | Program::Opencode | Program::Pi | Program::Qwen => {
-                panic!("{} is not started on a terminal here", self.name())
-            }
-        }
-    }
-
-    /// The command that starts the program on a terminal with this prompt.
-    pub fn on_terminal(self, machine: &Machine, model: &str, words: &str) -> Command {
-        let program = folder().expect("it was looked for").join(self.name());
-        let flags = match self {
-            Program::Claude => "--permission-mode default --allowedTools Bash,Skill",
-            Program::Codex => "--dangerously-bypass-approvals-and-sandbox",
-            _ => panic!("{} is not started on a terminal here", self.name()),
-        };
-        // A prompt after --allowedTools would be one of the tools.
-        let line = format!(
-            "stty rows 50 cols 150; exec '{}' '{words}' {flags}",
-            program.to_str().expect("a plain path")
-        );
-        let mut command = machine.program("script");
-        self.surround(&mut command, machine, model);
-        // Its own tools look for it, too.
-        let path = format!(
-            "{}:{}",
-            machine.path("bin").display(),
-            folder().expect("it was looked for").display()
-        );
-        let rest = format!("{}:{}", node().display(), std::env::var("PATH").unwrap_or_default());
-        command.env("PATH", format!("{path}:{rest}"));
-        command.env("TERM", "xterm-256color").args(["-qefc", &line, "/dev/null"]);
-        command
     }
 
     /// The command that starts the program with this prompt.
@@ -221,7 +259,7 @@ impl Program {
         self.surround(&mut command, machine, model);
         match self {
             Program::Claude => {
-                command.args(["--allowedTools", "Bash,Skill", "-p"]);
+                command.args(["--allowedTools", "Bash,Skill,mcp__aw", "-p"]);
             }
             Program::Codex => {
                 let provider = format!(
@@ -246,6 +284,9 @@ impl Program {
             }
             Program::Pi => {
                 command.args("-p --provider fake --model fake".split(' '));
+            }
+            _ => {
+                command.args(self.flags(&machine.path("home")));
             }
         }
         command.arg(words);
@@ -290,81 +331,17 @@ impl Program {
             Program::Pi => {
                 command.env("PI_OFFLINE", "1");
             }
+            _ => {
+                command.envs(self.variables(model));
+            }
         }
-    }
-
-    /// The reply in terms of the tools that the program offers.
-    pub fn put(self, reply: &Reply, role: Role, talk: &Talk) -> Spoken {
-        let skill = format!("debate-{role}");
-        let (line, limit) = match reply {
-            Reply::Say(words) => return Spoken::Text(words.clone()),
-            Reply::Skill => {
-                let path = listed(talk, &skill);
-                let (tool, arguments) = match self {
-                    Program::Claude => ("Skill", json!({"skill": skill})),
-                    Program::Codex => ("exec_command", json!({"cmd": format!("cat '{path}'")})),
-                    // Its tool for skills would fetch ripgrep from afar, to list what lies beside.
-                    Program::Opencode => ("read", json!({"filePath": path})),
-                    Program::Gemini => ("activate_skill", json!({"name": skill})),
-                    Program::Qwen => {
-                        let line = format!("aw agent show {role}");
-                        ("run_shell_command", json!({"command": line, "is_background": false}))
-                    }
-                    Program::Pi => ("read", json!({"path": path})),
-                };
-                return Spoken::Call { tool: tool.to_owned(), arguments };
-            }
-            Reply::Call { tool, arguments, .. } => {
-                let tool = match self {
-                    Program::Claude => format!("mcp__aw__{tool}"),
-                    Program::Codex => format!("mcp__aw.{tool}"),
-                    Program::Opencode => format!("aw_{tool}"),
-                    Program::Gemini | Program::Pi | Program::Qwen => {
-                        panic!("{} debates by its shell here", self.name())
-                    }
-                };
-                return Spoken::Call { tool, arguments: arguments.clone() };
-            }
-            Reply::Run { line, limit, .. } => (line, *limit),
-        };
-        let (tool, mut arguments) = match self {
-            Program::Claude => ("Bash", json!({"command": line, "description": "Debates"})),
-            // 30 s are the most that it can ask for.
-            Program::Codex => ("exec_command", json!({"cmd": line, "yield_time_ms": 30_000})),
-            Program::Opencode => ("bash", json!({"command": line, "description": "Debates"})),
-            Program::Pi => ("bash", json!({"command": line})),
-            Program::Gemini => ("run_shell_command", json!({"command": line})),
-            Program::Qwen => {
-                ("run_shell_command", json!({"command": line, "is_background": false}))
-            }
-        };
-        if let Some(limit) = limit {
-            let (name, most) = match self {
-                Program::Codex => ("yield_time_ms", limit.as_millis()),
-                Program::Claude | Program::Opencode | Program::Qwen => {
-                    ("timeout", limit.as_millis())
-                }
-                Program::Gemini => panic!("Gemini CLI takes no limit: it lets a command finish"),
-                Program::Pi => ("timeout", u128::from(limit.as_secs())),
-            };
-            arguments[name] = json!(most);
-        }
-        Spoken::Call { tool: tool.to_owned(), arguments }
     }
 }
 
-/// The file of a skill, from the list that the program sent to its model.
-fn listed(talk: &Talk, skill: &str) -> String {
-    let file = format!("/{skill}/SKILL.md");
-    let Some((before, _)) = talk.instructions.split_once(&file) else {
-        return format!("no skill {skill} is listed");
-    };
-    let stops = |c: char| c.is_whitespace() || "<>`(\"".contains(c);
-    let root = before.rsplit(stops).next().unwrap_or_default();
-    // Codex gives each folder a short name, and a table of them.
-    let meant = talk.instructions.split_once(&format!("`{root}` = `")).map(|(_, rest)| rest);
-    let root = meant.and_then(|rest| rest.split('`').next()).unwrap_or(root);
-    format!("{root}{file}")
+/// Puts `aw` where a login shell finds it: into its user's profile.
+fn login_shell_finds_aw(machine: &Machine) {
+    let path = format!("export PATH='{}':\"$PATH\"\n", machine.path("bin").display());
+    write(&machine.path("home/.profile"), &path);
 }
 
 fn write(path: &Path, text: &str) {

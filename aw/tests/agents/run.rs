@@ -11,3 +11,4 @@ mod stand_in;
 mod whole;
 
 pub use stage::{Stage, agent, edit, read, say};
+pub use whole::scripts;

@@ -4,13 +4,14 @@
 //! `next_command` of the last answer, with its own text where one is needed. Every
 //! text quotes what it answers, so the record shows what each agent has read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use aw_core::Role;
 use serde_json::Value;
 
-use super::moves::{Kind, Move, Pause};
+use super::moves::{Kind, Move, Pause, Slip};
 use super::talk::{Step, Talk, data, flag, next_command};
 
 /// The placeholder for an agent's own text.
@@ -21,6 +22,15 @@ pub const LAST_WORDS: &str = "The debate is closed.";
 
 /// The message with which an agent ends its turn because it will be woken.
 pub const IDLE: &str = "I wait to be woken.";
+
+/// The message of a model that stops too early.
+pub const PROSE: &str = "The plan looks fine to me.";
+
+/// The text of a move that is out of turn.
+pub const TOO_SOON: &str = "And another thing.";
+
+/// The id of a debate that does not exist.
+pub const WRONG_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// The next step of the program.
 #[derive(Debug, Clone)]
@@ -46,7 +56,9 @@ pub struct Script {
     pub by_tools: bool,
     /// Whether it opens a debate with points, and cites the newest plan in its RESOLUTION.
     pub points: bool,
-    hurry: Option<Duration>,
+    pub hurry: Option<Duration>,
+    /// The mistakes that it has still to make.
+    slips: Mutex<VecDeque<Slip>>,
     /// The seconds of each `wait`; absent for the default of `aw`.
     pub seconds: Option<u32>,
 }
@@ -67,7 +79,8 @@ impl Script {
 
     fn playing(role: Role, moves: Vec<Move>) -> Self {
         let (plan, opening, by_tools, points) = ("", "", false, false);
-        Script { role, plan, opening, moves, by_tools, points, hurry: None, seconds: None }
+        let slips = Mutex::default();
+        Script { role, plan, opening, moves, by_tools, points, hurry: None, slips, seconds: None }
     }
 
     /// Opens a debate with points.
@@ -88,6 +101,24 @@ impl Script {
     /// Makes its host cut off the first `wait` after this time.
     pub fn in_a_hurry(self, hurry: Duration) -> Self {
         Script { hurry: Some(hurry), ..self }
+    }
+
+    /// Makes every mistake once, at its first move.
+    pub fn misbehaving(self) -> Self {
+        Script { slips: Mutex::new(Slip::ALL.into()), ..self }
+    }
+
+    /// The next mistake, if it is made here.
+    pub fn slip(&self, before_a_move: bool) -> Option<Slip> {
+        let mut slips = self.slips.lock().unwrap();
+        slips.front().filter(|slip| slip.is_before_a_move() == before_a_move)?;
+        slips.pop_front()
+    }
+
+    /// Whether its moves wait at once, as the kit asks. A script in a hurry waits by itself, so that its host can
+    /// cut the wait off; one that misbehaves has not waited when it makes its mistakes.
+    pub fn moves_wait(&self) -> bool {
+        self.hurry.is_none() && self.slips.lock().unwrap().is_empty()
     }
 
     /// Waits for so many seconds at a time.
@@ -115,6 +146,12 @@ impl Script {
         if talk.steps.len() == 2 {
             return self.run(talk, self.begin(talk));
         }
+        // Continue shows nothing of a command that has failed but its stderr. The record says what came of it.
+        if last.result.contains("Error (exit code")
+            && let Some(debate) = talk.named_debate()
+        {
+            return self.run(talk, self.context(debate));
+        }
         // A host that cuts a command off may show no answer. That is a time-out: the same again.
         let Some(answer) = last.answer() else { return self.run(talk, last.line.clone()) };
         let said = data(&answer);
@@ -132,6 +169,10 @@ impl Script {
         match next_command(&answer) {
             _ if said["action"] == "debate_closed" => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if is_a_turn(&answer) => self.take(talk, talk.steps.len() - 1, &answer),
+            Some(line) if line.starts_with("aw debate wait ") => match self.slip(false) {
+                Some(slip) => self.slips_instead_of_waiting(talk, slip),
+                None => self.run(talk, line.to_owned()),
+            },
             Some(line) => self.run(talk, line.to_owned()),
             None if said["wake"] == true => Reply::Say(IDLE.to_owned()),
             None => stuck("it does not say what to do next", &answer),
@@ -214,8 +255,31 @@ impl Script {
         let Some(line) = line else { return stuck("that is not among the choices", turn) };
         let file = format!("text-{}.md", number + 1);
         let line = self.waiting(line.replace(PLACEHOLDER, &file));
-        let line = with_file(&file, &text, &line);
+        let mut line = with_file(&file, &text, &line);
+        match self.slip(true) {
+            Some(Slip::WrongId) => {
+                let debate = flag(usual, "--debate-id").unwrap_or_default();
+                line = line.replace(debate, WRONG_ID);
+            }
+            Some(_) => return Reply::Say(PROSE.to_owned()),
+            None => {}
+        }
         Reply::Run { line, limit: None, pause: own.pause.clone() }
+    }
+
+    fn slips_instead_of_waiting(&self, talk: &Talk, slip: Slip) -> Reply {
+        let mut newest_first = talk.steps.iter().rev();
+        let own = newest_first.find(|step| step.line.contains(" --file text-"));
+        let line = own.map(|step| step.line.clone()).unwrap_or_default();
+        match slip {
+            Slip::Twice => self.run(talk, line),
+            Slip::OutOfTurn => {
+                let (_, submit) = line.rsplit_once("\n").unwrap_or_default();
+                let (submit, _) = submit.split_once(" --file ").unwrap_or_default();
+                self.run(talk, format!("{submit} --content '{TOO_SOON}'"))
+            }
+            _ => Reply::Say(PROSE.to_owned()),
+        }
     }
 
     /// The number of its moves in the record that it was shown.
@@ -229,10 +293,9 @@ impl Script {
         own.map(|argument| plain(&argument["id"])).collect::<BTreeSet<_>>().len()
     }
 
-    /// The move that also waits, as the kit asks. A script in a hurry waits by itself, so that its host can cut
-    /// the wait off.
+    /// The move that also waits.
     fn waiting(&self, mut line: String) -> String {
-        if self.hurry.is_none() && !line.contains(" --wait") {
+        if self.moves_wait() && !line.contains(" --wait") {
             line.push_str(" --wait");
         }
         if let Some(seconds) = self.seconds

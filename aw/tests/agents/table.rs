@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::model::Model;
 use super::programs::{self, Program};
-use super::script::{LAST_WORDS, Reply, Script};
+use super::script::{LAST_WORDS, PROSE, Reply, Script};
 use super::talk::Talk;
 use crate::loops::machine::{Going, Machine, is_gone};
 use crate::world;
@@ -51,17 +51,23 @@ fn is_wait(typed: &str) -> bool {
 
 impl Table {
     /// Sets the table. None if these tests were left out.
-    pub fn set<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
+    pub fn set(scripts: impl Into<Vec<(Program, Script)>>) -> Option<Self> {
         let table = Self::without_kit(scripts)?;
         for seat in &table.seats {
-            let flags: &[&str] = if seat.by_tools { &["--tools"] } else { &[] };
+            let flags: &[&str] = match (seat.by_tools, seat.role) {
+                (false, _) => &[],
+                // Only an arbitrator is offered the tools of one.
+                (true, Role::Arbitrator) => &["--tools", "--role", "arbitrator"],
+                (true, _) => &["--tools"],
+            };
             seat.program.install_kit(&seat.machine, flags);
         }
         Some(table)
     }
 
     /// The same with programs that do not know `aw`.
-    pub fn without_kit<const SEATS: usize>(scripts: [(Program, Script); SEATS]) -> Option<Self> {
+    pub fn without_kit(scripts: impl Into<Vec<(Program, Script)>>) -> Option<Self> {
+        let scripts = scripts.into();
         if let Err(why) = programs::folder() {
             world::missing("agents", &why);
             return None;
@@ -75,7 +81,7 @@ impl Table {
             Seat { role, by_tools, program: *program, machine, going: None }
         };
         let seats: Vec<Seat> = scripts.iter().map(seat).collect();
-        let model = Model::start(scripts.into());
+        let model = Model::start(scripts);
         for seat in &seats {
             seat.program.move_in(&seat.machine, &model.of(seat.role));
         }
@@ -103,6 +109,36 @@ impl Table {
         }
         seat.going = None;
         self.until("they are gone", |_| all.iter().all(|(pid, _)| is_gone(*pid))).await;
+    }
+
+    /// Waits until the program of this role has stopped too early, and starts it again with the same words.
+    pub async fn comes_back(&mut self, role: Role, words: &str) {
+        let mut going = self.seat_mut(role).going.take().expect("it was started");
+        self.until("it stops too early", |_| going.has_ended()).await;
+        let last = self.model.heard(role).pop().map(|(_, reply)| reply);
+        let is_early = matches!(last, Some(Reply::Say(said)) if said == PROSE);
+        assert!(is_early, "{}", self.story());
+        self.start(role, words);
+    }
+
+    /// Kills (`kill -9`) the waits of this role. Its program goes on.
+    pub fn cut_off(&self, role: Role) {
+        let all = self.seat(role).machine.processes().into_iter();
+        for (pid, _) in all.filter(|(_, typed)| is_wait(typed)) {
+            // It may have ended meanwhile.
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+    }
+
+    /// Restarts the server, as its user does.
+    pub fn restart_server(&self) {
+        self.server.aw(&["server", "restart"]).answer();
+    }
+
+    /// Makes the program of this role give up on each call of a tool after this time.
+    pub fn limit_calls(&self, role: Role, limit: Duration) {
+        let seat = self.seat(role);
+        seat.program.limit_calls(&seat.machine, limit);
     }
 
     /// Waits until all programs have ended by themselves, because the debate is closed.
@@ -191,7 +227,7 @@ impl Table {
     fn is_lost(&mut self, role: Role) -> bool {
         let has_ended = self.seat_mut(role).going.as_mut().is_some_and(Going::has_ended);
         match self.model.heard(role).pop() {
-            Some((_, Reply::Say(words))) => words != LAST_WORDS,
+            Some((_, Reply::Say(words))) => ![LAST_WORDS, PROSE].contains(&words.as_str()),
             _ => has_ended,
         }
     }

@@ -27,6 +27,7 @@ pub struct Step {
     pub tool: String,
     /// The line that was run; empty when the tool was not the shell.
     pub line: String,
+    pub arguments: Value,
     pub result: String,
 }
 
@@ -59,6 +60,14 @@ impl Step {
             "timed out after",
         ];
         self.line.contains("aw debate wait ") && said_so.iter().any(|so| self.result.contains(so))
+    }
+
+    /// Whether this wait has ended without an answer, because the host cut it off or somebody killed it.
+    pub fn waited_in_vain(&self) -> bool {
+        let is_call = self.tool.ends_with("debate_wait");
+        let is_wait = is_call || self.line.starts_with("aw debate wait ");
+        let is_lost = self.answer().is_none() && !ToolAnswer::of(&self.result).says_what_to_do();
+        self.was_cut_off() || is_wait && is_lost
     }
 }
 

@@ -3,11 +3,15 @@
 //! Programs differ in what they pass to the model: Codex passes the structured part of a result, opencode the
 //! text. So both parts must contain everything.
 
+use std::collections::BTreeSet;
+
 use aw_core::Role;
 use serde_json::{Value, json};
 
-use super::moves::{Kind, Pause};
-use super::script::{IDLE, LAST_WORDS, Reply, Script, cited, first_line};
+use super::moves::{Kind, Pause, Slip};
+use super::script::{
+    IDLE, LAST_WORDS, PROSE, Reply, Script, TOO_SOON, WRONG_ID, cited, first_line,
+};
 use super::talk::{Step, Talk};
 
 /// The tools that add to the record.
@@ -36,6 +40,8 @@ impl ToolAnswer {
     pub fn of(result: &str) -> Self {
         match structured(result) {
             Some(answer) => {
+                // A refusal says inside itself what to do.
+                let answer = if answer["error"].is_object() { &answer["error"] } else { &answer };
                 let others = answer["alternatives"].as_array().into_iter().flatten();
                 ToolAnswer {
                     next: call(&answer["next"]),
@@ -62,6 +68,11 @@ impl ToolAnswer {
                 }
             }
         }
+    }
+
+    /// Whether it is an answer of `aw`, which says how to go on or that the debate is closed.
+    pub fn says_what_to_do(&self) -> bool {
+        self.next.is_some() || self.is_closed || self.wakes
     }
 
     /// Whether it asks for a text.
@@ -93,7 +104,19 @@ impl Script {
         match &answer.next {
             _ if answer.is_closed => Reply::Say(LAST_WORDS.to_owned()),
             Some(_) if answer.is_a_turn() => self.answer(talk, number, &answer),
+            Some(next) if next.tool == "debate_wait" => match self.slip(false) {
+                Some(slip) => self.slips_instead_of_calling(talk, slip),
+                None => self.calls_next(next.clone()),
+            },
             Some(next) => self.calls_next(next.clone()),
+            // A host that cuts a call off shows no answer. That is a time-out: the same again.
+            None if name(step) == "debate_wait" && !answer.wakes => {
+                calls("debate_wait", step.arguments.clone())
+            }
+            // A list does not know which debate the user has named, and Gemini CLI shows no refusal.
+            None if name(step) == "debate_list" || MOVES.contains(&name(step)) => {
+                self.begin_with(talk)
+            }
             None if answer.wakes => Reply::Say(IDLE.to_owned()),
             None => stuck("it does not say what to do next", step),
         }
@@ -128,10 +151,40 @@ impl Script {
         }
     }
 
+    /// The number of its moves: those that the record showed it, and those that it has made since. The same call twice
+    /// is one move.
+    fn moves_made_by_calls(&self, talk: &Talk) -> usize {
+        let contexts = talk.steps.iter().filter(|step| name(step) == "debate_get_context");
+        let shown: String = contexts.map(|step| step.result.as_str()).collect();
+        let recorded = self.moves.iter().filter(|own| shown.contains(first_line(own.words)));
+        let made = talk.steps.iter().filter(|step| {
+            let content = step.arguments["content"].as_str().unwrap_or_default();
+            MOVES.contains(&name(step))
+                && step.arguments["debate_id"] != WRONG_ID
+                && content != TOO_SOON
+                && !shown.contains(first_line(content))
+        });
+        let made: BTreeSet<String> = made.map(|step| step.arguments.to_string()).collect();
+        recorded.count() + made.len()
+    }
+
+    fn slips_instead_of_calling(&self, talk: &Talk, slip: Slip) -> Reply {
+        let mut newest_first = talk.steps.iter().rev();
+        let own = newest_first
+            .find(|step| MOVES.contains(&name(step)) && step.arguments["content"] != TOO_SOON);
+        let Some(own) = own else { return Reply::Say("I have made no move.".to_owned()) };
+        let mut arguments = own.arguments.clone();
+        match slip {
+            Slip::Twice => {}
+            Slip::OutOfTurn => arguments["content"] = json!(TOO_SOON),
+            _ => return Reply::Say(PROSE.to_owned()),
+        }
+        calls(name(own), arguments)
+    }
+
     /// Makes the next move in answer to the turn of this step, and what has to come before it.
     fn answer(&self, talk: &Talk, turn: usize, answer: &ToolAnswer) -> Reply {
-        let made = talk.steps.iter().filter(|step| MOVES.contains(&name(step))).count();
-        let Some(own) = self.moves.get(made) else {
+        let Some(own) = self.moves.get(self.moves_made_by_calls(talk)) else {
             return stuck("no move is left", &talk.steps[turn]);
         };
         let usual = answer.next.as_ref().expect("it is a turn");
@@ -174,23 +227,29 @@ impl Script {
             Kind::Appeal => "debate_appeal",
             Kind::Completion => "debate_request_completion",
         };
-        let mut open = answer.others.iter().chain(&answer.next);
+        // Another RULING may be among the others, such as the one that closes the debate.
+        let mut open = answer.next.iter().chain(&answer.others);
         let Some(call) = open.find(|call| call.tool == tool) else {
             return stuck("that is not among the choices", &talk.steps[turn]);
         };
         let mut arguments = call.arguments.clone();
         arguments["content"] = json!(text);
         // A move waits for as long as the tool likes.
-        if self.seconds.is_none() {
+        if self.seconds.is_none() && self.moves_wait() {
             arguments["wait"] = json!(true);
+        }
+        match self.slip(true) {
+            Some(Slip::WrongId) => arguments["debate_id"] = json!(WRONG_ID),
+            Some(_) => return Reply::Say(PROSE.to_owned()),
+            None => {}
         }
         Reply::Call { tool: call.tool.clone(), arguments, pause: own.pause.clone() }
     }
 }
 
-/// The tool of a step by our name for it.
+/// The tool of a step by our name for it. Programs put the name of the server before it.
 fn name(step: &Step) -> &str {
-    step.tool.strip_prefix("aw_").unwrap_or(&step.tool)
+    step.tool.rsplit_once("aw_").map_or(&step.tool, |(_, name)| name.trim_start_matches('_'))
 }
 
 /// The structured part of a result, if that is what the program passes on.

@@ -112,7 +112,7 @@ fn is_cut_off(program: Program) {
 
 impl Stage {
     /// The processes that work in a copy.
-    fn working(&self) -> Vec<String> {
+    pub fn working(&self) -> Vec<String> {
         let runs = self.scene.aw.home().join("runs");
         let all = fs::read_dir("/proc").unwrap().flatten();
         let inside = all.filter(|process| {

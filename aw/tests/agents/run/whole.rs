@@ -39,7 +39,7 @@ const LAST_APPEAL: &str = "MOVE: appeal\nP1: is one key a payment enough? Uphold
 const LAST_RULING: &str = "MOVE: close\n### P1 [dismissed] One key a payment is enough.\n";
 
 /// Each seat has a first turn and later ones, and the plan changes in both kinds.
-fn scripts() -> [(Role, Vec<Act>); 3] {
+pub fn scripts() -> [(Role, Vec<Act>); 3] {
     let proposer = vec![
         read("plan.md"),
         edit("plan.md", "after 30 days", "after 90 days"),
