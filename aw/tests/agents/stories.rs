@@ -69,7 +69,7 @@ const SHORT: [(Program, Way, Story); 4] = [
     (Program::Pi, Cli, Misbehaves),
     (Program::Codex, Mcp, CutOff),
     (Program::Opencode, Mcp, Restarted),
-    (Program::Opencode, Run, Misbehaves),
+    (Program::Claude, Run, Misbehaves),
 ];
 
 /// What a debate has cost at the model.
