@@ -162,7 +162,26 @@ impl Agent {
         }
     }
 
-    /// Asks the program for its version and for its MCP servers. A command has neither.
+    /// Introduces all agents: different programs at the same time, and each program once. Two processes
+    /// that begin in a new home set it up at the same time, which opencode does not always survive.
+    pub(super) fn introduce_all<'a>(
+        agents: impl IntoIterator<Item = &'a mut Agent>,
+        environment: &AgentEnvironment,
+    ) -> Result<(), NoAgent> {
+        let mut programs: BTreeMap<PathBuf, Vec<&mut Agent>> = BTreeMap::new();
+        for agent in agents {
+            programs.entry(agent.path.clone()).or_default().push(agent);
+        }
+        thread::scope(|scope| {
+            let introduced: Vec<_> = programs
+                .into_values()
+                .map(|mut seats| scope.spawn(move || introduce_in_turn(&mut seats, environment)))
+                .collect();
+            introduced.into_iter().try_for_each(|one| one.join().unwrap_or(Ok(())))
+        })
+    }
+
+    /// Introduces the agent: asks the program for its version and for its MCP servers. A command has neither.
     pub(super) fn introduce(&mut self, environment: &AgentEnvironment) -> Result<(), NoAgent> {
         if self.program == AgentProgram::Command {
             return Ok(());
@@ -273,6 +292,25 @@ fn located(file: &str) -> Option<PathBuf> {
     }
 }
 
+/// Introduces agents of one program. Those with the same variables get the same answers.
+fn introduce_in_turn(
+    seats: &mut [&mut Agent],
+    environment: &AgentEnvironment,
+) -> Result<(), NoAgent> {
+    for at in 0..seats.len() {
+        let (known, rest) = seats.split_at_mut(at);
+        let Some(agent) = rest.first_mut() else { break };
+        match known.iter().find(|known| known.environment == agent.environment) {
+            Some(known) => {
+                agent.version.clone_from(&known.version);
+                agent.mcp_servers.clone_from(&known.mcp_servers);
+            }
+            None => agent.introduce(environment)?,
+        }
+    }
+    Ok(())
+}
+
 /// What a program prints for these arguments, if it ends in time.
 fn said(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> Option<String> {
     let mut child = std::process::Command::new(program)
@@ -301,4 +339,45 @@ fn said(program: &Path, arguments: &[&str], environment: &AgentEnvironment) -> O
         thread::sleep(Duration::from_millis(5));
     }
     reading.join().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn two_seats_of_one_program_ask_it_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, calls) = (folder.path().join("codex"), folder.path().join("calls"));
+        let script = format!("#!/bin/sh\necho \"$1\" >> '{}'\necho '[]'\n", calls.display());
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let agent = |region: Option<&str>| Agent {
+            asked: "codex".to_owned(),
+            name: "codex".to_owned(),
+            program: AgentProgram::Codex,
+            path: path.clone(),
+            arguments: Vec::new(),
+            environment: region
+                .map(|name| ("REGION".to_owned(), name.to_owned()))
+                .into_iter()
+                .collect(),
+            model: None,
+            family: "openai".to_owned(),
+            version: None,
+            mcp_servers: vec!["not asked".to_owned()],
+        };
+        let mut seats = [agent(None), agent(None), agent(Some("eu"))];
+        Agent::introduce_all(&mut seats, &Vec::new()).unwrap();
+        assert!(seats.iter().all(|seat| seat.mcp_servers.is_empty()));
+        let asked = fs::read_to_string(&calls).unwrap();
+        assert_eq!(
+            asked.lines().filter(|line| *line == "mcp").count(),
+            2,
+            "once for each environment"
+        );
+    }
 }

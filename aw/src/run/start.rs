@@ -635,12 +635,7 @@ pub(super) fn chosen(
     if let Some(name) = arbitrator.as_deref().filter(|name| !matches!(*name, "me" | "none")) {
         agents.insert(Role::Arbitrator.as_str(), Agent::find(name, settings)?);
     }
-    // Each program takes a while to say its version.
-    thread::scope(|scope| {
-        let all: Vec<_> =
-            agents.values_mut().map(|agent| scope.spawn(|| agent.introduce(environment))).collect();
-        all.into_iter().try_for_each(|one| one.join().unwrap_or(Ok(())))
-    })?;
+    Agent::introduce_all(agents.values_mut(), environment)?;
     Ok(agents)
 }
 
