@@ -117,8 +117,9 @@ async function refresh() {
   }
   if (mine !== asked) return;
   const fresh = new DOMParser().parseFromString(html, "text/html");
+  const isBehind = Number(fresh.getElementById("bar").dataset.last) > last;
   placeRegions(fresh);
-  dock.refresh(fresh, ruling);
+  dock.refresh(fresh, ruling, isBehind);
 }
 
 function refreshSoon() {

@@ -184,8 +184,10 @@ function overtaken(text, ruling) {
   return note;
 }
 
-// Takes the dock of a fresh page. The form for the same dispute stays, with the cursor in it.
-export function refresh(fresh, ruling) {
+// Takes the dock of a fresh page. The form for the same dispute stays, with the cursor in it. A page that
+// is behind waits for the arguments between, which bring a refresh of their own: the ruling that ended the
+// dispute may be among them.
+export function refresh(fresh, ruling, isBehind) {
   const will = fresh.getElementById("dock");
   const rule = form();
   const next = will?.querySelector("#rule");
@@ -199,7 +201,7 @@ export function refresh(fresh, ruling) {
     rule.elements.csrf.value = next.elements.csrf.value;
     return;
   }
-  if (!rule && !next) return;
+  if (isBehind || (!rule && !next)) return;
   const text = rule ? typed(rule) : "";
   if (rule && text !== "" && ruling > 0) {
     const note = overtaken(text, ruling);
