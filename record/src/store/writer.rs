@@ -608,6 +608,18 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_request_that_is_alone_in_its_batch_is_undone() {
+        let refused = Fault::Refused("not so".to_owned());
+        let (_folder, writer) = writer(None);
+        let path = writer.path.clone();
+        let fault = refused.clone();
+        let answers =
+            in_one_batch(writer, vec![noting("refused", move |_| Err(fault.clone().into()))]);
+        assert_eq!(answers, [Err(Some(refused))]);
+        assert!(notes(&path).is_empty());
+    }
+
+    #[test]
     fn a_failed_batch_is_neither_written_nor_acknowledged() {
         let (_folder, writer) = writer(None);
         let path = writer.path.clone();
