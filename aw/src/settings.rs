@@ -396,7 +396,7 @@ impl ClientSettings {
         };
         let autostart = match set("AW_AUTOSTART").as_deref() {
             None => older::autostart(&set).or(config.autostart).unwrap_or(true),
-            Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
+            Some(text) => switch("AW_AUTOSTART", text)?,
         };
         let listen = listen_address(listen.as_deref().unwrap_or(USUAL_LISTEN))?;
         Ok(ClientSettings {
@@ -492,6 +492,18 @@ pub fn reachable(listen: SocketAddr) -> SocketAddr {
     };
     let ip = if listen.ip().is_unspecified() { loopback } else { listen.ip() };
     SocketAddr::new(ip, listen.port())
+}
+
+/// Reads a setting that is on or off.
+fn switch(name: &str, text: &str) -> Result<bool, BadSetting> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => {
+            let why = format!("{text:?} is neither on nor off: write 1 or 0");
+            Err(BadSetting::Value { name: name.to_owned(), why })
+        }
+    }
 }
 
 fn home(environment: Environment<'_>) -> Result<DataDir, BadSetting> {

@@ -23,7 +23,7 @@ use super::error::{Code, Error};
 use exchange::has_address;
 
 /// How long a command may take in all: tries, pauses and the answer. An answer that is long may take
-/// longer while at least 64 kB of it arrive each second.
+/// longer while at least 64 kB of it arrive each second, by ten minutes at most.
 pub const BUDGET: Duration = Duration::from_secs(30);
 
 /// How often a request is tried again.

@@ -621,7 +621,7 @@ pub(super) fn problem(problem: &CliError, paper: &Paper) -> String {
     let mut text = format!(
         "{} {message} {}\n{}",
         paper.paint(red, "error:"),
-        paper.faint(&format!("({})", problem.code)),
+        paper.faint(&format!("({})", shown(problem.code.as_str()))),
         points::flaws(flaws),
     );
     // A command that is to be run next says more than the same command as a hint, and each flaw says
@@ -641,11 +641,20 @@ pub(super) fn problem(problem: &CliError, paper: &Paper) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::error::Code;
 
     #[test]
     fn escape_sequences_are_shown_and_not_obeyed() {
         assert_eq!(shown("a\u{1b}[31mb\r\u{202e}c\n\td"), "a\\u{1b}[31mb\\u{d}\\u{202e}c\n\td");
         let paper = Paper { width: 80, columns: 80, colour: true, is_terminal: true };
         assert!(!paper.quote("\u{1b}]0;owned\u{7}").contains('\u{7}'));
+    }
+
+    #[test]
+    fn a_code_of_the_server_is_shown_and_not_obeyed() {
+        let paper = Paper { width: 80, columns: 80, colour: false, is_terminal: true };
+        let code = Code::Unknown("NOT_\u{1b}[31mX".to_owned());
+        let text = problem(&CliError::new(code, "no"), &paper);
+        assert!(text.contains("NOT_\\u{1b}[31mX") && !text.contains('\u{1b}'), "{text:?}");
     }
 }

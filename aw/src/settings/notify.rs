@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::BadSetting;
+use super::{BadSetting, switch};
 
 /// The shortest secret of a webhook.
 const SHORTEST_SECRET: usize = 16;
@@ -63,7 +63,7 @@ pub(super) fn settle(
     let config = config.unwrap_or_default();
     let desktop = match set("AW_NOTIFY_DESKTOP").as_deref() {
         None => config.desktop.unwrap_or(false),
-        Some(text) => !matches!(text, "0" | "false" | "no" | "off"),
+        Some(text) => switch("AW_NOTIFY_DESKTOP", text)?,
     };
     let secret = set("AW_NOTIFY_SECRET").or(config.secret);
     if secret.as_ref().is_some_and(|secret| secret.len() < SHORTEST_SECRET) {

@@ -171,6 +171,21 @@ fn a_variable_that_is_not_utf_8_is_refused_and_no_server_is_started() {
 }
 
 #[test]
+fn a_switch_that_is_neither_on_nor_off_is_refused() {
+    let aw = Aw::new().set("AW_AUTOSTART", "of");
+    let refused = aw.quietly(&["debate", "list"]).refused(4, "INVALID_INPUT");
+    let message = "AW_AUTOSTART: \"of\" is neither on nor off: write 1 or 0";
+    assert_eq!(refused["error"]["message"], message);
+    let aw = Aw::new().set("AW_NOTIFY_DESKTOP", "maybe");
+    let served = aw.quietly(&["serve"]);
+    assert_eq!(served.code, 4, "{served:?}");
+    assert!(served.stderr.contains("AW_NOTIFY_DESKTOP"), "{served:?}");
+    // In any case of letters, off is off.
+    let aw = Aw::new().set("AW_AUTOSTART", "OFF");
+    aw.quietly(&["debate", "list"]).refused(3, "CONNECTION_ERROR");
+}
+
+#[test]
 fn the_data_folder() {
     let aw = Aw::new();
     let elsewhere = aw.desk().join("elsewhere");

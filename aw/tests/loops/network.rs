@@ -109,6 +109,21 @@ fn a_busy_server_is_retried_three_times() {
 }
 
 #[test]
+fn a_pause_of_centuries_that_a_server_asks_for_is_an_answer() {
+    let busy = json!({"success": false, "error": {"code": "SERVER_BUSY", "message": "full"}});
+    let centuries = "retry-after: 18446744073709551615\r\n";
+    let fake = Fake::answering(move |_, _| envelope("503 Busy", centuries, &busy));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    far.aw(&CREATE).refused("SERVER_BUSY", 3);
+    let wait = ["debate", "wait", "--debate-id", &new_id(), "--role", "proposer"];
+    let over = far.aw(&[&wait[..], &["--deadline", "1"]].concat());
+    assert_ne!(over.code, Some(101), "{over:?}");
+    let fake = Fake::answering(move |_, _| proxys("503 Service Unavailable", centuries));
+    let far = Machine::fresh().with("DEBATE_SERVER_URL", &fake.url());
+    far.aw(&["debate", "list"]).refused("CONNECTION_ERROR", 3);
+}
+
+#[test]
 fn the_pauses_between_retries_double_and_a_proxys_retry_after_is_honoured() {
     for (headers, least) in [("", [250, 500, 1_000]), ("retry-after: 2\r\n", [2_000; 3])] {
         let came = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));

@@ -19,6 +19,12 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// Bytes a second at which an answer must arrive to go on beyond the time limit.
 const SLOWEST: f64 = 64.0 * 1024.0;
 
+/// How much longer than the time limit an answer may take, however quickly it arrives.
+const LONGEST_EXTENSION: Duration = Duration::from_secs(600);
+
+/// The longest pause that a server can ask for. A hostile one asks for centuries, which no clock can add.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3_600);
+
 /// A longer body is sent only after the server has agreed to take it.
 const ASKED: usize = 64 * 1024;
 
@@ -99,9 +105,10 @@ impl Client {
         let header = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) = header("aw-version");
         let seconds = header("retry-after").and_then(|seconds| seconds.parse().ok());
+        let retry_after = seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE));
         let body = read(&mut response, ends).map_err(|error| failed(error.into()))?;
         let status = response.status().as_u16();
-        Ok(Reply { status, body, retry_after: seconds.map(Duration::from_secs) })
+        Ok(Reply { status, body, retry_after })
     }
 
     fn send(&self, call: &Call, left: Duration) -> Result<Response<Body>, Error> {
@@ -155,10 +162,15 @@ fn read(response: &mut Response<Body>, ends: Instant) -> io::Result<Vec<u8>> {
             0 => return Ok(body),
             read => body.extend_from_slice(&chunk[..read]),
         }
-        if Instant::now() > ends + Duration::from_secs_f64(body.len() as f64 / SLOWEST) {
+        if Instant::now() > ends + extension(body.len()) {
             return Err(Error::Timeout(Timeout::RecvBody).into_io());
         }
     }
+}
+
+/// How much longer than the time limit an answer may take of which so many bytes have arrived.
+fn extension(bytes: usize) -> Duration {
+    Duration::from_secs_f64(bytes as f64 / SLOWEST).min(LONGEST_EXTENSION)
 }
 
 /// Whether the host of this URL is an IP address.
@@ -214,6 +226,12 @@ mod tests {
             piecewise(1, 1_000).raw_until(Request::<Value>::get("/").call(), ends).unwrap_err();
         assert!(matches!(trouble, Trouble::Unreachable(lost) if lost.timed_out));
         assert!(Instant::now() < ends + Duration::from_secs(20));
+    }
+
+    #[test]
+    fn an_answer_without_end_ends_ten_minutes_after_the_limit() {
+        assert_eq!(extension(128 * 1024), Duration::from_secs(2));
+        assert_eq!(extension(LONGEST as usize), LONGEST_EXTENSION);
     }
 
     #[test]
