@@ -159,5 +159,5 @@ pub(super) async fn check(
     };
     let content = input::content("content", body.content, access.app.limits.content_bytes)?;
     let rehearsed = access.rehearse(debate, role, play, content).await?;
-    Ok(Json(Success::new((&rehearsed).into())))
+    Ok(Json(Success::new(Checked::of(&rehearsed, role))))
 }

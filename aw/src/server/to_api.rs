@@ -653,8 +653,9 @@ impl From<&record::StatedQuote> for Quote {
     }
 }
 
-impl From<&record::Rehearsed> for Checked {
-    fn from(rehearsed: &record::Rehearsed) -> Self {
+impl Checked {
+    /// The rehearsal of a move as the role that would make it sees the outcome.
+    pub(super) fn of(rehearsed: &record::Rehearsed, role: Role) -> Self {
         let debate = &rehearsed.debate;
         Checked {
             dry_run: true,
@@ -663,7 +664,7 @@ impl From<&record::Rehearsed> for Checked {
             parked: rehearsed.parked,
             held: rehearsed.held.map(Into::into),
             statements: rehearsed.stated.iter().map(Into::into).collect(),
-            points: Points::of(&debate.debate, None),
+            points: Points::of(&debate.debate, Some(role)),
         }
     }
 }

@@ -127,6 +127,7 @@ fn a_dry_run_judges_a_move_and_writes_nothing() {
     let judged = debate.claims("opponent", &debate.motion, CLAIM, &dry);
     assert_eq!(judged.data()["dry_run"], true);
     assert_eq!(judged.data()["statements"][0]["point"], "P1");
+    assert_eq!(judged.data()["ledger"]["yours"], json!([]), "the proposer would owe the answer");
     assert_eq!(debate.newest(), 1, "nothing is written");
     // What it leads to is the same command in earnest.
     let claim = debate.aw.sh(&judged.next()).argument();
