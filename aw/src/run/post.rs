@@ -361,12 +361,15 @@ impl Runner {
                 StatementWord::Upheld | StatementWord::Dismissed | StatementWord::Deferred
             )
         });
-        let wrong = pending_appeal && alive > 0 && !decided;
-        Ok(wrong.then(|| {
-            "the ruling decides no point: write ### P2 [upheld], [dismissed] or [deferred] with the \
-             reason, or MOVE: close as the first line"
-                .to_owned()
-        }))
+        if !pending_appeal || alive == 0 || decided {
+            return Ok(None);
+        }
+        let point = context.points.points.as_ref().and_then(|points| points.first());
+        let point = point.map_or_else(|| "P1".to_owned(), |point| point.id.0.to_string());
+        Ok(Some(format!(
+            "the ruling decides no point: write ### {point} [upheld], [dismissed] or [deferred] with \
+             the reason, or MOVE: close as the first line"
+        )))
     }
 
     /// Submits the plan as the next version, once. Returns the version that the debate cited before,

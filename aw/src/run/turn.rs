@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::agents::{Agent, AgentEnvironment};
+use super::drive::Floor;
 use super::folder::{self, ProcessMark};
 use super::helper::{GRACE, HelperNotice};
 use super::post::own_flaws;
@@ -159,10 +160,11 @@ impl Runner {
                         session = ended.session.or(session);
                         continue;
                     }
-                    FailureKind::Empty if !was_empty && ended.session.is_some() => {
+                    FailureKind::Empty if !was_empty => {
                         was_empty = true;
                         session = ended.session;
-                        prompt = super::prompt::EMPTY.to_owned();
+                        prompt =
+                            self.again(seat, &news, session.is_some(), super::prompt::EMPTY)?;
                         continue;
                     }
                     _ => {}
@@ -213,16 +215,27 @@ impl Runner {
                 self.seat_mut(seat).repairs += 1;
                 let repair = super::prompt::repair(&flaws, &text);
                 session = ended.session.or(session).filter(|_| agent.program.has_sessions());
-                prompt = match session {
-                    Some(_) => repair,
-                    None => format!("{}\n\n{repair}", self.prompt(seat, &news, false)?),
-                };
+                prompt = self.again(seat, &news, session.is_some(), &repair)?;
             } else {
                 self.state.failed_starts += 1;
                 (session, repairs, keeps_plan, restarted) = (None, 0, false, true);
                 prompt = self.prompt(seat, &news, false)?;
             }
         }
+    }
+
+    /// The prompt that asks once more. A program without sessions has forgotten the turn, so it gets all of it.
+    fn again(
+        &self,
+        seat: Role,
+        floor: &Floor,
+        remembers: bool,
+        request: &str,
+    ) -> Result<String, RunStopped> {
+        Ok(match remembers {
+            true => request.to_owned(),
+            false => format!("{}\n\n{request}", self.prompt(seat, floor, false)?),
+        })
     }
 
     /// Runs the program once.
@@ -537,17 +550,13 @@ impl Runner {
                 .map(FailureKind::as_str)
                 .find(|known| *known == kind)
                 .unwrap_or("flaws");
-        RunStopped {
-            exit: Exit::Failed,
-            kind,
-            seat: Some(seat),
-            detail: last.to_owned(),
-            message: format!(
-                "the {seat}'s turn failed: {}; its last text, if any, is in {}",
-                last.lines().next().unwrap_or("no answer"),
-                folder.join("final.md").display()
-            ),
+        let mut message =
+            format!("the {seat}'s turn failed: {}", last.lines().next().unwrap_or("no answer"));
+        let text = folder.join("final.md");
+        if text.is_file() {
+            message += &format!("; its last text is in {}", text.display());
         }
+        RunStopped { exit: Exit::Failed, kind, seat: Some(seat), detail: last.to_owned(), message }
     }
 
     /// Watches the debate while a program works, and says on its page who works.

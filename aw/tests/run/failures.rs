@@ -24,12 +24,20 @@ fn a_program_that_crashes_is_started_once_more() {
 }
 
 #[test]
-fn an_empty_answer_fails_the_turn() {
+fn an_empty_answer_is_asked_for_once_more_and_then_is_a_crash() {
     let scene = Scene::agreeing();
     scene.command("opponent", "#!/bin/sh\nexit 0\n");
     let ran = scene.run(&[]);
-    ran.refused(8, "AGENT_FAILED");
-    assert_eq!(ran.any_data()["stopped_by"]["kind"], "empty");
+    let refused = ran.refused(8, "AGENT_FAILED");
+    let data = ran.any_data();
+    assert_eq!(data["stopped_by"]["kind"], "empty");
+    assert_eq!(data["seats"]["opponent"]["starts"], 3);
+    // No text was kept, so none is named.
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("the opponent's turn failed") && !message.contains("final.md"),
+        "{message}"
+    );
 }
 
 #[test]
