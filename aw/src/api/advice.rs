@@ -180,7 +180,7 @@ impl Look {
     pub fn after(code: &Code, field: Option<&str>) -> Option<Self> {
         match (code, field) {
             (Code::DebateNotFound, _)
-            | (Code::InvalidInput, Some("debate_id" | "state" | "type" | "search")) => {
+            | (Code::InvalidInput, Some("debate_id" | "state" | "outcome" | "type" | "search")) => {
                 Some(Look::Debates)
             }
             (Code::ArgumentNotFound, _)

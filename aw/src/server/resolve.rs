@@ -184,8 +184,9 @@ impl Access {
                     }
                     _ => format!("no argument of debate {debate} has an id that begins so"),
                 };
-                Err(Problem::unnamed(Code::ArgumentNotFound, message)
-                    .suggest("Take the number or the id from aw debate get-context"))
+                Err(Problem::unnamed(Code::ArgumentNotFound, message).suggest(format!(
+                    "Take the number or the id from: aw debate get-context --debate-id {debate}"
+                )))
             }
             several => {
                 let candidates = several.iter().map(candidate_argument).collect();

@@ -51,7 +51,7 @@ pub(in crate::cli) struct List {
     /// Only those in this state, for instance closed or awaiting_proposer
     #[arg(long)]
     state: Option<String>,
-    /// Only those that ended so: agreed, ruled, left_open or completed
+    /// Only those that ended so: agreed, ruled, left_open or completed; or open: those that have not ended
     #[arg(long)]
     outcome: Option<String>,
     /// Only those that changed since: a time such as 45m, 12h or 30d, or a date such as 2026-11-01
