@@ -58,14 +58,7 @@ pub struct Sections<'a> {
 /// The options of an APPEAL; none if it is unclear whether it has some.
 pub fn choices(appeal: &str) -> Vec<Choice> {
     let outline = Outline::of(appeal);
-    // The last list counts, because the context comes first.
-    let under_heading =
-        outline.blocks.iter().rev().filter(|block| block.topic == Some(Topic::Options));
-    let found = under_heading
-        .filter_map(|block| labelled(&outline, block).or_else(|| listed(&outline, block)))
-        .next()
-        .or_else(|| labelled(&outline, &outline.everything()));
-    let Some(items) = found else { return Vec::new() };
+    let Some(items) = offered(&outline) else { return Vec::new() };
     let last = items.len() - 1;
     // Markdown allows `1.` at every item and numbers them by itself.
     let are_marks_alike = items.windows(2).all(|pair| pair[0].mark == pair[1].mark);
@@ -92,6 +85,17 @@ pub fn choices(appeal: &str) -> Vec<Choice> {
     items.iter().enumerate().map(choice).collect()
 }
 
+/// The items that are the options.
+fn offered(outline: &Outline<'_>) -> Option<Vec<Item>> {
+    // The last list counts, because the context comes first.
+    let under_heading =
+        outline.blocks.iter().rev().filter(|block| block.topic == Some(Topic::Options));
+    under_heading
+        .filter_map(|block| labelled(outline, block).or_else(|| listed(outline, block)))
+        .next()
+        .or_else(|| labelled(outline, &outline.everything()))
+}
+
 /// The first heading of a text, else its first line, without Markdown.
 pub(super) fn first_heading(text: &str) -> String {
     let mut is_code = false;
@@ -113,31 +117,36 @@ pub(super) fn first_heading(text: &str) -> String {
     }
 }
 
-/// The question that an APPEAL asks, in one line: the first line of its context, or of its text.
+/// The question that an APPEAL asks, in one line: the first line of its context, else a heading that asks,
+/// else the first line of its text.
 pub(super) fn question(appeal: &str) -> String {
     let first = |text: &str| {
         let plain = phrases::plain(text);
         plain.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
     };
-    let context = sections(appeal).context.and_then(first);
-    let body = || {
-        let is_text = |line: &&str| !line.trim_start().starts_with('#');
-        first(&appeal.lines().filter(is_text).collect::<Vec<_>>().join("\n"))
+    let outline = Outline::of(appeal);
+    let context = outline.section(Topic::Context).and_then(first);
+    let is_heading = |line: &&str| line.trim_start().starts_with('#');
+    let asking = || {
+        let lead = outline.lead().unwrap_or(appeal);
+        lead.lines().filter(is_heading).find(|line| line.contains('?')).and_then(first)
     };
-    context.or_else(body).unwrap_or_default()
+    let body =
+        || first(&appeal.lines().filter(|line| !is_heading(line)).collect::<Vec<_>>().join("\n"));
+    context.or_else(asking).or_else(body).unwrap_or_default()
 }
 
 /// The sections of an APPEAL.
 pub fn sections(appeal: &str) -> Sections<'_> {
-    let outline = Outline::of(appeal);
-    let part = |topic| {
-        let block = outline.blocks.iter().find(|block| block.topic == Some(topic))?;
-        Some(outline.body(block)).filter(|body| !body.is_empty())
-    };
+    let mut outline = Outline::of(appeal);
+    // Options without a heading of their own often follow the last position, and are no part of it.
+    if let Some(first) = offered(&outline).and_then(|items| items.into_iter().next()) {
+        outline.end_sections_before(&first);
+    }
     Sections {
-        context: part(Topic::Context),
-        proposer: part(Topic::Proposer),
-        opponent: part(Topic::Opponent),
+        context: outline.section(Topic::Context).or_else(|| outline.lead()),
+        proposer: outline.section(Topic::Proposer),
+        opponent: outline.section(Topic::Opponent),
     }
 }
 

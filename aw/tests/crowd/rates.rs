@@ -187,11 +187,15 @@ impl Crossroads {
     }
 
     async fn get(&self, from: &str, path: &str) -> (u16, HeaderMap, Value) {
+        let [.., a, b] = *uuid::Uuid::new_v4().as_bytes();
+        let forged = format!("198.51.{a}.{b}");
         let request = Request::get(path)
             .header("host", "127.0.0.1")
             .header("authorization", format!("Bearer {SHARED}"))
-            // X-Forwarded-For is ignored.
-            .header("x-forwarded-for", uuid::Uuid::new_v4().to_string())
+            // A header that names another client is ignored.
+            .header("x-forwarded-for", &forged)
+            .header("x-real-ip", &forged)
+            .header("forwarded", format!("for={forged}"))
             .extension(Peer(from.parse().unwrap()))
             .body(Body::empty())
             .unwrap();

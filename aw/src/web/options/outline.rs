@@ -32,6 +32,8 @@ struct SourceLine<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) topic: Option<Topic>,
+    /// The line of the heading.
+    heading: usize,
     /// The offset of the text after the heading.
     start: usize,
     /// Its lines, from `first` to before `end`.
@@ -106,6 +108,7 @@ impl<'a> Outline<'a> {
         };
         let block = |(at, heading): (usize, &Heading)| Block {
             topic: heading.topic,
+            heading: heading.line,
             start: heading.start,
             first: heading.first,
             end: reach(at, heading),
@@ -116,7 +119,31 @@ impl<'a> Outline<'a> {
 
     /// The whole APPEAL as one section.
     pub(super) fn everything(&self) -> Block {
-        Block { topic: None, start: 0, first: 0, end: self.lines.len() }
+        Block { topic: None, heading: 0, start: 0, first: 0, end: self.lines.len() }
+    }
+
+    /// The text of the first section about this, without its heading.
+    pub(super) fn section(&self, topic: Topic) -> Option<&'a str> {
+        let block = self.blocks.iter().find(|block| block.topic == Some(topic))?;
+        Some(self.body(block)).filter(|body| !body.is_empty())
+    }
+
+    /// The text before the first section with a topic.
+    pub(super) fn lead(&self) -> Option<&'a str> {
+        let first = self.blocks.iter().find(|block| block.topic.is_some())?;
+        let lead = self.text.get(..self.lines[first.heading].start)?.trim();
+        Some(lead).filter(|lead| !lead.is_empty())
+    }
+
+    /// Ends the positions of both sides before this item.
+    pub(super) fn end_sections_before(&mut self, item: &Item) {
+        for block in &mut self.blocks {
+            if matches!(block.topic, Some(Topic::Proposer | Topic::Opponent))
+                && item.line >= block.first
+            {
+                block.end = block.end.min(item.line);
+            }
+        }
     }
 
     /// The text of a section, without its heading.

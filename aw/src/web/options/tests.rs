@@ -321,3 +321,19 @@ fn a_turn_is_named_by_its_first_heading_or_line() {
     }
     assert_eq!(first_heading(&"ấ".repeat(200)).chars().count(), HEADING + 1);
 }
+
+#[test]
+fn an_appeal_without_a_heading_for_its_context_has_the_text_before_the_sides() {
+    let appeal = "## Lock the row, or lease it?\n\nBoth keep two workers apart.\n\n\
+        **Proposer:** Lock it.\n\n**Opponent:** Lease it.\n\n\
+        - Option A: lock\n- Option B: lease\n";
+    let found = sections(appeal);
+    let lead = "## Lock the row, or lease it?\n\nBoth keep two workers apart.";
+    assert_eq!(found.context, Some(lead));
+    assert_eq!((found.proposer, found.opponent), (Some("Lock it."), Some("Lease it.")));
+    assert_eq!(choices(appeal).len(), 2);
+    assert_eq!(question(appeal), "Lock the row, or lease it?");
+    // A heading that does not ask is no question.
+    let named = appeal.replacen("Lock the row, or lease it?", "Appeal", 1);
+    assert_eq!(question(&named), "Both keep two workers apart.");
+}
