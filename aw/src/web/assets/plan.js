@@ -131,7 +131,7 @@ function show(on) {
   } else {
     debate.classList.toggle("shows-plan", on);
     for (const tab of document.querySelectorAll(".desk-tabs a")) {
-      if (tab.hasAttribute("data-plan-tab") === on) tab.ariaCurrent = "true";
+      if (tab.matches(on ? "[data-plan-tab]" : '[href="#record"]')) tab.ariaCurrent = "true";
       else tab.ariaCurrent = null;
     }
   }
