@@ -1,11 +1,13 @@
 //! Hundreds of feeds, while hundreds of clients wait.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use aw_core::Role;
 use reqwest::Method;
 use serde_json::Value;
+use tokio::sync::Barrier;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{held, raise_file_limit};
@@ -22,24 +24,29 @@ async fn every_feed_receives_every_waiter_and_every_move() {
     for number in 0..DEBATES {
         debates.push(open(&world.engine, number).await);
     }
+    // A claim ends the wait of its proposer, and changes of presence are sent as one: the first claim waits until every
+    // feed has received every waiter.
+    let claims = Arc::new(Barrier::new(FEEDS + 1));
     let mut feeds: Vec<JoinHandle<Socket>> = Vec::new();
     for _ in 0..FEEDS {
-        let mut feed = Socket::feed(&world).await;
+        let (mut feed, claims) = (Socket::feed(&world).await, Arc::clone(&claims));
         feeds.push(tokio::spawn(async move {
-            // Some changes are sent as one, but each debate has its claim and its waiters in the end.
-            let (mut waiting, mut claimed) = (HashSet::new(), HashSet::new());
-            while waiting.len() < DEBATES as usize || claimed.len() < DEBATES as usize {
+            let mut waiting = HashSet::new();
+            while waiting.len() < DEBATES as usize {
+                let presence = feed.hears("presence").await;
+                if waits(&presence, "proposer") && waits(&presence, "arbitrator") {
+                    waiting.insert(text(&presence["debate_id"]));
+                }
+            }
+            claims.wait().await;
+            let mut claimed = HashSet::new();
+            while claimed.len() < DEBATES as usize {
                 let message = feed.next().await;
-                let data = &message["data"];
                 match message["event"].as_str().unwrap() {
-                    "presence" => {
-                        if waits(data, "proposer") && waits(data, "arbitrator") {
-                            waiting.insert(text(&data["debate_id"]));
-                        }
-                    }
+                    "presence" => {}
                     "debate_updated" => {
-                        assert_eq!(data["last_argument"]["seq"], 2);
-                        claimed.insert(text(&data["debate"]["id"]));
+                        assert_eq!(message["data"]["last_argument"]["seq"], 2);
+                        claimed.insert(text(&message["data"]["debate"]["id"]));
                     }
                     other => panic!("{other}: {message}"),
                 }
@@ -58,6 +65,7 @@ async fn every_feed_receives_every_waiter_and_every_move() {
         }
     }
     eventually("400 waits are held", async || held(&world).await.0 == 4 * u64::from(DEBATES)).await;
+    in_time("every feed receives every waiter", claims.wait()).await;
     for motion in &debates {
         let presence = world.engine.presence(motion.debate.id);
         assert!(presence.proposer.waiting && presence.arbitrator.waiting);
@@ -65,7 +73,7 @@ async fn every_feed_receives_every_waiter_and_every_move() {
         answer(&world.engine, motion, Role::Opponent).await;
     }
     for feed in feeds {
-        in_time("every feed sees everything", feed).await.unwrap();
+        in_time("every feed receives every move", feed).await.unwrap();
     }
     waiters.abort_all();
     eventually("nobody is left", async || held(&world).await == (0, 0)).await;
