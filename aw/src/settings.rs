@@ -199,7 +199,8 @@ impl AnswerFormat {
 /// command reports it when it reads its other settings.
 pub fn answer_format(environment: Environment<'_>) -> Result<Option<AnswerFormat>, BadSetting> {
     if let Some(set) = environment("AW_FORMAT").filter(|set| !set.is_empty()) {
-        let known = AnswerFormat::ALL.into_iter().find(|format| format.as_str() == set);
+        let known =
+            AnswerFormat::ALL.into_iter().find(|format| set.eq_ignore_ascii_case(format.as_str()));
         return known.map(Some).ok_or_else(|| BadSetting::Value {
             name: "AW_FORMAT".to_owned(),
             why: format!("{set:?} is no format: write json or markdown"),

@@ -516,19 +516,44 @@ pub(super) fn fields(data: &impl Serialize, paper: &Paper) -> String {
     let mut text = String::new();
     let data = json!(data);
     for (name, value) in data.as_object().into_iter().flatten() {
-        let value = match value {
-            Value::String(word) => shown(word),
+        let name = name.as_str();
+        let (name, value) = match value {
             Value::Null => continue,
-            other => shown(&other.to_string()),
-        };
-        let (name, unit) = match name.strip_suffix("_s") {
-            Some(name) => (name, " s"),
-            None => (name.as_str(), ""),
+            Value::String(word) => match word.parse() {
+                Ok(moment) if name.ends_with("_at") => (name, ago(moment)),
+                _ => (name, shown(word)),
+            },
+            Value::Number(number) => match (number.as_u64(), name.strip_suffix("_s")) {
+                (Some(seconds), Some(name)) => (name, duration(seconds)),
+                (Some(bytes), None) if name == "bytes" => ("size", size(bytes)),
+                _ => (name, number.to_string()),
+            },
+            other => (name, shown(&other.to_string())),
         };
         let name = paper.bold(&format!("{}:", name.replace('_', " ")));
-        let _ = writeln!(text, "{name} {value}{unit}");
+        let _ = writeln!(text, "{name} {value}");
     }
     text
+}
+
+/// A time in its two largest units.
+fn duration(seconds: u64) -> String {
+    let (minutes, hours) = (seconds / 60, seconds / 3_600);
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3_600 => format!("{minutes} min {} s", seconds % 60),
+        3_600..86_400 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{} d {} h", hours / 24, hours % 24),
+    }
+}
+
+/// A number of bytes in the unit in which it is short.
+fn size(bytes: u64) -> String {
+    match bytes {
+        ..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
 }
 
 /// The findings of `aw doctor`.
@@ -648,6 +673,15 @@ mod tests {
         assert_eq!(shown("a\u{1b}[31mb\r\u{202e}c\n\td"), "a\\u{1b}[31mb\\u{d}\\u{202e}c\n\td");
         let paper = Paper { width: 80, columns: 80, colour: true, is_terminal: true };
         assert!(!paper.quote("\u{1b}]0;owned\u{7}").contains('\u{7}'));
+    }
+
+    #[test]
+    fn sizes_and_times_are_in_units_that_people_read() {
+        let sizes = [9_999, 10_000, 9_999_999, 381_000_000].map(size);
+        assert_eq!(sizes, ["9999 bytes", "10 kB", "9999 kB", "381 MB"]);
+        let times = [59, 60, 3_599, 3_600, 86_399, 90_000].map(duration);
+        let words = ["59 s", "1 min 0 s", "59 min 59 s", "1 h 0 min", "23 h 59 min", "1 d 1 h"];
+        assert_eq!(times, words);
     }
 
     #[test]

@@ -104,7 +104,7 @@ enum Command {
     Debate(debate::DebateCommand),
     #[command(subcommand)]
     Docs(docs::Docs),
-    /// Find words in titles, arguments, documents and authors of the whole record
+    /// Find words in titles, arguments (rulings too), documents and authors
     #[command(
         after_help = "All words must be there; the last one may be the beginning of a word. Case and diacritics do not matter. The beginning of an id finds its debate, argument or document.\n\nExample:\n  aw search retry budget --limit 5 --format markdown"
     )]
@@ -159,8 +159,9 @@ struct LeadGroup {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = with_format_last(arguments.into_iter().collect());
     let mut command = Typed::command();
-    let mut refused = None;
+    let (mut name, mut refused) = (String::new(), None);
     let typed = command.try_get_matches_from_mut(&arguments).and_then(|mut matches| {
+        name = role::command_of(&matches).0.join(" ");
         refused = role::check(&matches).err();
         Typed::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     });
@@ -195,6 +196,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(command) => (Format::usual(), command.run(Typed::command())),
         Command::Man(command) => (Format::usual(), command.run(&Typed::command())),
     };
+    let outcome = outcome.map_err(|problem| problem.with_help_of(&name));
     show(refs::with_taken(outcome, format), format)
 }
 

@@ -209,6 +209,16 @@ impl CliError {
         self
     }
 
+    /// Suggests the help of this command, where its input is wrong and nothing better is known.
+    pub(super) fn with_help_of(self, command: &str) -> Self {
+        match (&self.code, &self.suggestion) {
+            (Code::InvalidInput, None) => {
+                self.suggest(format!("Correct it and run it again (see aw {command} --help)"))
+            }
+            _ => self,
+        }
+    }
+
     pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.metadata.insert(name.to_owned(), value.into());
         self

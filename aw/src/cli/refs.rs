@@ -66,9 +66,14 @@ impl DebateArg {
         self.take_name();
         let argument = wants.argument.filter(|argument| !argument.is_empty());
         let answered_by = wants.answered_by.filter(|_| argument.is_none());
-        let is_known = |text: &str| Uuid::try_parse(text).is_ok();
-        if is_known(&self.id) && answered_by.is_none() && argument.is_none_or(is_known) {
-            return Ok(argument.map(str::to_owned));
+        // A whole id may be typed in capitals, and is repeated as the record has it.
+        let whole = |text: &str| Uuid::try_parse(text).ok().map(|id| id.to_string());
+        if let Some(id) = whole(&self.id) {
+            self.id = id;
+            let argument = argument.map(whole);
+            if answered_by.is_none() && argument != Some(None) {
+                return Ok(argument.flatten());
+            }
         }
         let roles = [
             (wants.awaiting, "proposer, opponent or arbitrator"),
@@ -84,7 +89,7 @@ impl DebateArg {
             debate: Some(self.id.as_str()).filter(|_| !is_left_out),
             only_open: is_left_out,
             awaiting: wants.awaiting,
-            argument: argument.filter(|argument| !is_known(argument)),
+            argument: argument.filter(|argument| whole(argument).is_none()),
             answered_by,
             ..Names::default()
         };
@@ -148,8 +153,8 @@ pub(super) fn debate(name: &str, verbose: bool) -> Result<String, CliError> {
 
 /// The whole id of a document.
 pub(super) fn document(name: String, verbose: bool) -> Result<String, CliError> {
-    if Uuid::try_parse(&name).is_ok() {
-        return Ok(name);
+    if let Ok(id) = Uuid::try_parse(&name) {
+        return Ok(id.to_string());
     }
     let names = Names { document: Some(&name), ..Names::default() };
     let found = resolve(names, verbose)?.and_then(|found| found.document);

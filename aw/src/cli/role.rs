@@ -29,12 +29,7 @@ pub(super) fn held_to() -> Result<Option<Role>, CliError> {
 
 /// Refuses a command of another role, and returns how the refusal is to be shown.
 pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
-    let mut words = Vec::new();
-    let mut command = typed;
-    while let Some((word, inner)) = command.subcommand() {
-        words.push(word);
-        command = inner;
-    }
+    let (words, command) = command_of(typed);
     let name = words.join(" ");
     let format = command.try_get_one::<Format>("format").ok().flatten().copied();
     let shown = |problem| (problem, format.unwrap_or_else(Format::usual));
@@ -48,6 +43,16 @@ pub(super) fn check(typed: &ArgMatches) -> Result<(), (CliError, Format)> {
     let named = said("role").and_then(|role| role.parse().ok());
     policy::check(own, &name, named)
         .map_err(|denied| shown(refusal(&name, own, denied, debate_of(command))))
+}
+
+/// The words of the command that was typed, and its arguments.
+pub(super) fn command_of(typed: &ArgMatches) -> (Vec<&str>, &ArgMatches) {
+    let (mut words, mut command) = (Vec::new(), typed);
+    while let Some((word, inner)) = command.subcommand() {
+        words.push(word);
+        command = inner;
+    }
+    (words, command)
 }
 
 /// The debate that was typed.

@@ -4,6 +4,7 @@ use super::debate::Shape;
 use super::human;
 use super::next_command::CommandLine;
 use super::output::{Answer, CliError, Format, Shown};
+use super::refs;
 use super::session::Session;
 use crate::api::client::{self, SearchFilter};
 use crate::api::types::{SearchHit, SearchPage};
@@ -14,7 +15,7 @@ pub(super) struct SearchCommand {
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
     /// Only in this debate and in the documents that it cites
-    #[arg(long, value_name = "UUID")]
+    #[arg(long, value_name = "DEBATE")]
     debate_id: Option<String>,
     /// Show at most N
     #[arg(long, short, value_name = "N", default_value_t = 20)]
@@ -32,11 +33,13 @@ impl SearchCommand {
     }
 
     pub(super) fn run(self) -> Result<Shown, CliError> {
-        let session = Session::open(self.shape.verbose)?;
+        let verbose = self.shape.verbose;
+        let debate = self.debate_id.map(|name| refs::debate(&name, verbose)).transpose()?;
+        let session = Session::open(verbose)?;
         let words = self.words.join(" ");
         let filter = SearchFilter {
             words: &words,
-            debate: self.debate_id.as_deref(),
+            debate: debate.as_deref(),
             limit: self.limit,
             before: self.before.as_deref(),
         };
@@ -46,7 +49,7 @@ impl SearchCommand {
             // A page of nothing leads to itself.
             (Some(before), [_, ..]) => Some(
                 CommandLine::new("search")
-                    .flag_if("--debate-id", self.debate_id.as_deref())
+                    .flag_if("--debate-id", debate.as_deref())
                     .flag("--limit", &self.limit.to_string())
                     .flag("--before", before)
                     .format(self.shape.format())

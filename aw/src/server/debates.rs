@@ -1,5 +1,7 @@
 //! `/debates`: lists, writes, waits.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 
 use aw_core::{
@@ -133,7 +135,7 @@ pub(super) async fn list(
         offset: input::offset(params.offset.as_deref())?,
         before: params.before.as_deref().filter(|text| !text.is_empty()).map(before).transpose()?,
         project_first: projects::id("project_first", params.project_first)?,
-        outcome: input::optional("outcome", lower(params.outcome).as_deref())?,
+        outcome: in_any_case("outcome", params.outcome.as_deref(), str::to_lowercase)?,
         since: params
             .since
             .as_deref()
@@ -160,12 +162,18 @@ pub(super) async fn list(
 
 /// Parses `state` in any case, with hyphens or underscores.
 pub(crate) fn state(text: Option<&str>) -> Result<Option<State>, Problem> {
-    let text = text.map(|text| text.to_uppercase().replace('-', "_"));
-    input::optional("state", text.as_deref())
+    in_any_case("state", text, str::to_uppercase)
 }
 
-fn lower(text: Option<String>) -> Option<String> {
-    text.map(|text| text.to_lowercase().replace('-', "_"))
+/// Parses a word in any case, with hyphens or underscores. The error quotes it as it was sent.
+fn in_any_case<T: FromStr<Err: Display>>(
+    field: &str,
+    text: Option<&str>,
+    case: impl Fn(&str) -> String,
+) -> Result<Option<T>, Problem> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let known = case(text).replace('-', "_").parse();
+    known.map(Some).or_else(|_| input::optional(field, Some(text)))
 }
 
 /// Parses `before`: a time, or a time and the id of the debate that was updated then.

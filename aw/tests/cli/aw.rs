@@ -221,7 +221,7 @@ impl Aw {
             (r#""waiting": (true|false)"#, r#""waiting": [now]"#),
             (r"127\.0\.0\.1:2\d{4}", "[address]"),
             (r#""bytes": \d{5,}"#, r#""bytes": [bytes]"#),
-            (r"bytes: \d{5,}", "bytes: [bytes]"),
+            (r"size: \d+ kB", "size: [size]"),
             (r#""pid": \d+"#, r#""pid": [pid]"#),
             (r"pid: \d+", "pid: [pid]"),
             (r"pid \d+", "pid [pid]"),

@@ -43,13 +43,15 @@ fn a_debate_is_held_by_names_and_every_answer_has_whole_ids() {
     ];
     assert_eq!(aw.quietly(&whole).data()["replayed"], true, "the request id is the same");
 
-    for name in [&debate[..4], "Charge-Retries", "@last", &debate] {
+    for name in [&debate[..4], "Charge-Retries", "@last", &debate, &debate.to_uppercase()] {
         let read = aw.quietly(&["debate", "get-context", name, "--role", "opponent"]);
         assert_eq!(read.data()["debate"]["id"], debate.as_str(), "{name}");
         assert!(read.next().contains(&debate), "{name}");
     }
     let wait = ["debate", "wait", &debate[..6], "--role", "opponent", "--argument-id", "2"];
     assert_eq!(aw.quietly(&wait).data()["argument"]["seq"], 3);
+    let search = aw.quietly(&["search", "file", "--debate-id", "charge-retries"]);
+    assert_eq!(search.data()["hits"][0]["debate_id"], debate.as_str());
     let export = aw.quietly(&["debate", "export", "charge-retries", "--format", "json"]);
     assert!(export.stdout.contains(&debate));
 }

@@ -59,7 +59,7 @@ pub(in crate::cli) struct Wait {
     /// proposer, opponent or arbitrator
     #[arg(long)]
     role: String,
-    /// The newest argument that you have seen: its id, at least 4 characters of it, or its number
+    /// The newest argument that you have seen: its id, at least 4 characters of it, its number, or @last
     #[arg(long, value_name = "ARGUMENT")]
     argument_id: Option<String>,
     /// Seconds to wait; 0 asks once [env: DEBATE_WAIT_DEADLINE] [default: 110]
