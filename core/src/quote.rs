@@ -8,6 +8,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use memchr::memmem;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::point::{QuoteBlock, fence};
@@ -71,7 +72,7 @@ impl Normal {
 
     /// Whether it contains a text, which is in normal form.
     pub fn contains(&self, text: &str) -> bool {
-        self.text.contains(text)
+        memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
     /// Whether a recorded quote stands in it, by the rule for new ones: a short one as a whole line.
@@ -86,7 +87,7 @@ impl Normal {
             let at = (0..self.lines.len()).find(|at| unframed(self.line(*at)) == quote.text)?;
             return Some(self.lines_between(at, at));
         }
-        let begins = self.text.find(quote.text.as_str())?;
+        let begins = memmem::find(self.text.as_bytes(), quote.text.as_bytes())?;
         let ends = begins + quote.text.len() - 1;
         let line_at = |byte| self.lines.partition_point(|(begin, _)| *begin <= byte).max(1) - 1;
         Some(self.lines_between(line_at(begins), line_at(ends)))

@@ -7,7 +7,9 @@ use aw_core::{
 };
 
 use super::db::{Db, values};
-use super::find::{argument_at, find, id_at, live, newest, seq_of, seq_of_target, with_points};
+use super::find::{
+    argument_at, find, find_row, id_at, live, live_row, newest, seq_of, seq_of_target, with_points,
+};
 use super::points;
 use super::quotes::{self, NormalForms, Text};
 use super::rows::{self, ARGUMENT, DebateRow};
@@ -83,11 +85,13 @@ pub(crate) struct WriteOutcome {
     pub(crate) slug: Option<Slug>,
 }
 
-/// The facts about a text, and the newest argument when they were found.
+/// The facts about a text, and the newest argument and the points when they were found. While the
+/// argument is the newest, the points are the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Examined {
-    pub(crate) last: Seq,
-    pub(crate) said: Said,
+    last: Seq,
+    said: Said,
+    ledger: Ledger,
 }
 
 /// A rule: judges a move, with the facts about its text.
@@ -202,21 +206,21 @@ pub(super) fn examine(
     may_move: impl Fn(&Debate) -> bool,
 ) -> Result<Examination, Failure> {
     let Some(known) = with_points(db, new.debate)? else { return Ok(Examination::NotNeeded) };
-    let debate = &known.head.debate;
-    let last = debate.standing.last;
+    let debate = known.head.debate;
     let cites = cites(db, &new.argument)?;
     let is_retry = of_request(db, new.debate, new.argument.request)?.is_some();
-    if is_retry || !may_move(debate) {
-        let said = Said { cites, ..Said::default() };
-        return Ok(Examination::Done(Box::new(Examined { last, said })));
-    }
-    let text = new.text(&cites);
-    let said = match patience {
-        Patience::Short => quotes::said_in_short(db, forms, known.key, debate, text)?,
-        Patience::Long => Some(quotes::said(db, forms, known.key, debate, text)?),
+    let said = if is_retry || !may_move(&debate) {
+        Some(Said { cites, ..Said::default() })
+    } else {
+        let text = new.text(&cites);
+        match patience {
+            Patience::Short => quotes::said_in_short(db, forms, known.key, &debate, text)?,
+            Patience::Long => Some(quotes::said(db, forms, known.key, &debate, text)?),
+        }
     };
-    Ok(match said {
-        Some(said) => Examination::Done(Box::new(Examined { last, said })),
+    let (last, ledger) = (debate.standing.last, debate.ledger);
+    Ok(match said.zip(ledger) {
+        Some((said, ledger)) => Examination::Done(Box::new(Examined { last, said, ledger })),
         None => Examination::Long,
     })
 }
@@ -289,32 +293,33 @@ pub(super) fn play(
 ) -> Result<WriteOutcome, Failure> {
     let debate = new.debate;
     db.together(&[
-        &|| find(db, debate).map(drop),
+        &|| find_row(db, debate).map(drop),
         &|| of_request(db, debate, new.argument.request).map(drop),
         &|| new.play.target().map_or(Ok(()), |id| seq_of_target(db, debate, *id).map(drop)),
         &|| newest(db, debate).map(drop),
         &|| cites(db, &new.argument).map(drop),
     ])?;
-    let mut known = live(db, debate)?;
+    let mut known = live_row(db, debate)?;
     if let Some(written) = of_request(db, debate, new.argument.request)? {
-        return replay(db, known, written, new);
+        return replay(db, live(db, debate)?, written, new);
     }
     let play = new.play.locate(|id| locate(db, &known, new.play.kind(), id))?;
-    let said = match (&known.head.debate.ledger, examined) {
+    let last = known.head.debate.standing.last;
+    let said = match (&mut known.head.debate.ledger, examined) {
         (None, _) => Said::default(),
-        // The text was judged by facts that hold no longer.
-        (Some(_), None) => return Err(Failure::Overtaken),
-        (Some(_), Some(Examined { last, said })) => {
-            if *last != known.head.debate.standing.last || said.cites != cites(db, &new.argument)? {
-                return Err(Failure::Overtaken);
-            }
-            said.clone()
+        (Some(ledger), Some(examined))
+            if examined.last == last && examined.said.cites == cites(db, &new.argument)? =>
+        {
+            *ledger = examined.ledger.clone();
+            examined.said.clone()
         }
+        // The text was not examined yet, or by facts that hold no longer.
+        (Some(_), _) => return Err(Failure::Overtaken),
     };
     let entries = judge(db, &known, new, play, &said, rule)?;
 
     let before = known.head.debate.clone();
-    let (last, seq) = (before.standing.last, before.standing.last.next());
+    let seq = last.next();
     let first = entries.first().ok_or_else(|| damaged("a decision has no entries"))?;
     let (first, held) = (first.event, first.held);
     // The argument that is answered; for a RULING without a target, the pending one.
@@ -497,15 +502,17 @@ pub(super) fn insert_debate(
 ) -> Result<(i64, Slug), Failure> {
     let slug = slugs::free(db, head.title.as_str())?;
     let standing = &head.debate.standing;
-    let rules = head.debate.ledger.as_ref().map(|ledger| ledger.rules);
+    let ledger = head.debate.ledger.as_ref();
+    let rules = ledger.map(|ledger| ledger.rules);
     let sql = "insert into debates (id, title, debate_type, resolution_policy, created_at,
              updated_at, state, last_seq, proposer_count, opponent_count,
              proposer_newest, opponent_newest, arbitrator_newest,
              proposer_interrupted, opponent_interrupted,
              points_form, points_rounds, points_blocking,
+             points_claims, points_rulings, points_agreed, points_revised,
              slug, project, project_name, branch, commit_id)
          values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-             ?19, ?20, ?21, ?22, ?23)
+             ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)
          returning key";
     let row = values![
         head.id.uuid(),
@@ -526,6 +533,10 @@ pub(super) fn insert_debate(
         rules.map(|_| POINTS_FORM),
         rules.map(|rules| u64::from(rules.rounds)),
         rules.map(|rules| rules.blocking.as_str()),
+        ledger.map(|ledger| u64::from(ledger.claims)),
+        ledger.map(|ledger| u64::from(ledger.rulings)),
+        ledger.map(|ledger| ledger.agreed),
+        ledger.and_then(|ledger| ledger.revised).map(|seq| seq.0),
         slug.as_str(),
         origin.map(|origin| origin.project.as_str()),
         origin.map(|origin| origin.name.as_str()),
@@ -553,11 +564,15 @@ fn insert_type_texts(db: &Db<'_>, key: i64, texts: &TypeTexts) -> Result<(), Fai
 }
 
 fn update_standing(db: &Db<'_>, known: &DebateRow) -> Result<(), Failure> {
-    let standing = &known.head.debate.standing;
+    let Debate { standing, ledger, .. } = &known.head.debate;
+    let ledger = ledger.as_ref();
+    let held = ledger.and_then(|ledger| ledger.held);
     let sql = "update debates set state = ?2, last_seq = ?3, updated_at = ?4, archived_at = null,
              proposer_count = ?5, opponent_count = ?6,
              proposer_newest = ?7, opponent_newest = ?8, arbitrator_newest = ?9,
-             proposer_interrupted = ?10, opponent_interrupted = ?11
+             proposer_interrupted = ?10, opponent_interrupted = ?11,
+             points_claims = ?12, points_rulings = ?13, points_agreed = ?14,
+             points_revised = ?15, points_held_seq = ?16, points_held = ?17
          where key = ?1";
     let row = values![
         known.key,
@@ -571,6 +586,12 @@ fn update_standing(db: &Db<'_>, known: &DebateRow) -> Result<(), Failure> {
         standing.newest.arbitrator.map(|seq| seq.0),
         standing.interrupted.proposer.map(|seq| seq.0),
         standing.interrupted.opponent.map(|seq| seq.0),
+        ledger.map(|ledger| u64::from(ledger.claims)),
+        ledger.map(|ledger| u64::from(ledger.rulings)),
+        ledger.map(|ledger| ledger.agreed),
+        ledger.and_then(|ledger| ledger.revised).map(|seq| seq.0),
+        held.map(|(seq, _)| seq.0),
+        held.map(|(_, why)| why.as_str()),
     ];
     db.run(sql, row)
 }

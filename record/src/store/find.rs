@@ -10,8 +10,13 @@ use crate::{Damage, Failure};
 
 /// The debate with its points.
 pub(super) fn find(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
+    with_its_points(db, debate, find_row(db, debate)?)
+}
+
+/// The debate without its points.
+pub(super) fn find_row(db: &Db<'_>, debate: DebateId) -> Result<Option<DebateRow>, Failure> {
     let sql = format!("select {} from debates where id = ?1", rows::HEAD);
-    found(db, debate, &sql)
+    row(db, debate, &sql)
 }
 
 /// The debate with its points, if it keeps points and was not deleted.
@@ -20,20 +25,26 @@ pub(super) fn with_points(db: &Db<'_>, debate: DebateId) -> Result<Option<Debate
         "select {} from debates where id = ?1 and points_form is not null and deleted_at is null",
         rows::HEAD
     );
-    found(db, debate, &sql)
+    with_its_points(db, debate, row(db, debate, &sql)?)
 }
 
-fn found(db: &Db<'_>, debate: DebateId, sql: &str) -> Result<Option<DebateRow>, Failure> {
-    let known = || -> Result<Option<DebateRow>, Failure> {
-        let mut known = db.optional(sql, values![debate.uuid()], rows::debate_row)?;
-        if let Some(DebateRow { key, head, .. }) = &mut known
-            && let Some(ledger) = &mut head.debate.ledger
-        {
-            points::complete(db, *key, ledger)?;
-        }
-        Ok(known)
-    };
-    known().map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
+fn row(db: &Db<'_>, debate: DebateId, sql: &str) -> Result<Option<DebateRow>, Failure> {
+    db.optional(sql, values![debate.uuid()], rows::debate_row)
+        .map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))
+}
+
+fn with_its_points(
+    db: &Db<'_>,
+    debate: DebateId,
+    mut known: Option<DebateRow>,
+) -> Result<Option<DebateRow>, Failure> {
+    if let Some(DebateRow { key, head, .. }) = &mut known
+        && let Some(ledger) = &mut head.debate.ledger
+    {
+        points::complete(db, *key, ledger)
+            .map_err(|failure| failure.placed(|damage| damage.of_debate(debate)))?;
+    }
+    Ok(known)
 }
 
 /// The debate that had this id in the older system.
@@ -49,9 +60,17 @@ pub(super) fn key_by_former_id(db: &Db<'_>, id: &str) -> Result<Option<i64>, Fai
     db.optional(sql, values![id], |row| row.get(0))
 }
 
-/// The debate, unless it was deleted.
+/// The debate with its points, unless it was deleted.
 pub(super) fn live(db: &Db<'_>, debate: DebateId) -> Result<DebateRow, Failure> {
-    let known = find(db, debate)?;
+    unless_deleted(debate, find(db, debate)?)
+}
+
+/// The debate without its points, unless it was deleted.
+pub(super) fn live_row(db: &Db<'_>, debate: DebateId) -> Result<DebateRow, Failure> {
+    unless_deleted(debate, find_row(db, debate)?)
+}
+
+fn unless_deleted(debate: DebateId, known: Option<DebateRow>) -> Result<DebateRow, Failure> {
     let deleted_at = known.as_ref().and_then(|known| known.deleted_at);
     known
         .filter(|known| known.deleted_at.is_none())

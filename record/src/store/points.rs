@@ -110,26 +110,14 @@ fn number(row: &Row<'_>, column: usize) -> Result<u32, Failure> {
     u32::try_from(number).map_err(|_| Damage::new(format!("{number} is out of range")).into())
 }
 
-/// Writes the difference between two ledgers of a debate.
+/// Writes the points and documents in which two ledgers of a debate differ. The debate's own row has the
+/// rest.
 pub(super) fn keep(
     db: &Db<'_>,
     key: i64,
     before: Option<&Ledger>,
     after: &Ledger,
 ) -> Result<(), Failure> {
-    let sql = "update debates set points_claims = ?2, points_rulings = ?3, points_agreed = ?4,
-             points_revised = ?5, points_held_seq = ?6, points_held = ?7
-         where key = ?1";
-    let counts = values![
-        key,
-        u64::from(after.claims),
-        u64::from(after.rulings),
-        after.agreed,
-        after.revised.map(|seq| seq.0),
-        after.held.map(|(seq, _)| seq.0),
-        after.held.map(|(_, held)| held.as_str()),
-    ];
-    db.run(sql, counts)?;
     let points = before.map_or(&[] as &[Point], |before| &before.points);
     let changed =
         after.points.iter().enumerate().filter(|(at, point)| points.get(*at) != Some(*point));
