@@ -126,6 +126,7 @@ impl From<CopyError> for NotStarted {
         let suggestion = match &error {
             CopyError::TooLarge { .. } => "Name the files that matter: --files 'src/**'",
             CopyError::BadGlob { .. } => "Write a pattern such as --files 'src/**/*.rs'",
+            CopyError::PlanLeadsOut { .. } => "Look at that file, and name it if it is your plan",
             _ => "Name a plan: a text file in UTF-8 of at most 5 MiB",
         };
         NotStarted::new(code, error.to_string(), suggestion)

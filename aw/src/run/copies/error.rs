@@ -27,6 +27,13 @@ pub enum CopyError {
     PlanTooLong(PathBuf),
     /// The plan cannot be read.
     PlanUnreadable(PathBuf, io::Error),
+    /// A link of the repository leads the plan's path to a file outside of it.
+    PlanLeadsOut {
+        /// The plan's path.
+        plan: PathBuf,
+        /// The file that it leads to.
+        target: PathBuf,
+    },
     /// A pattern of `--files` is not valid.
     BadGlob {
         /// The pattern.
@@ -78,6 +85,10 @@ impl Display for CopyError {
             }
             CopyError::PlanUnreadable(path, error) => {
                 write!(out, "{} cannot be read: {error}", shown(path))
+            }
+            CopyError::PlanLeadsOut { plan, target } => {
+                let (plan, target) = (shown(plan), shown(target));
+                write!(out, "a link of the repository leads {plan} to {target}")
             }
             CopyError::BadGlob { glob, why } => {
                 write!(out, "--files {}: {why}", glob.escape_debug())

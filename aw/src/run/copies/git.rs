@@ -121,6 +121,19 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Listed>, GitError> {
     Ok(listed)
 }
 
+/// Whether the index has a link at this path, in any spelling. An index that git cannot list may have one.
+pub(crate) fn has_link(root: &Path, path: &Path) -> bool {
+    let is_it = |listed: &Listed| {
+        listed.staged.starts_with("120000 ")
+            && names::fold(listed.path.as_os_str()) == names::fold(path.as_os_str())
+    };
+    match ask(root, &["ls-files", "-z", "--stage"]) {
+        Ok(answer) => staged(&answer).any(|listed| is_it(&listed)),
+        Err(GitError::NotInstalled) => false,
+        Err(GitError::Failed(..) | GitError::TimedOut | GitError::TooLong(_)) => true,
+    }
+}
+
 /// Reads the beginning of a listing that was too long, for a message.
 pub(crate) fn cut_listing(answer: &[u8]) -> Vec<Listed> {
     let listed: Vec<_> = staged(answer).collect();

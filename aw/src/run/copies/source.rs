@@ -237,6 +237,9 @@ impl Found {
         let text = read_plan(plan)?;
         let unreadable = |error| CopyError::PlanUnreadable(plan.to_owned(), error);
         let target = plan.canonicalize().map_err(unreadable)?;
+        if links_on(plan).iter().any(|link| leads_out(link, &target)) {
+            return Err(CopyError::PlanLeadsOut { plan: plan.to_owned(), target });
+        }
         let is_link = plan.symlink_metadata().map_err(unreadable)?.is_symlink();
         // A link to a plan elsewhere belongs to the project that it lies in. The name of a file is taken as the
         // disk spells it, which may differ in case from what the user typed.
@@ -248,6 +251,40 @@ impl Found {
         };
         Ok(Found { given: plan.to_owned(), target, position, text })
     }
+}
+
+/// The links that the system follows on an absolute path, each as a name in a real folder.
+fn links_on(path: &Path) -> Vec<PathBuf> {
+    let names = |path: &Path| path.iter().rev().map(OsStr::to_owned).collect::<Vec<_>>();
+    let (mut links, mut here, mut rest) = (Vec::new(), PathBuf::new(), names(path));
+    while let Some(name) = rest.pop() {
+        if name == ".." {
+            here.pop();
+            continue;
+        }
+        let next = here.join(name);
+        match fs::read_link(&next) {
+            // The path leads to a file, so the links end. Another process may change that meanwhile.
+            Ok(target) if links.len() < MAX_LINKS => {
+                rest.extend(names(&target));
+                links.push(next);
+            }
+            _ => here = next,
+        }
+    }
+    links
+}
+
+/// The most links on a path. The system follows fewer.
+const MAX_LINKS: usize = 100;
+
+/// Whether a repository brought this link, and it leads to a file that is none of the repository's. The run
+/// would show that file to models and write it in the end, and a stranger may have chosen it.
+fn leads_out(link: &Path, target: &Path) -> bool {
+    let (folder, _) = beneath::split(link);
+    let Some(root) = git::root_above(folder) else { return false };
+    let inside = target.strip_prefix(&root).is_ok_and(|path| names::left_out(path).is_none());
+    !inside && link.strip_prefix(&root).is_ok_and(|path| git::has_link(&root, path))
 }
 
 /// The repository of a run.

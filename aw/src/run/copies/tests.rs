@@ -477,6 +477,37 @@ fn a_linked_plan_is_a_file_in_the_copy() {
 }
 
 #[test]
+fn a_link_of_the_repository_leads_no_plan_out_of_it() {
+    let of = |world: &World, plan: &str| {
+        CopySource::of(Some(&world.at(plan)), &world.path("run"), &[], None)
+    };
+    let refused = |world: &World, plan: &str| matches!(of(world, plan), Err(CopyError::PlanLeadsOut { target, .. }) if target == world.path("home/profile"));
+    let world = World::new();
+    put(&world.path("home/profile"), "PATH=/bin");
+    symlink("../home/profile", world.at("direct.md")).unwrap();
+    symlink(world.path("home"), world.at("folder")).unwrap();
+    symlink("folder/./profile", world.at("twice.md")).unwrap();
+    symlink("README.md", world.at("inside.md")).unwrap();
+    symlink(".git/config", world.at("config.md")).unwrap();
+    let plans = ["direct.md", "folder/profile", "src/../twice.md"];
+    for plan in plans {
+        assert!(of(&world, plan).is_ok(), "{plan}: a link that its user has made");
+    }
+    world.commit();
+    for plan in plans {
+        assert!(refused(&world, plan), "{plan}");
+    }
+    assert!(of(&world, "inside.md").is_ok());
+    assert!(matches!(of(&world, "config.md"), Err(CopyError::PlanLeadsOut { .. })));
+    // A link of the user's to a link of the repository.
+    symlink("project/direct.md", world.path("mine.md")).unwrap();
+    assert!(refused(&world, "../mine.md"));
+    assert!(of(&world, "../home/profile").is_ok(), "the user names the file itself");
+    fs::write(world.at(".git/index"), "broken").unwrap();
+    assert!(refused(&world, "direct.md"), "git cannot say that the link is the user's");
+}
+
+#[test]
 fn each_bad_plan_has_its_own_error() {
     let world = World::new();
     let of = |plan: &Path| CopySource::of(Some(plan), &world.path("run"), &[], None).unwrap_err();
