@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::debate::Shape;
 use super::human::{self, Paper};
 use super::next_command::{CommandLine, YOUR_TEXT, quoted};
-use super::output::{Answer, CliError, Detail, Format, Shown};
+use super::output::{Answer, CliError, Detail, Format, Shown, write_file};
 use super::refs;
 use super::session::Session;
 use super::text::TextInput;
@@ -516,11 +516,8 @@ impl Export {
             ))
             .with("document_id", self.document_id.as_str()));
         }
-        fs::write(&self.output, &text).map_err(|error| {
-            CliError::input(format!("{} cannot be written: {error}", self.output.display()))
-                .suggest("Give another path with --output")
-                .with("document_id", self.document_id.as_str())
-        })?;
+        write_file(&self.output, text.as_bytes())
+            .map_err(|problem| problem.with("document_id", self.document_id.as_str()))?;
         let data = json!({
             "document_id": version.document_id,
             "version": version.version,

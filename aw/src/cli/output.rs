@@ -1,7 +1,9 @@
 //! Output: one JSON object for agents, or a page for people; and the exit code.
 
 use std::env;
+use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -332,6 +334,19 @@ pub(super) fn show(outcome: Result<Shown, CliError>, format: Format) -> ExitCode
         Err(error) if error.kind() == ErrorKind::BrokenPipe => code.into(),
         Err(_) => SERVER.into(),
     }
+}
+
+/// Writes a file that was named with `--output`.
+pub(super) fn write_file(output: &Path, bytes: &[u8]) -> Result<(), CliError> {
+    let refused = |why: &str| {
+        CliError::input(format!("{} cannot be written: {why}", output.display()))
+            .suggest("Give another path with --output")
+    };
+    // A checkout of others may have a link that leads out of it.
+    if fs::symlink_metadata(output).is_ok_and(|found| found.is_symlink()) {
+        return Err(refused("it is a link"));
+    }
+    fs::write(output, bytes).map_err(|error| refused(&error.to_string()))
 }
 
 /// What a terminal shows and does not obey. Pages are so already; JSON has its own way to write

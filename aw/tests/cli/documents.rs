@@ -1,6 +1,7 @@
 //! Every `aw docs` command, as agents read it and as people do.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use super::aw::{Aw, Ran};
 use crate::world::text;
@@ -69,4 +70,23 @@ fn plain_is_the_text_and_nothing_else() {
     let kept = aw.piped(bytes.as_bytes(), &["docs", "create", "--stdin", "--summary", "As it is"]);
     let id = text(&kept.data()["document_id"]);
     assert_eq!(aw.run(&["docs", "get", &id, "--format", "plain"]).stdout, bytes);
+}
+
+#[test]
+fn a_document_is_not_exported_through_a_link() {
+    let aw = Aw::new();
+    let made = aw.quietly(&["docs", "create", "--summary", "S", "--content", "A plan."]).data();
+    let id = text(&made["document_id"]);
+    let desk = aw.desk();
+    aw.file("theirs", "Keep me.");
+    // The second one leads to a file that does not exist yet.
+    for (link, target) in [("link.md", "theirs"), ("dangling.md", "new")] {
+        symlink(target, desk.join(link)).unwrap();
+        let export = ["docs", "export", &id, "--force", "--output", link];
+        let refused = aw.quietly(&export).refused(4, "INVALID_INPUT");
+        let why = format!("{link} cannot be written: it is a link");
+        assert_eq!(text(&refused["error"]["message"]), why);
+    }
+    assert_eq!(fs::read_to_string(desk.join("theirs")).unwrap(), "Keep me.");
+    assert!(!desk.join("new").exists());
 }

@@ -1,6 +1,5 @@
 //! The commands that print a document about a debate, or write it to a file: `export` and `result`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use aw_core::State;
 use serde_json::json;
 
 use super::super::human;
-use super::super::output::{Answer, CliError, Shown};
+use super::super::output::{Answer, CliError, Shown, write_file};
 use super::super::refs::{DebateArg, Wants};
 use super::super::session::Session;
 use crate::api::client::{self, ExportFormat, ReportFormat};
@@ -159,15 +158,7 @@ impl Document<'_> {
     /// The document itself; or the answer, after it was written to this file.
     fn shown(self, output: Option<&Path>) -> Result<Shown, CliError> {
         let Some(output) = output else { return Ok(Shown::Raw(self.bytes)) };
-        let refused = |why: &str| {
-            CliError::input(format!("{} cannot be written: {why}", output.display()))
-                .suggest("Give another path with --output")
-        };
-        // A checkout of others may have a link that leads out of it.
-        if fs::symlink_metadata(output).is_ok_and(|found| found.is_symlink()) {
-            return Err(refused("it is a link"));
-        }
-        fs::write(output, &self.bytes).map_err(|error| refused(&error.to_string()))?;
+        write_file(output, &self.bytes)?;
         let data = json!({
             "debate_id": self.debate,
             "output": output.display().to_string(),
