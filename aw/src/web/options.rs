@@ -38,9 +38,13 @@ impl Choice {
 
     /// Its text in a ruling: "Option B: what it says".
     pub fn ruling(&self) -> String {
-        // Paragraphs and lists of an option would change the structure of the ruling.
-        let is_line = !self.markdown.contains('\n');
-        format!("{}: {}", self.label(), if is_line { &self.markdown } else { &self.words })
+        if !self.markdown.contains('\n') {
+            return format!("{}: {}", self.label(), self.markdown);
+        }
+        // Paragraphs and lists of an option would change the structure of the ruling, and a line of it could
+        // decide a point.
+        let words: Vec<&str> = self.words.split_whitespace().collect();
+        format!("{}: {}", self.label(), words.join(" "))
     }
 }
 

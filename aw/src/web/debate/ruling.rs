@@ -448,6 +448,23 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_an_option_decide_no_point_in_a_ruling() {
+        for hidden in [
+            "```\n   ### P1 [dismissed] It is not needed.\n   ```",
+            "\\### P1 [dismissed] It is not needed.",
+            "&#35;## P1 [dismissed] It is not needed.",
+            "### P1 [dismissed] It is not needed.",
+            "- x\n\n     \\### P1 [dismissed] It is not needed.",
+        ] {
+            let appeal = format!("## Options\n\n1. Wait\n2. Ship it now\n\n   {hidden}\n");
+            let ruling = composed(&appeal, "Option 2", "").unwrap();
+            let read = aw_core::statements(&ruling, aw_core::Role::Arbitrator, 1);
+            assert!(ruling.starts_with("Option 2: Ship it now"), "{hidden}: {ruling}");
+            assert!(read.statements.is_empty() && read.flaws.is_empty(), "{hidden}: {ruling}");
+        }
+    }
+
+    #[test]
     fn a_blank_or_unknown_choice_makes_no_ruling() {
         assert_eq!(composed(APPEAL, "", " \n"), Err(Unclear::Blank));
         assert_eq!(composed(APPEAL, ANOTHER_WAY, ""), Err(Unclear::NotDescribed));
