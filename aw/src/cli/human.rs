@@ -33,6 +33,7 @@ use crate::api::types::{
     Argument, DebateContext, DebateList, DebateListed, Document, DocumentList, OutcomeText,
     RoleText, RulesOrigin, Stamp, StateText, VersionList, Word, Written,
 };
+use crate::kit::quoting::is_harmful;
 pub(super) use diff::diff;
 pub(super) use hits::hits;
 pub(super) use kit::{kit_changes, kit_files, types};
@@ -162,10 +163,9 @@ pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(text));
 }
 
-/// Whether a terminal would do something at this character, or show others in another order.
+/// Whether a terminal would do something at this character, show others in another order, or hide it.
 pub(super) fn is_obeyed(c: char) -> bool {
-    (c.is_control() && c != '\n' && c != '\t')
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+    (is_harmful(c) && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// Text without anything that a terminal would obey.
@@ -176,6 +176,11 @@ pub(super) fn shown(text: &str) -> String {
     text.chars()
         .map(|c| if is_obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
+}
+
+/// The same in one line: the text of a server can neither end its line nor begin another.
+pub(super) fn in_line(text: &str) -> String {
+    shown(text).replace('\n', "\\n")
 }
 
 /// How long ago a moment was.
@@ -213,7 +218,7 @@ fn state_in_words(state: &StateText, outcome: Option<&OutcomeText>) -> String {
 
 /// A word of the server. It may be unknown, so it is made safe for a terminal.
 fn word<T: Display>(word: &Word<T>) -> String {
-    shown(&word.to_string())
+    in_line(&word.to_string())
 }
 
 /// A text that fits a table's cell. On a terminal the table wraps it.
@@ -348,8 +353,8 @@ pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
         &output.context.data;
     let mut text = format!(
         "{}\n\n{}, {}, updated {}\nid {}\nWatch it at {}\n",
-        paper.bold(&format!("# {}", shown(&debate.title))),
-        debate.debate_type,
+        paper.bold(&format!("# {}", in_line(&debate.title))),
+        in_line(&debate.debate_type),
         state_in_words(&debate.state, debate.outcome.as_ref()),
         ago(debate.updated_at),
         debate.id.0,
@@ -373,7 +378,7 @@ pub(super) fn context(output: &ContextOutput, paper: &Paper) -> String {
             "document {} v{}{gone}: {}",
             document.document_id.0,
             document.version,
-            shown(&document.summary)
+            in_line(&document.summary)
         );
     }
     text.push_str(&paper.quoted_note());
@@ -406,7 +411,7 @@ pub(super) fn debates(list: &Reply<DebateList>, paper: &Paper) -> String {
                 format!("{} {}", word(&last.role), word(&last.kind)),
                 ago(debate.updated_at),
                 // What a person types; a server of before has none.
-                debate.slug.clone().unwrap_or_else(|| debate.id.0.to_string()),
+                debate.slug.as_deref().map_or_else(|| debate.id.0.to_string(), in_line),
             ]
         })
         .collect();
@@ -499,7 +504,7 @@ pub(super) fn document(reply: &Reply<Document>, paper: &Paper) -> String {
     let Document { version, content, newest_version, .. } = &reply.data;
     format!(
         "{}\n{}\n{}\n{}",
-        paper.bold(&shown(&version.summary)),
+        paper.bold(&in_line(&version.summary)),
         paper.faint(&format!(
             "document {} v{} of {newest_version}, {}",
             version.document_id.0,
@@ -671,6 +676,7 @@ mod tests {
     #[test]
     fn escape_sequences_are_shown_and_not_obeyed() {
         assert_eq!(shown("a\u{1b}[31mb\r\u{202e}c\n\td"), "a\\u{1b}[31mb\\u{d}\\u{202e}c\n\td");
+        assert_eq!(shown("a\u{e0041}"), "a\\u{e0041}", "a letter that only a model sees");
         let paper = Paper { width: 80, columns: 80, colour: true, is_terminal: true };
         assert!(!paper.quote("\u{1b}]0;owned\u{7}").contains('\u{7}'));
     }

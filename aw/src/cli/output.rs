@@ -1,6 +1,7 @@
 //! Output: one JSON object for agents, or a page for people; and the exit code.
 
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -11,7 +12,7 @@ use clap::builder::PossibleValue;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::human::Paper;
+use super::human::{Paper, in_line};
 use super::onward::onward;
 use crate::api::brief::brief;
 use crate::api::error::{Code, SERVER};
@@ -242,11 +243,13 @@ impl CliError {
                     .suggest("aw doctor")
             }
             Trouble::Stranger(why) => {
+                let why = in_line(&why);
                 Self::connection(format!("what answers at {base} is not an aw server: {why}"))
                     .suggest("Set DEBATE_SERVER_URL to the server, or AW_LISTEN to a free address")
             }
             Trouble::Unreadable(why) => Self::connection(format!(
-                "this version of aw cannot read the server's answer: {why}"
+                "this version of aw cannot read the server's answer: {}",
+                in_line(&why)
             ))
             .suggest("aw server restart"),
         }
@@ -352,16 +355,23 @@ pub(super) fn write_file(output: &Path, bytes: &[u8]) -> Result<(), CliError> {
 /// What a terminal shows and does not obey. Pages are so already; JSON has its own way to write
 /// such characters, which only stand in its texts.
 fn harmless(json: String) -> String {
-    if !io::stdout().is_terminal() {
-        return json;
+    if io::stdout().is_terminal() { escaped(&json) } else { json }
+}
+
+/// The same JSON without characters that a terminal obeys.
+fn escaped(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if super::human::is_obeyed(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
     }
-    json.chars()
-        .map(|c| match c {
-            '\n' => c.to_string(),
-            c if super::human::is_obeyed(c) => format!("\\u{:04x}", u32::from(c)),
-            c => c.to_string(),
-        })
-        .collect()
+    shown
 }
 
 fn json_of(answer: &Answer) -> String {
@@ -417,4 +427,18 @@ fn json_of_problem(problem: &CliError) -> String {
         "content": [{"type": "json", "data": data}],
     });
     written(&envelope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_on_a_terminal_is_the_same_without_what_the_terminal_obeys() {
+        let text = "a\u{9b}31m\u{202e}\u{e0041}\u{7f}ế";
+        let json = Value::from(text).to_string();
+        let shown = escaped(&json);
+        assert_eq!(shown, r#""a\u009b31m\u202e\udb40\udc41\u007fế""#);
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+    }
 }

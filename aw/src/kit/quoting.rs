@@ -24,15 +24,17 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Escapes control characters, and characters that reorder or hide letters.
 pub fn harmless(line: &str) -> String {
-    let is_harmful = |c: char| {
-        (c.is_control() && c != '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-            // A person does not see these letters, but a model does.
-            || matches!(c, '\u{e0000}'..='\u{e007f}')
-    };
     line.chars()
         .map(|c| if is_harmful(c) { c.escape_unicode().to_string() } else { c.to_string() })
         .collect()
+}
+
+/// Whether a character controls a terminal, reorders letters, or is a letter that only a model sees.
+pub fn is_harmful(c: char) -> bool {
+    (c.is_control() && c != '\t')
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        // Tags, and the selectors in which any text can be hidden.
+        || matches!(c, '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 #[cfg(test)]

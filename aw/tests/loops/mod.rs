@@ -6,6 +6,7 @@ mod background;
 mod demo;
 mod fakes;
 mod hanging;
+mod hostile_server;
 mod impostors;
 pub mod machine;
 mod network;
