@@ -253,15 +253,21 @@ async fn the_page_of_the_server_itself_may_open_a_socket() {
 #[tokio::test]
 async fn nothing_allows_other_sites_to_read() {
     let world = World::start().await;
+    let routes = every_route(&world).await;
     let own = raw_http::address(&world);
-    let lines = [
-        format!("host: {own}"),
-        format!("origin: http://{own}"),
-        "access-control-request-method: POST".to_owned(),
-    ];
-    for method in ["GET", "OPTIONS"] {
-        let answer = RouteRequest::new(method, "/debates").with(&world, &lines).await;
-        assert!(!answer.head.contains("access-control-allow"), "{answer:?}");
+    let foreign = |route| ["https://evil.test", "null"].map(|origin| (route, origin.to_owned()));
+    let known = ["GET", "OPTIONS"].map(|method| RouteRequest::new(method, "/debates"));
+    let mut tried: Vec<_> = routes.iter().flat_map(foreign).collect();
+    tried.extend(known.iter().map(|route| (route, format!("http://{own}"))));
+    for (route, origin) in tried {
+        let lines = [
+            format!("host: {own}"),
+            format!("origin: {origin}"),
+            "access-control-request-method: POST".to_owned(),
+        ];
+        let answer = route.with(&world, &lines).await;
+        let (method, path) = (&route.method, &route.path);
+        assert!(!answer.head.contains("access-control-"), "{method} {path} {origin}: {answer:?}");
     }
 }
 
