@@ -118,15 +118,41 @@ async fn an_id_is_found_by_its_beginning() {
     let world = World::new();
     let (debate, motion) = world.opens("By id").await;
     let plan = world.keeps("Plan").await;
-    for (id, digits, found) in [
-        (debate.to_string(), 36, "title: By id"),
-        (debate.to_string(), 13, "title: By id"),
-        (motion.to_string(), 36, "By id 1 MOTION: Motion: By id"),
-        (plan.to_string(), 36, "Plan v1: # Plan "),
+    for (id, found) in [
+        (debate.uuid(), "title: By id"),
+        (motion.uuid(), "By id 1 MOTION: Motion: By id"),
+        (plan.uuid(), "Plan v1: # Plan "),
     ] {
-        assert!(world.found(&id[..digits]).await.iter().any(|hit| hit == found), "{id}");
+        let (whole, digits) = (id.to_string(), id.simple().to_string().to_uppercase());
+        for piece in [&whole, &whole[..13], &whole[..4], &digits, &format!(" {} ", &digits[..7])] {
+            assert!(world.found(piece).await.iter().any(|hit| hit == found), "{piece}");
+        }
+        assert_eq!(world.found(&whole).await, [found]);
+        for wrong in [&whole[1..], &whole[..3], &format!("{whole}0")] {
+            assert!(!world.found(wrong).await.iter().any(|hit| hit == found), "{wrong}");
+        }
     }
     assert_eq!(world.found(&Uuid::now_v7().to_string()).await, [""; 0]);
+    world.engine.archive(debate, true).await.unwrap();
+    assert_eq!(world.found(&debate.to_string()).await, ["title: By id"], "archived");
+}
+
+#[tokio::test]
+async fn an_id_in_a_text_is_found_alone_and_among_words() {
+    let world = World::new();
+    let (debate, motion) = world.opens("Budgets").await;
+    let plan = world.keeps("Plan").await;
+    world.says(debate, motion, &format!("Retries of {plan} cost much.")).await;
+    let whole = plan.to_string();
+    let (piece, last) = (&whole[..13], &whole[24..]);
+    let first = &whole[..8];
+    let found = world.found(piece).await;
+    assert_eq!((found[0].as_str(), found.len()), ("Plan v1: # Plan ", 2), "ids first");
+    for mixed in [&format!("cost {piece}"), &format!("{first} retries"), &format!("much {last}")] {
+        assert_eq!(world.found(mixed).await.len(), 1, "{mixed}");
+    }
+    assert_eq!(world.found(&format!("{piece} nothing")).await, [""; 0]);
+    assert_eq!(world.found(last).await.len(), 1, "an end of an id is a word of the text only");
 }
 
 #[tokio::test]
@@ -141,8 +167,14 @@ async fn deleted_debates_and_documents_are_never_found() {
         world.engine.delete(debate).await.unwrap();
     }
     world.engine.delete_document(plan).await.unwrap();
-    for text in ["needle".to_owned(), debate.to_string(), motion.to_string(), plan.to_string()] {
-        assert_eq!(world.found(&text).await, [""; 0], "{text}");
+    let texts = ["needle".to_owned(), debate.to_string(), motion.to_string(), plan.to_string()];
+    for is_purged in [false, true] {
+        for text in texts.iter().map(String::as_str).chain([&texts[1][..4]]) {
+            assert_eq!(world.found(text).await, [""; 0], "{text}");
+        }
+        if !is_purged {
+            world.engine.purge(debate, false).await.unwrap();
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::db::{Db, values};
 use super::debates::{self, NewArgument, NewDebate, NewMove};
-use super::{connection, documents, list, migrate, read};
-use crate::{Failure, Filter, NewDocument, NewVersion};
+use super::{connection, documents, list, migrate, read, search};
+use crate::{Failure, Filter, NewDocument, NewVersion, Search};
 
 /// How many debates, the oldest, have a rare type.
 const RARE: u64 = 12;
@@ -174,6 +174,16 @@ fn no_request_scans() {
                 }
             }
         }
+    }
+    for digits in [13, 36] {
+        same_cost(&format!("a search for {digits} characters of an id"), &|db, file| {
+            for id in [file.debate.uuid(), file.newest.uuid(), file.document.uuid()] {
+                let text = id.to_string()[..digits].to_owned();
+                let (found, _) = search::page(db, &Search { text, limit: 5, ..Search::default() })?;
+                assert!(!found.is_empty(), "{id}");
+            }
+            Ok(())
+        });
     }
     same_cost("a list for a seat of one debate", &|db, file| {
         let filter = Filter { only: Some(file.debate), limit: 5, ..Filter::default() };

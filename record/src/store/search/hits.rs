@@ -3,14 +3,11 @@
 use aw_core::{Author, Seq, Summary, Time, Title};
 use uuid::Uuid;
 
-use super::query::{IdRange, Query, ids};
+use super::query::{Query, ids};
 use super::snippet::snippet;
 use crate::store::db::{Db, Row, Value};
 use crate::store::{find, rows};
-use crate::{Failure, HitPlace, Search, SearchHit};
-
-/// The fewest digits by which an argument is found: a few digits begin the ids of too many.
-const ARGUMENT_DIGITS: usize = 8;
+use crate::{Failure, HitPlace, IdPrefix, Search, SearchHit};
 
 /// How many of the newest rows PostgreSQL looks through before it asks its index. The index reads all
 /// matches of a common word, and the newest rows have enough of them.
@@ -45,7 +42,7 @@ pub(in crate::store) fn page(
     };
     let query = Query::of(&search.text);
     let mut found = match (search.before, ids(&search.text)) {
-        (None, Some(range)) => with_ids(db, scope, range, search.limit)?,
+        (None, Some(prefix)) => with_ids(db, scope, prefix, search.limit)?,
         (None, None) | (Some(_), _) => Vec::new(),
     };
     found.truncate(usize::try_from(search.limit).unwrap_or(usize::MAX));
@@ -76,7 +73,10 @@ fn with_words(
             let arguments = query.clone().in_debate(key);
             let mut found = matching(db, &arguments, before, limit, ("", Vec::new()))?;
             let documents = query.clone().in_documents();
-            found.extend(matching(db, &documents, before, limit, scope.documents())?);
+            let [.., may_be_found] = scope.conditions();
+            let documents =
+                matching(db, &documents, before, limit, (may_be_found, scope.params()))?;
+            found.extend(documents);
             found.sort_by_key(|row| std::cmp::Reverse(row.mark));
             found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
             Ok(found)
@@ -85,25 +85,27 @@ fn with_words(
 }
 
 impl Scope {
-    /// The condition that a document may be found, with its parameters.
-    fn documents(self) -> (&'static str, Vec<Value<'static>>) {
+    /// The conditions that a debate, an argument or a document may be found. They have the parameters
+    /// from the third on.
+    fn conditions(self) -> [&'static str; 3] {
         match self {
-            Scope::Everything => ("", Vec::new()),
-            Scope::Debate { key, seat } => (
+            Scope::Everything => [""; 3],
+            Scope::Debate { .. } => [
+                "and debates.key = ?3",
+                "and arguments.debate_key = ?3",
                 "and documents.key in (
-                     select document_key from debate_documents where debate_key = ?
+                     select document_key from debate_documents where debate_key = ?3
                      union select key from documents
-                     where seat_key = (select key from seats where id = ?))",
-                vec![key.into(), seat.into()],
-            ),
+                     where seat_key = (select key from seats where id = ?4))",
+            ],
         }
     }
 
-    /// The condition that a debate may be found, with its parameter.
-    fn debates(self) -> (&'static str, Vec<Value<'static>>) {
+    /// Their parameters.
+    fn params(self) -> Vec<Value<'static>> {
         match self {
-            Scope::Everything => ("", Vec::new()),
-            Scope::Debate { key, .. } => ("and debates.key = ?", vec![key.into()]),
+            Scope::Everything => Vec::new(),
+            Scope::Debate { key, seat } => vec![key.into(), seat.into()],
         }
     }
 }
@@ -123,19 +125,8 @@ fn matching(
     };
     let read = |source: &str, condition: &str| {
         let sql = format!(
-            "select {} from {source}
-             left join debates on debates.key = search_rows.debate_key
-                 and debates.deleted_at is null
-             left join arguments on arguments.debate_key = debates.key
-                 and arguments.seq = search_rows.seq
-             left join documents on documents.key = search_rows.document_key
-                 and documents.deleted_at is null
-             left join document_versions as newest on newest.document_key = documents.key
-                 and newest.version = documents.version
-             where {condition} and {key} < ?
-                 and (debates.key is not null or documents.key is not null) {and}
-             order by {key} desc limit ?",
-            columns(key, "search_rows.seq")
+            "{} and {condition} and {key} < ?2 {and} order by {key} desc limit ?",
+            texts(key, source)
         );
         let mut params: Vec<Value<'_>> = vec![query.text(db).into(), before.into()];
         params.extend(more.clone());
@@ -145,12 +136,12 @@ fn matching(
     match db {
         Db::Sqlite(_) => read(
             "search_words cross join search_rows on search_rows.key = search_words.rowid",
-            "search_words match ?",
+            "search_words match ?1",
         ),
         Db::Postgres(_) => {
             // Written so that no index answers it.
             let newest = format!(
-                "coalesce(words, '') @@ cast(cast(? as text) as tsquery)
+                "coalesce(words, '') @@ cast(cast(?1 as text) as tsquery)
                  and search_rows.key >= (select coalesce(max(key), 0) from search_rows) - {NEWEST}"
             );
             let found = match before == i64::MAX as u64 {
@@ -160,71 +151,55 @@ fn matching(
             if found.len() as u64 == limit {
                 return Ok(found);
             }
-            read("search_rows", "words @@ cast(cast(? as text) as tsquery)")
+            read("search_rows", "words @@ cast(cast(?1 as text) as tsquery)")
         }
     }
 }
 
-/// The debates, arguments and documents whose ids are in a range.
+/// The debates, documents and arguments whose ids begin so.
 fn with_ids(
     db: &Db<'_>,
     scope: Scope,
-    range: IdRange,
+    prefix: IdPrefix,
     limit: u64,
 ) -> Result<Vec<FoundRow>, Failure> {
-    let (debates, of_debates) = scope.debates();
-    let (documents, of_documents) = scope.documents();
-    let no_debate = "left join debates on false left join arguments on false";
-    let no_document = "left join documents on false left join document_versions as newest on false";
-    let mut kinds = vec![
-        (
-            columns("cast(0 as bigint)", "cast(0 as bigint)"),
-            format!("debates left join arguments on false {no_document}"),
-            format!("debates.id >= ? and debates.id <= ? and debates.deleted_at is null {debates}"),
-            of_debates.clone(),
-        ),
-        (
-            columns("cast(0 as bigint)", "cast(null as bigint)"),
-            format!(
-                "documents join document_versions as newest on newest.document_key = documents.key
-                     and newest.version = documents.version {no_debate}"
-            ),
-            format!(
-                "documents.id >= ? and documents.id <= ? and documents.deleted_at is null
-                 {documents}"
-            ),
-            of_documents,
-        ),
-    ];
-    if range.digits >= ARGUMENT_DIGITS {
-        kinds.push((
-            columns("cast(0 as bigint)", "arguments.seq"),
-            format!("arguments join debates on debates.key = arguments.debate_key {no_document}"),
-            format!(
-                "arguments.id >= ? and arguments.id <= ? and debates.deleted_at is null {debates}"
-            ),
-            of_debates,
-        ));
-    }
-    let mut found = Vec::new();
-    for (columns, source, condition, more) in kinds {
-        let sql = format!("select {columns} from {source} where {condition} limit ?");
-        let mut params: Vec<Value<'_>> = vec![range.first.into(), range.last.into()];
-        params.extend(more);
-        params.push(limit.into());
-        found.extend(db.all(&sql, &params, found_row)?);
-    }
-    Ok(found)
+    let [debates, arguments, documents] = scope.conditions();
+    let rows = format!(
+        "(select cast(0 as bigint) as key, debates.key as debate_key, cast(0 as bigint) as seq,
+              cast(null as bigint) as document_key
+          from debates where id >= ?1 and id <= ?2 {debates}
+          union all select 0, null, null, documents.key
+          from documents where id >= ?1 and id <= ?2 {documents}
+          union all select 0, debate_key, seq, null
+          from arguments where id >= ?1 and id <= ?2 {arguments}
+         ) as search_rows"
+    );
+    let sql = format!("{} limit ?", texts("search_rows.key", &rows));
+    let mut params: Vec<Value<'_>> = vec![prefix.first.into(), prefix.last.into()];
+    params.extend(scope.params());
+    params.push(limit.into());
+    db.all(&sql, &params, found_row)
 }
 
-/// The columns that [`found_row`] reads, of `debates`, `arguments`, `documents` and `newest`.
-fn columns(mark: &str, seq: &str) -> String {
+/// Selects what [`found_row`] reads, for rows with a `debate_key` and a `seq` or with a `document_key`.
+/// Every join looks one row up by its key: SQLite scans a table that is joined `on false`.
+fn texts(mark: &str, rows: &str) -> String {
     format!(
-        "{mark}, debates.id, debates.title, {seq}, debates.created_at,
-         arguments.id, arguments.type, arguments.role, arguments.author, arguments.created_at,
-         arguments.content,
-         documents.id, documents.version, documents.summary, newest.author, newest.created_at,
-         substr(newest.content, 1, {SHOWN})"
+        "select {mark}, debates.id, debates.title, search_rows.seq, debates.created_at,
+             arguments.id, arguments.type, arguments.role, arguments.author, arguments.created_at,
+             arguments.content,
+             documents.id, documents.version, documents.summary, newest.author, newest.created_at,
+             substr(newest.content, 1, {SHOWN})
+         from {rows}
+         left join debates on debates.key = search_rows.debate_key
+             and debates.deleted_at is null
+         left join arguments on arguments.debate_key = debates.key
+             and arguments.seq = search_rows.seq
+         left join documents on documents.key = search_rows.document_key
+             and documents.deleted_at is null
+         left join document_versions as newest on newest.document_key = documents.key
+             and newest.version = documents.version
+         where (debates.key is not null or documents.key is not null)"
     )
 }
 

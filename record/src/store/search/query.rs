@@ -3,13 +3,11 @@
 use uuid::Uuid;
 
 use super::words::{self, folded, words};
+use crate::IdPrefix;
 use crate::store::db::Db;
 
 /// The shortest word that also finds the words that begin with it: a shorter one begins too many.
 const PREFIX: usize = 3;
-
-/// The fewest digits by which an id is found.
-const ID_DIGITS: usize = 4;
 
 /// All words that a search row must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +75,10 @@ impl Query {
 }
 
 /// The first and the last id that begin with a text, if it looks like the beginning of one.
-pub(super) fn ids(text: &str) -> Option<IdRange> {
+pub(super) fn ids(text: &str) -> Option<IdPrefix> {
     let text = text.trim();
     let digits: String = text.chars().filter(|letter| *letter != '-').collect();
-    let is_id = (ID_DIGITS..=32).contains(&digits.len())
+    let is_id = (IdPrefix::DIGITS..=32).contains(&digits.len())
         && text.len() <= 36
         && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     let digits = digits.as_str();
@@ -91,16 +89,7 @@ pub(super) fn ids(text: &str) -> Option<IdRange> {
     if !is_id {
         return None;
     }
-    Some(IdRange { first: padded('0')?, last: padded('f')?, digits: digits.len() })
-}
-
-/// The ids that begin with the same digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct IdRange {
-    pub(super) first: Uuid,
-    pub(super) last: Uuid,
-    /// How many digits are the same.
-    pub(super) digits: usize,
+    Some(IdPrefix { first: padded('0')?, last: padded('f')? })
 }
 
 #[cfg(test)]
