@@ -9,8 +9,8 @@ use crate::store::db::{Db, Row, Value};
 use crate::store::{find, rows};
 use crate::{Failure, HitPlace, IdPrefix, Search, SearchHit};
 
-/// How many of the newest rows PostgreSQL looks through before it asks its index. The index reads all
-/// matches of a common word, and the newest rows have enough of them.
+/// How many rows PostgreSQL looks through for each page before it asks its index. The index reads all
+/// matches of a common word, and a few rows have enough of them.
 const NEWEST: i64 = 2_000;
 
 /// How many characters of a document are searched for a snippet.
@@ -118,12 +118,7 @@ fn matching(
     limit: u64,
     (and, more): (&str, Vec<Value<'static>>),
 ) -> Result<Vec<FoundRow>, Failure> {
-    let key = match db {
-        // The index itself must apply these, or it would read all matches.
-        Db::Sqlite(_) => "search_words.rowid",
-        Db::Postgres(_) => "search_rows.key",
-    };
-    let read = |source: &str, condition: &str| {
+    let read = |key: &str, source: &str, condition: &str| {
         let sql = format!(
             "{} and {condition} and {key} < ?2 {and} order by {key} desc limit ?",
             texts(key, source)
@@ -134,24 +129,26 @@ fn matching(
         db.all(&sql, &params, found_row)
     };
     match db {
+        // The index of words applies the order and the limit itself, or it would read all matches.
         Db::Sqlite(_) => read(
+            "search_words.rowid",
             "search_words cross join search_rows on search_rows.key = search_words.rowid",
             "search_words match ?1",
         ),
         Db::Postgres(_) => {
             // Written so that no index answers it.
             let newest = format!(
-                "coalesce(words, '') @@ cast(cast(?1 as text) as tsquery)
-                 and search_rows.key >= (select coalesce(max(key), 0) from search_rows) - {NEWEST}"
+                "coalesce(words, '') @@ cast(cast(?1 as text) as tsquery) and search_rows.key
+                     >= least(?2, (select coalesce(max(key), 0) from search_rows)) - {NEWEST}"
             );
-            let found = match before == i64::MAX as u64 {
-                true => read("search_rows", &newest)?,
-                false => Vec::new(),
-            };
+            let found = read("search_rows.key", "search_rows", &newest)?;
             if found.len() as u64 == limit {
                 return Ok(found);
             }
-            read("search_rows", "words @@ cast(cast(?1 as text) as tsquery)")
+            // Written so that only the index of words answers it: the planner guesses that any word is
+            // in every two hundredth text, and would look for a rare one in all texts by their keys.
+            let words = "words @@ cast(cast(?1 as text) as tsquery)";
+            read("search_rows.key + 0", "search_rows", words)
         }
     }
 }
