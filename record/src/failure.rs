@@ -88,6 +88,12 @@ pub enum Failure {
     /// The debate changed while the text was examined; the engine examines it again.
     #[error("the debate changed while the text was examined")]
     Overtaken,
+    /// The search has too many words.
+    #[error("a search has at most {most} different words")]
+    TooManyWords {
+        /// How many it may have.
+        most: usize,
+    },
     /// The debate has no such point.
     #[error("the debate has no {id}")]
     PointNotFound {

@@ -114,6 +114,20 @@ async fn operators_quotes_and_control_characters_are_no_language() {
 }
 
 #[tokio::test]
+async fn a_search_of_more_than_32_different_words_is_refused() {
+    let world = World::new();
+    let words = |count: u32| (1..=count).map(|number| format!("word{number} ")).collect::<String>();
+    let (debate, motion) = world.opens("Words").await;
+    world.says(debate, motion, &words(40)).await;
+    assert_eq!(world.found(&words(32)).await.len(), 1);
+    assert_eq!(world.found(&words(32).repeat(9)).await.len(), 1, "each counts once");
+    for too_many in [words(33), words(33).repeat(9), "字句".repeat(9) + &words(31)] {
+        let refused = world.engine.search(Search { limit: 5, ..page(&too_many) }).await;
+        assert!(matches!(refused, Err(Failure::TooManyWords { most: 32 })), "{refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_id_is_found_by_its_beginning() {
     let world = World::new();
     let (debate, motion) = world.opens("By id").await;

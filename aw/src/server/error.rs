@@ -301,6 +301,9 @@ impl From<Failure> for Problem {
             Failure::SeatNotFound { .. } => {
                 Self::input("token_id", message).suggest("See which there are: aw token list")
             }
+            Failure::TooManyWords { .. } => {
+                Self::input("q", message).suggest("Search for fewer words")
+            }
             Failure::NoRoom(_) => Self::new(Code::StorageFull, message).suggest(
                 "Delete what is no longer needed, or start the server with a higher limit \
                  (AW_MAX_DEBATES, AW_MAX_DOCUMENTS); nothing was written",

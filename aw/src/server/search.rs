@@ -21,7 +21,8 @@ const MOST_HITS: u64 = 100;
 #[into_params(parameter_in = Query)]
 pub(super) struct SearchParams {
     /// Words that a text must have, all of them; the last one may be the beginning of a word. Case and
-    /// diacritics do not matter. Or the beginning of an id. At most 500 characters.
+    /// diacritics do not matter. Or the beginning of an id. At most 500 characters and 32 different
+    /// words.
     #[param(value_type = String)]
     q: Option<String>,
     /// Only in this debate and in the documents that it cites.

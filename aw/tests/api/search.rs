@@ -79,11 +79,14 @@ async fn a_search_without_words_or_with_too_many_is_refused() {
     let world = World::start().await;
     world.debate("Anything").await;
     let long = "word ".repeat(2_000);
+    let many: String = (0..33).map(|number| format!("w{number} ")).collect();
     let control = "a\0b";
-    for q in ["", "  ", "\"*' -- :^", "\u{301}", long.as_str(), control] {
+    for q in ["", "  ", "\"*' -- :^", "\u{301}", long.as_str(), many.as_str(), control] {
         let error = asked(&world, &[("q", q)]).await.refused(400, "INVALID_INPUT");
         assert_eq!(error["field"], "q", "{q:?}");
     }
+    let page = world.request(Method::GET, "/").header("accept", "text/html").query(&[("q", many)]);
+    assert_eq!(page.send().await.unwrap().status(), 200, "the page shows the titles that match");
     world.get("/search").await.refused(400, "INVALID_INPUT");
     for (name, value) in
         [("before", "x"), ("before", "-1"), ("limit", "many"), ("debate_id", "x y")]

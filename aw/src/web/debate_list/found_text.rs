@@ -2,6 +2,7 @@
 
 use aw_record::{HitPlace, Search, SearchHit};
 
+use crate::api::error::Code;
 use crate::render::i18n::Phrases;
 use crate::render::markdown::plain;
 use crate::server::{Access, Problem};
@@ -36,7 +37,10 @@ impl FoundText {
             return Ok(Vec::new());
         }
         let search = Search { text: words.to_owned(), limit: FOUND, ..Search::default() };
-        let page = access.search(search).await?;
+        let page = match access.search(search).await {
+            Err(problem) if problem.error.code == Code::InvalidInput => return Ok(Vec::new()),
+            page => page?,
+        };
         Ok(page.hits.into_iter().filter_map(|hit| FoundText::of(hit, t)).collect())
     }
 

@@ -41,6 +41,7 @@ pub(in crate::store) fn page(
         }
     };
     let query = Query::of(&search.text);
+    query.as_ref().map_or(Ok(()), Query::check)?;
     let mut found = match (search.before, ids(&search.text)) {
         (None, Some(prefix)) => with_ids(db, scope, prefix, search.limit)?,
         (None, None) | (Some(_), _) => Vec::new(),

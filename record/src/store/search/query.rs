@@ -1,13 +1,18 @@
 //! What a search asks for, in the language of either database.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::words::{self, folded, words};
-use crate::IdPrefix;
 use crate::store::db::Db;
+use crate::{Failure, IdPrefix};
 
 /// The shortest word that also finds the words that begin with it: a shorter one begins too many.
 const PREFIX: usize = 3;
+
+/// The most different words of a search. The index compares all of them in every text that it looks at.
+const MOST_WORDS: usize = 32;
 
 /// All words that a search row must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +28,25 @@ impl Query {
         let words: Vec<String> = words(text).map(|word| word.folded).collect();
         let last = words.last()?;
         let is_open = last.chars().count() >= PREFIX;
-        Some(Query { words, is_open })
+        Some(Query::each_once(words, is_open))
+    }
+
+    /// Each word once. A last word that stands before too is not the beginning of another.
+    fn each_once(mut words: Vec<String>, is_open: bool) -> Self {
+        let (mut seen, mut is_new) = (HashSet::new(), true);
+        words.retain(|word| {
+            is_new = seen.insert(word.clone());
+            is_new
+        });
+        Query { words, is_open: is_open && is_new }
+    }
+
+    /// Refuses more words than the index compares in a short time.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match self.words.len() > MOST_WORDS {
+            true => Err(Failure::TooManyWords { most: MOST_WORDS }),
+            false => Ok(()),
+        }
     }
 
     /// The pieces of a name that contains this text: all but the last end a word. `None` if they are
@@ -35,7 +58,7 @@ impl Query {
         }
         let ends = folded(text).ends_with(|last: char| !last.is_alphanumeric());
         let words = pieces.iter().map(|piece| format!("{mark}{piece}")).collect();
-        Some(Query { words, is_open: !ends })
+        Some(Query::each_once(words, !ends))
     }
 
     /// Only in this debate.
@@ -111,6 +134,7 @@ mod tests {
         );
         assert_eq!(sqlite(Query::of("retry budg")), r#""retry" "budg"*"#);
         assert_eq!(sqlite(Query::of("retry b")), r#""retry" "b""#);
+        assert_eq!(sqlite(Query::of("retry budg retry")), r#""retry" "budg""#, "each once");
         assert_eq!(Query::of(" \0 … \"'*"), None);
     }
 
