@@ -223,7 +223,7 @@ async fn pages_follow_each_other_from_the_newest_hit() {
 async fn a_search_in_a_debate_finds_only_it_and_its_documents() {
     let world = World::new();
     let (debate, motion) = world.opens("First needle").await;
-    let (other, _) = world.opens("Other needle").await;
+    let (other, others_motion) = world.opens("Other needle").await;
     let cited = world.keeps("Cited needle").await;
     let own = NewSeat {
         name: SeatName::recorded("An".to_owned()),
@@ -255,6 +255,7 @@ async fn a_search_in_a_debate_finds_only_it_and_its_documents() {
         ]
     );
     assert_eq!(count(of_seat(&other.to_string())).await, 0);
+    assert_eq!(count(of_seat(&others_motion.to_string())).await, 0);
     assert!(count(of_seat(&debate.to_string())).await > 0);
     world.engine.delete(debate).await.unwrap();
     let gone = world.engine.search(Search { debate: Some(debate), ..page("x") }).await;
