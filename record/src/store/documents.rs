@@ -9,7 +9,8 @@ use super::db::{Db, Row, Value, values};
 use super::read::PIECE_ROWS;
 use super::rows;
 use super::search::join_in_order;
-use super::{checksums, counts};
+use super::writer::LockKey;
+use super::{Store, about_document, checksums, counts, unannounced};
 use crate::types::PIECE;
 use crate::{
     CitingDebate, Damage, Document, DocumentVersion, Failure, KeptVersion, NewDocument, NewVersion,
@@ -21,6 +22,110 @@ const HEADING_LINES: usize = 50;
 
 /// The column of a version's text.
 const CONTENT: usize = 5;
+
+impl Store {
+    pub(crate) async fn create_document(
+        &self,
+        id: DocumentId,
+        new: NewDocument,
+        at: Time,
+    ) -> Result<KeptVersion, Failure> {
+        let most = self.inner.most_documents;
+        self.write(LockKey::Nothing, unannounced, move |db| create(db, id, &new, at, most)).await
+    }
+
+    pub(crate) async fn add_version(
+        &self,
+        document: DocumentId,
+        request: RequestId,
+        new: NewVersion,
+        at: Time,
+    ) -> Result<KeptVersion, Failure> {
+        self.write(LockKey::Document(document), unannounced, move |db| {
+            about_document(document, add_version(db, document, request, &new, at))
+        })
+        .await
+    }
+
+    pub(crate) async fn delete_document(
+        &self,
+        document: DocumentId,
+        at: Time,
+    ) -> Result<(), Failure> {
+        self.write(LockKey::Document(document), unannounced, move |db| {
+            about_document(document, delete(db, document, at))
+        })
+        .await
+    }
+
+    pub(crate) async fn document(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<Document, Failure> {
+        self.read_long(move |db| about_document(id, get(db, id, version, include_deleted))).await
+    }
+
+    pub(crate) async fn document_in_pieces(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<(Document, Vec<String>), Failure> {
+        self.read_long(move |db| {
+            about_document(id, get_in_pieces(db, id, version, include_deleted))
+        })
+        .await
+    }
+
+    pub(crate) async fn document_size(
+        &self,
+        id: DocumentId,
+        version: Option<u64>,
+        include_deleted: bool,
+    ) -> Result<u64, Failure> {
+        self.read(move |db| about_document(id, size(db, id, version, include_deleted))).await
+    }
+
+    pub(crate) async fn two_versions_size(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<u64, Failure> {
+        self.read(move |db| about_document(id, size_of_two(db, id, from, to))).await
+    }
+
+    pub(crate) async fn two_versions(
+        &self,
+        id: DocumentId,
+        from: Option<u64>,
+        to: Option<u64>,
+    ) -> Result<(DocumentVersion, DocumentVersion), Failure> {
+        self.read_long(move |db| about_document(id, two_versions(db, id, from, to))).await
+    }
+
+    pub(crate) async fn versions(
+        &self,
+        id: DocumentId,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+    ) -> Result<VersionList, Failure> {
+        self.read(move |db| about_document(id, versions(db, id, include_deleted, limit, offset)))
+            .await
+    }
+
+    pub(crate) async fn citing(
+        &self,
+        id: DocumentId,
+        only: Option<DebateId>,
+        limit: u64,
+    ) -> Result<Vec<CitingDebate>, Failure> {
+        self.read(move |db| about_document(id, citing(db, id, only, limit))).await
+    }
+}
 
 /// A document's row.
 struct DocumentRow {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use aw_core::{RequestId, Time};
+use aw_core::{Content, DebateId, RequestId, Time, mentions};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -25,7 +25,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, TransactionBehavior};
 use uuid::Uuid;
 
 use super::db::Db;
-use super::{OpenError, beside, connection, migrate};
+use super::writer::LockKey;
+use super::{Backend, OpenError, Store, beside, connection, find, migrate, unannounced};
 use crate::Failure;
 use debates::OldDebate;
 pub(super) use documents::{Docstore, keep as keep_documents};
@@ -38,6 +39,39 @@ const BRIEFLY: Duration = Duration::from_millis(500);
 
 /// How long an import waits for another program's lock.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Store {
+    /// Imports new documents of the older system, if this text may cite one.
+    pub(crate) async fn bring_documents(&self, text: &Content) -> Result<(), Failure> {
+        let Backend::Sqlite(file) = &self.inner.backend else { return Ok(()) };
+        if !file.docstores.iter().any(Docstore::has_changed) || mentions(text.as_str()).is_empty() {
+            return Ok(());
+        }
+        let store = self.clone();
+        let new = self
+            .read_long(move |db| match &store.inner.backend {
+                Backend::Sqlite(file) => {
+                    Ok(file.docstores.iter().flat_map(|docstore| docstore.new_in(db)).collect())
+                }
+                Backend::Postgres(_) => Ok(Vec::new()),
+            })
+            .await?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.write(LockKey::Nothing, unannounced, move |db| keep_documents(db, &new)).await
+    }
+
+    /// The imported debate that had this id in the older system.
+    pub(crate) async fn debate_once_called(&self, id: &str) -> Result<Option<DebateId>, Failure> {
+        // PostgreSQL cannot store this character, so no id contains it.
+        if id.contains('\0') {
+            return Ok(None);
+        }
+        let id = id.to_owned();
+        self.read(move |db| find::by_former_id(db, &id)).await
+    }
+}
 
 /// Whether this database has the older system's tables.
 pub(super) fn is_one(db: &Connection) -> rusqlite::Result<bool> {

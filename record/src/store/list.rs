@@ -6,17 +6,65 @@
 use aw_core::{DebateId, Outcome, ProjectId, State, Summary, Time, Title};
 use uuid::Uuid;
 
-use super::counts;
 use super::db::{Db, Value};
-use super::find;
 use super::rows::{
     self, DebateNames, HEAD, HEAD_COLUMNS, LAST, LAST_COLUMNS, NAMES, NAMES_COLUMNS,
 };
 use super::search::{NameMatches, Names, is_beyond, join_in_order};
+use super::{Store, counts, find};
 use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
 
 /// The most matches that a search checks and counts.
 const SEARCHED: u64 = 2_000;
+
+/// How deep a list page may be to count as a short read.
+const QUICK_ROWS: u64 = 200;
+
+impl Store {
+    pub(crate) async fn list(&self, filter: &Filter) -> Result<DebateList, Failure> {
+        if filter.search.is_some() {
+            self.catch_up().await;
+        }
+        let is_quick = is_quick(filter.search.as_deref(), filter.limit, filter.offset)
+            && filter.outcome.is_none();
+        let filter = filter.clone();
+        let work = move |db: &Db<'_>| debates(db, &filter);
+        match is_quick {
+            true => self.read(work).await,
+            false => self.read_in_turn(&self.inner.searching, work).await,
+        }
+    }
+
+    pub(crate) async fn list_documents(
+        &self,
+        search: Option<&str>,
+        include_deleted: bool,
+        limit: u64,
+        offset: u64,
+        of_debate: Option<DebateId>,
+        seen_by: Option<&Seat>,
+    ) -> Result<DocumentList, Failure> {
+        if search.is_some() {
+            self.catch_up().await;
+        }
+        // For a seat of one debate, the total is counted row by row.
+        let is_quick = is_quick(search, limit, offset) && seen_by.is_none() && of_debate.is_none();
+        let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
+        let work = move |db: &Db<'_>| {
+            let (search, seen_by) = (search.as_deref(), seen_by.as_ref());
+            documents(db, search, include_deleted, limit, offset, of_debate, seen_by)
+        };
+        match is_quick {
+            true => self.read(work).await,
+            false => self.read_in_turn(&self.inner.searching, work).await,
+        }
+    }
+}
+
+/// Whether a list page is a short read: without a search, and not deep.
+fn is_quick(search: Option<&str>, limit: u64, offset: u64) -> bool {
+    search.is_none() && offset.saturating_add(limit) <= QUICK_ROWS
+}
 
 pub(super) fn debates(db: &Db<'_>, filter: &Filter) -> Result<DebateList, Failure> {
     let states = states(filter);

@@ -1,17 +1,38 @@
 //! Reads the data of a debate's web page: a window of its arguments, and the outline of all.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use aw_core::{Argument, DebateId, Event, Kind, Role, Seq, State, Time};
 use uuid::Uuid;
 
 use super::db::{Db, Row, values};
 use super::find::{argument_at, live, seq_of};
-use super::in_order;
-use super::points;
 use super::read::{cited, has_own_rules};
 use super::rows::{self, ARGUMENT, word};
+use super::{Store, about, in_order, points};
 use crate::{Citation, Failure, Moment, PageData, Surroundings};
+
+impl Store {
+    /// The data of a debate's web page.
+    pub(crate) async fn page_data(
+        &self,
+        debate: DebateId,
+        before: Option<Seq>,
+        limit: u64,
+    ) -> Result<PageData, Failure> {
+        self.read_long(move |db| about(debate, read(db, debate, before, limit))).await
+    }
+
+    /// What the page shows beside these arguments.
+    pub(crate) async fn surroundings(
+        &self,
+        debate: DebateId,
+        arguments: Arc<[Argument]>,
+    ) -> Result<Surroundings, Failure> {
+        self.read_long(move |db| about(debate, surroundings(db, debate, &arguments))).await
+    }
+}
 
 /// Reads the debate with at most `limit` arguments before `before`, or the newest.
 pub(super) fn read(

@@ -7,15 +7,31 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use aw_core::{
-    Change, DocumentId, Ledger, POINTS_FORM, PlanDocument, Point, PointId, PointRules, PointState,
-    Quote, QuotePlace, Seq, Subject, passages,
+    Change, DebateId, DocumentId, Ledger, POINTS_FORM, PlanDocument, Point, PointId, PointRules,
+    PointState, Quote, QuotePlace, Seq, Subject, passages,
 };
 use uuid::Uuid;
 
 use super::db::{Db, Row, Value, values};
-use super::find;
 use super::rows::{self, DebateRow};
-use crate::{Damage, Failure, PointRecord, PointTurn, Stated, StatedQuote};
+use super::{Store, about, find};
+use crate::{Damage, DebateHead, Failure, PointRecord, PointTurn, Stated, StatedQuote};
+
+impl Store {
+    /// The debate with all points and their quotes, or with one point and its history.
+    pub(crate) async fn points(
+        &self,
+        debate: DebateId,
+        only: Option<PointId>,
+    ) -> Result<(DebateHead, Vec<PointRecord>), Failure> {
+        self.read(move |db| {
+            let known = find::live(db, debate)?;
+            let points = about(debate, points(db, &known, only))?;
+            Ok((known.head, points))
+        })
+        .await
+    }
+}
 
 /// Reads the settings of a debate's points.
 pub(super) fn rules(row: &Row<'_>, first: usize) -> Result<Option<PointRules>, Failure> {

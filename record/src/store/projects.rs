@@ -2,11 +2,19 @@
 
 use aw_core::ProjectId;
 
+use super::Store;
 use super::db::{Db, values};
 use crate::{Failure, ProjectListed};
 
 /// The most projects that a list has.
 const LISTED: u64 = 200;
+
+impl Store {
+    /// The projects with debates.
+    pub(crate) async fn projects(&self) -> Result<Vec<ProjectListed>, Failure> {
+        self.read(all).await
+    }
+}
 
 /// The projects with debates, by id. Each is one step in an index, however many debates it has.
 pub(super) fn all(db: &Db<'_>) -> Result<Vec<ProjectListed>, Failure> {

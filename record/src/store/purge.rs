@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use super::checksums::Checksum;
 use super::db::{Db, values};
-use super::{connection, debates, documents, find, search};
+use super::debate_writes::deleted;
+use super::writer::LockKey;
+use super::{Store, about, connection, debates, documents, find, search};
 use crate::{Damage, Failure, PurgePreview, Tombstone, chain};
 
 /// The tables with the words of a debate.
@@ -30,6 +32,26 @@ const OF_DEBATE: [&str; 8] = [
 
 /// The tables with the words of a document.
 const OF_DOCUMENT: [&str; 2] = ["repeated_versions", "document_versions"];
+
+impl Store {
+    /// Says what a purge would remove.
+    pub(crate) async fn preview_purge(&self, debate: DebateId) -> Result<PurgePreview, Failure> {
+        self.read_long(move |db| about(debate, preview(db, debate))).await
+    }
+
+    /// Removes the texts of a debate for good.
+    pub(crate) async fn purge_debate(
+        &self,
+        debate: DebateId,
+        with_documents: bool,
+        at: Time,
+    ) -> Result<Tombstone, Failure> {
+        self.write(LockKey::Debate(debate), deleted, move |db| {
+            about(debate, purge(db, debate, with_documents, at))
+        })
+        .await
+    }
+}
 
 /// What can be purged.
 #[derive(Debug, Clone, Copy)]

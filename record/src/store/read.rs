@@ -1,16 +1,17 @@
 //! Reads debates for waiters, for `get-context` and for sockets.
 
 use aw_core::{
-    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Role, Seq, Standing, State,
+    Argument, ArgumentId, ByRole, Content, DebateId, DebateType, Hash, Role, Seq, Standing, State,
     Summary, Time, Title,
 };
 use uuid::Uuid;
 
+use super::checksums::Checksum;
 use super::db::{Db, values};
 use super::find::{argument_at, id_at, live, seq_of};
 use super::rows::{self, ARGUMENT, DebateNames, DebateRow, NAMES};
 use super::search::join_in_order;
-use super::{damaged, in_order};
+use super::{Store, about, damaged, in_order};
 use crate::types::PIECE;
 use crate::{
     CitedDocument, CitedMark, CitedPage, Context, Damage, DebateHead, DebateListed, Failure,
@@ -22,6 +23,90 @@ pub(super) const PIECE_ROWS: u64 = 200;
 
 /// The most unseen arguments that a wait shows, not counting RULINGs.
 const UNSEEN_SHOWN: u64 = 20;
+
+impl Store {
+    /// What a waiter sees now. `ends` decides whether its wait is over, from the standing and whether
+    /// anything is unseen.
+    pub(crate) async fn look(
+        &self,
+        debate: DebateId,
+        role: Role,
+        after: Option<ArgumentId>,
+        ends: impl FnOnce(&Standing, bool) -> bool + Send + 'static,
+    ) -> Result<WaitLook, Failure> {
+        self.read(move |db| about(debate, look(db, debate, role, after, ends))).await
+    }
+
+    /// The debate with its newest arguments, or with all, as far as a short read allows.
+    pub(crate) async fn context(
+        &self,
+        debate: DebateId,
+        limit: Option<u64>,
+    ) -> Result<Context, Failure> {
+        self.read(move |db| about(debate, context(db, debate, limit))).await
+    }
+
+    /// A piece of an answer that is too long for a short read.
+    pub(crate) async fn piece(
+        &self,
+        debate: DebateId,
+        which: Selection,
+        after: Seq,
+        until: Seq,
+    ) -> Result<Vec<Argument>, Failure> {
+        self.read_long(move |db| about(debate, piece(db, debate, which, after, until))).await
+    }
+
+    /// A page of the documents that a debate cites.
+    pub(crate) async fn cited(
+        &self,
+        debate: DebateId,
+        after: CitedMark,
+    ) -> Result<CitedPage, Failure> {
+        self.read_long(move |db| {
+            let known = live(db, debate)?;
+            about(debate, cited_after(db, known.key, after))
+        })
+        .await
+    }
+
+    /// At most `limit` arguments after `after`, and at most one piece of text.
+    pub(crate) async fn stretch(
+        &self,
+        debate: DebateId,
+        after: Seq,
+        limit: u64,
+    ) -> Result<Stretch, Failure> {
+        self.read(move |db| about(debate, stretch(db, debate, after, limit))).await
+    }
+
+    pub(crate) async fn place(
+        &self,
+        debate: DebateId,
+        argument: ArgumentId,
+    ) -> Result<Option<Seq>, Failure> {
+        self.read(move |db| about(debate, seq_of(db, &live(db, debate)?, argument))).await
+    }
+
+    pub(crate) async fn type_texts(
+        &self,
+        debate: DebateId,
+    ) -> Result<(DebateType, Option<TypeTexts>), Failure> {
+        self.read(move |db| about(debate, type_texts(db, debate))).await
+    }
+
+    pub(crate) async fn checksum(&self, debate: DebateId) -> Result<Option<Hash>, Failure> {
+        self.read(move |db| {
+            let known = live(db, debate)?;
+            about(debate, Checksum::Opening(known.key).kept(db))
+        })
+        .await
+    }
+
+    pub(crate) async fn listed(&self, debate: DebateId) -> Result<DebateListed, Failure> {
+        self.read(move |db| about(debate, listed(db, debate))).await
+    }
+}
 
 /// What a waiter sees now.
 #[derive(Debug)]

@@ -5,11 +5,16 @@ use aw_core::{Argument, Author, DebateId, SeatName, Seq};
 use super::checksums::Checksum;
 use super::db::{Db, values};
 use super::find::{argument_at, live};
-use super::page_data;
-use super::points;
-use super::read;
 use super::rows::{DebateRow, word};
+use super::{Store, about, page_data, points, read};
 use crate::{Authorship, Citation, Failure, ReportData, Selection};
+
+impl Store {
+    /// What the report of a debate shows.
+    pub(crate) async fn report(&self, debate: DebateId) -> Result<ReportData, Failure> {
+        self.read_long(move |db| about(debate, read(db, debate))).await
+    }
+}
 
 pub(super) fn read(db: &Db<'_>, debate: DebateId) -> Result<ReportData, Failure> {
     let known = live(db, debate)?;

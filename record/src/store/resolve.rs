@@ -9,6 +9,7 @@ use super::db::{Db, Row, Value, values};
 use super::find::live;
 use super::list;
 use super::rows::word;
+use super::{Store, about};
 use crate::{
     ArgumentName, DebateName, DocumentName, Failure, Filter, IdPrefix, NameScope, NamedArgument,
     NamedDebate, NamedDocument, Seat,
@@ -16,6 +17,38 @@ use crate::{
 
 /// The most matches that are returned.
 pub(super) const SHOWN: u64 = 6;
+
+impl Store {
+    /// The debates that a name may mean.
+    pub(crate) async fn named_debates(
+        &self,
+        name: &DebateName,
+        scope: &NameScope,
+    ) -> Result<Vec<NamedDebate>, Failure> {
+        let (name, scope) = (name.clone(), scope.clone());
+        self.read(move |db| debates(db, &name, &scope)).await
+    }
+
+    /// The arguments of a debate that a name may mean.
+    pub(crate) async fn named_arguments(
+        &self,
+        debate: DebateId,
+        name: &ArgumentName,
+    ) -> Result<Vec<NamedArgument>, Failure> {
+        let name = name.clone();
+        self.read(move |db| about(debate, arguments(db, debate, &name))).await
+    }
+
+    /// The documents that a name may mean.
+    pub(crate) async fn named_documents(
+        &self,
+        name: &DocumentName,
+        seen_by: Option<&Seat>,
+    ) -> Result<Vec<NamedDocument>, Failure> {
+        let (name, seen_by) = (name.clone(), seen_by.cloned());
+        self.read(move |db| documents(db, &name, seen_by.as_ref())).await
+    }
+}
 
 /// The debates that fit a name.
 pub(super) fn debates(

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 use tokio::runtime::Handle;
 
-use super::{OpenError, Store, StoreOptions, beside, make, migrate};
+use super::sqlite_file::make;
+use super::{OpenError, Store, StoreOptions, beside, migrate};
 use crate::{Clock, Damage, Engine, Failure};
 
 /// The copy that is being checked.

@@ -5,7 +5,10 @@ use uuid::Uuid;
 
 use super::db::{Db, Row, values};
 use super::find::live;
+use super::postgres::Notice;
 use super::rows;
+use super::writer::LockKey;
+use super::{Store, unannounced};
 use crate::{Failure, Fault, NewSeat, Pass, Seat, SeatRole};
 
 /// The most sessions, and the most links, of one token. Without a limit a token's owner could create
@@ -15,6 +18,55 @@ const PASSES: u64 = 500;
 /// The columns that [`seat`] reads.
 const SEAT: &str = "seats.id, name, role, debates.id, seats.created_at, expires_at, revoked_at
      from seats left join debates on debates.key = debate_key";
+
+impl Store {
+    pub(crate) async fn make_seat(
+        &self,
+        id: Uuid,
+        new: NewSeat,
+        at: Time,
+    ) -> Result<Seat, Failure> {
+        self.write(LockKey::Nothing, unannounced, move |db| make(db, id, &new, at)).await
+    }
+
+    pub(crate) async fn revoke_seat(&self, id: Uuid, at: Time) -> Result<Seat, Failure> {
+        self.write(LockKey::Nothing, ended, move |db| revoke(db, id, at)).await
+    }
+
+    pub(crate) async fn seats(&self) -> Result<Vec<Seat>, Failure> {
+        self.read(all).await
+    }
+
+    pub(crate) async fn seat_of(&self, token: Hash) -> Result<Option<Seat>, Failure> {
+        self.read(move |db| of_token(db, token)).await
+    }
+
+    pub(crate) async fn give_pass(&self, pass: Pass, now: Time) -> Result<(), Failure> {
+        self.write(LockKey::Nothing, unannounced, move |db| give(db, pass, now)).await
+    }
+
+    pub(crate) async fn holder(&self, session: Hash, now: Time) -> Result<Option<Hash>, Failure> {
+        self.read(move |db| holder(db, session, now)).await
+    }
+
+    pub(crate) async fn redeem(&self, link: Hash, now: Time) -> Result<Option<Hash>, Failure> {
+        self.write(LockKey::Nothing, unannounced, move |db| redeem(db, link, now)).await
+    }
+
+    pub(crate) async fn end_pass(&self, session: Hash) -> Result<(), Failure> {
+        self.write(LockKey::Nothing, ended, move |db| end(db, session)).await
+    }
+
+    pub(crate) async fn sees(&self, seat: &Seat, document: DocumentId) -> Result<bool, Failure> {
+        let seat = seat.clone();
+        self.read(move |db| sees(db, &seat, document)).await
+    }
+}
+
+/// The notice of a revoked token or an ended session.
+fn ended<T>(_: &T, _: LockKey) -> Option<Notice> {
+    Some(Notice::Seats)
+}
 
 fn seat(row: &Row<'_>) -> Result<Seat, Failure> {
     let time = |column| row.get::<Option<i64>>(column).map(|at| at.map(Time));

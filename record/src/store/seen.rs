@@ -4,7 +4,33 @@ use aw_core::{DebateId, Hash};
 
 use super::db::{Db, values};
 use super::find::live;
+use super::writer::LockKey;
+use super::{Store, about, unannounced};
 use crate::Failure;
+
+impl Store {
+    /// The newest argument of a debate that the holder of a token has seen; 0 for none.
+    pub(crate) async fn seen(&self, debate: DebateId, holder: Hash) -> Result<u64, Failure> {
+        self.read(move |db| about(debate, get(db, debate, holder))).await
+    }
+
+    /// Notes what the holder of a token has seen. Returns the newest argument seen.
+    pub(crate) async fn note_seen(
+        &self,
+        debate: DebateId,
+        holder: Hash,
+        seq: u64,
+    ) -> Result<u64, Failure> {
+        let known = self.seen(debate, holder).await?;
+        if known >= seq {
+            return Ok(known);
+        }
+        self.write(LockKey::Nothing, unannounced, move |db| {
+            about(debate, note(db, debate, holder, seq))
+        })
+        .await
+    }
+}
 
 /// The newest argument that the holder of a token has seen; 0 for none.
 pub(super) fn get(db: &Db<'_>, debate: DebateId, holder: Hash) -> Result<u64, Failure> {

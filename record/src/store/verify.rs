@@ -11,8 +11,49 @@ mod whole;
 pub(crate) use debate::DebateWalk;
 use document::DocumentWalk;
 
+use aw_core::DebateId;
+
+use super::Store;
 use super::db::{Db, values};
-use crate::{Damage, Failure, Fault, VerifiedPiece, VerifyMark};
+use crate::{Damage, Failure, Fault, Verified, VerifiedPiece, VerifyMark};
+
+impl Store {
+    /// Verifies a debate, in short reads.
+    pub(crate) async fn verify(&self, debate: DebateId) -> Result<Verified, Failure> {
+        let mut walk = self.read(move |db| DebateWalk::of(db, debate)).await?;
+        loop {
+            let (verified, gone_on) = self
+                .verify_on(move |db| {
+                    let verified = walk.go_on(db, &mut Budget::of_a_step())?;
+                    Ok((verified, walk))
+                })
+                .await?;
+            if let Some(verified) = verified {
+                return Ok(verified);
+            }
+            walk = gone_on;
+        }
+    }
+
+    /// Takes one step of a verification of the whole record.
+    pub(crate) async fn walk(
+        &self,
+        mut walk: VerifyWalk,
+        last: bool,
+    ) -> Result<VerifyWalk, Failure> {
+        self.verify_on(move |db| walk.step(db, last).map(|()| walk)).await
+    }
+
+    async fn verify_on<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Db<'_>) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = self.inner.verifying.acquire().await.expect("it is never closed");
+        let verified = self.read_long(work).await;
+        drop(turn);
+        verified
+    }
+}
 
 /// How much one step may read.
 #[derive(Debug)]
