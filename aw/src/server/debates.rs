@@ -1,64 +1,31 @@
-//! `/debates`: lists, writes, waits.
+//! `/debates`: lists, and debates as they are.
 
 use std::fmt::Display;
 use std::str::FromStr;
-use std::time::Duration;
 
-use aw_core::{
-    ArgumentId, BadText, ByRole, Content, DebateId, DebateType, Move, ResolutionPolicy, Role,
-    State, Summary, Time, Title, Verdict, Via, WorkLabel,
-};
-use aw_record::{Ask, Filter, Request, TypeTexts};
-use axum::http::StatusCode;
+use aw_core::{DebateId, DebateType, State, Time};
+use aw_record::Filter;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use utoipa::{IntoParams, IntoResponses};
+use utoipa::IntoParams;
 
-use super::App;
 use super::access::Access;
 use super::blocking_pool::DRAWING;
 use super::debate_stream;
 use super::error::Problem;
-use super::input::{self, Body, OpeningBody, Params, Segment, SentVia};
+use super::input::{self, Body, Params, Segment};
 use super::json::{Json, JsonResult};
 use super::openapi_errors::{ReadErrors, WriteErrors};
-use super::points;
 use super::projects;
 use crate::api::types::{
-    self as api, Archived, CreateDebate, DebateContext, DebateList, Deleted, Poll, PresenceSet,
-    RoleText, RulesOrigin, SeenSet, SetArchived, SetPresence, SetSeen, Stamp, StateText,
-    SubmitClaim, SubmitIntervention, SubmitRequest, SubmitRuling, Success, TypeOfDebate, Written,
+    self as api, Archived, DebateContext, DebateList, Deleted, RulesOrigin, SeenSet, SetArchived,
+    SetSeen, Stamp, StateText, Success, TypeOfDebate,
 };
 use crate::kit::texts::BuiltIn;
 use crate::policy::Command;
 
-/// The longest time that the server holds a wait.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
 /// A list with more debates is written on a blocking thread.
 const IN_PASSING: usize = 100;
-
-/// The answers to a submitted argument.
-#[derive(IntoResponses)]
-pub(super) enum Submitted {
-    /// The argument is written.
-    #[response(status = 201)]
-    Written(Success<Written>),
-    /// A retry: this request wrote the argument before
-    #[response(status = 200)]
-    Retried(Success<Written>),
-}
-
-impl IntoResponse for Submitted {
-    fn into_response(self) -> Response {
-        match self {
-            Submitted::Written(written) => (StatusCode::CREATED, Json(written)).into_response(),
-            Submitted::Retried(written) => (StatusCode::OK, Json(written)).into_response(),
-        }
-    }
-}
-
-type WriteResult = Result<Submitted, Problem>;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -186,67 +153,6 @@ pub(crate) fn before(text: &str) -> Result<(Time, Option<DebateId>), Problem> {
     Ok((time, id))
 }
 
-/// Opens a debate with its MOTION.
-#[utoipa::path(
-    post,
-    path = "/debates",
-    operation_id = "create_debate",
-    request_body = CreateDebate,
-    responses(
-        (status = 201, body = Success<Written>),
-        (status = 200, description = "A retry: this request opened the debate before", body = Success<Written>),
-        WriteErrors,
-    )
-)]
-pub(super) async fn create(
-    access: Access,
-    SentVia(via): SentVia,
-    OpeningBody(body): OpeningBody<CreateDebate>,
-) -> WriteResult {
-    let policy: Option<ResolutionPolicy> =
-        input::optional("resolution_policy", body.resolution_policy.as_deref())?;
-    let max = access.app.limits.content_bytes;
-    let request = Request {
-        debate: input::id("debate_id", &body.debate_id)
-            .map_err(|problem| problem.suggest("Make a new id: aw debate generate-id"))?,
-        id: input::id("client_request_id", &body.client_request_id)?,
-        author: input::author(body.author)?,
-        via,
-        seat: None,
-        ask: Ask::Open {
-            title: Title::parse(body.title).map_err(|bad| Problem::text("title", bad))?,
-            debate_type: DebateType::parse(body.debate_type)
-                .map_err(|bad| Problem::text("debate_type", bad))?,
-            texts: body.type_texts.map(type_texts).transpose()?.map(Box::new),
-            policy: policy.unwrap_or_default(),
-            points: points::settings(body.points)?,
-            origin: projects::origin(body.project)?,
-            motion: input::content("motion_content", body.motion_content, max)?,
-        },
-    };
-    access.write(request).await
-}
-
-/// Parses the texts of a type. The three rules share one size limit.
-fn type_texts(texts: api::TypeTexts) -> Result<TypeTexts, Problem> {
-    let api::TypeTexts { title, description, proposer, opponent, arbitrator } = texts;
-    let max = TypeTexts::MAX_BYTES;
-    let len = proposer.len() + opponent.len() + arbitrator.len();
-    if len > max {
-        return Err(Problem::text("type_texts", BadText::TooManyBytes { len, max }));
-    }
-    Ok(TypeTexts {
-        title: Title::parse(title).map_err(|bad| Problem::text("type_texts.title", bad))?,
-        description: Summary::parse(description)
-            .map_err(|bad| Problem::text("type_texts.description", bad))?,
-        rules: ByRole {
-            proposer: input::content("type_texts.proposer", proposer, max)?,
-            opponent: input::content("type_texts.opponent", opponent, max)?,
-            arbitrator: input::content("type_texts.arbitrator", arbitrator, max)?,
-        },
-    })
-}
-
 /// Returns the type of a debate, and the rules of its roles unless they are built in.
 #[utoipa::path(
     get,
@@ -349,197 +255,6 @@ pub(super) async fn archive(
     Ok(Json(Success::new(Archived { archived })))
 }
 
-/// Submits a CLAIM, which answers the other side.
-#[utoipa::path(
-    post,
-    path = "/debates/{id}/arguments",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SubmitClaim,
-    responses(Submitted, WriteErrors)
-)]
-pub(super) async fn claim(
-    access: Access,
-    Segment(debate): Segment,
-    SentVia(via): SentVia,
-    Body(body): Body<SubmitClaim>,
-) -> WriteResult {
-    let role = match body.role.parse() {
-        Ok(role @ (Role::Proposer | Role::Opponent)) => role,
-        Ok(Role::Arbitrator) => {
-            return Err(Problem::input(
-                "role",
-                "`role` must be proposer or opponent: the arbitrator rules or intervenes",
-            ));
-        }
-        Err(_) => {
-            let message = format!("`role` must be proposer or opponent, not {:?}", body.role);
-            return Err(Problem::input("role", message));
-        }
-    };
-    let target = input::id("target_id", &body.target_id)?;
-    let request = Request {
-        debate: input::id("debate_id", &debate)?,
-        id: input::id("client_request_id", &body.client_request_id)?,
-        author: input::author(body.author)?,
-        via,
-        seat: None,
-        ask: Ask::Play {
-            role,
-            play: Move::Claim { target },
-            content: input::content("content", body.content, access.app.limits.content_bytes)?,
-        },
-    };
-    access.write(request).await
-}
-
-/// Submits an APPEAL, which puts a dispute before the arbitrator.
-#[utoipa::path(
-    post,
-    path = "/debates/{id}/appeal",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SubmitRequest,
-    responses(Submitted, WriteErrors)
-)]
-pub(super) async fn appeal(
-    access: Access,
-    Segment(debate): Segment,
-    SentVia(via): SentVia,
-    Body(body): Body<SubmitRequest>,
-) -> WriteResult {
-    access.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
-}
-
-/// Submits a RESOLUTION, which asks to complete the debate.
-#[utoipa::path(
-    post,
-    path = "/debates/{id}/resolution",
-    operation_id = "request_completion",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SubmitRequest,
-    responses(Submitted, WriteErrors)
-)]
-pub(super) async fn resolution(
-    access: Access,
-    Segment(debate): Segment,
-    SentVia(via): SentVia,
-    Body(body): Body<SubmitRequest>,
-) -> WriteResult {
-    access.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
-}
-
-/// Submits a RULING, which settles an APPEAL, a RESOLUTION or an INTERVENTION.
-#[utoipa::path(
-    post,
-    path = "/debates/{id}/ruling",
-    operation_id = "rule",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SubmitRuling,
-    responses(Submitted, WriteErrors)
-)]
-pub(super) async fn ruling(
-    access: Access,
-    Segment(debate): Segment,
-    SentVia(via): SentVia,
-    Body(body): Body<SubmitRuling>,
-) -> WriteResult {
-    access.write(access.app.ruling(input::id("debate_id", &debate)?, via, body)?).await
-}
-
-/// Submits an INTERVENTION, which stops the agents until a RULING.
-#[utoipa::path(
-    post,
-    path = "/debates/{id}/intervention",
-    operation_id = "intervene",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SubmitIntervention,
-    responses(Submitted, WriteErrors)
-)]
-pub(super) async fn intervention(
-    access: Access,
-    Segment(debate): Segment,
-    SentVia(via): SentVia,
-    Body(body): Body<SubmitIntervention>,
-) -> WriteResult {
-    access.write(access.app.intervention(input::id("debate_id", &debate)?, via, body)?).await
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(super) struct PollParams {
-    /// The role that waits.
-    #[param(value_type = RoleText, required = true)]
-    role: Option<String>,
-    /// The newest argument that the role has seen; empty counts as absent.
-    #[param(format = Uuid)]
-    argument_id: Option<String>,
-    /// The seconds to wait; above 60 counts as 60.
-    #[param(value_type = Option<f64>, minimum = 0)]
-    wait: Option<String>,
-}
-
-/// Returns what a role has to read and to do now.
-#[utoipa::path(
-    get,
-    path = "/debates/{id}/poll",
-    params(("id" = String, Path, format = Uuid), PollParams),
-    responses(
-        (status = 200, body = Success<Poll>),
-        ReadErrors,
-    )
-)]
-pub(super) fn poll(
-    access: Access,
-    Segment(debate): Segment,
-    Params(params): Params<PollParams>,
-) -> impl Future<Output = Result<Response, Problem>> {
-    let request = WaitRequest::parse(&debate, &params, Duration::ZERO);
-    async move { access.hold(request?).await }
-}
-
-/// Like `poll`, but waits for a minute by default.
-#[utoipa::path(
-    get,
-    path = "/debates/{id}/wait",
-    params(("id" = String, Path, format = Uuid), PollParams),
-    responses(
-        (status = 200, body = Success<Poll>),
-        ReadErrors,
-    )
-)]
-pub(super) fn wait(
-    access: Access,
-    Segment(debate): Segment,
-    Params(params): Params<PollParams>,
-) -> impl Future<Output = Result<Response, Problem>> {
-    let request = WaitRequest::parse(&debate, &params, LONGEST_WAIT);
-    async move { access.hold(request?).await }
-}
-
-/// Sets what a role works on. It lasts for a minute, and a page shows it beside the role.
-#[utoipa::path(
-    put,
-    path = "/debates/{id}/presence",
-    operation_id = "set_presence",
-    params(("id" = String, Path, format = Uuid)),
-    request_body = SetPresence,
-    responses(
-        (status = 200, body = Success<PresenceSet>),
-        WriteErrors,
-    )
-)]
-pub(super) async fn set_presence(
-    access: Access,
-    Segment(debate): Segment,
-    Body(body): Body<SetPresence>,
-) -> JsonResult<PresenceSet> {
-    let debate = input::id("debate_id", &debate)?;
-    let role = input::value("role", &body.role)?;
-    let label = body.label.map(WorkLabel::parse).transpose();
-    let label = label.map_err(|bad| Problem::text("label", bad))?;
-    let presence = access.waiter(role, debate)?.set_working(label).await?.into();
-    Ok(Json(Success::new(PresenceSet { presence })))
-}
-
 /// Notes which arguments of a debate the caller has seen. The mark never goes back.
 #[utoipa::path(
     put,
@@ -560,149 +275,4 @@ pub(super) async fn set_seen(
     let debate = input::id("debate_id", &debate)?;
     let seen = access.note_seen(debate, body.seq).await?;
     Ok(Json(Success::new(SeenSet { seen })))
-}
-
-/// A parsed poll: the only part of the request that a held wait keeps.
-struct WaitRequest {
-    debate: DebateId,
-    role: Role,
-    after: Option<ArgumentId>,
-    patience: Duration,
-}
-
-impl WaitRequest {
-    fn parse(debate: &str, params: &PollParams, default: Duration) -> Result<Self, Problem> {
-        let debate = input::id("debate_id", debate)?;
-        let role = input::waiting_role(params.role.as_deref())?;
-        let after = params
-            .argument_id
-            .as_deref()
-            .filter(|id| !id.is_empty())
-            .map(|id| input::id("argument_id", id))
-            .transpose()?;
-        let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
-            // Not `min`, which would turn a NaN into a minute.
-            Some(seconds) => {
-                Duration::try_from_secs_f64(seconds.clamp(-1.0, LONGEST_WAIT.as_secs_f64()))
-                    .map_err(|_| {
-                        Problem::input("wait", "`wait` must be a number of seconds, 0 or more")
-                    })?
-            }
-            None => default,
-        };
-        Ok(WaitRequest { debate, role, after, patience })
-    }
-}
-
-impl Access {
-    async fn hold(
-        &self,
-        WaitRequest { debate, role, after, patience }: WaitRequest,
-    ) -> Result<Response, Problem> {
-        let waiter = self.waiter(role, debate)?;
-        let at_once = || waiter.wait(after, Duration::ZERO);
-        let poll = if patience.is_zero() {
-            at_once().await?
-        } else {
-            let _permit = self.app.waits.take(&self.caller)?;
-            let mut stopping = self.app.stopping.clone();
-            tokio::select! {
-                poll = waiter.wait(after, patience) => poll?,
-                // A server that stops answers its waiters with the state of now.
-                () = stopping.wait() => at_once().await?,
-                () = self.access_lost() => return Err(Problem::unauthorised(true)),
-            }
-        };
-        if !self.is_still_allowed().await {
-            return Err(Problem::unauthorised(true));
-        }
-        if let aw_record::Poll::News(news) = &poll
-            && let Some(rulings) = news.earlier
-        {
-            return debate_stream::poll(&self.app, &waiter.debate(), news, rulings);
-        }
-        Ok(Json(Success::new(Poll::from(&poll))).into_response())
-    }
-
-    async fn proposer_asks(
-        &self,
-        debate: &str,
-        via: Via,
-        body: SubmitRequest,
-        play: fn(ArgumentId) -> Move<ArgumentId>,
-    ) -> WriteResult {
-        let target = input::id("target_id", &body.target_id)?;
-        let request = Request {
-            debate: input::id("debate_id", debate)?,
-            id: input::id("client_request_id", &body.client_request_id)?,
-            author: input::author(body.author)?,
-            via,
-            seat: None,
-            ask: Ask::Play {
-                role: Role::Proposer,
-                play: play(target),
-                content: input::content("content", body.content, self.app.limits.content_bytes)?,
-            },
-        };
-        self.write(request).await
-    }
-
-    async fn write(&self, request: Request) -> WriteResult {
-        let receipt = self.execute(request).await?;
-        let written = Success::new((&receipt).into());
-        Ok(if receipt.replayed { Submitted::Retried(written) } else { Submitted::Written(written) })
-    }
-}
-
-impl App {
-    /// Parses a RULING.
-    pub(crate) fn ruling(
-        &self,
-        debate: DebateId,
-        via: Via,
-        body: SubmitRuling,
-    ) -> Result<Request, Problem> {
-        let target = body
-            .target_id
-            .as_deref()
-            .filter(|id| !id.is_empty())
-            .map(|id| input::id("target_id", id))
-            .transpose()?;
-        let verdict = if body.close == Some(true) { Verdict::Close } else { Verdict::GoOn };
-        Ok(Request {
-            debate,
-            id: input::request_id(body.client_request_id.as_deref())?,
-            author: input::author(body.author)?,
-            via,
-            seat: None,
-            ask: Ask::Play {
-                role: Role::Arbitrator,
-                play: Move::Ruling { target, verdict },
-                content: input::content("content", body.content, self.limits.content_bytes)?,
-            },
-        })
-    }
-
-    /// Parses an INTERVENTION.
-    pub(crate) fn intervention(
-        &self,
-        debate: DebateId,
-        via: Via,
-        body: SubmitIntervention,
-    ) -> Result<Request, Problem> {
-        let text = body.content.unwrap_or_default();
-        Ok(Request {
-            debate,
-            id: input::request_id(body.client_request_id.as_deref())?,
-            author: input::author(body.author)?,
-            via,
-            seat: None,
-            ask: Ask::Play {
-                role: Role::Arbitrator,
-                play: Move::Intervention,
-                content: Content::parse_optional(text, self.limits.content_bytes)
-                    .map_err(|bad| Problem::text("content", bad))?,
-            },
-        })
-    }
 }

@@ -23,6 +23,7 @@ pub(crate) mod input;
 mod json;
 mod live;
 mod mcp;
+mod moves;
 mod openapi_errors;
 mod openapi_links;
 pub(crate) mod pages;
@@ -41,6 +42,7 @@ mod socket;
 mod telemetry;
 mod to_api;
 mod verify;
+mod waits;
 
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
@@ -176,22 +178,22 @@ fn api() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
-        .routes(routes!(debates::list, debates::create))
+        .routes(routes!(debates::list, moves::create))
         .routes(routes!(debates::context, debates::delete))
         .routes(routes!(debates::type_of))
         .routes(routes!(debates::archive))
         .routes(routes!(purge::preview, purge::purge))
-        .routes(routes!(debates::claim))
-        .routes(routes!(debates::appeal))
-        .routes(routes!(debates::resolution))
-        .routes(routes!(debates::ruling))
-        .routes(routes!(debates::intervention))
+        .routes(routes!(moves::claim))
+        .routes(routes!(moves::appeal))
+        .routes(routes!(moves::resolution))
+        .routes(routes!(moves::ruling))
+        .routes(routes!(moves::intervention))
         .routes(routes!(points::list))
         .routes(routes!(points::one))
         .routes(routes!(points::check))
-        .routes(routes!(debates::poll))
-        .routes(routes!(debates::wait))
-        .routes(routes!(debates::set_presence))
+        .routes(routes!(waits::poll))
+        .routes(routes!(waits::wait))
+        .routes(routes!(waits::set_presence))
         .routes(routes!(debates::set_seen))
         .routes(routes!(export::export))
         .routes(routes!(result::result))
