@@ -28,7 +28,7 @@ mod waiting;
 
 use std::sync::Arc;
 
-use aw_core::Role;
+use aw_core::{Kind, Role};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Extensions,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -194,8 +194,8 @@ impl Toolbox {
             Tool::DebateGetContext => self.context(given).await,
             Tool::DebateSubmit => self.submit(given, listener).await,
             Tool::DebateWait => self.wait(given, listener).await,
-            Tool::DebateAppeal => self.appeal(given, listener).await,
-            Tool::DebateRequestCompletion => self.request_completion(given, listener).await,
+            Tool::DebateAppeal => self.ask(given, Kind::Appeal, listener).await,
+            Tool::DebateRequestCompletion => self.ask(given, Kind::Resolution, listener).await,
             Tool::DebatePoints => self.points(given).await,
             Tool::DebateResult => self.report(given).await,
             Tool::DebateList => self.debates(given).await,

@@ -4,8 +4,8 @@ use aw_core::{Action, Kind, PointRules, RequestId, Role, State};
 use uuid::Uuid;
 
 use super::inputs::{
-    DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRequestCompletion,
-    DebateRuling, DebateSubmit, DebateWait, DocsCreate, Flag,
+    DebateAppeal, DebateCreate, DebateGetContext, DebateIntervention, DebateRuling, DebateSubmit,
+    DebateWait, DocsCreate, Flag,
 };
 use super::next_call::{NextCall, NextCalls, NextWait, ToolSeat};
 use super::points::{self, statements_in_words, with_titles};
@@ -151,73 +151,42 @@ impl Toolbox {
         self.play(Move { seat, target, id, request, done: "Argument submitted", waiting }).await
     }
 
-    pub(super) async fn appeal(
+    /// Makes a request of the proposer: an APPEAL or a RESOLUTION. Their tools take the same arguments.
+    pub(super) async fn ask(
         &self,
         given: &Arguments,
+        kind: Kind,
         listener: Option<WaitListener>,
     ) -> Result<ToolAnswer, ToolRefusal> {
         let input: DebateAppeal = given.parse()?;
-        let DebateAppeal {
-            debate_id,
-            target_id,
-            content,
-            dry_run,
-            wait,
-            author,
-            client_request_id,
-        } = input;
-        if Flag::is_set(dry_run) {
-            return self.rehearse_request(&debate_id, "appeal", target_id, content, given).await;
-        }
-        let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
-        let waiting = Waiting::of(wait, listener);
-        self.ask(&debate_id, body, client_request_id, Kind::Appeal, waiting).await
-    }
-
-    pub(super) async fn request_completion(
-        &self,
-        given: &Arguments,
-        listener: Option<WaitListener>,
-    ) -> Result<ToolAnswer, ToolRefusal> {
-        let input: DebateRequestCompletion = given.parse()?;
-        let DebateRequestCompletion {
-            debate_id,
-            target_id,
-            content,
-            dry_run,
-            wait,
-            author,
-            client_request_id,
-        } = input;
-        if Flag::is_set(dry_run) {
-            return self
-                .rehearse_request(&debate_id, "resolution", target_id, content, given)
-                .await;
-        }
-        let body = SubmitRequest { target_id, content, author, client_request_id: String::new() };
-        let waiting = Waiting::of(wait, listener);
-        self.ask(&debate_id, body, client_request_id, Kind::Resolution, waiting).await
-    }
-
-    /// Sends a request of the proposer: an APPEAL or a RESOLUTION.
-    async fn ask(
-        &self,
-        debate: &str,
-        mut body: SubmitRequest,
-        id: Option<String>,
-        kind: Kind,
-        waiting: Option<Waiting>,
-    ) -> Result<ToolAnswer, ToolRefusal> {
-        let (role, target) = (Role::Proposer, body.target_id.clone());
-        let id = WriteId::of(id, || derived_id(debate, role, kind, Some(&target), &body.content));
-        body.client_request_id.clone_from(&id.id);
-        body.author = self.author(body.author);
-        let (request, done) = match kind {
-            Kind::Resolution => (client::request_completion(debate, body), "Resolution submitted"),
-            _ => (client::appeal(debate, body), "Appeal submitted"),
+        let (debate, target, role) = (input.debate_id, input.target_id, Role::Proposer);
+        let (call, name, done): (fn(&str, SubmitRequest) -> Request<Written>, _, _) = match kind {
+            Kind::Resolution => (client::request_completion, "resolution", "Resolution submitted"),
+            _ => (client::appeal, "appeal", "Appeal submitted"),
         };
-        let seat = ToolSeat { debate, role };
-        self.play(Move { seat, target: Some(&target), id, request, done, waiting }).await
+        if Flag::is_set(input.dry_run) {
+            let check = CheckMove {
+                kind: name.to_owned(),
+                role: None,
+                target_id: Some(target),
+                content: input.content,
+                close: None,
+            };
+            return self.rehearse(ToolSeat { debate: &debate, role }, check, given).await;
+        }
+        let id = WriteId::of(input.client_request_id, || {
+            derived_id(&debate, role, kind, Some(&target), &input.content)
+        });
+        let body = SubmitRequest {
+            target_id: target.clone(),
+            content: input.content,
+            client_request_id: id.id.clone(),
+            author: self.author(input.author),
+        };
+        let request = call(&debate, body);
+        let (seat, target) = (ToolSeat { debate: &debate, role }, Some(target.as_str()));
+        let waiting = Waiting::of(input.wait, listener);
+        self.play(Move { seat, target, id, request, done, waiting }).await
     }
 
     pub(super) async fn rule(
@@ -269,25 +238,6 @@ impl Toolbox {
         self.play(Move { seat, target: None, id, request, done, waiting }).await
     }
 
-    /// Has an APPEAL or a RESOLUTION judged.
-    async fn rehearse_request(
-        &self,
-        debate: &str,
-        kind: &str,
-        target: String,
-        content: String,
-        given: &Arguments,
-    ) -> Result<ToolAnswer, ToolRefusal> {
-        let check = CheckMove {
-            kind: kind.to_owned(),
-            role: None,
-            target_id: Some(target),
-            content,
-            close: None,
-        };
-        self.rehearse(ToolSeat { debate, role: Role::Proposer }, check, given).await
-    }
-
     /// Has a move judged without making it. The same call without `dry_run` is next.
     async fn rehearse(
         &self,
@@ -317,13 +267,11 @@ impl Toolbox {
             parked,
             held,
             statements,
-            ledger: points.ledger,
-            points: points.points,
-            points_omitted: points.points_omitted,
+            points,
             quoted: QUOTED,
         };
         let answer = ToolAnswer::brief(&result, words);
-        Ok(with_titles(answer, result.points.as_deref()))
+        Ok(with_titles(answer, &result.points))
     }
 
     async fn play(&self, play: Move<'_>) -> Result<ToolAnswer, ToolRefusal> {
@@ -410,14 +358,12 @@ impl Toolbox {
             outcome: head.outcome,
             statements,
             held: held.flatten(),
-            ledger: points.ledger,
-            points: points.points,
-            points_omitted: points.points_omitted,
+            points,
             missed: missed.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
         };
         let answer = ToolAnswer::brief(&result, words).quoting_all(&result.missed);
-        Ok(with_titles(answer, result.points.as_deref()))
+        Ok(with_titles(answer, &result.points))
     }
 }
 

@@ -82,7 +82,6 @@ impl NextCall {
     /// The call that takes this step.
     pub(super) fn of(step: Step, seat: ToolSeat<'_>, next_wait: NextWait) -> Self {
         let debate_id = seat.debate.to_owned();
-        let (content, author, client_request_id, dry_run) = (String::new(), None, None, None);
         let wait = next_wait.moves_wait.then_some(Flag(true));
         let call = match step {
             Step::Wait(after) => {
@@ -90,59 +89,25 @@ impl NextCall {
                 return NextCall::wait(seat, after.as_deref(), next_wait);
             }
             Step::Submit(target) => {
-                let role = Some(seat.role.as_str().to_owned());
-                let target_id = target.0.to_string();
-                let call = DebateSubmit {
-                    debate_id,
-                    role,
-                    target_id,
-                    content,
-                    dry_run,
-                    wait,
-                    author,
-                    client_request_id,
-                };
+                let (role, target_id) = (Some(seat.role.as_str().to_owned()), target.0.to_string());
+                let call = DebateSubmit { debate_id, role, target_id, wait, ..Default::default() };
                 NextCall::new(Tool::DebateSubmit, &call)
             }
             Step::Appeal(target) => {
                 let target_id = target.0.to_string();
-                let call = DebateAppeal {
-                    debate_id,
-                    target_id,
-                    content,
-                    dry_run,
-                    wait,
-                    author,
-                    client_request_id,
-                };
+                let call = DebateAppeal { debate_id, target_id, wait, ..Default::default() };
                 NextCall::new(Tool::DebateAppeal, &call)
             }
             Step::RequestCompletion(target) => {
                 let target_id = target.0.to_string();
-                let call = DebateRequestCompletion {
-                    debate_id,
-                    target_id,
-                    content,
-                    dry_run,
-                    wait,
-                    author,
-                    client_request_id,
-                };
+                let call =
+                    DebateRequestCompletion { debate_id, target_id, wait, ..Default::default() };
                 NextCall::new(Tool::DebateRequestCompletion, &call)
             }
             Step::Rule(target) | Step::RuleAndClose(target) => {
                 let close = matches!(step, Step::RuleAndClose(_)).then_some(Flag(true));
                 let target_id = Some(target.0.to_string());
-                let call = DebateRuling {
-                    debate_id,
-                    target_id,
-                    content,
-                    close,
-                    dry_run,
-                    wait,
-                    author,
-                    client_request_id,
-                };
+                let call = DebateRuling { debate_id, target_id, close, wait, ..Default::default() };
                 NextCall::new(Tool::DebateRuling, &call)
             }
             Step::Result => return NextCall::new(Tool::DebateResult, &DebateResult { debate_id }),

@@ -107,8 +107,8 @@ pub(super) fn quoting_titles(answer: ToolAnswer, points: &[&Point]) -> ToolAnswe
 }
 
 /// With the titles of the live points of an answer.
-pub(super) fn with_titles(answer: ToolAnswer, points: Option<&[Point]>) -> ToolAnswer {
-    let all: Vec<&Point> = points.into_iter().flatten().collect();
+pub(super) fn with_titles(answer: ToolAnswer, points: &Points) -> ToolAnswer {
+    let all: Vec<&Point> = points.points.iter().flatten().collect();
     quoting_titles(answer, &all)
 }
 

@@ -134,9 +134,7 @@ impl Toolbox {
             url,
             own_rules: read.own_rules,
             rules_origin: read.rules_origin,
-            ledger: points.ledger,
-            points: points.points,
-            points_omitted: points.points_omitted,
+            points,
             documents: read.documents,
             motion: read.motion.into(),
             rulings: read.rulings.into_iter().map(ToolArgument::from).collect(),
@@ -153,7 +151,7 @@ impl Toolbox {
             .quoting_all(std::slice::from_ref(&context.motion))
             .quoting_all(&context.rulings)
             .quoting_all(&context.arguments);
-        Ok(with_titles(answer, context.points.as_deref()))
+        Ok(with_titles(answer, &context.points))
     }
 
     pub(super) async fn debates(&self, given: &Arguments) -> Result<ToolAnswer, ToolRefusal> {

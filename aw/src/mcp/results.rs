@@ -11,7 +11,7 @@ use super::next_call::NextCall;
 use crate::api::types::{
     self as api, ActionText, Argument, ArgumentIdText, AvailableActions, AvailableText,
     CitedDocument, Debate, DebateIdText, DebateListed, DocumentIdText, DocumentListed, HeldText,
-    KindText, Ledger, OutcomeText, Point, Presence, QuotedPoint, Report, RequestIdText, RoleText,
+    KindText, Ledger, OutcomeText, Points, Presence, QuotedPoint, Report, RequestIdText, RoleText,
     RulesOrigin, Stamp, StateText, Statement,
 };
 
@@ -107,15 +107,9 @@ pub(super) struct Written {
     /// A RESOLUTION: why it waits for the arbitrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) held: Option<HeldText>,
-    /// Where the points stand, in a debate with points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ledger: Option<Ledger>,
-    /// The live points, those that block first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points: Option<Vec<Point>>,
-    /// How many more there are: see debate_points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points_omitted: Option<u64>,
+    /// Where the points stand, in a debate with points, and the live ones.
+    #[serde(flatten)]
+    pub(super) points: Points,
     /// What others wrote between the target and this argument: read it.
     pub(super) missed: Vec<ToolArgument>,
     /// How to read others' words.
@@ -142,15 +136,9 @@ pub(super) struct MoveCheck {
     pub(super) held: Option<HeldText>,
     /// The statements that the server would read.
     pub(super) statements: Vec<Statement>,
-    /// Where the points stand, in a debate with points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ledger: Option<Ledger>,
-    /// The live points, those that block first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points: Option<Vec<Point>>,
-    /// How many more there are: see debate_points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points_omitted: Option<u64>,
+    /// Where the points stand, in a debate with points, and the live ones.
+    #[serde(flatten)]
+    pub(super) points: Points,
     /// How to read others' words.
     pub(super) quoted: &'static str,
 }
@@ -217,15 +205,9 @@ pub(super) struct Waited {
     /// How the debate ended, once it is closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<OutcomeText>,
-    /// Where the points stand, in a debate with points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ledger: Option<Ledger>,
-    /// The live points, those that block first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points: Option<Vec<Point>>,
-    /// How many more there are: see debate_points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points_omitted: Option<u64>,
+    /// Where the points stand, in a debate with points, and the live ones.
+    #[serde(flatten)]
+    pub(super) points: Points,
     /// Everything the role has not seen, oldest first: read all of it. When there is nothing unseen,
     /// the newest argument of the others.
     pub(super) arguments: Vec<ToolArgument>,
@@ -269,15 +251,9 @@ pub(super) struct Context {
     pub(super) own_rules: bool,
     /// Where the rules come from.
     pub(super) rules_origin: RulesOrigin,
-    /// Where the points stand, in a debate with points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) ledger: Option<Ledger>,
-    /// The live points, those that block first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points: Option<Vec<Point>>,
-    /// How many more there are: see debate_points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) points_omitted: Option<u64>,
+    /// Where the points stand, in a debate with points, and the live ones.
+    #[serde(flatten)]
+    pub(super) points: Points,
     /// The documents it cites: read them with docs_get.
     pub(super) documents: Vec<CitedDocument>,
     /// What the debate is about.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use tokio::task::spawn_blocking;
 
 use super::refusal::ToolRefusal;
 use crate::api::client::{Call, Request};
@@ -64,13 +65,7 @@ impl Transport {
         request: &Request<A>,
         within: Duration,
     ) -> Result<A, ToolRefusal> {
-        match self {
-            Transport::Http(server) => {
-                let (server, call) = (server.clone(), request.call().clone());
-                read(blocking(move || server.call(&call, within)).await?)
-            }
-            Transport::InProcess(inside) => inside.send(request).await.map_err(refused),
-        }
+        self.send_by(request, move |server, call| server.call(call, within)).await
     }
 
     /// Sends a request to a server that was there.
@@ -79,10 +74,22 @@ impl Transport {
         request: &Request<A>,
         within: Duration,
     ) -> Result<A, ToolRefusal> {
+        self.send_by(request, move |server, call| server.call_again(call, within)).await
+    }
+
+    async fn send_by<A: DeserializeOwned + Send + 'static>(
+        &self,
+        request: &Request<A>,
+        ask: impl FnOnce(&dyn ApiServer, &Call) -> Result<Data, ToolRefusal> + Send + 'static,
+    ) -> Result<A, ToolRefusal> {
         match self {
             Transport::Http(server) => {
                 let (server, call) = (server.clone(), request.call().clone());
-                read(blocking(move || server.call_again(&call, within)).await?)
+                let called = spawn_blocking(move || ask(&*server, &call)).await;
+                read(
+                    called
+                        .map_err(|died| ToolRefusal::fault(&format!("a call died: {died}")))??,
+                )
             }
             Transport::InProcess(inside) => inside.send(request).await.map_err(refused),
         }
@@ -129,13 +136,6 @@ fn refused(trouble: Trouble) -> ToolRefusal {
         Trouble::Unreachable(lost) => ToolRefusal::fault(&lost.why),
         Trouble::Stranger(why) | Trouble::Unreadable(why) => ToolRefusal::fault(&why),
     }
-}
-
-async fn blocking(
-    call: impl FnOnce() -> Result<Data, ToolRefusal> + Send + 'static,
-) -> Result<Data, ToolRefusal> {
-    let called = tokio::task::spawn_blocking(call).await;
-    called.unwrap_or_else(|died| Err(ToolRefusal::fault(&format!("a call died: {died}"))))
 }
 
 fn read<A: DeserializeOwned>(data: Data) -> Result<A, ToolRefusal> {

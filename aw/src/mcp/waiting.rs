@@ -199,15 +199,13 @@ impl Toolbox {
             omitted: news.omitted,
             url: self.transport.url_of(wait.seat.debate),
             outcome: news.outcome,
-            ledger: news.points.ledger,
-            points: news.points.points,
-            points_omitted: news.points.points_omitted,
+            points: news.points,
             arguments: arguments.into_iter().map(ToolArgument::from).collect(),
             quoted: QUOTED,
             ..Waited::default()
         };
         let answer = ToolAnswer::brief(&waited, words).quoting_all(&waited.arguments);
-        with_titles(answer, waited.points.as_deref())
+        with_titles(answer, &waited.points)
     }
 
     /// A time-out is not a failure: it says how to go on, and when to stop.
