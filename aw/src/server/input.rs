@@ -219,6 +219,14 @@ pub(crate) fn id<T: FromStr>(field: &str, text: &str) -> Result<T, Problem> {
     })
 }
 
+/// Parses an optional UUID; an empty one counts as absent.
+pub(super) fn optional_id<T: FromStr>(
+    field: &str,
+    text: Option<&str>,
+) -> Result<Option<T>, Problem> {
+    text.filter(|text| !text.is_empty()).map(|text| id(field, text)).transpose()
+}
+
 /// Parses `debate_id`: a debate's id, or its id in the older system.
 pub(super) async fn debate_id(app: &App, text: &str) -> Result<DebateId, Problem> {
     match id("debate_id", text) {

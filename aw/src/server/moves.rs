@@ -132,20 +132,9 @@ pub(super) async fn claim(
             return Err(Problem::input("role", message));
         }
     };
-    let target = input::id("target_id", &body.target_id)?;
-    let request = Request {
-        debate: input::id("debate_id", &debate)?,
-        id: input::id("client_request_id", &body.client_request_id)?,
-        author: input::author(body.author)?,
-        via,
-        seat: None,
-        ask: Ask::Play {
-            role,
-            play: Move::Claim { target },
-            content: input::content("content", body.content, access.app.limits.content_bytes)?,
-        },
-    };
-    access.write(request).await
+    let SubmitClaim { target_id, content, client_request_id, author, .. } = body;
+    let body = SubmitRequest { target_id, content, client_request_id, author };
+    access.answer(&debate, via, role, body, |target| Move::Claim { target }).await
 }
 
 /// Submits an APPEAL, which puts a dispute before the arbitrator.
@@ -162,7 +151,7 @@ pub(super) async fn appeal(
     SentVia(via): SentVia,
     Body(body): Body<SubmitRequest>,
 ) -> WriteResult {
-    access.proposer_asks(&debate, via, body, |target| Move::Appeal { target }).await
+    access.answer(&debate, via, Role::Proposer, body, |target| Move::Appeal { target }).await
 }
 
 /// Submits a RESOLUTION, which asks to complete the debate.
@@ -180,7 +169,7 @@ pub(super) async fn resolution(
     SentVia(via): SentVia,
     Body(body): Body<SubmitRequest>,
 ) -> WriteResult {
-    access.proposer_asks(&debate, via, body, |target| Move::Resolution { target }).await
+    access.answer(&debate, via, Role::Proposer, body, |target| Move::Resolution { target }).await
 }
 
 /// Submits a RULING, which settles an APPEAL, a RESOLUTION or an INTERVENTION.
@@ -220,10 +209,12 @@ pub(super) async fn intervention(
 }
 
 impl Access {
-    async fn proposer_asks(
+    /// Writes an argument that answers another.
+    async fn answer(
         &self,
         debate: &str,
         via: Via,
+        role: Role,
         body: SubmitRequest,
         play: fn(ArgumentId) -> Move<ArgumentId>,
     ) -> WriteResult {
@@ -235,7 +226,7 @@ impl Access {
             via,
             seat: None,
             ask: Ask::Play {
-                role: Role::Proposer,
+                role,
                 play: play(target),
                 content: input::content("content", body.content, self.app.limits.content_bytes)?,
             },
@@ -258,12 +249,7 @@ impl App {
         via: Via,
         body: SubmitRuling,
     ) -> Result<Request, Problem> {
-        let target = body
-            .target_id
-            .as_deref()
-            .filter(|id| !id.is_empty())
-            .map(|id| input::id("target_id", id))
-            .transpose()?;
+        let target = input::optional_id("target_id", body.target_id.as_deref())?;
         let verdict = if body.close == Some(true) { Verdict::Close } else { Verdict::GoOn };
         Ok(Request {
             debate,

@@ -120,12 +120,7 @@ pub(super) async fn check(
     Body(body): Body<CheckMove>,
 ) -> JsonResult<Checked> {
     let debate = input::id("debate_id", &debate)?;
-    let target = body
-        .target_id
-        .as_deref()
-        .filter(|id| !id.is_empty())
-        .map(|id| input::id("target_id", id))
-        .transpose()?;
+    let target = input::optional_id("target_id", body.target_id.as_deref())?;
     let answered = || {
         target.ok_or_else(|| {
             Problem::input(

@@ -59,10 +59,9 @@ pub(super) async fn search(
         let message = format!("`q` is longer than {MOST_CHARS} characters");
         return Err(Problem::input("q", message).suggest("Search for fewer words"));
     }
-    let debate = params.debate_id.as_deref().filter(|id| !id.is_empty());
     let search = Search {
         text,
-        debate: debate.map(|id| input::id("debate_id", id)).transpose()?,
+        debate: input::optional_id("debate_id", params.debate_id.as_deref())?,
         seen_by: None,
         before: input::optional("before", params.before.as_deref())?,
         limit: input::limit(params.limit.as_deref(), 20)?.min(MOST_HITS),

@@ -107,12 +107,7 @@ impl WaitRequest {
     fn parse(debate: &str, params: &PollParams, default: Duration) -> Result<Self, Problem> {
         let debate = input::id("debate_id", debate)?;
         let role = input::waiting_role(params.role.as_deref())?;
-        let after = params
-            .argument_id
-            .as_deref()
-            .filter(|id| !id.is_empty())
-            .map(|id| input::id("argument_id", id))
-            .transpose()?;
+        let after = input::optional_id("argument_id", params.argument_id.as_deref())?;
         let patience = match input::optional::<f64>("wait", params.wait.as_deref())? {
             // Not `min`, which would turn a NaN into a minute.
             Some(seconds) => {
