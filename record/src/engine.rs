@@ -28,11 +28,12 @@ use crate::store::{
 };
 use crate::{
     ArgumentName, Ask, CitedMark, CitedPage, CitingDebate, Context, DebateHead, DebateList,
-    DebateListed, DebateName, Document, DocumentList, DocumentName, DocumentVersion, Failure,
-    Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate, NamedDocument, NewDocument,
-    NewSeat, NewVersion, News, PageData, Pass, PointRecord, Poll, ProjectListed, PurgePreview,
-    Purged, Receipt, Rehearsed, ReportData, Request, Search, SearchPage, Seat, Selection, Stretch,
-    Surroundings, TypeTexts, Verified, VerifiedPiece, VerifyMark, VersionList,
+    DebateListed, DebateName, Document, DocumentFilter, DocumentList, DocumentName,
+    DocumentVersion, Failure, Fault, Filter, KeptVersion, NameScope, NamedArgument, NamedDebate,
+    NamedDocument, NewDocument, NewSeat, NewVersion, News, PageData, Pass, PointRecord, Poll,
+    ProjectListed, PurgePreview, Purged, Receipt, Rehearsed, ReportData, Request, Search,
+    SearchPage, Seat, Selection, Stretch, Surroundings, TypeTexts, Verified, VerifiedPiece,
+    VerifyMark, VersionList,
 };
 
 /// How long a successful write counts as proof that writing works.
@@ -654,18 +655,9 @@ impl Engine {
         self.store.citing(document, only, limit).await
     }
 
-    /// A page of documents; for a seat of one debate, only of those it may see.
-    pub async fn list_documents(
-        &self,
-        search: Option<&str>,
-        include_deleted: bool,
-        limit: u64,
-        offset: u64,
-        of_debate: Option<DebateId>,
-        seen_by: Option<&Seat>,
-    ) -> Result<DocumentList, Failure> {
-        let store = &self.store;
-        store.list_documents(search, include_deleted, limit, offset, of_debate, seen_by).await
+    /// A page of documents.
+    pub async fn list_documents(&self, filter: DocumentFilter) -> Result<DocumentList, Failure> {
+        self.store.list_documents(filter).await
     }
 
     /// Creates a seat.

@@ -49,9 +49,9 @@ pub use store::{
 };
 pub use types::{
     Ask, Authorship, Citation, CitedDocument, CitedMark, CitedPage, CitingDebate, Context,
-    DebateHead, DebateList, DebateListed, Document, DocumentList, DocumentListed, DocumentVersion,
-    Filter, KeptVersion, LastArgument, Moment, NewDocument, NewVersion, News, PageData,
-    PointRecord, PointTurn, Poll, ProjectListed, Receipt, Rehearsed, ReportData, Request,
+    DebateHead, DebateList, DebateListed, Document, DocumentFilter, DocumentList, DocumentListed,
+    DocumentVersion, Filter, KeptVersion, LastArgument, Moment, NewDocument, NewVersion, News,
+    PageData, PointRecord, PointTurn, Poll, ProjectListed, Receipt, Rehearsed, ReportData, Request,
     Selection, Stated, StatedQuote, Stretch, Surroundings, TypeTexts, VersionList, VersionListed,
     pieces,
 };

@@ -11,6 +11,8 @@ use aw_core::{
 };
 use uuid::Uuid;
 
+use crate::Seat;
+
 /// A request to write into a debate.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -534,6 +536,23 @@ pub struct Filter {
     /// Those that were updated longest ago first. `before` then means: only those updated after this
     /// time; of those at this time, only those with a smaller id.
     pub longest_first: bool,
+}
+
+/// Which documents to list, and which page of them.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentFilter {
+    /// Only those whose newest summary contains this, or whose id begins with it.
+    pub search: Option<String>,
+    /// The deleted ones too.
+    pub include_deleted: bool,
+    /// Only those that this debate cites.
+    pub of_debate: Option<DebateId>,
+    /// Of a seat of one debate, only those it may see.
+    pub seen_by: Option<Seat>,
+    /// The size of the page.
+    pub limit: u64,
+    /// How many to skip.
+    pub offset: u64,
 }
 
 /// A page of debates, the most recently updated first.

@@ -1,7 +1,7 @@
 //! Documents: their versions, retries, deletion and lists.
 
 use aw_core::{Content, DocumentId, Move, Role, Summary, Time, Title};
-use aw_record::{DocumentName, Failure, Fault, NewDocument, NewVersion};
+use aw_record::{DocumentFilter, DocumentName, Failure, Fault, NewDocument, NewVersion};
 use uuid::Uuid;
 
 use crate::verify::burglar;
@@ -137,8 +137,10 @@ async fn documents_are_listed_newest_first_and_found_by_their_newest_summary() {
     world.at(50);
     world.adds(ids[0], "Plan as agreed").await;
     let listed = async |search: Option<&str>, deleted, limit, offset| {
-        let list =
-            world.engine.list_documents(search, deleted, limit, offset, None, None).await.unwrap();
+        let search = search.map(str::to_owned);
+        let page = DocumentFilter { limit, offset, ..Default::default() };
+        let filter = DocumentFilter { search, include_deleted: deleted, ..page };
+        let list = world.engine.list_documents(filter).await.unwrap();
         assert!(list.total_is_exact);
         let summaries = list.documents.iter().map(|it| it.summary.as_str().to_owned());
         (summaries.collect::<Vec<_>>(), list.total)
@@ -159,7 +161,9 @@ async fn documents_are_listed_newest_first_and_found_by_their_newest_summary() {
     let (summaries, total) = listed(None, true, 9, 0).await;
     assert_eq!((summaries.len(), total), (3, 3));
     assert_eq!(listed(Some("Notes"), true, 9, 0).await.1, 1);
-    let list = world.engine.list_documents(Some("no"), true, 9, 0, None, None).await.unwrap();
+    let search = Some("no".to_owned());
+    let filter = DocumentFilter { search, include_deleted: true, limit: 9, ..Default::default() };
+    let list = world.engine.list_documents(filter).await.unwrap();
     let notes = &list.documents[0];
     assert_eq!((notes.id, notes.version, notes.deleted_at), (ids[2], 1, Some(at)));
     assert_eq!(notes.updated_at, Time(BEGINNING + 2));
@@ -239,7 +243,8 @@ async fn documents_are_listed_by_the_debate_that_cites_them() {
     let claim = Move::Claim { target: motion };
     let words = format!("See doc_id={cited}.");
     world.engine.execute(saying(debate, Role::Opponent, claim, &words)).await.unwrap();
-    let list = world.engine.list_documents(None, false, 9, 0, Some(debate), None).await.unwrap();
+    let filter = DocumentFilter { of_debate: Some(debate), limit: 9, ..Default::default() };
+    let list = world.engine.list_documents(filter).await.unwrap();
     let ids: Vec<DocumentId> = list.documents.iter().map(|document| document.id).collect();
     assert_eq!((ids, list.total), (vec![cited], 1));
     assert_ne!(cited, other);

@@ -9,7 +9,8 @@ use aw_core::{
     Time, Via,
 };
 use aw_record::{
-    Ask, Clock, Engine, Filter, NewVersion, OpenError, Poll, Request, Store, StoreOptions, rehearse,
+    Ask, Clock, DocumentFilter, Engine, Filter, NewVersion, OpenError, Poll, Request, Store,
+    StoreOptions, rehearse,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -392,7 +393,7 @@ async fn later_documents_are_imported_at_the_next_start_and_when_they_are_cited(
         assert!(again.document(uncited.into(), None, false).await.is_ok());
         let newest = again.document(DOCUMENT.parse().unwrap(), None, false).await.unwrap();
         assert_eq!((newest.newest, newest.version.content.as_str()), (4, "Version 4"));
-        assert_eq!(again.list_documents(None, false, 10, 0, None, None).await.unwrap().total, 3);
+        assert_eq!(again.list_documents(DocumentFilter::default()).await.unwrap().total, 3);
         assert!(again.verify_on(None).await.unwrap().damages.is_empty());
         again.close().await;
     }
@@ -434,7 +435,7 @@ async fn documents_are_imported_without_debates() {
         }
     }
     let engine = open(&path).unwrap();
-    assert_eq!(engine.list_documents(None, false, 10, 0, None, None).await.unwrap().total, 1);
+    assert_eq!(engine.list_documents(DocumentFilter::default()).await.unwrap().total, 1);
 }
 
 #[test]

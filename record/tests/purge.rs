@@ -3,7 +3,7 @@
 use std::fs;
 
 use aw_core::{DebateId, DocumentId, Move, Role};
-use aw_record::{Engine, Failure, Filter, Search};
+use aw_record::{DocumentFilter, Engine, Failure, Filter, Search};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -115,7 +115,8 @@ async fn documents_go_only_if_asked_and_only_if_no_other_debate_cites_them() {
     world.engine.purge(debate, true).await.unwrap();
     let gone = world.engine.document(own, None, true).await.unwrap_err();
     assert!(matches!(gone, Failure::DocumentNotFound { deleted_at: Some(_), .. }), "{gone}");
-    let list = world.engine.list_documents(None, true, 500, 0, None, None).await.unwrap();
+    let filter = DocumentFilter { include_deleted: true, limit: 500, ..Default::default() };
+    let list = world.engine.list_documents(filter).await.unwrap();
     let purged = list.documents.iter().find(|listed| listed.id == own).unwrap();
     assert_eq!(purged.summary.as_str(), "(purged)");
     // An argument that names a purged document cites nothing.

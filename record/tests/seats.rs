@@ -1,7 +1,7 @@
 //! Seats: when a token is valid, the passes of browsers, and which documents a seat sees.
 
 use aw_core::{DebateId, Hash, Move, Role, SeatName, Time};
-use aw_record::{Failure, NewSeat, Pass, SeatRole};
+use aw_record::{DocumentFilter, Failure, NewSeat, Pass, Seat, SeatRole};
 use rusqlite::Connection;
 use uuid::Uuid;
 
@@ -108,9 +108,10 @@ async fn a_seat_of_one_debate_sees_the_documents_it_cites_and_its_own() {
     let sees = async |document| world.engine.sees(&guest, document).await.unwrap();
     assert_eq!((sees(cited).await, sees(own).await, sees(hidden).await), (true, true, false));
     assert!(world.engine.sees(&host, hidden).await.unwrap());
-    let listed = async |search: Option<&'static str>, seat| {
-        let list =
-            world.engine.list_documents(search, false, 9, 0, None, Some(seat)).await.unwrap();
+    let listed = async |search: Option<&str>, seat: &Seat| {
+        let (search, seen_by) = (search.map(str::to_owned), Some(seat.clone()));
+        let filter = DocumentFilter { search, seen_by, limit: 9, ..Default::default() };
+        let list = world.engine.list_documents(filter).await.unwrap();
         (list.documents.len() as u64, list.total)
     };
     assert_eq!((listed(None, &guest).await, listed(None, &host).await), ((2, 2), (3, 3)));

@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use aw_core::{Move, Role};
-use aw_record::{Engine, Filter, OpenError, Place, Store, StoreOptions, TransferError, transfer};
+use aw_record::{
+    DocumentFilter, Engine, Filter, OpenError, Place, Store, StoreOptions, TransferError, transfer,
+};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -77,7 +79,8 @@ async fn seen(place: &Place) -> String {
         let whole = engine.context(listed.debate.id, None).await.unwrap();
         seen += &format!("{whole:?} {:?}", engine.checksum(listed.debate.id).await.unwrap());
     }
-    let documents = engine.list_documents(None, true, 500, 0, None, None).await.unwrap();
+    let filter = DocumentFilter { include_deleted: true, limit: 500, ..Default::default() };
+    let documents = engine.list_documents(filter).await.unwrap();
     seen += &format!("{documents:?}");
     for listed in &documents.documents {
         seen += &format!("{:?}", engine.document(listed.id, None, true).await.ok());

@@ -12,10 +12,10 @@ use aw_core::{
     mentions,
 };
 use aw_record::{
-    ArgumentName, Ask, CitingDebate, DebateList, DebateName, DocumentList, DocumentName, Engine,
-    Failure, Fault, Filter, Health, KeptVersion, NameScope, NamedArgument, NamedDebate,
-    NamedDocument, NewDocument, NewVersion, Pass, ProjectListed, PurgePreview, Purged, Receipt,
-    Rehearsed, Request, Search, SearchPage, Sign, Vitals,
+    ArgumentName, Ask, CitingDebate, DebateList, DebateName, DocumentFilter, DocumentList,
+    DocumentName, Engine, Failure, Fault, Filter, Health, KeptVersion, NameScope, NamedArgument,
+    NamedDebate, NamedDocument, NewDocument, NewVersion, Pass, ProjectListed, PurgePreview, Purged,
+    Receipt, Rehearsed, Request, Search, SearchPage, Sign, Vitals,
 };
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -300,21 +300,14 @@ impl Access {
     /// A page of the documents that the caller may see.
     pub(crate) async fn list_documents(
         &self,
-        search: Option<&str>,
-        include_deleted: bool,
-        limit: u64,
-        offset: u64,
-        of_debate: Option<DebateId>,
+        filter: DocumentFilter,
     ) -> Result<DocumentList, Problem> {
         self.caller.may_use(Command::DocsList)?;
-        if let Some(debate) = of_debate {
+        if let Some(debate) = filter.of_debate {
             self.caller.may_see(debate)?;
         }
-        let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some());
-        let engine = self.engine();
-        let list =
-            engine.list_documents(search, include_deleted, limit, offset, of_debate, seen_by);
-        Ok(list.await?)
+        let seen_by = self.caller.seat().filter(|seat| seat.debate.is_some()).cloned();
+        Ok(self.engine().list_documents(DocumentFilter { seen_by, ..filter }).await?)
     }
 
     /// Stores a new document.

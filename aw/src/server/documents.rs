@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use aw_core::{Summary, Title};
-use aw_record::{NewVersion, pieces};
+use aw_record::{DocumentFilter, NewVersion, pieces};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -149,17 +149,15 @@ pub(super) async fn list(
     access: Access,
     Params(params): Params<ListParams>,
 ) -> JsonResult<DocumentList> {
-    let debate = params.debate.as_deref().filter(|id| !id.is_empty());
-    let of_debate = debate.map(|id| input::id("debate", id)).transpose()?;
-    let list = access
-        .list_documents(
-            input::search(params.q)?.as_deref(),
-            input::flag("include_deleted", params.include_deleted.as_deref())?,
-            input::limit(params.limit.as_deref(), 50)?,
-            input::offset(params.offset.as_deref())?,
-            of_debate,
-        )
-        .await?;
+    let filter = DocumentFilter {
+        of_debate: input::optional_id("debate", params.debate.as_deref())?,
+        search: input::search(params.q)?,
+        include_deleted: input::flag("include_deleted", params.include_deleted.as_deref())?,
+        limit: input::limit(params.limit.as_deref(), 50)?,
+        offset: input::offset(params.offset.as_deref())?,
+        seen_by: None,
+    };
+    let list = access.list_documents(filter).await?;
     Ok(Json(Success::new((&list).into())))
 }
 

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::db::{Db, values};
 use super::debates::{self, NewArgument, NewDebate, NewMove};
 use super::{connection, documents, list, migrate, read, search};
-use crate::{Failure, Filter, NewDocument, NewVersion, Search};
+use crate::{DocumentFilter, Failure, Filter, NewDocument, NewVersion, Search};
 
 /// How many debates, the oldest, have a rare type.
 const RARE: u64 = 12;
@@ -191,7 +191,7 @@ fn no_request_scans() {
         Ok(())
     });
     same_cost("a page of documents", &|db, _| {
-        list::documents(db, None, false, 5, 0, None, None)?;
+        list::documents(db, &DocumentFilter { limit: 5, ..Default::default() })?;
         Ok(())
     });
     same_cost("a document", &|db, file| {
@@ -300,7 +300,8 @@ fn a_search_longer_than_any_title_reads_nothing() {
         assert_eq!(steps, 0, "{letters} letters");
     }
     let steps = file.cost(|db: &Db<'_>, _: &MeasuredFile| {
-        list::documents(db, Some(&"a".repeat(501)), false, 5, 0, None, None).map(drop)
+        let search = Some("a".repeat(501));
+        list::documents(db, &DocumentFilter { search, limit: 5, ..Default::default() }).map(drop)
     });
     assert_eq!(steps, 0);
 }

@@ -3,7 +3,7 @@
 //! A page without a search merges a few sorted runs, one for each state, each read from an index. A
 //! search compares the newest names that the search index finds, up to a limit.
 
-use aw_core::{DebateId, Outcome, ProjectId, State, Summary, Time, Title};
+use aw_core::{Outcome, ProjectId, State, Summary, Time, Title};
 use uuid::Uuid;
 
 use super::db::{Db, Value};
@@ -12,7 +12,9 @@ use super::rows::{
 };
 use super::search::{NameMatches, Names, is_beyond, join_in_order};
 use super::{Store, counts, find};
-use crate::{DebateList, DebateListed, DocumentList, DocumentListed, Failure, Filter, Seat};
+use crate::{
+    DebateList, DebateListed, DocumentFilter, DocumentList, DocumentListed, Failure, Filter, Seat,
+};
 
 /// The most matches that a search checks and counts.
 const SEARCHED: u64 = 2_000;
@@ -37,23 +39,17 @@ impl Store {
 
     pub(crate) async fn list_documents(
         &self,
-        search: Option<&str>,
-        include_deleted: bool,
-        limit: u64,
-        offset: u64,
-        of_debate: Option<DebateId>,
-        seen_by: Option<&Seat>,
+        filter: DocumentFilter,
     ) -> Result<DocumentList, Failure> {
+        let DocumentFilter { search, of_debate, seen_by, limit, offset, .. } = &filter;
         if search.is_some() {
             self.catch_up().await;
         }
         // For a seat of one debate, the total is counted row by row.
-        let is_quick = is_quick(search, limit, offset) && seen_by.is_none() && of_debate.is_none();
-        let (search, seen_by) = (search.map(str::to_owned), seen_by.cloned());
-        let work = move |db: &Db<'_>| {
-            let (search, seen_by) = (search.as_deref(), seen_by.as_ref());
-            documents(db, search, include_deleted, limit, offset, of_debate, seen_by)
-        };
+        let is_quick = is_quick(search.as_deref(), *limit, *offset)
+            && seen_by.is_none()
+            && of_debate.is_none();
+        let work = move |db: &Db<'_>| documents(db, &filter);
         match is_quick {
             true => self.read(work).await,
             false => self.read_in_turn(&self.inner.searching, work).await,
@@ -378,16 +374,10 @@ pub(super) fn seen_documents(
     Some((sql, vec![debate.uuid().into(), seat.id.into()]))
 }
 
-/// A page of documents; for a seat of one debate, only of those it may see.
-pub(super) fn documents(
-    db: &Db<'_>,
-    search: Option<&str>,
-    include_deleted: bool,
-    limit: u64,
-    offset: u64,
-    of_debate: Option<DebateId>,
-    seen_by: Option<&Seat>,
-) -> Result<DocumentList, Failure> {
+/// A page of documents.
+pub(super) fn documents(db: &Db<'_>, filter: &DocumentFilter) -> Result<DocumentList, Failure> {
+    let &DocumentFilter { include_deleted, of_debate, limit, offset, .. } = filter;
+    let (search, seen_by) = (filter.search.as_deref(), filter.seen_by.as_ref());
     if search.is_some_and(|search| is_beyond(search, Summary::MAX_CHARS)) {
         return Ok(DocumentList { documents: Vec::new(), total: 0, total_is_exact: true });
     }
@@ -520,6 +510,10 @@ mod tests {
         (folder, db)
     }
 
+    fn searched(words: &str) -> DocumentFilter {
+        DocumentFilter { search: Some(words.to_owned()), limit: 5, ..Default::default() }
+    }
+
     #[test]
     fn a_list_says_whether_its_total_is_exact() {
         for (many, exact) in [(SEARCHED - 1, true), (SEARCHED, false)] {
@@ -534,8 +528,7 @@ mod tests {
             let all = debates(&Db::Sqlite(&db), &Filter::default()).unwrap();
             assert_eq!((all.total, all.total_is_exact), (many, true), "from the stored counts");
             for words in ["Plan", "Pl"] {
-                let list =
-                    documents(&Db::Sqlite(&db), Some(words), false, 5, 0, None, None).unwrap();
+                let list = documents(&Db::Sqlite(&db), &searched(words)).unwrap();
                 assert_eq!(list.total_is_exact, exact, "{words}");
             }
         }
@@ -576,7 +569,7 @@ mod tests {
         )
         .unwrap();
         let db = Db::Sqlite(&db);
-        let found = |words| documents(&db, Some(words), false, 5, 0, None, None).unwrap().total;
+        let found = |words| documents(&db, &searched(words)).unwrap().total;
         assert_eq!((found("Pl"), found("Pla"), found("Plan")), (1, 0, 0));
     }
 }
