@@ -77,6 +77,7 @@ async fn the_retry_of_an_accepted_write_succeeds_in_any_later_state() {
     // The first argument, with the debate as it is now.
     assert_eq!((again.action, again.debate.state()), (Action::DebateClosed, State::Closed));
     assert_eq!(again.debate.debate.standing.last, Seq(4));
+    assert_eq!(again.waits_on, first.argument.id, "so that a wait on it misses nothing");
 }
 
 #[tokio::test]

@@ -178,23 +178,6 @@ async fn a_request_with_another_author_is_the_same_request() {
 }
 
 #[tokio::test]
-async fn a_retry_that_waits_on_the_returned_id_misses_nothing() {
-    let world = World::start().await;
-    let debate = world.debate("Keep one SQLite file?").await;
-    let path = format!("/debates/{}/arguments", debate.id);
-    let body = claim("opponent", &debate.motion, "No.");
-    let first = world.post(&path, body.clone()).await.created();
-    // The answer got lost; meanwhile the debate goes on.
-    let claim = id(&debate.claim("proposer", &id(&first), "Yes.").await);
-    let again = world.post(&path, body).await.ok();
-    assert_eq!(again["debate"]["state"], "AWAITING_OPPONENT");
-    assert_eq!(again["action"], "respond");
-    let wait_on = text(&again["next_argument_id_to_wait"]);
-    let poll = debate.poll("opponent", Some(&wait_on)).await.ok();
-    assert_eq!(poll["argument"]["id"], claim);
-}
-
-#[tokio::test]
 async fn a_retry_into_a_deleted_debate_is_not_found() {
     let world = World::start().await;
     let (debate, steps) = every_kind_of_write(&world).await;

@@ -249,13 +249,3 @@ async fn no_text_changes_the_structure_of_a_report() {
     assert_eq!(shapes[0], shapes[2]);
     assert_eq!(shapes[1], shapes[3]);
 }
-
-#[tokio::test]
-async fn an_unknown_format_is_refused() {
-    let world = World::start().await;
-    let debate = world.debate("Plain").await;
-    let refused = world.get(&format!("/debates/{}/result?format=pdf", debate.id)).await;
-    let refused = refused.refused(400, "INVALID_INPUT");
-    assert_eq!(refused["field"], "format");
-    assert_eq!(refused["message"], "`format` is \"pdf\": not one of markdown, madr, json");
-}
