@@ -279,61 +279,6 @@ async fn a_server_that_stops_answers_its_waiters() {
 }
 
 #[tokio::test]
-async fn a_seat_has_the_tools_of_its_role_and_no_more() {
-    let world = World::with(Guard::sharing("key"), Limits::default()).await;
-    let no_token = Client::of(&world, "").message(1, "tools/list", json!({}));
-    Answer::to(no_token).await.refused(401, "AUTH_FAILED");
-    let wrong = Client::of(&world, "").with_token("guess").message(1, "tools/list", json!({}));
-    Answer::to(wrong).await.refused(401, "AUTH_FAILED");
-    let admin = Client::of(&world, "").with_token("key");
-    let (debate, motion) = admin.debate("Seats").await;
-    let (other, _) = admin.debate("Another").await;
-    let seat = async |role: &str, debate: Option<&str>| {
-        let body = json!({"role": role, "debate_id": debate, "name": format!("Seat {role}")});
-        let request = world.request(Method::POST, "/tokens").json(&body);
-        let made = Answer::to(request.header("authorization", "Bearer key")).await.created();
-        text(&made["token"])
-    };
-    let token = seat("opponent", Some(&debate)).await;
-    let opponent = Client::of(&world, "").with_token(&token);
-    let names: Vec<String> =
-        opponent.tools().await.iter().map(|tool| text(&tool["name"])).collect();
-    assert!(names.contains(&"debate_submit".to_owned()), "{names:?}");
-    assert!(!names.contains(&"debate_create".to_owned()), "{names:?}");
-    let posing = Client::of(&world, "proposer").with_token(&token);
-    let refused = Answer::to(posing.message(1, "tools/list", json!({}))).await;
-    assert_eq!(refused.refused(403, "FORBIDDEN")["reason"], "role");
-    let error =
-        opponent.error("debate_ruling", json!({"debate_id": debate, "content": "I win"})).await;
-    assert_eq!(error["reason"], "role");
-    let elsewhere = opponent.error("debate_get_context", json!({"debate_id": other})).await;
-    assert_eq!(elsewhere["code"], "FORBIDDEN");
-    let claim = json!({"debate_id": debate, "target_id": motion, "content": "No."});
-    opponent.call("debate_submit", claim).await;
-    let request = world.request(Method::GET, &format!("/debates/{debate}"));
-    let record = Answer::to(request.header("authorization", "Bearer key")).await.ok();
-    let written = &record["arguments"][0];
-    assert_eq!((&written["via"], &written["seat"]), (&"mcp".into(), &"Seat opponent".into()));
-    let token = seat("observer", None).await;
-    let observer = Client::of(&world, "").with_token(&token);
-    let names: Vec<String> =
-        observer.tools().await.iter().map(|tool| text(&tool["name"])).collect();
-    let reading = [
-        "debate_get_context",
-        "debate_points",
-        "debate_result",
-        "debate_list",
-        "docs_get",
-        "docs_list",
-        "docs_diff",
-    ];
-    assert_eq!(names, reading);
-    observer.call("debate_get_context", json!({"debate_id": other})).await;
-    let prompts = observer.ask("prompts/list", json!({})).await;
-    assert_eq!(prompts["prompts"], json!([]));
-}
-
-#[tokio::test]
 async fn tool_calls_are_counted_as_their_routes() {
     let world = World::start().await;
     let client = Client::of(&world, "");

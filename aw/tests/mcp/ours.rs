@@ -39,7 +39,6 @@ pub struct Client<'a> {
     world: &'a World,
     path: String,
     revision: &'static str,
-    token: Option<String>,
     session: Option<String>,
     listed: OnceLock<Vec<Value>>,
     next: AtomicU64,
@@ -53,7 +52,6 @@ impl<'a> Client<'a> {
             world,
             path,
             revision: CURRENT,
-            token: None,
             session: None,
             listed: OnceLock::new(),
             next: AtomicU64::new(1),
@@ -63,11 +61,6 @@ impl<'a> Client<'a> {
     /// The same in this revision.
     pub fn speaking(self, revision: &'static str) -> Self {
         Client { revision, ..self }
-    }
-
-    /// The same with this token.
-    pub fn with_token(self, token: &str) -> Self {
-        Client { token: Some(token.to_owned()), ..self }
     }
 
     /// Shakes hands, as clients of the older revisions do first.
@@ -90,9 +83,6 @@ impl<'a> Client<'a> {
         let mut request = self.world.request(Method::POST, &self.path);
         request = request.header("accept", "application/json, text/event-stream");
         request = request.header("mcp-protocol-version", self.revision);
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }

@@ -314,130 +314,50 @@ async fn a_refusal_names_the_fault_and_the_next_call() {
         given[name] = value;
         given
     };
-    for (tool, given, code, name, value) in [
-        ("debate_get_context", json!({}), "INVALID_INPUT", "field", "debate_id"),
-        (
-            "debate_get_context",
-            json!({"debate_id": "no-such-name"}),
-            "DEBATE_NOT_FOUND",
-            "code",
-            "DEBATE_NOT_FOUND",
-        ),
-        ("debate_submit", with("target_id", json!("fifth")), "INVALID_INPUT", "field", "target_id"),
-        (
-            "debate_submit",
-            with("target_id", json!("#5")),
-            "ARGUMENT_NOT_FOUND",
-            "code",
-            "ARGUMENT_NOT_FOUND",
-        ),
-        (
-            "docs_get",
-            json!({"document_id": "No plan"}),
-            "DOCUMENT_NOT_FOUND",
-            "code",
-            "DOCUMENT_NOT_FOUND",
-        ),
-        ("debate_get_context", json!({"debate_id": 7}), "INVALID_INPUT", "field", "debate_id"),
-        (
-            "debate_get_context",
-            json!({"debate_id": nobody}),
-            "DEBATE_NOT_FOUND",
-            "debate_id",
-            &nobody,
-        ),
-        (
-            "debate_wait",
-            json!({"debate_id": nobody, "role": "opponent"}),
-            "DEBATE_NOT_FOUND",
-            "debate_id",
-            &nobody,
-        ),
-        (
-            "debate_wait",
-            json!({"debate_id": debate, "role": "judge"}),
-            "INVALID_INPUT",
-            "field",
-            "role",
-        ),
-        (
-            "debate_wait",
-            json!({"debate_id": debate, "role": "opponent", "deadline": -1}),
-            "INVALID_INPUT",
-            "field",
-            "deadline",
-        ),
-        (
-            "debate_wait",
-            json!({"debate_id": debate, "role": "opponent", "deadline": "soon"}),
-            "INVALID_INPUT",
-            "field",
-            "deadline",
-        ),
-        (
-            "debate_wait",
-            json!({"debate_id": debate, "role": "opponent", "argument_id": nobody}),
-            "ARGUMENT_NOT_FOUND",
-            "argument_id",
-            &nobody,
-        ),
-        (
-            "debate_submit",
-            with("target_id", json!(nobody)),
-            "ARGUMENT_NOT_FOUND",
-            "argument_id",
-            &nobody,
-        ),
+    let nobodys = json!({"debate_id": nobody, "role": "opponent"});
+    let wait =
+        |deadline: Value| json!({"debate_id": debate, "role": "opponent", "deadline": deadline});
+    let invalid = [
+        ("debate_get_context", json!({}), "debate_id"),
+        ("debate_get_context", json!({"debate_id": 7}), "debate_id"),
+        ("debate_wait", json!({"debate_id": debate, "role": "judge"}), "role"),
+        ("debate_wait", wait(json!(-1)), "deadline"),
+        ("debate_wait", wait(json!("soon")), "deadline"),
+        ("debate_submit", with("target_id", json!("fifth")), "target_id"),
+        ("debate_submit", with("content", json!(" ")), "content"),
+        ("debate_submit", with("role", json!("arbitrator")), "role"),
+        ("debate_submit", with("target", json!("x")), "target"),
+        ("debate_submit", with("author", json!("x".repeat(81))), "author"),
+        ("debate_create", json!({"title": "T", "type": "No Type", "content": "x"}), "type"),
+        ("debate_list", json!({"state": "OPEN"}), "state"),
+        ("debate_list", json!({"limit": -1}), "limit"),
+        ("debate_list", json!({"needs_arbitrator": "perhaps"}), "needs_arbitrator"),
+        ("docs_create", json!({"summary": "a\nb", "content": "x"}), "summary"),
+        ("docs_create", json!({"summary": "a", "content": "x", "metadata": []}), "metadata"),
+    ]
+    .map(|(tool, given, field)| (tool, given, "INVALID_INPUT", "field", field));
+    let at_nobody = json!({"debate_id": debate, "role": "opponent", "argument_id": nobody});
+    let others = [
+        ("debate_get_context", json!({"debate_id": nobody}), "DEBATE_NOT_FOUND", "debate_id"),
+        ("debate_wait", nobodys, "DEBATE_NOT_FOUND", "debate_id"),
+        ("debate_wait", at_nobody, "ARGUMENT_NOT_FOUND", "argument_id"),
+        ("debate_submit", with("target_id", json!(nobody)), "ARGUMENT_NOT_FOUND", "argument_id"),
+        ("docs_get", json!({"document_id": nobody}), "DOCUMENT_NOT_FOUND", "document_id"),
+    ]
+    .map(|(tool, given, code, name)| (tool, given, code, name, nobody.as_str()));
+    let named = [
+        ("debate_get_context", json!({"debate_id": "no-such-name"}), "DEBATE_NOT_FOUND"),
+        ("debate_submit", with("target_id", json!("#5")), "ARGUMENT_NOT_FOUND"),
+        ("docs_get", json!({"document_id": "No plan"}), "DOCUMENT_NOT_FOUND"),
+    ]
+    .map(|(tool, given, code)| (tool, given, code, "code", code));
+    let as_proposer = with("role", json!("proposer"));
+    let rest = [
         ("debate_submit", with("content", json!(long)), "CONTENT_TOO_LARGE", "field", "content"),
-        ("debate_submit", with("content", json!(" ")), "INVALID_INPUT", "field", "content"),
-        ("debate_submit", with("role", json!("arbitrator")), "INVALID_INPUT", "field", "role"),
-        (
-            "debate_submit",
-            with("role", json!("proposer")),
-            "ACTION_NOT_ALLOWED",
-            "current_state",
-            "AWAITING_OPPONENT",
-        ),
-        ("debate_submit", with("target", json!("x")), "INVALID_INPUT", "field", "target"),
-        (
-            "debate_submit",
-            with("author", json!("x".repeat(81))),
-            "INVALID_INPUT",
-            "field",
-            "author",
-        ),
-        (
-            "debate_create",
-            json!({"title": "T", "type": "No Type", "content": "x"}),
-            "INVALID_INPUT",
-            "field",
-            "type",
-        ),
-        ("debate_list", json!({"state": "OPEN"}), "INVALID_INPUT", "field", "state"),
-        ("debate_list", json!({"limit": -1}), "INVALID_INPUT", "field", "limit"),
-        (
-            "debate_list",
-            json!({"needs_arbitrator": "perhaps"}),
-            "INVALID_INPUT",
-            "field",
-            "needs_arbitrator",
-        ),
-        ("docs_get", json!({"document_id": nobody}), "DOCUMENT_NOT_FOUND", "document_id", &nobody),
-        (
-            "docs_create",
-            json!({"summary": "a\nb", "content": "x"}),
-            "INVALID_INPUT",
-            "field",
-            "summary",
-        ),
-        (
-            "docs_create",
-            json!({"summary": "a", "content": "x", "metadata": []}),
-            "INVALID_INPUT",
-            "field",
-            "metadata",
-        ),
-    ] {
+        ("debate_submit", as_proposer, "ACTION_NOT_ALLOWED", "current_state", "AWAITING_OPPONENT"),
+    ];
+    let all = invalid.into_iter().chain(others).chain(named).chain(rest);
+    for (tool, given, code, name, value) in all {
         let before = world.written();
         let error = client.error(tool, given.clone()).await;
         assert_eq!(error["code"], code, "{tool} {given}: {error}");
