@@ -4,38 +4,11 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Instant;
 
-use super::aw::{Aw, Ran};
+use super::aw::{Aw, Debate, Ran};
 use crate::world::{CEILING, new_id, text};
 
-/// A debate on a new server.
-struct Debate {
-    aw: Aw,
-    id: String,
-    motion: String,
-}
-
-impl Debate {
-    fn new() -> Self {
-        let aw = Aw::new();
-        let made = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"];
-        let data = aw.quietly(&made).data();
-        Debate { id: text(&data["debate_id"]), motion: text(&data["argument_id"]), aw }
-    }
-
-    fn run(&self, command: &str, rest: &[&str]) -> Ran {
-        let mut all = vec!["debate", command, "--debate-id", &self.id];
-        all.extend_from_slice(rest);
-        self.aw.quietly(&all)
-    }
-
-    fn claims(&self, role: &str, target: &str, content: &str) -> Ran {
-        self.run("submit", &["--role", role, "--target-id", target, "--content", content])
-    }
-
-    fn count(&self) -> u64 {
-        let listed = self.aw.quietly(&["debate", "list"]).data();
-        listed["debates"][0]["last_argument"]["seq"].as_u64().unwrap()
-    }
+fn debate() -> Debate {
+    Debate::about(Aw::new(), "c", &[])
 }
 
 /// Asserts that the second run found what the first had written.
@@ -50,11 +23,11 @@ fn same(first: &Ran, second: &Ran) {
 
 #[test]
 fn the_same_command_without_a_target_writes_once_also_after_an_answer() {
-    let debate = Debate::new();
+    let debate = debate();
     let why = ["--role", "opponent", "--content", "Why?"];
     let first = debate.run("submit", &why);
     same(&first, &debate.run("submit", &why));
-    debate.claims("proposer", &text(&first.data()["argument_id"]), "Because.").data();
+    debate.claims("proposer", &text(&first.data()["argument_id"]), "Because.", &[]).data();
     same(&first, &debate.run("submit", &why));
     assert_eq!(debate.count(), 3);
     debate.run("submit", &["--role", "opponent", "--content", "Why not?"]).data();
@@ -63,22 +36,22 @@ fn the_same_command_without_a_target_writes_once_also_after_an_answer() {
 
 #[test]
 fn the_same_words_to_the_same_target_are_one_argument() {
-    let debate = Debate::new();
-    let first = debate.claims("opponent", &debate.motion, "Why?");
-    same(&first, &debate.claims("opponent", &debate.motion, "Why?"));
+    let debate = debate();
+    let first = debate.claims("opponent", &debate.motion, "Why?", &[]);
+    same(&first, &debate.claims("opponent", &debate.motion, "Why?", &[]));
     debate.aw.file("why.md", "Why?");
     let file = ["--role", "opponent", "--target-id", &debate.motion, "--file", "why.md"];
     same(&first, &debate.run("submit", &file));
     assert_eq!(debate.count(), 2);
-    let other = debate.claims("opponent", &debate.motion, "Why not?");
+    let other = debate.claims("opponent", &debate.motion, "Why not?", &[]);
     other.refused(5, "ACTION_NOT_ALLOWED");
 
     let claim = first.argument();
-    let answer = debate.claims("proposer", &claim, "Because.");
-    same(&answer, &debate.claims("proposer", &claim, "Because."));
+    let answer = debate.claims("proposer", &claim, "Because.", &[]);
+    same(&answer, &debate.claims("proposer", &claim, "Because.", &[]));
     // The upper case is the same id.
-    same(&answer, &debate.claims("proposer", &claim.to_uppercase(), "Because."));
-    let more = debate.claims("opponent", &answer.argument(), "Why?");
+    same(&answer, &debate.claims("proposer", &claim.to_uppercase(), "Because.", &[]));
+    let more = debate.claims("opponent", &answer.argument(), "Why?", &[]);
     assert_ne!(more.argument(), first.argument(), "to another target it is said anew");
 
     let appeal = ["--target-id", &more.argument(), "--content", "A or B?"];
@@ -90,15 +63,15 @@ fn the_same_words_to_the_same_target_are_one_argument() {
     let completion = ["--target-id", &ruled.argument(), "--content", "A."];
     let resolved = debate.run("request-completion", &completion);
     same(&resolved, &debate.run("request-completion", &completion));
-    same(&first, &debate.claims("opponent", &debate.motion, "Why?"));
+    same(&first, &debate.claims("opponent", &debate.motion, "Why?", &[]));
     assert_eq!(debate.count(), 8, "the closing ruling is the eighth");
 }
 
 #[test]
 fn a_repeated_request_id_returns_the_first_answer() {
-    let debate = Debate::new();
-    let claim = debate.claims("opponent", &debate.motion, "No.").argument();
-    debate.claims("proposer", &claim, "Yes.").ok();
+    let debate = debate();
+    let claim = debate.claims("opponent", &debate.motion, "No.", &[]).argument();
+    debate.claims("proposer", &claim, "Yes.", &[]).ok();
     let again = ["--role", "opponent", "--target-id", &debate.motion, "--content", "No."];
     let id = new_id();
     let with_id: Vec<&str> = again.into_iter().chain(["--client-request-id", &id]).collect();
@@ -123,7 +96,7 @@ fn a_create_with_its_id_is_one_debate_and_without_it_two() {
 
 #[test]
 fn an_intervention_and_a_ruling_without_a_target_are_new_each_time() {
-    let debate = Debate::new();
+    let debate = debate();
     let mut requests = Vec::new();
     for _ in 0..2 {
         let stopped = debate.run("intervention", &["--content", "Wait."]).data();
@@ -185,7 +158,7 @@ fn lossy(server: SocketAddr, listener: TcpListener) -> thread::JoinHandle<()> {
 
 #[test]
 fn a_command_that_is_killed_and_run_again_does_not_write_twice() {
-    let debate = Debate::new();
+    let debate = debate();
     let listener = crate::world::free_listener();
     let road = format!("http://{}", listener.local_addr().unwrap());
     let lost = lossy(debate.aw.listen, listener);
@@ -209,7 +182,7 @@ fn a_command_that_is_killed_and_run_again_does_not_write_twice() {
     first.kill().unwrap();
     first.wait().unwrap();
     lost.join().unwrap();
-    let again = debate.claims("opponent", &debate.motion, "Said once.");
+    let again = debate.claims("opponent", &debate.motion, "Said once.", &[]);
     assert_eq!(again.data()["replayed"], true);
     assert_eq!(debate.count(), 2);
 }

@@ -13,10 +13,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::world::{free_listener, processes_of};
+use crate::world::{free_listener, processes_of, text};
 
 /// Where the system keeps `sh`, `cat` and the like.
 const SYSTEM: &str = "/usr/bin:/bin";
@@ -110,6 +110,14 @@ impl Aw {
         self.finish(self.aw(arguments), b"", &as_typed(arguments))
     }
 
+    /// Opens a debate with this title and MOTION, quietly: its id, and its MOTION's.
+    #[track_caller]
+    pub fn opens(&self, title: &str, motion: &str, flags: &[&str]) -> (String, String) {
+        let typed = ["debate", "create", "-t", title, "--type", "general_debate", "--content"];
+        let data = self.quietly(&[&typed[..], &[motion], flags].concat()).data();
+        (text(&data["debate_id"]), text(&data["argument_id"]))
+    }
+
     /// Runs a line through the shell, which finds `aw` in its PATH.
     pub fn sh(&self, line: &str) -> Ran {
         let mut command = self.settled("/bin/sh");
@@ -185,7 +193,10 @@ impl Aw {
         match serde_json::from_str::<Value>(&ran.stdout) {
             Ok(json) => {
                 assert_eq!(ran.stdout.trim_end().lines().count(), 1, "one object on one line");
-                let _ = writeln!(transcript, "{}", laid_out(&json, 0));
+                let _ = match unwrapped(&json) {
+                    Some(lines) => write!(transcript, "{lines}"),
+                    None => writeln!(transcript, "{}", laid_out(&json, 0)),
+                };
             }
             Err(_) => transcript.push_str(&ran.stdout),
         }
@@ -253,6 +264,39 @@ impl Drop for Aw {
     }
 }
 
+/// A debate, and somebody at a shell who takes part in it.
+pub struct Debate {
+    pub aw: Aw,
+    pub id: String,
+    pub motion: String,
+}
+
+impl Debate {
+    /// A debate about this MOTION.
+    #[track_caller]
+    pub fn about(aw: Aw, motion: &str, flags: &[&str]) -> Self {
+        let (id, motion) = aw.opens("T", motion, flags);
+        Debate { aw, id, motion }
+    }
+
+    /// Runs a command of this debate, quietly.
+    pub fn run(&self, command: &str, rest: &[&str]) -> Ran {
+        self.aw.quietly(&[&["debate", command, "--debate-id", &self.id], rest].concat())
+    }
+
+    /// Submits a CLAIM.
+    pub fn claims(&self, role: &str, target: &str, content: &str, rest: &[&str]) -> Ran {
+        let usual = ["--role", role, "--target-id", target, "--content", content];
+        self.run("submit", &[&usual, rest].concat())
+    }
+
+    /// How many arguments it has.
+    pub fn count(&self) -> u64 {
+        let listed = self.aw.quietly(&["debate", "list"]).data();
+        listed["debates"][0]["last_argument"]["seq"].as_u64().unwrap()
+    }
+}
+
 /// A command that has ended.
 #[derive(Debug)]
 pub struct Ran {
@@ -304,13 +348,13 @@ impl Ran {
     /// The id of the argument that was written.
     #[track_caller]
     pub fn argument(&self) -> String {
-        crate::world::text(&self.data()["argument_id"])
+        text(&self.data()["argument_id"])
     }
 
     /// The command to run next.
     #[track_caller]
     pub fn next(&self) -> String {
-        crate::world::text(&self.envelope()["metadata"]["next_command"])
+        text(&self.envelope()["metadata"]["next_command"])
     }
 
     /// The envelope of a failure with this exit code and error code.
@@ -329,35 +373,63 @@ impl Ran {
     }
 }
 
-/// JSON with a line for each field of the envelope and of the data, and for each item of a list in
-/// the data; what is deeper stands on one line.
+/// What an envelope holds, a line for each field: without the wrapping, which every answer has, and
+/// without what the server's error only repeats of the error. None for JSON that is no envelope.
+fn unwrapped(whole: &Value) -> Option<String> {
+    let fields = whole.as_object().filter(|fields| fields.contains_key("success"))?;
+    let (error, content) = (fields.get("error"), &fields["content"]);
+    assert_eq!(fields["success"], error.is_none(), "{whole}");
+    assert_eq!(content, &json!([{"type": "json", "data": content[0]["data"]}]), "{whole}");
+    let mut lines = String::new();
+    for (name, value) in error.and_then(Value::as_object).into_iter().flatten() {
+        let _ = writeln!(lines, "{name}: {}", value.as_str().unwrap_or(&value.to_string()));
+    }
+    for (name, value) in fields {
+        match name.as_str() {
+            "success" | "error" => {}
+            "metadata" => put_fields(&mut lines, "metadata", value),
+            "content" => {
+                let mut data = content[0]["data"].clone();
+                if let (Some(error), Some(server)) = (error, data.get_mut("server_error")) {
+                    assert_eq!(server["code"], error["code"], "{whole}");
+                    let known = error.as_object().unwrap();
+                    let same = |name: &String, value: &Value| known.get(name) == Some(value);
+                    server.as_object_mut().unwrap().retain(|name, value| !same(name, value));
+                }
+                put_fields(&mut lines, "data", &data);
+            }
+            name => {
+                let _ = writeln!(lines, "{name}: {value}");
+            }
+        }
+    }
+    Some(lines)
+}
+
+/// A line for each field, and for each item of a list in it.
+fn put_fields(lines: &mut String, of: &str, fields: &Value) {
+    for (name, value) in fields.as_object().expect("it has fields") {
+        let _ = writeln!(lines, "{of}.{name}: {}", laid_out(value, 0));
+    }
+}
+
+/// JSON with a line for each item of a list or field of an object; what is deeper stands on one line.
 fn laid_out(value: &Value, depth: usize) -> String {
     let parts: Vec<String> = match value {
-        Value::Object(fields) => fields
-            .iter()
-            .map(|(name, value)| {
-                let name = Value::from(&**name);
-                match value.as_array().map(Vec::as_slice) {
-                    // The content is one object with its type and its data.
-                    Some([only]) if depth == 0 && only.get("data").is_some() => {
-                        let data = laid_out(&only["data"], 1);
-                        format!("{name}: [{{\"type\": {}, \"data\": {data}}}]", only["type"])
-                    }
-                    _ => format!("{name}: {}", laid_out(value, depth + 1)),
-                }
-            })
-            .collect(),
+        Value::Object(fields) => {
+            let field =
+                |(name, value)| format!("{}: {}", Value::from(name), laid_out(value, depth + 1));
+            fields.iter().map(|(name, value)| field((name.as_str(), value))).collect()
+        }
         Value::Array(items) => items.iter().map(|item| laid_out(item, depth + 1)).collect(),
         plain => return plain.to_string(),
     };
     let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
-    let is_wide = depth < 2 || depth == 2 && value.is_array();
-    if parts.is_empty() || !is_wide {
+    let is_wide = depth == 0 && value.is_array() && parts.len() > 1;
+    if !is_wide {
         return format!("{open}{}{close}", parts.join(", "));
     }
-    let (indent, end) = ("  ".repeat(depth + 1), "  ".repeat(depth));
-    let lines: Vec<String> = parts.iter().map(|part| format!("{indent}{part}")).collect();
-    format!("{open}\n{}\n{end}{close}", lines.join(",\n"))
+    format!("{open}\n  {}\n{close}", parts.join(",\n  "))
 }
 
 /// A command line as it would be typed.

@@ -16,19 +16,10 @@ impl Table {
         let table = Table { aw: Aw::new(), format, debate: new_id() };
         table.aw.call_it("DEBATE", &table.debate);
         table.aw.file("motion.md", "# Keep one SQLite file\n\nIt is enough for *one* machine.\n");
-        table.run(&[
-            "create",
-            "--debate-id",
-            &table.debate,
-            "--title",
-            "Keep one SQLite file?",
-            "--type",
-            "coding_plan_debate",
-            "--file",
-            "motion.md",
-            "--author",
-            "codex 0.166",
-        ]);
+        let title = ["--title", "Keep one SQLite file?", "--type", "coding_plan_debate"];
+        let text = ["--file", "motion.md", "--author", "codex 0.166"];
+        let create = ["create", "--debate-id", table.debate.as_str()];
+        table.run(&[&create[..], &title, &text].concat());
         table.newest("MOTION");
         table
     }
@@ -51,6 +42,10 @@ impl Table {
         self.run(&all)
     }
 
+    fn submit(&self, role: &str, target: &str, content: &str) {
+        self.on("submit", &["--role", role, "--target-id", target, "--content", content]);
+    }
+
     /// The id of the newest argument, which the transcript calls so from now on.
     fn newest(&self, name: &str) -> String {
         let read = ["debate", "get-context", "--debate-id", &self.debate, "--limit", "1"];
@@ -62,43 +57,31 @@ impl Table {
     }
 }
 
-/// From the motion to a resolution that closes it.
-fn a_debate_is_held(format: &'static str) {
-    let table = Table::set(format);
+/// From the motion to a resolution that closes it. People read the same in the tutorials, which are run.
+#[test]
+fn a_debate_is_held_in_json() {
+    let table = Table::set("json");
     let motion = table.newest("MOTION");
-    let name = |part: &str| format!("debate_{format}_{part}");
 
     table.on("get-context", &[]);
     table.on("get-context", &["--role", "opponent", "--limit", "5"]);
     table.on("wait", &["--role", "proposer", "--argument-id", &motion, "--deadline", "0"]);
     table.on("wait", &["--role", "opponent"]);
-    table.aw.transcript(&name("begins"));
+    table.aw.transcript("debate_json_begins");
+    let nothing = ["--role", "proposer", "--argument-id", &motion, "--deadline", "0"];
+    let on = ["debate", "wait", "--debate-id", &table.debate, "--format", "markdown"];
+    let waited = table.aw.quietly(&[&on, &nothing[..]].concat());
+    assert!(waited.stdout.starts_with("No response after 0s. Still waiting"), "{waited:?}");
 
-    table.on(
-        "submit",
-        &[
-            "--role",
-            "opponent",
-            "--target-id",
-            &motion,
-            "--content",
-            "Two machines will fight over it.",
-        ],
-    );
+    table.submit("opponent", &motion, "Two machines will fight over it.");
     let claim = table.newest("CLAIM");
     table.on("wait", &["--role", "proposer", "--argument-id", &motion]);
-    table.on(
-        "submit",
-        &["--role", "proposer", "--target-id", &claim, "--content", "There is one machine."],
-    );
+    table.submit("proposer", &claim, "There is one machine.");
     let answer = table.newest("ANSWER");
     table.on("wait", &["--role", "opponent", "--argument-id", &claim, "--deadline", "1"]);
-    table.on(
-        "submit",
-        &["--role", "opponent", "--target-id", &answer, "--content", "For how long?"],
-    );
+    table.submit("opponent", &answer, "For how long?");
     let question = table.newest("QUESTION");
-    table.aw.transcript(&name("goes_back_and_forth"));
+    table.aw.transcript("debate_json_goes_back_and_forth");
 
     table.on("wait", &["--role", "arbitrator", "--deadline", "0"]);
     table.on(
@@ -115,14 +98,11 @@ fn a_debate_is_held(format: &'static str) {
     table.newest("RULING");
     table.on("wait", &["--role", "proposer", "--argument-id", &appeal]);
     table.on("wait", &["--role", "opponent", "--argument-id", &appeal]);
-    table.aw.transcript(&name("is_appealed_and_ruled_on"));
+    table.aw.transcript("debate_json_is_appealed_and_ruled_on");
 
     table.on("intervention", &["--content", "Think of the backups."]);
     let intervention = table.newest("INTERVENTION");
-    table.on(
-        "submit",
-        &["--role", "proposer", "--target-id", &appeal, "--content", "As ruled: one file."],
-    );
+    table.submit("proposer", &appeal, "As ruled: one file.");
     table.newest("PARKED");
     table.on("ruling", &["--content", "Backups every night."]);
     let second = table.newest("RULING_2");
@@ -134,63 +114,28 @@ fn a_debate_is_held(format: &'static str) {
     table.newest("CLOSING");
     table.on("wait", &["--role", "opponent", "--argument-id", &second]);
     table.on("get-context", &["--role", "proposer", "--limit", "2"]);
-    table.aw.transcript(&name("is_interrupted_and_closes"));
-}
+    table.aw.transcript("debate_json_is_interrupted_and_closes");
 
-#[test]
-fn a_debate_is_held_in_json() {
-    a_debate_is_held("json");
-}
-
-#[test]
-fn a_debate_is_held_in_markdown() {
-    a_debate_is_held("markdown");
+    table.on("get-context", &["--limit", "4", "--format", "markdown"]);
+    table.aw.transcript("debate_markdown_is_read");
 }
 
 #[test]
 fn a_resolution_may_wait_for_the_arbitrator_who_closes() {
     let aw = Aw::new();
-    let created = aw.run(&[
-        "debate",
-        "create",
-        "-t",
-        "May we?",
-        "--type",
-        "general_debate",
-        "--content",
-        "We may.",
-        "--resolution-policy",
-        "arbitrator",
-    ]);
-    let data = created.data();
-    let (debate, motion) = (text(&data["debate_id"]), text(&data["argument_id"]));
+    let typed =
+        "debate create -t May? --type general_debate --content Yes --resolution-policy arbitrator";
+    let created = aw.run(&typed.split(' ').collect::<Vec<_>>()).data();
+    let (debate, motion) = (text(&created["debate_id"]), text(&created["argument_id"]));
     aw.call_it("MADE", &debate);
     aw.call_it("MOTION", &motion);
-    let claim = aw
-        .quietly(&[
-            "debate",
-            "submit",
-            "--debate-id",
-            &debate,
-            "--role",
-            "opponent",
-            "--target-id",
-            &motion,
-            "--content",
-            "Fine.",
-        ])
-        .argument();
+    let submit = ["debate", "submit", "--debate-id", &debate, "--role", "opponent"];
+    let fine = ["--target-id", motion.as_str(), "--content", "Fine."];
+    let claim = aw.quietly(&[&submit[..], &fine].concat()).argument();
     aw.call_it("CLAIM", &claim);
-    let asked = aw.run(&[
-        "debate",
-        "request-completion",
-        "--debate-id",
-        &debate,
-        "--target-id",
-        &claim,
-        "--content",
-        "Agreed.",
-    ]);
+    let complete = ["debate", "request-completion", "--debate-id", &debate];
+    let agreed = ["--target-id", claim.as_str(), "--content", "Agreed."];
+    let asked = aw.run(&[&complete[..], &agreed].concat());
     aw.call_it("RESOLUTION", &asked.argument());
     let ruled =
         aw.run(&["debate", "ruling", "--debate-id", &debate, "--close", "--content", "So be it."]);
@@ -239,28 +184,36 @@ fn debates_are_listed_in_markdown() {
 }
 
 #[test]
-fn a_debate_is_opened_exported_and_deleted() {
+fn a_debate_is_exported() {
+    let Table { aw, debate, .. } = Table::set("json");
+    let export = |arguments: &[&str]| {
+        aw.run(&[&["debate", "export", "--debate-id", &debate], arguments].concat())
+    };
+    let markdown = export(&[]).stdout;
+    let json = export(&["--format", "json"]).stdout;
+    export(&["--output", "debate.md"]);
+    assert_eq!(std::fs::read_to_string(aw.desk().join("debate.md")).unwrap(), markdown);
+    export(&["--format", "json", "-o", "debate.json"]);
+    assert_eq!(std::fs::read_to_string(aw.desk().join("debate.json")).unwrap(), json);
+    assert_eq!(export(&["--output", "no/such"]).code, 4);
+    aw.transcript("debate_is_exported");
+}
+
+#[test]
+fn a_debate_is_opened_and_deleted() {
     for format in ["json", "markdown"] {
         let Table { aw, debate, .. } = Table::set(format);
         // Without any folder in PATH there is no browser to be found.
         let aw = aw.without_path();
-        let run = |arguments: &[&str]| {
-            let mut all = vec!["debate", arguments[0], "--debate-id", &debate];
-            all.extend_from_slice(&arguments[1..]);
-            aw.run(&all)
+        let run = |command: &str, more: &[&str]| {
+            aw.run(&[&["debate", command, "--format", format], more].concat())
         };
-        aw.run(&["debate", "open", "--format", format]);
-        run(&["open", "--format", format]);
-        let markdown = run(&["export"]).stdout;
-        let json = run(&["export", "--format", "json"]).stdout;
-        run(&["export", "--output", "debate.md"]);
-        assert_eq!(std::fs::read_to_string(aw.desk().join("debate.md")).unwrap(), markdown);
-        run(&["export", "--format", "json", "-o", "debate.json"]);
-        assert_eq!(std::fs::read_to_string(aw.desk().join("debate.json")).unwrap(), json);
-        assert_eq!(run(&["export", "--output", "no/such"]).code, 4);
-        assert_eq!(run(&["delete", "--format", format]).code, 4);
-        run(&["delete", "--confirm", "--format", format]);
-        run(&["get-context", "--format", format]);
+        let on = ["--debate-id", debate.as_str()];
+        run("open", &[]);
+        run("open", &on);
+        assert_eq!(run("delete", &on).code, 4);
+        run("delete", &["--debate-id", &debate, "--confirm"]);
+        run("get-context", &on);
         aw.transcript(&format!("debate_{format}_is_taken_away"));
     }
 }

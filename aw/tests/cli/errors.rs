@@ -19,19 +19,8 @@ struct Opened {
 
 impl Opened {
     fn new(aw: Aw) -> Self {
-        let created = aw.quietly(&[
-            "debate",
-            "create",
-            "-t",
-            "Is it so?",
-            "--type",
-            "general_debate",
-            "--content",
-            "It is.",
-        ]);
-        let data = created.data();
-        let opened =
-            Opened { debate: text(&data["debate_id"]), motion: text(&data["argument_id"]), aw };
+        let (debate, motion) = aw.opens("Is it so?", "It is.", &[]);
+        let opened = Opened { aw, debate, motion };
         opened.aw.call_it("DEBATE", &opened.debate);
         opened.aw.call_it("MOTION", &opened.motion);
         opened
@@ -459,20 +448,9 @@ fn a_dead_server_is_retried_three_times_and_never_started() {
     aw.call_it("[dead]", &dead.to_string());
     aw.call_it("DEBATE", &debate);
     aw.call_it("TARGET", &target);
-    let refused = aw
-        .run(&[
-            "debate",
-            "submit",
-            "--debate-id",
-            &debate,
-            "--role",
-            "opponent",
-            "--target-id",
-            &target,
-            "--content",
-            "c",
-        ])
-        .refused(3, "CONNECTION_ERROR");
+    let submit = ["debate", "submit", "--debate-id", &debate, "--role", "opponent"];
+    let text = ["--target-id", target.as_str(), "--content", "c"];
+    let refused = aw.run(&[&submit[..], &text].concat()).refused(3, "CONNECTION_ERROR");
     assert!(began.elapsed().as_millis() >= 1_750, "each pause is twice as long as the last");
     assert_eq!(refused["metadata"]["debate_id"], *debate);
     assert!(refused["metadata"]["client_request_id"].is_string(), "{refused}");

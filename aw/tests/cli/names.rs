@@ -5,9 +5,7 @@ use crate::world::text;
 
 /// A debate with this title.
 fn opened(aw: &Aw, title: &str) -> String {
-    let create = ["debate", "create", "--title", title, "--type", "general_debate"];
-    let data = aw.quietly(&[&create[..], &["--content", "We keep one file."]].concat()).data();
-    text(&data["debate_id"])
+    aw.opens(title, "We keep one file.", &[]).0
 }
 
 #[test]

@@ -299,9 +299,7 @@ fn a_list_is_walked_by_its_next_command() {
     let aw = Aw::new();
     for number in 0..3 {
         let title = format!("It's \"plan\" $number {number}");
-        let typed =
-            ["debate", "create", "-t", &title, "--type", "general_debate", "--content", "c"];
-        aw.quietly(&typed).ok();
+        aw.opens(&title, "c", &[]);
         aw.quietly(&["docs", "create", "--summary", &title, "--content", "c"]).ok();
     }
     let listed = aw.quietly(&["docs", "list", "--limit", "1"]).data();

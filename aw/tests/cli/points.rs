@@ -4,45 +4,16 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::aw::{Aw, Ran};
+use super::aw::{Aw, Debate};
 use crate::world::text;
 
 /// A claim with a critical point and a minor one.
 const CLAIM: &str = "### NEW [critical] A retry can charge twice\n> The worker retries the POST up to 3 times.\n\
                      Send one key a payment.\n### NEW [minor] How long?\nSay it.\n### VERDICT [object]\n";
 
-/// A debate about a motion of one line.
-struct Debate {
-    aw: Aw,
-    id: String,
-    motion: String,
-}
-
-impl Debate {
-    fn new(flags: &[&str]) -> Self {
-        Self::about(Aw::new(), "The worker retries the POST up to 3 times.", flags)
-    }
-
-    fn about(aw: Aw, content: &str, flags: &[&str]) -> Self {
-        let made =
-            ["debate", "create", "-t", "T", "--type", "general_debate", "--content", content];
-        let data = aw.quietly(&[&made, flags].concat()).data();
-        Debate { id: text(&data["debate_id"]), motion: text(&data["argument_id"]), aw }
-    }
-
-    fn run(&self, command: &str, rest: &[&str]) -> Ran {
-        self.aw.quietly(&[&["debate", command, "--debate-id", &self.id], rest].concat())
-    }
-
-    fn claims(&self, role: &str, target: &str, content: &str, rest: &[&str]) -> Ran {
-        let usual = ["--role", role, "--target-id", target, "--content", content];
-        self.run("submit", &[&usual, rest].concat())
-    }
-
-    fn newest(&self) -> u64 {
-        let listed = self.aw.quietly(&["debate", "list"]).data();
-        listed["debates"][0]["last_argument"]["seq"].as_u64().unwrap()
-    }
+/// A debate about a MOTION of one line.
+fn about_retries(flags: &[&str]) -> Debate {
+    Debate::about(Aw::new(), "The worker retries the POST up to 3 times.", flags)
 }
 
 #[test]
@@ -75,7 +46,7 @@ fn create_sends_the_settings_of_points() {
 
 #[test]
 fn writes_and_waits_carry_the_ledger() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claimed = debate.claims("opponent", &debate.motion, CLAIM, &[]);
     let data = claimed.data();
     assert_eq!(data["ledger"]["blocking"], json!(["P1"]));
@@ -92,7 +63,7 @@ fn writes_and_waits_carry_the_ledger() {
 
 #[test]
 fn the_next_command_follows_the_advice_of_the_ledger() {
-    let debate = Debate::new(&["--points", "--rounds", "1"]);
+    let debate = about_retries(&["--points", "--rounds", "1"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     let on = |command: &str| {
         let debate = &debate.id;
@@ -117,7 +88,7 @@ fn the_next_command_follows_the_advice_of_the_ledger() {
 
 #[test]
 fn a_dry_run_judges_a_move_and_writes_nothing() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let dry = ["--dry-run"];
     let flawed = debate.claims("opponent", &debate.motion, "### NEW [major] No quote\nWhy.", &dry);
     let whole = flawed.refused(4, "INVALID_INPUT");
@@ -128,10 +99,10 @@ fn a_dry_run_judges_a_move_and_writes_nothing() {
     assert_eq!(judged.data()["dry_run"], true);
     assert_eq!(judged.data()["statements"][0]["point"], "P1");
     assert_eq!(judged.data()["ledger"]["yours"], json!([]), "the proposer would owe the answer");
-    assert_eq!(debate.newest(), 1, "nothing is written");
+    assert_eq!(debate.count(), 1, "nothing is written");
     // What it leads to is the same command in earnest.
     let claim = debate.aw.sh(&judged.next()).argument();
-    assert_eq!(debate.newest(), 2);
+    assert_eq!(debate.count(), 2);
 
     let words = ["--target-id", &claim, "--content", "Words.", "--dry-run"];
     assert_eq!(debate.run("appeal", &words).data()["debate_state"], "AWAITING_ARBITRATOR");
@@ -141,12 +112,12 @@ fn a_dry_run_judges_a_move_and_writes_nothing() {
     assert_eq!(ruled.data()["debate_state"], "CLOSED");
     let ruling = ["--target-id", &appeal, "--uphold", "P7", "--content", "So.", "--dry-run"];
     debate.run("ruling", &ruling).refused(4, "INVALID_INPUT");
-    assert_eq!(debate.newest(), 3, "nothing is written");
+    assert_eq!(debate.count(), 3, "nothing is written");
 }
 
 #[test]
 fn points_lists_the_live_ones_or_all_or_shows_one() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     let answer = debate.claims("proposer", &claim, "### P2 [deferred] Later.", &[]).argument();
     debate.claims("opponent", &answer, "### P2 [resolved] Fine.", &[]).ok();
@@ -167,18 +138,18 @@ fn points_lists_the_live_ones_or_all_or_shows_one() {
         assert_eq!(server["point_id"], name);
         assert_eq!(ids(&debate.aw.sh(&missing.next()).data()), ["P1", "P2"]);
     }
-    let plain = Debate::new(&[]);
+    let plain = about_retries(&[]);
     assert_eq!(plain.run("points", &[]).data(), json!({"points": []}));
     let as_text = ["--format", "markdown"];
     assert_eq!(plain.run("points", &as_text).stdout, "This debate keeps no points.\n");
-    let quiet = Debate::new(&["--points"]);
+    let quiet = about_retries(&["--points"]);
     let shown = quiet.run("points", &as_text).stdout;
     assert_eq!(shown, "Round 0 of 5. Nothing blocks.\nNo point was raised yet.\n");
 }
 
 #[test]
 fn the_flags_of_a_ruling_become_headings_with_its_reason() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     let appeal = debate.run("appeal", &["--target-id", &claim, "--content", "?"]).argument();
     let on = ["--target-id", &appeal, "--uphold", "P1", "--defer", "P2", "--content"];
@@ -206,7 +177,7 @@ fn the_flags_of_a_ruling_become_headings_with_its_reason() {
 
 #[test]
 fn the_reason_of_a_ruling_may_have_headings_of_its_own() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     let mut target = claim;
     for (flag, reason, kept) in [
@@ -228,7 +199,7 @@ fn the_reason_of_a_ruling_may_have_headings_of_its_own() {
 
 #[test]
 fn the_flags_of_a_ruling_take_points_in_any_case_and_each_once() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
     for (flags, why) in [
@@ -246,7 +217,7 @@ fn the_flags_of_a_ruling_take_points_in_any_case_and_each_once() {
 
 #[test]
 fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     let desk = debate.aw.desk();
     fs::create_dir(desk.join("src")).unwrap();
@@ -266,7 +237,7 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
     let lines: Vec<_> =
         whole["metadata"]["flaws"].as_array().unwrap().iter().map(|f| &f["line"]).collect();
     assert_eq!(lines, [2, 5], "the server's flaws are listed too: {whole}");
-    assert_eq!(debate.newest(), 2, "nothing is sent");
+    assert_eq!(debate.count(), 2, "nothing is sent");
     let gone =
         debate.claims("proposer", &claim, &answer("let x = 1;", "src/gone.rs"), &["--dry-run"]);
     assert!(text(&gone.ok()["metadata"]["warning"]).contains("src/gone.rs"));
@@ -277,7 +248,7 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
     assert_eq!(sent["statements"][0]["quotes"][0]["check"], "unchecked");
 
     // In a debate without points the same text is plain words.
-    let plain = Debate::new(&[]);
+    let plain = about_retries(&[]);
     fs::create_dir(plain.aw.desk().join("src")).unwrap();
     fs::write(plain.aw.desk().join("src/pay.rs"), "").unwrap();
     plain.claims("opponent", &plain.motion, &wrong, &[]).ok();
@@ -285,7 +256,7 @@ fn a_quote_from_code_is_looked_up_before_anything_is_sent() {
 
 #[test]
 fn code_that_changes_refuses_no_retry_no_parked_text_and_no_turn() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let file = debate.aw.desk().join("pay.rs");
     fs::write(&file, "let key = payment.id();\n").unwrap();
     let claim = format!("{CLAIM}> let key = payment.id();\n— pay.rs\n");
@@ -309,7 +280,7 @@ fn code_that_changes_refuses_no_retry_no_parked_text_and_no_turn() {
 
 #[test]
 fn live_points_that_block_come_first() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = format!("### NEW [minor] A small thing\nSay it.\n{CLAIM}");
     debate.claims("opponent", &debate.motion, &claim, &[]).ok();
     let listed = debate.run("points", &[]).data();
@@ -320,7 +291,7 @@ fn live_points_that_block_come_first() {
 
 #[test]
 fn the_flags_of_a_ruling_are_refused_in_a_debate_without_points() {
-    let debate = Debate::new(&[]);
+    let debate = about_retries(&[]);
     let claim = debate.claims("opponent", &debate.motion, "No.", &[]).argument();
     debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
     for rest in [&[][..], &["--dry-run"]] {
@@ -330,7 +301,7 @@ fn the_flags_of_a_ruling_are_refused_in_a_debate_without_points() {
         assert!(message.contains("this debate keeps no points"), "{message}");
         assert!(refused.next().ends_with("--file YOUR_TEXT.md --close"), "{}", refused.next());
     }
-    assert_eq!(debate.newest(), 3, "nothing is written");
+    assert_eq!(debate.count(), 3, "nothing is written");
 }
 
 #[test]
@@ -364,7 +335,7 @@ fn people_read_that_a_point_is_late_or_its_quotes_still_stand() {
 
 #[test]
 fn people_read_why_a_resolution_waits_for_a_ruling() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, "Fine.", &[]).argument();
     debate.run("request-completion", &["--target-id", &claim, "--content", "Done."]).ok();
     let waited = debate.run("wait", &["--role", "arbitrator"]).data();
@@ -379,7 +350,7 @@ fn people_read_why_a_resolution_waits_for_a_ruling() {
 
 #[test]
 fn people_read_how_a_debate_ended() {
-    let debate = Debate::new(&["--points"]);
+    let debate = about_retries(&["--points"]);
     let claim = debate.claims("opponent", &debate.motion, CLAIM, &[]).argument();
     debate.run("appeal", &["--target-id", &claim, "--content", "?"]).ok();
     debate.run("ruling", &["--close", "--content", "Enough."]).ok();

@@ -12,9 +12,7 @@ const SECRET: &str = "Zweckentfremdungsverbot";
 /// A person with a debate about the secret, and its id. It is closed if so.
 fn with_secret(is_closed: bool) -> (Aw, String) {
     let aw = Aw::new();
-    let create =
-        ["debate", "create", "-t", SECRET, "--type", "general_debate", "--content", SECRET];
-    let debate = text(&aw.quietly(&create).data()["debate_id"]);
+    let (debate, _) = aw.opens(SECRET, SECRET, &[]);
     if is_closed {
         aw.quietly(&["debate", "intervention", &debate]).ok();
         aw.quietly(&["debate", "ruling", &debate, "--close", "--content", "Enough."]).ok();

@@ -8,10 +8,7 @@ use crate::world::text;
 
 /// A debate that waits for the opponent, and its motion.
 fn opened(aw: &Aw) -> (String, String) {
-    let create =
-        ["debate", "create", "--title", "T", "--type", "general_debate", "--content", "Motion"];
-    let opened = aw.quietly(&create);
-    (text(&opened.data()["debate_id"]), opened.argument())
+    aw.opens("T", "Motion", &[])
 }
 
 /// Runs `aw` as an agent that is held to a role.

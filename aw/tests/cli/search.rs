@@ -8,18 +8,9 @@ use crate::world::text;
 #[test]
 fn a_search_shows_its_hits_and_leads_on() {
     let aw = Aw::new();
-    let created = aw.quietly(&[
-        "debate",
-        "create",
-        "-t",
-        "Charge retries",
-        "--type",
-        "general_debate",
-        "--content",
-        "A retry may charge\u{1b}[31m twice.",
-    ]);
-    aw.call_it("DEBATE", &text(&created.data()["debate_id"]));
-    aw.call_it("MOTION", &text(&created.data()["argument_id"]));
+    let (debate, motion) = aw.opens("Charge retries", "A retry may charge\u{1b}[31m twice.", &[]);
+    aw.call_it("DEBATE", &debate);
+    aw.call_it("MOTION", &motion);
     let kept = aw.quietly(&["docs", "create", "--summary", "Retry plan", "--content", "# Budget"]);
     aw.call_it("DOCUMENT", &text(&kept.data()["document_id"]));
     let whole = aw.run(&["search", "charge", "TWICE"]).ok();

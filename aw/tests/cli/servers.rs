@@ -9,34 +9,14 @@ use std::thread;
 use super::aw::Aw;
 use crate::world::{ServerProcess, free_listener};
 
-fn a_server_is_looked_after(format: &str) {
+fn a_server_is_looked_after(format: &str, commands: &[&[&str]]) {
     let aw = Aw::new();
-    let run = |arguments: &[&str]| {
-        let mut all = vec!["server"];
-        all.extend_from_slice(arguments);
-        all.extend(["--format", format]);
-        let ran = aw.run(&all);
+    for typed in commands {
+        let ran = aw.run(&[&["server"], *typed, &["--format", format]].concat());
         // Only a failure in words is for stderr.
         if ran.code == 0 || format == "json" {
             assert_eq!(ran.stderr, "", "{ran:?}");
         }
-        ran
-    };
-    for typed in [
-        &["status"][..],
-        &["stop"],
-        &["logs"],
-        &["backup", "copy.db"],
-        &["start"],
-        &["start"],
-        &["status"],
-        &["restart"],
-        &["backup", "copy.db"],
-        &["backup", "copy.db"],
-        &["stop"],
-        &["stop"],
-    ] {
-        run(typed);
     }
     aw.transcript(&format!("server_{format}"));
     let logs = aw.quietly(&["server", "logs", "-n", "2"]).data();
@@ -49,19 +29,23 @@ fn a_server_is_looked_after(format: &str) {
 
 #[test]
 fn a_server_is_looked_after_in_json() {
-    a_server_is_looked_after("json");
+    let (backup, start, stop) = (&["backup", "copy.db"][..], &["start"][..], &["stop"][..]);
+    let (status, logs, restart) = (&["status"][..], &["logs"][..], &["restart"][..]);
+    let before = [status, stop, logs, backup, start, start];
+    let after = [status, restart, backup, backup, stop, stop];
+    a_server_is_looked_after("json", &[before, after].concat());
 }
 
 #[test]
 fn a_server_is_looked_after_in_markdown() {
-    a_server_is_looked_after("markdown");
+    let commands = [&["status"][..], &["logs"], &["start"], &["backup", "copy.db"], &["stop"]];
+    a_server_is_looked_after("markdown", &commands);
 }
 
 #[test]
 fn a_record_is_moved_once_no_server_writes_to_it_and_never_onto_something() {
     let aw = Aw::new();
-    let opening = ["--title", "Move me?", "--type", "general_debate", "--content", "We should."];
-    aw.quietly(&[&["debate", "create"][..], &opening].concat());
+    aw.opens("Move me?", "We should.", &[]);
     let file = aw.home().join("db/debate.db");
     let file = file.to_str().unwrap();
     let migrate = |to: &str| aw.quietly(&["server", "migrate", "--from", file, "--to", to]);
@@ -154,7 +138,7 @@ fn the_doctor_says_how_to_fix_problems() {
     let aw = Aw::new();
     aw.run(&["doctor"]).ok();
     aw.run(&["doctor", "--format", "markdown"]);
-    aw.quietly(&["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"]).ok();
+    aw.opens("T", "c", &[]);
     aw.run(&["doctor", "--format", "markdown"]);
     let dead = free_listener().local_addr().unwrap().to_string();
     aw.call_it("[dead]", &dead);

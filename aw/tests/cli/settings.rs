@@ -9,9 +9,7 @@ use crate::world::{ServerProcess, free_listener, text};
 
 /// Creates a debate; its id and its motion's.
 fn created(aw: &Aw, more: &[&str]) -> (String, String) {
-    let typed = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "c"];
-    let data = aw.quietly(&[&typed[..], more].concat()).data();
-    (text(&data["debate_id"]), text(&data["argument_id"]))
+    aw.opens("T", "c", more)
 }
 
 #[test]

@@ -21,8 +21,7 @@ fn guarded() -> (Aw, String) {
 }
 
 fn created(aw: &Aw, title: &str) -> String {
-    let typed = ["debate", "create", "-t", title, "--type", "general_debate", "--content", "Yes."];
-    text(&aw.quietly(&typed).data()["debate_id"])
+    aw.opens(title, "Yes.", &[]).0
 }
 
 /// A token of this role, made by the administrator.

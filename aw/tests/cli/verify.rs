@@ -8,37 +8,10 @@ use super::aw::Aw;
 /// Somebody whose record has two debates, the second with a claim.
 fn with_two_debates() -> (Aw, String) {
     let aw = Aw::new();
-    let mut newest = String::new();
-    for title in ["First", "Second"] {
-        let typed = [
-            "debate",
-            "create",
-            "-t",
-            title,
-            "--type",
-            "general_debate",
-            "--content",
-            "We should.",
-        ];
-        let created = aw.quietly(&typed).data();
-        newest = created["debate_id"].as_str().unwrap().to_owned();
-        let motion = created["argument_id"].as_str().unwrap().to_owned();
-        if title == "Second" {
-            aw.quietly(&[
-                "debate",
-                "submit",
-                "--debate-id",
-                &newest,
-                "--role",
-                "opponent",
-                "--target-id",
-                &motion,
-                "--content",
-                "We should not.",
-            ])
-            .ok();
-        }
-    }
+    aw.opens("First", "We should.", &[]);
+    let (newest, motion) = aw.opens("Second", "We should.", &[]);
+    let on = ["debate", "submit", "--debate-id", &newest, "--target-id", &motion];
+    aw.quietly(&[&on[..], &["--role", "opponent", "--content", "We should not."]].concat()).ok();
     aw.call_it("[second]", &newest);
     (aw, newest)
 }
