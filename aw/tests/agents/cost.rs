@@ -1,5 +1,5 @@
 //! The bytes that `aw` adds to the requests of an agent program in a debate of six turns after the
-//! MOTION, with points. `scripts/bench tokens` prints them for every program (`AW_TOKENS`).
+//! MOTION, with points. `scripts/bench tokens` prints them for the programs that `AW_TOKENS` names, or for all.
 //!
 //! A request carries the whole conversation again, so a text costs its size once for every request that follows
 //! it. The first request of the same program without `aw` is subtracted from each. What the agents themselves
@@ -78,20 +78,23 @@ const BUDGET: usize = 315_000;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_debate_of_six_turns_costs_no_more_than_its_budget() {
     use Program::{Claude, Codex, Gemini, Opencode, Pi, Qwen};
-    if std::env::var_os("AW_TOKENS").is_none() {
+    let Ok(named) = std::env::var("AW_TOKENS") else {
         let Some(cost) = in_a_debate(Pi, false).await else { return };
         assert!(cost.sent <= BUDGET, "{} bytes of {BUDGET}: {cost}", cost.sent);
         return;
-    }
+    };
+    let is_named = |program: &Program| {
+        named.trim().is_empty() || named.split_whitespace().any(|name| name == program.name())
+    };
     let title = "| host | by | requests | in every request | kit | answers | sent in all |";
     print_line(&format!("{title}\n|---|---|--:|--:|--:|--:|--:|"));
-    for program in [Claude, Codex, Gemini, Opencode, Pi, Qwen] {
+    for program in [Claude, Codex, Gemini, Opencode, Pi, Qwen].into_iter().filter(is_named) {
         row(program, "CLI", in_a_debate(program, false).await);
     }
-    for program in [Codex, Opencode] {
+    for program in [Codex, Opencode].into_iter().filter(is_named) {
         row(program, "MCP", in_a_debate(program, true).await);
     }
-    for program in [Claude, Codex, Gemini, Opencode] {
+    for program in [Claude, Codex, Gemini, Opencode].into_iter().filter(is_named) {
         row(program, "run", tokio::task::block_in_place(|| in_a_run(program)));
     }
 }
