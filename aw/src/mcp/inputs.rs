@@ -134,10 +134,9 @@ inputs! {
         /// coding_plan_debate, general_debate or your user's own
         #[serde(rename = "type")]
         pub(super) debate_type: String,
-        /// The MOTION in Markdown, its document as doc_id=<document_id> (v1)
         #[schemars(length(min = 1))]
         pub(super) content: String,
-        /// Who approves its completion, by default auto
+        /// Who approves its completion
         #[schemars(with = "Option<ResolutionPolicyText>")]
         pub(super) resolution_policy: Option<String>,
         /// Keep points: objections that block completion
@@ -148,7 +147,6 @@ inputs! {
         pub(super) blocking: Option<String>,
         /// A UUID of your own, for retries
         pub(super) debate_id: Option<String>,
-        /// Then wait
         pub(super) wait: Option<Flag>,
     }
 
@@ -168,12 +166,9 @@ inputs! {
         pub(super) role: Option<String>,
         /// The argument that you answer
         pub(super) target_id: String,
-        /// The CLAIM in Markdown
         #[schemars(length(min = 1))]
         pub(super) content: String,
-        /// Judge it and write nothing
         pub(super) dry_run: Option<Flag>,
-        /// Then wait
         pub(super) wait: Option<Flag>,
     }
 
@@ -184,37 +179,29 @@ inputs! {
         pub(super) role: Option<String>,
         /// The newest that you have seen
         pub(super) argument_id: Option<String>,
-        /// Seconds, by default what your host allows; 0 asks once
+        /// Seconds; 0 asks once
         pub(super) deadline: Option<Seconds>,
-        /// Count it up, so that no two calls are equal
+        /// Count it up
         pub(super) attempt: Option<Whole>,
     }
 
     /// Puts a dispute before the arbitrator.
     signed DebateAppeal {
         pub(super) debate_id: String,
-        /// The argument in dispute
         pub(super) target_id: String,
-        /// Both positions and the options, in Markdown
         #[schemars(length(min = 1))]
         pub(super) content: String,
-        /// Judge it and write nothing
         pub(super) dry_run: Option<Flag>,
-        /// Then wait
         pub(super) wait: Option<Flag>,
     }
 
     /// Asks to complete the debate.
     signed DebateRequestCompletion {
         pub(super) debate_id: String,
-        /// The opponent's newest argument
         pub(super) target_id: String,
-        /// What was settled, final documents, what is left open
         #[schemars(length(min = 1))]
         pub(super) content: String,
-        /// Judge it and write nothing
         pub(super) dry_run: Option<Flag>,
-        /// Then wait
         pub(super) wait: Option<Flag>,
     }
 
@@ -223,7 +210,7 @@ inputs! {
         pub(super) debate_id: String,
         /// Those that are over too
         pub(super) all: Option<Flag>,
-        /// For instance P2: only this one, with its history
+        /// P2: this one, with its history
         pub(super) point: Option<String>,
     }
 
@@ -238,9 +225,7 @@ inputs! {
         pub(super) state: Option<String>,
         #[serde(rename = "type")]
         pub(super) debate_type: Option<String>,
-        /// Those without an opponent yet
         pub(super) pending_first_opponent: Option<Flag>,
-        /// Those that wait for a RULING
         pub(super) needs_arbitrator: Option<Flag>,
         pub(super) search: Option<String>,
         pub(super) limit: Option<Whole>,
@@ -257,9 +242,7 @@ inputs! {
         pub(super) content: String,
         /// End the debate with it
         pub(super) close: Option<Flag>,
-        /// Judge it and write nothing
         pub(super) dry_run: Option<Flag>,
-        /// Then wait
         pub(super) wait: Option<Flag>,
     }
 
@@ -272,10 +255,8 @@ inputs! {
 
     /// Keeps a new document.
     signed DocsCreate {
-        /// One line
         #[schemars(length(min = 1, max = 500))]
         pub(super) summary: String,
-        /// The text, whole
         #[schemars(length(min = 1))]
         pub(super) content: String,
         /// A JSON object to keep with it
@@ -285,10 +266,8 @@ inputs! {
     /// Keeps the next version of a document.
     signed DocsSubmit {
         pub(super) document_id: String,
-        /// What it changes, in one line
         #[schemars(length(min = 1, max = 500))]
         pub(super) summary: String,
-        /// The text, whole
         #[schemars(length(min = 1))]
         pub(super) content: String,
         /// A JSON object to keep with it
@@ -298,7 +277,6 @@ inputs! {
     /// Reads a document.
     DocsGet {
         pub(super) document_id: String,
-        /// By default the newest
         pub(super) version: Option<Whole>,
         pub(super) include_deleted: Option<Flag>,
     }
@@ -314,9 +292,7 @@ inputs! {
     /// Compares two versions.
     DocsDiff {
         pub(super) document_id: String,
-        /// By default the one before `to`
         pub(super) from: Option<Whole>,
-        /// By default the newest
         pub(super) to: Option<Whole>,
     }
 }
@@ -366,7 +342,7 @@ impl Tool {
 }
 
 /// Arguments that are taken and not listed: every agent pays for a list, in every request.
-const UNLISTED: [&str; 3] = ["author", "client_request_id", "metadata"];
+const UNLISTED: [&str; 4] = ["author", "client_request_id", "include_deleted", "metadata"];
 
 /// The schema of a struct.
 #[derive(Debug, Serialize, Deserialize)]

@@ -142,8 +142,8 @@ impl Tool {
                 "Read a debate. With role, `next` says how to join or resume it"
             }
             Tool::DebateSubmit => {
-                "Answer the other side with a CLAIM, when it is your move. With points, each objection \
-                 and answer is a heading (`ledger.how`):\n\
+                "Answer the other side with a CLAIM. With points, each objection and answer is a \
+                 heading (`ledger.how`):\n\
                  ### NEW [major] Retries can charge twice\n\
                  ### P2 [rejected] Refunds do not read these rows\n\
                  ### VERDICT [agree]"
@@ -153,9 +153,13 @@ impl Tool {
                  debate_closed or patience_left_s is 0"
             }
             Tool::DebateAppeal => {
-                "Put a dispute before the arbitrator (proposer). Tell your user the url"
+                "Put a dispute before the arbitrator (proposer): both positions and the options. \
+                 Tell your user the url"
             }
-            Tool::DebateRequestCompletion => "Ask to complete the debate: a RESOLUTION (proposer)",
+            Tool::DebateRequestCompletion => {
+                "Ask to complete the debate (proposer): a RESOLUTION with what was settled, the final \
+                 documents and what is left open"
+            }
             Tool::DebatePoints => "Read the points of a debate, those that block first",
             Tool::DebateResult => "Report how a debate ended, for your user",
             Tool::DebateList => "List debates, the newest first",
@@ -172,7 +176,7 @@ impl Tool {
                 "Keep a long text as a document. Cite it as doc_id=<document_id> (v1)"
             }
             Tool::DocsSubmit => "Keep the next version of a document, whole",
-            Tool::DocsGet => "Read a document",
+            Tool::DocsGet => "Read a document, by default its newest version",
             Tool::DocsList => "List documents, the newest first",
             Tool::DocsDiff => "Compare two versions of a document, by default the newest two",
         }

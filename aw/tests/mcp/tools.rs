@@ -128,7 +128,7 @@ async fn tools_describe_themselves() {
 async fn the_list_of_tools_is_short_because_agents_pay_for_it_in_every_request() {
     let world = World::start().await;
     for (role, budget) in
-        [("", 6_600), ("proposer", 6_600), ("opponent", 4_500), ("arbitrator", 5_000)]
+        [("", 5_500), ("proposer", 5_500), ("opponent", 3_500), ("arbitrator", 4_000)]
     {
         let client = Client::of(&world, role);
         let tools = client.tools().await.iter().map(|tool| {
