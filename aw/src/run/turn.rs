@@ -213,8 +213,9 @@ impl Runner {
             if repairs < REPAIRS && starts < STARTS {
                 repairs += 1;
                 self.seat_mut(seat).repairs += 1;
-                let repair = super::prompt::repair(&flaws, &text);
                 session = ended.session.or(session).filter(|_| agent.program.has_sessions());
+                let forgotten = session.is_none().then_some(text.as_str());
+                let repair = super::prompt::repair(&flaws, forgotten);
                 prompt = self.again(seat, &news, session.is_some(), &repair)?;
             } else {
                 self.state.failed_starts += 1;

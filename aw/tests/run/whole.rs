@@ -69,6 +69,10 @@ fn a_flawed_text_is_repaired_with_all_its_flaws() {
     assert_eq!(data["seats"]["opponent"]["starts"], 3);
     let repair = scene.noted("opponent.prompt.2");
     assert!(repair.contains("was not posted") && repair.contains("line 2: "), "{repair}");
+    assert!(
+        repair.contains("\nIt was:\n\n> "),
+        "an agent without sessions has forgotten its text: {repair}"
+    );
 }
 
 #[test]

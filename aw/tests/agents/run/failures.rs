@@ -77,6 +77,7 @@ fn is_mended(program: Program) {
     assert_eq!(stage.model.calls(), [(Opponent, 0), (Opponent, 1), (Opponent, 2)]);
     let repair = &stage.model.heard()[1].talk;
     assert!(repair.instructions.contains("Your answer was not posted"));
+    assert!(!repair.instructions.contains("It was:"), "its session remembers the text");
 }
 
 #[test]
