@@ -230,9 +230,14 @@ impl Voice<'_> {
         let texts = self.language.texts();
         // Commands of one group follow its name: `aw docs` get, list.
         let commands = |wanted: &dyn Fn(Command) -> bool| {
+            let group_of = |name: &'static str| name.split(' ').next();
+            let mut names: Vec<&str> =
+                Command::ALL.iter().filter(|it| wanted(**it)).map(|it| it.name()).collect();
+            let groups: Vec<_> = names.iter().map(|name| group_of(name)).collect();
+            names.sort_by_key(|name| groups.iter().position(|group| *group == group_of(name)));
             let mut typed: Vec<String> = Vec::new();
             let mut group = "";
-            for name in Command::ALL.iter().filter(|it| wanted(**it)).map(|it| it.name()) {
+            for name in names {
                 match name.split_once(' ') {
                     Some((same, name)) if same == group => typed.push(name.to_owned()),
                     Some((new, name)) => {

@@ -14,7 +14,7 @@ use crate::cli::aw::{Aw, Ran};
 use crate::world::{World, driver, new_id, text};
 
 const ROLES: [&str; 3] = ["proposer", "opponent", "arbitrator"];
-const LANGUAGES: [(&str, usize); 2] = [("en", 7_500), ("vi", 9_500)];
+const LANGUAGES: [(&str, usize); 2] = [("en", 6_500), ("vi", 8_000)];
 
 const STATES: [&str; 5] = [
     "AWAITING_OPPONENT",
@@ -136,7 +136,7 @@ fn every_action_state_and_move_that_a_role_can_meet_is_explained_and_no_other() 
             word.len() > 3 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
         };
         for word in spans.iter().filter(loud) {
-            let placeholder = ["TARGET_ID", "DEBATE_ID", "DOC_ID"].contains(&word.as_str());
+            let placeholder = ["DEBATE_ID", "DOC_ID"].contains(&word.as_str());
             let known = explained.contains(&word.as_str()) || CODES.contains(&word.as_str());
             assert!(placeholder || known, "{role} {lang}: {word}?");
         }
@@ -159,7 +159,7 @@ fn the_behaviours_that_agents_get_wrong_are_taught() {
         ),
         ("a wait that was cut off", "your host cut the command off"),
         ("waking", "with `wake: true` end your turn; you will be woken"),
-        ("patience", "tell your user who is awaited, since when (`waiting_since`)"),
+        ("patience", "who is awaited, since when (`waiting_since`)"),
         ("the line that resumes", "the line that resumes (`retry_command`)"),
         ("Codex", "`--deadline 25`"),
         ("what was missed", "`missed` in a write's answer"),
@@ -291,32 +291,16 @@ impl Stage {
         ran
     }
 
-    /// A debate that waits for the caller of this line, and the answer to the line.
-    fn set_for(&self, line: &str) -> (String, String) {
+    /// A new debate, and its MOTION.
+    fn open(&self) -> (String, String) {
         let create = ["debate", "create", "--title", "T", "--type", "general_debate"];
         let opened = self.say(&[&create[..], &["--content", "Motion"]].concat());
-        let debate = text(&opened.data()["debate_id"]);
-        let mut target = opened.argument();
-        let on = |command: &'static str, target: &str, more: &[&str]| {
-            let flags = ["debate", command, "--debate-id", &debate, "--target-id", target];
-            self.say(&[&flags[..], &["--content", "Words"], more].concat()).argument()
-        };
-        let proposers =
-            ["submit --debate-id DEBATE_ID --role proposer", "appeal", "request-completion"];
-        let ruling = line.contains("debate ruling");
-        if ruling || proposers.iter().any(|command| line.contains(command)) {
-            target = on("submit", &target, &["--role", "opponent"]);
-        }
-        if ruling {
-            target = on("appeal", &target, &[]);
-        }
-        (debate, target)
+        (text(&opened.data()["debate_id"]), opened.argument())
     }
 
     fn filled(&self, line: &str) -> String {
-        let (debate, target) = self.set_for(line);
+        let (debate, _) = self.open();
         line.replace("DEBATE_ID", &debate)
-            .replace("TARGET_ID", &target)
             .replace("DOC_ID", &self.document)
             .replace("TYPE", "general_debate")
     }
@@ -512,7 +496,7 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     let stage = Stage::with_templates_of("proposer", "en");
     let aw = &stage.aw;
     let mut known: BTreeSet<String> = BTreeSet::new();
-    let (debate, motion) = stage.set_for("aw debate wait");
+    let (debate, motion) = stage.open();
     let on = ["--debate-id", &debate];
     for arguments in [
         &["debate", "get-context", "--role", "opponent"][..],
@@ -533,7 +517,7 @@ fn every_field_that_the_texts_name_is_one_that_the_command_line_prints() {
     let show = ["agent", "show", "proposer", "--format", "json"];
     keys(&aw.quietly(&show).envelope(), &mut known);
     known.extend(McpProcess::begin(aw, &["--role", "arbitrator"]).tools());
-    let (joined, _) = stage.set_for("aw debate submit");
+    let (joined, _) = stage.open();
     let joined = json!({"debate_id": joined, "role": "opponent"});
     keys(&McpProcess::begin(aw, &[]).call("debate_get_context", &joined), &mut known);
     let create = ["debate", "create", "--title", "T", "--type", "general_debate", "--points"];
