@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 
 /// The fields that stay in an object, by the name of the field that holds it. A field that is false, null, zero
 /// or empty goes, too.
-const KEPT: [(&str, &[&str]); 11] = [
+const KEPT: [(&str, &[&str]); 12] = [
     (
         "argument",
         &["id", "debate_id", "seq", "type", "role", "parked", "close", "automatic", "created_at"],
     ),
+    (NEWEST, &["id", "seq", "type", "role"]),
     ("motion", TEXT),
     ("arguments", TEXT),
     ("rulings", TEXT),
@@ -44,6 +45,9 @@ const KEPT: [(&str, &[&str]); 11] = [
     ),
 ];
 
+/// The newest argument where it is also among the new ones.
+const NEWEST: &str = "newest";
+
 /// An argument whose text is shown.
 const TEXT: &[&str] = &["id", "seq", "type", "role", "parked", "close", "automatic", "content"];
 
@@ -59,11 +63,15 @@ pub fn brief(data: Value) -> Value {
         let goes_if_empty = LEFT_OUT_IF_EMPTY.contains(&name);
         !(LEFT_OUT.contains(&name) || goes_if_empty && is_nothing(value))
     });
-    // The newest argument is among the new ones. Where none is new, its text stands here.
-    let is_shown = fields.get("arguments").is_none_or(|new| !is_nothing(new));
+    // The newest argument is among the new ones. Where none is new, its text stands here. A write has none.
+    let of_newest = match fields.get("arguments") {
+        None => "argument",
+        Some(new) if is_nothing(new) => "motion",
+        Some(_) => NEWEST,
+    };
     let short = |(name, value): (String, Value)| {
         let value = match name.as_str() {
-            "argument" if !is_shown => kept("motion", value),
+            "argument" => kept(of_newest, value),
             known => kept(known, value),
         };
         (name, value)
@@ -126,10 +134,12 @@ mod tests {
         let data = json!({"argument": said, "arguments": [said], "omitted": 0, "missed": []});
         let long =
             json!({"id": "a", "seq": 2, "type": "CLAIM", "role": "opponent", "content": "No"});
-        let short =
-            json!({"id": "a", "seq": 2, "type": "CLAIM", "role": "opponent", "created_at": "now"});
+        let short = json!({"id": "a", "seq": 2, "type": "CLAIM", "role": "opponent"});
         let expected = json!({"argument": short, "arguments": [long], "omitted": 0, "missed": []});
         assert_eq!(brief(data), expected);
+        let written =
+            json!({"id": "a", "seq": 2, "type": "CLAIM", "role": "opponent", "created_at": "now"});
+        assert_eq!(brief(json!({"argument": said})), json!({"argument": written}));
     }
 
     #[test]
