@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs aw for this user, from a folder of packages on the web.
-#   install.sh [--from URL] [--prefix FOLDER]    downloads, verifies and installs; again to update
+# Installs aw for this user, from the packages of a release.
+#   install.sh [--from PLACE] [--prefix FOLDER]  fetches, verifies and installs; again to update
 #   install.sh --uninstall [--prefix FOLDER]     removes what it has installed, and nothing else
-# URL is the folder of SHA256SUMS and of the tarballs, also AW_BASE_URL. FOLDER is ~/.local unless named.
+# PLACE has SHA256SUMS and the tarballs: a URL or a folder, also AW_BASE_URL. FOLDER is ~/.local unless named.
 set -eu
 
 url=${AW_BASE_URL:-@BASE_URL@}
@@ -16,14 +16,17 @@ fail() {
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 
+usage() { say "usage: install.sh [--from URL|FOLDER] [--prefix FOLDER] [--uninstall]"; }
+
 main() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --from) url=${2:?--from takes a URL} && shift 2 ;;
+        --from) url=${2:?--from takes a URL or a folder} && shift 2 ;;
         --prefix) prefix=${2:?--prefix takes a folder} && shift 2 ;;
         --uninstall) uninstall=1 && shift ;;
+        -h | --help) usage && exit ;;
         *)
-            say "usage: install.sh [--from URL] [--prefix FOLDER] [--uninstall]" >&2
+            usage >&2
             exit 2
             ;;
         esac
@@ -37,7 +40,14 @@ main() {
 install() {
     case $url in
     http://* | https://*) ;;
-    *) fail "where are the packages? Name their folder: install.sh --from https://…" ;;
+    '' | @*)
+        fail "this copy does not know where its packages are: take install.sh from a release, or name the URL or the" \
+            "folder that has SHA256SUMS and the tarball: sh install.sh --from PLACE"
+        ;;
+    *)
+        [ -d "$url" ] || fail "$url is no folder, and no http or https URL: name the one that has SHA256SUMS and the tarball"
+        url=$(cd "$url" && pwd)
+        ;;
     esac
     platform=$(platform)
     work=$(mktemp -d)
@@ -118,7 +128,7 @@ is_listed() { [ -e "$list" ] && grep -qE "^[0-9a-f]{64} " "$list" && sed -n 's/^
 folder_for() {
     [ -d "$(dirname "$1")" ] && return
     folder_for "$(dirname "$1")"
-    mkdir "$(dirname "$1")"
+    mkdir "$(dirname "$1")" || fail "$(dirname "$1") cannot be made: choose another --prefix"
     say "folder $(dirname "$1")" >>"$work/list"
 }
 
@@ -133,7 +143,9 @@ platform() {
 }
 
 fetch() {
-    if has curl; then
+    if [ "${1#/}" != "$1" ]; then
+        cp "$1" "$2" || fail "$1 cannot be read"
+    elif has curl; then
         curl -fsSL "$1" -o "$2" || fail "$1 cannot be fetched"
     elif has wget; then
         wget -q "$1" -O "$2" || fail "$1 cannot be fetched"
