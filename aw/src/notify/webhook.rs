@@ -1,11 +1,13 @@
 //! A webhook: the news as JSON, signed, sent again while the receiver is away.
 
+use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::api::types::Notification;
 use crate::settings::Webhook;
@@ -43,7 +45,9 @@ impl Sender {
     }
 
     fn through(proxy: Option<ureq::Proxy>, target: Webhook) -> Self {
+        let roots = target.certificates().map_or(RootCerts::WebPki, RootCerts::from);
         let config = Agent::config_builder()
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .http_status_as_error(false)
             .proxy(proxy)
             // The news are for this URL and for no other.
@@ -89,6 +93,10 @@ impl Sender {
                 status @ (408 | 425 | 429 | 500..=599) => Tried::Later(format!("status {status}")),
                 status => Tried::Refused(format!("status {status}")),
             },
+            // What came is not TLS, or the certificate is not trusted.
+            Err(ureq::Error::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                Tried::Refused(error.to_string())
+            }
             // Errors of ureq name the host and never the path.
             Err(error) => Tried::Later(error.to_string()),
         }
@@ -119,7 +127,8 @@ mod tests {
             let read = stream.read(&mut sent).unwrap();
             sent[..read].to_vec()
         });
-        let sender = Sender::through(None, Webhook { url, secret: None, topic: None });
+        let sender =
+            Sender::through(None, Webhook { url, secret: None, topic: None, authorities: None });
         assert!(matches!(sender.post("news"), Tried::Later(_)), "the receiver hangs up");
         let sent = receiver.join().unwrap();
         assert_eq!(sent[..2], [0x16, 3], "a handshake of TLS");

@@ -1,13 +1,19 @@
 //! `[notify]`: how people are notified when a debate needs a ruling, or is closed.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::Deserialize;
+use ureq::tls::{Certificate, PemItem, parse_pem};
 
 use super::{BadSetting, switch};
+use crate::files;
 
 /// The shortest secret of a webhook.
 const SHORTEST_SECRET: usize = 16;
+
+/// The longest file of authorities.
+const LONGEST_AUTHORITIES: u64 = 1 << 20;
 
 /// `[notify]` in `config.toml`
 #[derive(Debug, Default, Deserialize)]
@@ -17,6 +23,7 @@ pub(super) struct NotifyConfig {
     webhook: Option<String>,
     secret: Option<String>,
     topic: Option<String>,
+    authorities: Option<String>,
 }
 
 /// How people are notified.
@@ -37,9 +44,16 @@ pub struct Webhook {
     pub secret: Option<String>,
     /// The topic that ntfy asks for.
     pub topic: Option<String>,
+    /// The authorities that issue its certificate, in PEM; none for the public authorities.
+    pub authorities: Option<String>,
 }
 
 impl Webhook {
+    /// The certificates of its own authorities; none for the public authorities.
+    pub fn certificates(&self) -> Option<Vec<Certificate<'static>>> {
+        self.authorities.as_deref().map(certificates)
+    }
+
     /// The host, which can be logged.
     pub fn host(&self) -> &str {
         host(&self.url)
@@ -70,15 +84,19 @@ pub(super) fn settle(
         return wrong("secret", "it is too short: write at least 16 characters");
     }
     let topic = set("AW_NOTIFY_TOPIC").or(config.topic);
+    let authorities = set("AW_NOTIFY_AUTHORITIES").or(config.authorities);
     let webhook = set("AW_NOTIFY_WEBHOOK").or(config.webhook).filter(|url| !url.is_empty());
     let Some(url) = webhook else {
-        return match (&secret, &topic) {
-            (None, None) => Ok(NotifySettings { desktop, webhook: None }),
-            (Some(_), _) => {
+        return match (&secret, &topic, &authorities) {
+            (None, None, None) => Ok(NotifySettings { desktop, webhook: None }),
+            (Some(_), ..) => {
                 wrong("secret", "there is no webhook: write webhook = \"https://…\" too")
             }
-            (None, Some(_)) => {
+            (None, Some(_), _) => {
                 wrong("topic", "there is no webhook: write webhook = \"https://ntfy.sh\" too")
+            }
+            (None, None, Some(_)) => {
+                wrong("authorities", "there is no webhook: write webhook = \"https://…\" too")
             }
         };
     };
@@ -100,7 +118,35 @@ pub(super) fn settle(
             "others could read it on the way: write https://, or http:// and a loopback address",
         );
     }
-    Ok(NotifySettings { desktop, webhook: Some(Webhook { url, secret, topic }) })
+    let authorities = match authorities.as_deref().map(|path| read_authorities(Path::new(path))) {
+        None => None,
+        Some(Ok(pem)) => Some(pem),
+        Some(Err(why)) => return wrong("authorities", &why),
+    };
+    Ok(NotifySettings { desktop, webhook: Some(Webhook { url, secret, topic, authorities }) })
+}
+
+/// The text of a file with certificates.
+fn read_authorities(path: &Path) -> Result<String, String> {
+    let wrong = |why: &str| format!("{}: {why}", path.display());
+    if !path.is_absolute() {
+        return Err(wrong("it is no absolute path: write authorities = \"/etc/ssl/our-ca.pem\""));
+    }
+    let pem =
+        files::read_text(path, LONGEST_AUTHORITIES).map_err(|error| wrong(&error.to_string()))?;
+    match certificates(&pem).is_empty() {
+        true => Err(wrong("there is no certificate in it: write the path of a PEM file")),
+        false => Ok(pem),
+    }
+}
+
+fn certificates(pem: &str) -> Vec<Certificate<'static>> {
+    let items = parse_pem(pem.as_bytes()).flatten();
+    let found = items.filter_map(|item| match item {
+        PemItem::Certificate(certificate) => Some(certificate),
+        _ => None,
+    });
+    found.collect()
 }
 
 /// The part of a URL that names the server.
@@ -172,5 +218,23 @@ mod tests {
         );
         assert!(settled("secret = 'a secret of some length'").unwrap_err().contains("webhook"));
         assert!(settled("topic = 'x'").unwrap_err().contains("webhook"));
+        assert!(settled("authorities = '/x'").unwrap_err().contains("webhook"));
+    }
+
+    #[test]
+    fn authorities_are_a_file_with_certificates() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("empty.pem");
+        std::fs::write(&path, "no certificate").unwrap();
+        let missing = folder.path().join("missing.pem");
+        for (path, said) in [
+            ("our.pem", "absolute path"),
+            (path.to_str().unwrap(), "there is no certificate in it"),
+            (missing.to_str().unwrap(), "No such file"),
+        ] {
+            let lines = format!("webhook = 'https://example.org'\nauthorities = '{path}'");
+            let why = settled(&lines).unwrap_err();
+            assert!(why.contains(said) && why.contains(path), "{why}");
+        }
     }
 }

@@ -1,12 +1,18 @@
 //! Notifications: `aw debate watch`, desktop notifications and the webhook.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use hmac::{Hmac, KeyInit, Mac};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 use sha2::Sha256;
 
@@ -99,12 +105,22 @@ fn a_terminal_rings_when_a_ruling_is_needed() {
 
 /// A program that takes requests: it answers the first with 503, and all others with 200.
 fn receiver() -> (String, Receiver<(String, String)>) {
+    let (port, heard) = receiver_over(Ok);
+    (format!("http://127.0.0.1:{port}/hook?key=s3cret"), heard)
+}
+
+/// The same over any kind of stream. A connection that does not become such a stream is dropped.
+fn receiver_over<S: Read + Write>(
+    accept: impl Fn(TcpStream) -> io::Result<S> + Send + 'static,
+) -> (u16, Receiver<(String, String)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/hook?key=s3cret", listener.local_addr().unwrap());
+    let port = listener.local_addr().unwrap().port();
     let (tell, heard) = channel();
     thread::spawn(move || {
-        for (number, stream) in listener.incoming().enumerate() {
-            let mut stream = BufReader::new(stream.unwrap());
+        let mut statuses = ["503 Away"].into_iter();
+        for stream in listener.incoming() {
+            let Ok(stream) = accept(stream.unwrap()) else { continue };
+            let mut stream = BufReader::new(stream);
             let mut head = String::new();
             while !head.ends_with("\r\n\r\n") {
                 stream.read_line(&mut head).unwrap();
@@ -114,7 +130,7 @@ fn receiver() -> (String, Receiver<(String, String)>) {
             });
             let mut body = vec![0; length.unwrap()];
             stream.read_exact(&mut body).unwrap();
-            let status = if number == 0 { "503 Away" } else { "200 OK" };
+            let status = statuses.next().unwrap_or("200 OK");
             let answer =
                 format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             stream.get_mut().write_all(answer.as_bytes()).unwrap();
@@ -123,7 +139,110 @@ fn receiver() -> (String, Receiver<(String, String)>) {
             }
         }
     });
-    (url, heard)
+    (port, heard)
+}
+
+/// Issues a certificate of this name in this folder with openssl.
+fn issue(folder: &Path, name: &str, more: &str) {
+    let line = format!(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+         -subj /CN={name} -keyout {name}.key -out {name}.pem {more}"
+    );
+    let ran = Command::new("sh").args(["-c", &line]).current_dir(folder).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// What a TLS server shows, with a certificate for `localhost` that the authority of this folder issued.
+fn shown_to_clients(folder: &Path) -> Arc<ServerConfig> {
+    issue(folder, "authority", "");
+    issue(
+        folder,
+        "receiver",
+        "-CA authority.pem -CAkey authority.key -addext subjectAltName=DNS:localhost \
+         -addext basicConstraints=critical,CA:false",
+    );
+    let chain = CertificateDer::pem_file_iter(folder.join("receiver.pem")).unwrap();
+    let chain: Vec<_> = chain.map(Result::unwrap).collect();
+    let key = PrivateKeyDer::from_pem_file(folder.join("receiver.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config =
+        ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Arc::new(config.unwrap().with_no_client_auth().with_single_cert(chain, key).unwrap())
+}
+
+/// Does the handshake of TLS as the server.
+fn over_tls(
+    config: &Arc<ServerConfig>,
+    stream: TcpStream,
+) -> io::Result<StreamOwned<ServerConnection, TcpStream>> {
+    let connection = ServerConnection::new(config.clone()).unwrap();
+    let mut stream = StreamOwned::new(connection, stream);
+    stream.flush()?;
+    Ok(stream)
+}
+
+/// The signature that belongs to a body.
+fn signed(secret: &str, body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(body.as_bytes());
+    let digits: String =
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("x-aw-signature: sha256={digits}\r\n")
+}
+
+#[test]
+fn a_webhook_hears_over_tls_from_an_authority_of_ones_own() {
+    let aw = Aw::new();
+    let folder = tempfile::tempdir().unwrap();
+    let config = shown_to_clients(folder.path());
+    let (port, heard) = receiver_over(move |stream| over_tls(&config, stream));
+    let secret = "a secret of some length";
+    aw.config(&format!(
+        "[notify]\nwebhook = 'https://localhost:{port}/hook?key=s3cret'\nsecret = '{secret}'\n\
+         authorities = '{}'\n",
+        folder.path().join("authority.pem").display()
+    ));
+    let (debate, claim) = claimed(&aw, "T");
+    appeal(&aw, &debate, &claim);
+    let (head, body) = heard.recv_timeout(CEILING).unwrap();
+    assert!(head.starts_with("POST /hook?key=s3cret "), "{head}");
+    assert!(head.to_lowercase().contains(&signed(secret, &body)), "{head}");
+    let (again, same) = heard.recv_timeout(CEILING).unwrap();
+    assert_eq!(same, body, "it was away, so it hears the same again");
+    assert!(again.to_lowercase().contains(&signed(secret, &body)), "{again}");
+    close(&aw, &debate);
+    let news: Value = serde_json::from_str(&heard.recv_timeout(CEILING).unwrap().1).unwrap();
+    assert_eq!((&news["event"], &news["debate_id"]), (&"closed".into(), &debate.as_str().into()));
+}
+
+#[test]
+fn a_certificate_that_is_not_trusted_hears_nothing_and_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("authority.pem");
+    let config = shown_to_clients(folder.path());
+    issue(folder.path(), "other", "");
+    let other = folder.path().join("other.pem");
+    for (host, authorities, why) in [
+        ("localhost", None, "UnknownIssuer"),
+        ("localhost", Some(&other), "UnknownIssuer"),
+        ("127.0.0.1", Some(&own), "not valid for name"),
+    ] {
+        let aw = Aw::new();
+        let config = config.clone();
+        let (port, heard) = receiver_over(move |stream| over_tls(&config, stream));
+        let authorities = authorities.map(|file| format!("authorities = '{}'\n", file.display()));
+        aw.config(&format!(
+            "[notify]\nwebhook = 'https://{host}:{port}/s3cret'\n{}",
+            authorities.unwrap_or_default()
+        ));
+        let (debate, claim) = claimed(&aw, "T");
+        appeal(&aw, &debate, &claim);
+        let log = || fs::read_to_string(aw.home().join("logs/server.log")).unwrap();
+        until("the log says so", || log().contains("the webhook refused news"));
+        assert!(log().contains(why), "{}", log());
+        assert!(!log().contains("s3cret"), "{}", log());
+        assert!(heard.try_recv().is_err(), "nothing was sent");
+    }
 }
 
 #[test]
@@ -136,14 +255,7 @@ fn a_webhook_hears_of_a_debate_that_needs_a_ruling_and_of_one_that_is_closed() {
     appeal(&aw, &debate, &claim);
     let (head, body) = heard.recv_timeout(CEILING).unwrap();
     assert!(head.starts_with("POST /hook?key=s3cret "), "{head}");
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
-    mac.update(body.as_bytes());
-    let signed: String =
-        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert!(
-        head.to_lowercase().contains(&format!("x-aw-signature: sha256={signed}\r\n")),
-        "{head}"
-    );
+    assert!(head.to_lowercase().contains(&signed(secret, &body)), "{head}");
     let news: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(news["event"], "needs_arbitrator");
     assert_eq!(news["topic"], "debates");
@@ -206,6 +318,7 @@ fn wrong_settings_of_notifications_say_what_to_write() {
         ("webhook = 'http://example.org'", "write https://, or http:// and a loopback address"),
         ("desktop = 'yes'", "it must be true or false"),
         ("webhok = 'https://example.org'", "write webhook"),
+        ("webhook = 'https://example.org'\nauthorities = '/no/ca.pem'", "/no/ca.pem: No such file"),
     ] {
         let aw = Aw::new();
         aw.config(&format!("[notify]\n{lines}\n"));
