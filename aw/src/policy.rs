@@ -100,6 +100,11 @@ impl Command {
         Command::ALL.iter().copied().find(|command| command.name() == name)
     }
 
+    /// Whether the command writes a file that its caller names.
+    pub fn writes_files(self) -> bool {
+        matches!(self, Command::DebateExport | Command::DebateResult | Command::DocsExport)
+    }
+
     /// Whether a role may use the command without its user's order.
     pub fn is_for(self, role: Role) -> bool {
         match self.users() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aw::kit::allow::rules;
 use aw::kit::edit::{Edit, Edited, without_edits};
 use aw::kit::host::{
     CODEX_DEADLINE, CODEX_TOOLS, Host, HostPaths, InstallScope, OPENCODE_TOOLS, TOOLS, ToolEntry,
@@ -251,7 +252,9 @@ pub fn install(data: &[u8]) {
             fs::write(&path, bytes).expect("a file is written");
             let text = String::from_utf8_lossy(bytes);
             let edits = edits_of(&path, ToolEntry::default());
-            ours |= edits.iter().chain([&Edit::Hook]).any(|edit| edit.is_in(&text));
+            let rules = Host::ALL.into_iter().filter_map(|host| rules(host, None, true));
+            let others = rules.map(Edit::Allow).chain([Edit::Hook]);
+            ours |= edits.into_iter().chain(others).any(|edit| edit.is_in(&text));
         }
     }
     let before = snapshot(root);
@@ -261,7 +264,14 @@ pub fn install(data: &[u8]) {
         applied(root, |paths, manifest| {
             let owner = Owner { project: scope.project(), lang: "en" };
             plan::install(
-                &paths.files(&Host::ALL, &scope, VOICE, &|_, _| Some(ToolEntry::default()), true),
+                &paths.files(
+                    &Host::ALL,
+                    &scope,
+                    VOICE,
+                    &|_, _| Some(ToolEntry::default()),
+                    true,
+                    &|_| true,
+                ),
                 owner,
                 manifest,
             )

@@ -51,7 +51,11 @@ impl Plan {
         for step in pending {
             step.put_in_place().map_err(io(&step.change.path))?;
         }
-        for folder in self.changes.iter().flat_map(|change| change.folders.iter().rev()) {
+        let mut folders: Vec<&PathBuf> =
+            self.changes.iter().flat_map(|change| &change.folders).collect();
+        // A folder of one file may be in a folder of another.
+        folders.sort_unstable_by(|one, other| other.cmp(one));
+        for folder in folders {
             // A folder that is not empty stays.
             let _ = fs::remove_dir(folder);
         }

@@ -3,6 +3,7 @@
 //! All other bytes of the file stay. The inserted text is remembered with its separators, so that
 //! removing it restores the file; if the file was edited in between, only our text goes.
 
+pub mod allow;
 mod block;
 pub mod hook;
 mod json;
@@ -38,6 +39,21 @@ pub enum Edit {
     JsonEntry(McpEntry),
     /// The Stop hook that wakes Claude Code, in JSON.
     Hook,
+    /// The rules that allow commands of `aw` without asking, in JSON.
+    Allow(Allow),
+}
+
+/// Rules in a host's settings that allow commands without asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Allow {
+    /// The names that lead to the rules.
+    pub place: [&'static str; 2],
+    /// Whether the rules are a list of texts. Else they are the names of members whose value is `allow`.
+    pub is_list: bool,
+    /// A member that the host wants beside the rules where nothing has been decided yet, and its value.
+    pub beside: Option<(&'static str, &'static str)>,
+    /// The rules.
+    pub rules: Vec<String>,
 }
 
 /// An entry `aw` among a host's MCP servers.
@@ -53,13 +69,15 @@ pub struct McpEntry {
     pub role: Option<Role>,
     /// Whether the tools wake an idle agent.
     pub wake: bool,
+    /// The field that allows the tools without asking, if they are to be allowed.
+    pub allow: Option<(&'static str, &'static str)>,
 }
 
 /// The argument of `aw mcp` that makes it wake an idle agent.
 pub const WAKE: &str = "\"--wake\"";
 
 impl McpEntry {
-    /// The fields of the entry, with the role and the waking among the arguments.
+    /// The fields of the entry, with the role and the waking among the arguments, and the permission last.
     fn fields(&self) -> impl Iterator<Item = (&'static str, String)> {
         let mut mcp = match self.role {
             Some(role) => format!("\"mcp\", \"--role\", \"{role}\""),
@@ -74,7 +92,8 @@ impl McpEntry {
         let last = "\"DEBATE_AUTH_TOKEN\"";
         let home = format!("{home}{last}");
         let worded = move |value: &str| value.replace("\"mcp\"", &mcp).replace(last, &home);
-        self.fields.iter().map(move |(name, value)| (*name, worded(value)))
+        let fields = self.fields.iter().chain(&self.allow);
+        fields.map(move |(name, value)| (*name, worded(value)))
     }
 }
 
@@ -133,6 +152,7 @@ impl Edit {
             Edit::TomlEntry(entry) => TomlKey::entry(entry).insert(file, before),
             Edit::JsonEntry(entry) => json::insert(file, entry, before),
             Edit::Hook => hook::insert(file, before),
+            Edit::Allow(allow) => allow::insert(file, allow, before),
         }
     }
 
@@ -144,6 +164,7 @@ impl Edit {
             Edit::TomlEntry(entry) => TomlKey::entry(entry).remove(file, inserted),
             Edit::JsonEntry(entry) => json::remove(file, entry, inserted),
             Edit::Hook => hook::remove(file, inserted),
+            Edit::Allow(allow) => allow::remove(file, allow, inserted),
         }
     }
 
@@ -151,7 +172,7 @@ impl Edit {
     pub fn is_entry(&self) -> bool {
         match self {
             Edit::TomlEntry(_) | Edit::JsonEntry(_) => true,
-            Edit::Block(_) | Edit::Variable { .. } | Edit::Hook => false,
+            Edit::Block(_) | Edit::Variable { .. } | Edit::Hook | Edit::Allow(_) => false,
         }
     }
 
@@ -163,6 +184,7 @@ impl Edit {
             Edit::TomlEntry(entry) => TomlKey::entry(entry).is_in(file),
             Edit::JsonEntry(entry) => json::is_in(file, entry),
             Edit::Hook => hook::is_in(file),
+            Edit::Allow(allow) => allow::is_in(file, allow),
         }
     }
 }
@@ -180,7 +202,27 @@ pub struct Edited<'a> {
 
 impl<'a> Edited<'a> {
     /// Makes one edit after the other.
+    ///
+    /// Rules come last, since they are removed first. If they stand there while another edit is made, they are made
+    /// anew after it.
     pub fn of(edits: &'a [Edit], file: &str, before: &[String]) -> Result<Self, CannotEdit> {
+        let all = Edited::one_by_one(edits, file, before)?;
+        match edits.split_last() {
+            Some((rules @ Edit::Allow(_), others))
+                if !others.is_empty() && !all.foreign.contains(&rules) =>
+            {
+                let without = rules.remove(file, before);
+                let others = Edited::one_by_one(others, &without, before)?;
+                if others.file == without {
+                    return Ok(all);
+                }
+                Edited::one_by_one(edits, &without, before)
+            }
+            Some(_) | None => Ok(all),
+        }
+    }
+
+    fn one_by_one(edits: &'a [Edit], file: &str, before: &[String]) -> Result<Self, CannotEdit> {
         let file = file.to_owned();
         let mut all = Edited { file, texts: Vec::new(), foreign: Vec::new() };
         for edit in edits {

@@ -7,7 +7,9 @@ use aw_core::Role;
 use serde::{Deserialize, Serialize};
 
 use super::SETTINGS_LIMIT;
-use super::edit::{Edit, McpEntry, WAKE};
+use super::allow::{codex_rules, rules};
+use super::edit::{Edit, Insertion, McpEntry, WAKE};
+use super::json;
 use super::texts::{Voice, skill_name};
 use crate::{files, programs};
 
@@ -68,6 +70,7 @@ pub const CODEX_TOOLS: Edit = Edit::TomlEntry(McpEntry {
     in_new_file: &[],
     role: None,
     wake: false,
+    allow: None,
 });
 
 /// The entry for opencode, which gives up on a silent call after a minute by default.
@@ -82,6 +85,7 @@ pub const OPENCODE_TOOLS: Edit = Edit::JsonEntry(McpEntry {
     in_new_file: &[("$schema", "\"https://opencode.ai/config.json\"")],
     role: None,
     wake: false,
+    allow: None,
 });
 
 /// The entry for all other hosts, whose own limits are long enough: five minutes in Claude Code, ten
@@ -92,6 +96,7 @@ pub const TOOLS: Edit = Edit::JsonEntry(McpEntry {
     in_new_file: &[],
     role: None,
     wake: false,
+    allow: None,
 });
 
 impl Host {
@@ -137,6 +142,14 @@ impl Host {
         match self {
             Host::Claude | Host::Codex => true,
             Host::Cursor | Host::Gemini | Host::Opencode | Host::Agents => false,
+        }
+    }
+
+    /// Whether it has settings that allow commands of `aw` without asking.
+    pub fn can_be_allowed(self) -> bool {
+        match self {
+            Host::Claude | Host::Codex | Host::Cursor | Host::Gemini | Host::Opencode => true,
+            Host::Agents => false,
         }
     }
 
@@ -200,6 +213,8 @@ pub struct HostPaths {
     pub opencode: PathBuf,
     /// The file in which Claude Code keeps its own state, with the MCP servers of its user.
     claude_own: PathBuf,
+    /// The folder of Cursor's command line.
+    cursor_cli: PathBuf,
 }
 
 impl HostPaths {
@@ -226,6 +241,10 @@ impl HostPaths {
         Some(HostPaths {
             claude_own: claude.as_ref().unwrap_or(&home).join(CLAUDE_OWN),
             claude: claude.unwrap_or_else(|| home.join(".claude")),
+            cursor_cli: match given("XDG_CONFIG_HOME") {
+                Some(config) => config.join("cursor"),
+                None => home.join(".cursor"),
+            },
             codex: or("CODEX_HOME", home.join(".codex")),
             gemini: gemini_home.join(".gemini"),
             gemini_home,
@@ -250,7 +269,7 @@ impl HostPaths {
 
     /// The files of the kit for these hosts. A file that several hosts read is listed for each. `tools_of` says
     /// which hosts get the tools, by the file that lists their MCP servers; `wakes_claude`, whether Claude Code gets
-    /// its hook.
+    /// its hook; `allows`, which hosts are allowed to use commands and tools without asking.
     ///
     /// Claude Code looks for skills in a folder of its own, all other hosts in `.agents`. A skill is
     /// a slash command too; in Gemini CLI only in interactive use.
@@ -261,6 +280,7 @@ impl HostPaths {
         voice: Voice<'_>,
         tools_of: &dyn Fn(Host, &Path) -> Option<ToolEntry>,
         wakes_claude: bool,
+        allows: &dyn Fn(Host) -> bool,
     ) -> Vec<KitFile> {
         let shared = |root: &Path| root.join(".agents").join("skills");
         let mut files = KitFiles { host: Host::Claude, voice, all: Vec::new() };
@@ -304,19 +324,53 @@ impl HostPaths {
                 }
             }
             let Some(settings) = self.settings(*host, scope) else { continue };
-            if let Some(entry) = tools_of(*host, &settings) {
-                let edits = edits_of(&settings, entry);
-                files.put(settings, Writing::Edits(edits));
+            let entry = tools_of(*host, &settings);
+            let role = entry.and_then(|entry| entry.role);
+            if let Some(entry) = entry {
+                files.edit(&settings, edits_of(&settings, entry));
             }
             if *host == Host::Claude && wakes_claude {
-                files.put(self.claude_hooks(scope), Writing::Edits(vec![Edit::Hook]));
+                files.edit(&self.claude_settings_of(scope), vec![Edit::Hook]);
+            }
+            let Some(permissions) = self.permissions(*host, scope) else { continue };
+            let is_open = *host == Host::Opencode && opencode_allows_all(&permissions);
+            match rules(*host, role, entry.is_some()) {
+                _ if is_open || !allows(*host) => {}
+                Some(allow) => files.edit(&permissions, vec![Edit::Allow(allow)]),
+                None => files.put(permissions, Writing::Whole(codex_rules(role))),
             }
         }
         files.all
     }
 
-    /// The file in which the kit puts the hook of Claude Code.
-    pub fn claude_hooks(&self, scope: &InstallScope) -> PathBuf {
+    /// The file in which the kit allows commands without asking; none where the programs have no such file in common.
+    pub fn permissions(&self, host: Host, scope: &InstallScope) -> Option<PathBuf> {
+        Some(match (host, scope) {
+            (Host::Agents, _) => return None,
+            (Host::Claude, _) => self.claude_settings_of(scope),
+            (Host::Codex, InstallScope::Project(root)) => root.join(".codex").join(CODEX_RULES),
+            (Host::Codex, InstallScope::User) => self.codex.join(CODEX_RULES),
+            (Host::Cursor, InstallScope::Project(root)) => root.join(".cursor").join("cli.json"),
+            (Host::Cursor, InstallScope::User) => self.cursor_cli.join("cli-config.json"),
+            (Host::Gemini | Host::Opencode, _) => return self.settings(host, scope),
+        })
+    }
+
+    /// Whether the permissions of this host stand as this aw writes them for all roles.
+    pub fn has_permissions(&self, host: Host, scope: &InstallScope) -> bool {
+        let Some(file) = self.permissions(host, scope) else { return false };
+        let text = files::read_text(&file, SETTINGS_LIMIT).unwrap_or_default();
+        let stand = |with_tools: bool| match rules(host, None, with_tools) {
+            Some(allow) => {
+                matches!(Edit::Allow(allow).insert(&text, &[]), Ok(Insertion::Present { .. }))
+            }
+            None => text == codex_rules(None),
+        };
+        stand(true) || stand(false)
+    }
+
+    /// The file in which the kit puts the hook and the permissions of Claude Code.
+    pub fn claude_settings_of(&self, scope: &InstallScope) -> PathBuf {
         match scope {
             InstallScope::Project(root) => root.join(".claude").join(CLAUDE_SETTINGS),
             InstallScope::User => self.claude.join(CLAUDE_SETTINGS),
@@ -344,9 +398,9 @@ impl HostPaths {
             (Host::Cursor, InstallScope::Project(root)) => root.join(".cursor").join("mcp.json"),
             (Host::Cursor, InstallScope::User) => self.home.join(".cursor").join("mcp.json"),
             (Host::Gemini, InstallScope::Project(root)) => {
-                root.join(".gemini").join("settings.json")
+                root.join(".gemini").join(GEMINI_SETTINGS)
             }
-            (Host::Gemini, InstallScope::User) => self.gemini.join("settings.json"),
+            (Host::Gemini, InstallScope::User) => self.gemini.join(GEMINI_SETTINGS),
             (Host::Opencode, InstallScope::Project(root)) => opencode_settings(root),
             (Host::Opencode, InstallScope::User) => opencode_settings(&self.opencode),
         })
@@ -360,6 +414,18 @@ const CLAUDE_OWN: &str = ".claude.json";
 const CLAUDE_SETTINGS: &str = "settings.json";
 
 const CODEX_SETTINGS: &str = "config.toml";
+
+const GEMINI_SETTINGS: &str = "settings.json";
+
+/// The rules of Codex, in its folder.
+const CODEX_RULES: &str = "rules/aw.rules";
+
+/// Whether these settings of opencode allow every command.
+fn opencode_allows_all(settings: &Path) -> bool {
+    let text = files::read_text(settings, SETTINGS_LIMIT).unwrap_or_default();
+    let permission = &json::value(&text)["permission"];
+    *permission == "allow" || permission["bash"] == "allow"
+}
 
 /// The settings of opencode. It reads two files, and the first has priority.
 fn opencode_settings(folder: &Path) -> PathBuf {
@@ -378,18 +444,20 @@ pub struct ToolEntry {
     pub role: Option<Role>,
     /// Whether the tools wake an idle agent. Only Codex takes the message.
     pub wake: bool,
+    /// Whether the host is allowed to use the tools without asking, as far as the entry says so.
+    pub allow: bool,
 }
 
 impl ToolEntry {
     /// The entry without a role that may stand in these settings.
     pub fn standing_in(settings: &Path) -> Self {
         let text = files::read_text(settings, SETTINGS_LIMIT).unwrap_or_default();
-        ToolEntry { role: None, wake: text.contains(WAKE) }
+        ToolEntry { role: None, wake: text.contains(WAKE), allow: false }
     }
 }
 
 /// The edits that the kit makes to the settings of a host that list its MCP servers.
-pub fn edits_of(path: &Path, ToolEntry { role, wake }: ToolEntry) -> Vec<Edit> {
+pub fn edits_of(path: &Path, ToolEntry { role, wake, allow }: ToolEntry) -> Vec<Edit> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut edits = if name == CODEX_SETTINGS {
         vec![CODEX_DEADLINE, CODEX_TOOLS]
@@ -404,6 +472,8 @@ pub fn edits_of(path: &Path, ToolEntry { role, wake }: ToolEntry) -> Vec<Edit> {
         if let Edit::TomlEntry(entry) | Edit::JsonEntry(entry) = edit {
             entry.role = role;
             entry.wake = wake && name == CODEX_SETTINGS;
+            let own = ALLOWING.into_iter().find(|(settings, _)| *settings == name);
+            entry.allow = own.filter(|_| allow).map(|(_, field)| field);
         }
     }
     if let Some(role) = role.filter(|_| name == CODEX_SETTINGS) {
@@ -411,6 +481,21 @@ pub fn edits_of(path: &Path, ToolEntry { role, wake }: ToolEntry) -> Vec<Edit> {
         edits.insert(1, Edit::Variable { name: "AW_ROLE", value: role.as_str() });
     }
     edits
+}
+
+/// The settings whose entry can allow its tools without asking, and the field of the entry that does.
+const ALLOWING: [(&str, (&str, &str)); 2] = [
+    (CODEX_SETTINGS, ("default_tools_approval_mode", "\"approve\"")),
+    (GEMINI_SETTINGS, ("trust", "true")),
+];
+
+/// Whether an inserted entry allows its tools without asking.
+pub(super) fn is_allowing(text: &str) -> bool {
+    ALLOWING.iter().any(|(_, (name, value))| {
+        [format!("{name} = {value}"), format!("\"{name}\": {value}")]
+            .iter()
+            .any(|field| text.contains(field))
+    })
 }
 
 /// Whether only the owner may read this file.
@@ -440,7 +525,8 @@ pub enum Writing {
     Omitted(&'static str),
 }
 
-const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
+/// The roles.
+pub(super) const ROLES: [Role; 3] = [Role::Proposer, Role::Opponent, Role::Arbitrator];
 
 struct KitFiles<'a> {
     host: Host,
@@ -451,6 +537,18 @@ struct KitFiles<'a> {
 impl KitFiles<'_> {
     fn put(&mut self, path: PathBuf, writing: Writing) {
         self.all.push(KitFile { host: self.host, path, writing });
+    }
+
+    /// Adds edits to a file, after those of the same host that are there already.
+    fn edit(&mut self, path: &Path, edits: Vec<Edit>) {
+        let host = self.host;
+        let known = self.all.iter_mut().find(|file| file.host == host && file.path == path);
+        match known.map(|file| &mut file.writing) {
+            Some(Writing::Edits(all)) => all.extend(edits),
+            Some(Writing::Whole(_) | Writing::Omitted(_)) | None => {
+                self.put(path.to_owned(), Writing::Edits(edits));
+            }
+        }
     }
 
     fn skills(&mut self, folder: &Path) {

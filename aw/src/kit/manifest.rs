@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::allow::rules_like;
 use super::apply::real;
-use super::edit::{Edit, WAKE, hook};
-use super::host::{Host, ToolEntry, edits_of};
+use super::edit::{Edit, WAKE, allow, hook};
+use super::host::{Host, ToolEntry, edits_of, is_allowing};
 use crate::data_dir::{DataDir, private};
 
 const FILE: &str = "agent-kit.json";
@@ -149,7 +150,19 @@ impl Manifest {
 
     /// The entry for the tools in these settings, if the kit has written one.
     pub fn tools_in(&self, settings: &Path) -> Option<ToolEntry> {
-        self.of(settings).map(InstalledFile::tool_entry)
+        self.of(settings).filter(|file| file.has_others()).map(InstalledFile::tool_entry)
+    }
+
+    /// Whether the kit has written the hook that wakes Claude Code into these settings.
+    pub fn wakes_in(&self, settings: &Path) -> bool {
+        self.of(settings).is_some_and(InstalledFile::has_hook)
+    }
+
+    /// Whether the kit has written permissions into this file.
+    pub fn allows_in(&self, file: &Path) -> bool {
+        let has_rules = |text: &String| allow::is_ours(text);
+        self.of(file)
+            .is_some_and(|file| file.extent == Extent::Whole || file.texts.iter().any(has_rules))
     }
 
     /// Adds a file, or replaces what was recorded of it.
@@ -180,15 +193,28 @@ impl InstalledFile {
     /// The entry for the tools in it.
     pub fn tool_entry(&self) -> ToolEntry {
         let role = self.role.as_deref().and_then(|role| role.parse().ok());
-        ToolEntry { role, wake: self.texts.iter().any(|text| text.contains(WAKE)) }
+        let any = |is_it: &dyn Fn(&str) -> bool| self.texts.iter().any(|text| is_it(text));
+        ToolEntry { role, wake: any(&|text| text.contains(WAKE)), allow: any(&is_allowing) }
+    }
+
+    fn has_hook(&self) -> bool {
+        self.texts.iter().any(|text| text.contains(hook::COMMAND))
+    }
+
+    /// Whether it has texts of ours that are no permissions.
+    fn has_others(&self) -> bool {
+        self.texts.iter().any(|text| !allow::is_ours(text))
     }
 
     /// The edits that the kit has made to it.
     pub fn edits(&self) -> Vec<Edit> {
-        match self.texts.iter().any(|text| text.contains(hook::COMMAND)) {
-            true => vec![Edit::Hook],
-            false => edits_of(&self.path, self.tool_entry()),
-        }
+        let mut edits = match (self.has_hook(), self.has_others()) {
+            (true, _) => vec![Edit::Hook],
+            (false, true) => edits_of(&self.path, self.tool_entry()),
+            (false, false) => Vec::new(),
+        };
+        edits.extend(self.texts.iter().find_map(|text| rules_like(text)).map(Edit::Allow));
+        edits
     }
 
     /// The same record with those of our texts that are in the file now, as far as that is certain.

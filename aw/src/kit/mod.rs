@@ -8,6 +8,7 @@
 //!
 //! Nothing is printed here.
 
+pub mod allow;
 mod apply;
 pub mod edit;
 pub mod host;

@@ -255,7 +255,7 @@ fn role_of(writing: &Writing) -> Option<Role> {
     let Writing::Edits(edits) = writing else { return None };
     edits.iter().find_map(|edit| match edit {
         Edit::TomlEntry(entry) | Edit::JsonEntry(entry) => entry.role,
-        Edit::Block(_) | Edit::Variable { .. } | Edit::Hook => None,
+        Edit::Block(_) | Edit::Variable { .. } | Edit::Hook | Edit::Allow(_) => None,
     })
 }
 

@@ -100,7 +100,7 @@ fn where_everything_is_as_it_should_be_it_says_so_and_changes_nothing() {
         all.is(&format!("{host} server"), server);
     }
     assert_eq!(all.0.len(), 4 * WITH_TOOLS.len(), "{all:?}");
-    assert!(all.fix("cursor server").contains("Shell(aw)"), "{all:?}");
+    assert!(all.fix("cursor server").contains("aw agent install cursor --allow"), "{all:?}");
     same(&home.tree(), &tree);
     assert_eq!(home.stamps(), stamps);
     let one = home.agent("doctor opencode");
@@ -221,6 +221,31 @@ fn the_sandbox_of_codex_is_tried_and_the_printed_rules_help() {
     assert!(fix.contains(rules.to_str().unwrap()), "{fix}");
     home.write("~/.codex/rules/aw.rules", fix.split_once(":\n").unwrap().1);
     found(&home, "codex").is("codex server", "ok");
+}
+
+#[test]
+fn an_installation_with_allow_lets_the_commands_of_codex_out() {
+    for scope in ["", " --user"] {
+        let home = equipped();
+        home.program("codex", CLOSED);
+        home.does(&format!("install codex{scope}"));
+        let closed = found(&home, "codex");
+        closed.is("codex kit", "ok").is("codex server", "failed");
+        assert!(
+            closed.fix("codex server").contains("aw agent install codex --allow"),
+            "{closed:?}"
+        );
+        home.does(&format!("install codex{scope} --allow"));
+        found(&home, "codex")
+            .is("codex kit", "ok")
+            .is("codex server", "ok")
+            .is("codex tools", "ok");
+    }
+    // Codex does not read the rules of a project that it does not trust.
+    let home = untrusting();
+    home.program("codex", CLOSED);
+    home.does("install codex --allow");
+    found(&home, "codex").is("codex server", "failed");
 }
 
 #[test]

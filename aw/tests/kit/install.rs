@@ -1,6 +1,7 @@
 //! `aw agent install`, `uninstall` and `list`: which files are written, and that uninstalling restores
 //! them.
 
+mod allow;
 mod dry_run;
 mod edited;
 mod failures;

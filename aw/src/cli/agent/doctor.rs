@@ -19,11 +19,12 @@ use super::super::next_command::quoted;
 use super::super::output::{Answer, CliError, Shown};
 use super::super::session::Session;
 use super::install::{FileState, known, states};
-use super::tools::tools;
+use super::tools::{codex_trusts, tools};
 use super::wake::wake;
 use super::{hosts, project, surroundings};
 use crate::files::read_text;
 use crate::kit::SETTINGS_LIMIT;
+use crate::kit::allow::codex_rules;
 use crate::kit::host::{Host, HostPaths, program};
 use crate::kit::json;
 use crate::kit::manifest::{Extent, InstalledFile};
@@ -188,7 +189,7 @@ fn doubled(host: Host, kit: &[FileState]) -> Option<Check> {
 /// Checks whether a command that the host runs reaches the server.
 fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Check {
     match host {
-        Host::Codex => codex(paths),
+        Host::Codex => codex(paths, project),
         Host::Claude => match claude_sandbox(paths, project) {
             Some(file) => failed(
                 host,
@@ -215,7 +216,7 @@ fn reaches(host: Host, paths: &HostPaths, project: &Path) -> Check {
                 host,
                 "server",
                 "a shell reaches it; Cursor's own sandbox, which has no network by default, was not tried",
-                "Allow `aw` in Cursor's settings (Agents, Run mode), or in .cursor/cli.json: {\"permissions\": {\"allow\": [\"Shell(aw)\"]}}",
+                "Allow `aw` in Cursor's settings (Agents, Run mode), or for its command line: aw agent install cursor --allow",
             ),
             bad => bad,
         },
@@ -286,14 +287,18 @@ fn gemini_sandbox(paths: &HostPaths, project: &Path) -> Option<String> {
 }
 
 /// Tries Codex, which runs commands in a login shell inside its sandbox, unless a rule allows them.
-fn codex(paths: &HostPaths) -> Check {
+fn codex(paths: &HostPaths, project: &Path) -> Check {
     let login = "Put aw into a folder that a login shell has in its PATH, for instance by a line in ~/.profile";
     let script = match script() {
         Ok(script) => script,
         Err(why) => return failed(Host::Codex, "server", &why, login),
     };
     let shell = tried(Host::Codex, programs::command("bash").args(["-lc", &script]), login);
-    if shell.status != Status::Ok || allowed_by_rule(&paths.codex.join("rules")) {
+    // Codex reads the rules of a project that it trusts.
+    let own = project.join(".codex/rules");
+    let is_allowed = allowed_by_rule(&paths.codex.join("rules"))
+        || codex_trusts(paths, project) && allowed_by_rule(&own);
+    if shell.status != Status::Ok || is_allowed {
         return shell;
     }
     let Some(program) = program(Host::Codex) else {
@@ -308,16 +313,12 @@ fn codex(paths: &HostPaths) -> Check {
     sandbox.args(["sandbox", "--", "bash", "-lc", &script]).env("PATH", programs::path());
     let rules = paths.codex.join("rules").join("aw.rules");
     let fix = format!(
-        "To run the debate commands outside the sandbox, write into {}:\n{RULES}",
-        rules.display()
+        "To run the debate commands outside the sandbox: aw agent install codex --allow, or write into {}:\n{}",
+        rules.display(),
+        codex_rules(None)
     );
     tried(Host::Codex, &mut sandbox, &fix)
 }
-
-/// The rules that let an agent's own commands, and no others, run outside Codex's sandbox.
-const RULES: &str = r#"prefix_rule(pattern=["aw", "debate", ["generate-id", "create", "get-context", "submit", "wait", "appeal", "request-completion", "ruling", "intervention", "list", "types"]], decision="allow")
-prefix_rule(pattern=["aw", "docs", ["create", "submit", "get", "list", "history", "diff"]], decision="allow")
-prefix_rule(pattern=["aw", "agent", "show"], decision="allow")"#;
 
 /// Whether a rule lets debate commands run outside the sandbox. A rule may span several lines.
 fn allowed_by_rule(folder: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! `aw agent install`, `uninstall` and `list`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::ErrorKind::WouldBlock;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,9 @@ pub(in crate::cli) struct Install {
     /// Wake the agent, once it is idle, when it is its move (Claude Code, Codex); by default as before
     #[arg(long)]
     wake: bool,
+    /// Let the agent run its commands of aw, and use the tools, without asking; by default as before
+    #[arg(long)]
+    allow: bool,
     /// Do not ask on a terminal before writing
     #[arg(long)]
     yes: bool,
@@ -77,20 +81,32 @@ impl Install {
             return Err(CliError::input(message)
                 .suggest("Without --wake the agent waits; aw debate run --debate-id ID seats one that is never idle"));
         }
+        if self.allow && !hosts.iter().any(|host| host.can_be_allowed()) {
+            let message = "other agents have no settings in common: --allow is for the hosts that have a name";
+            return Err(CliError::input(message)
+                .suggest("Allow aw in the settings of each agent program, or name a host"));
+        }
         let mut language = Language::default();
+        let is_allowing = Cell::new(false);
         let mut plan_install = |manifest: &mut Manifest| {
             recognise(manifest, &settings, &paths, &scope, &[]);
             language = self.lang.or_else(|| language_of(manifest, &scope)).unwrap_or_default();
             let voice = Voice { language, debate_language: &settings.debate_language };
+            let allows = |host: Host| {
+                let file = paths.permissions(host, &scope);
+                file.is_some_and(|file| self.allow || manifest.allows_in(&file))
+            };
+            is_allowing.set(hosts.iter().any(|host| allows(*host)));
             let tools_of = |host: Host, settings: &Path| {
                 let known = manifest.tools_in(settings).unwrap_or_default();
                 let role = self.role.or(known.role);
                 let is_known = manifest.tools_in(settings).is_some();
                 let wanted = self.tools || role.is_some() || is_known || host.needs_tools();
-                wanted.then_some(ToolEntry { role, wake: self.wake || known.wake })
+                let (wake, allow) = (self.wake || known.wake, allows(host));
+                wanted.then_some(ToolEntry { role, wake, allow })
             };
-            let wakes_claude = self.wake || manifest.of(&paths.claude_hooks(&scope)).is_some();
-            let files = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude);
+            let wakes_claude = self.wake || manifest.wakes_in(&paths.claude_settings_of(&scope));
+            let files = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude, &allows);
             let owner = Owner { project: scope.project(), lang: language.as_str() };
             let mut plan = plan::install(&files, owner, manifest)?;
             let old = plan::retire(&hosts, scope.project(), &files, manifest)?;
@@ -99,7 +115,7 @@ impl Install {
         };
         if !self.dry_run && !self.yes && self.shape.format() == Format::Markdown {
             let plan = planned(&settings, true, &mut plan_install)?;
-            if !plan.is_empty() && !is_agreed(&plan, &names(&hosts)) {
+            if !plan.is_empty() && !is_agreed(&plan, &names(&hosts), is_allowing.get()) {
                 return Err(CliError::input("nothing was installed")
                     .suggest("To see each change first: aw agent install --dry-run"));
             }
@@ -118,6 +134,9 @@ impl Install {
             (false, true, false) => {
                 format!("The kit was installed for {names} already; nothing has changed")
             }
+            (false, false, false) if is_allowing.get() => {
+                format!("The kit is installed for {names}. {ALLOWED}")
+            }
             (false, false, false) => format!("The kit is installed for {names}"),
         };
         let changes = changes(&plan, &hosts, &scope, self.dry_run, Some(language));
@@ -132,6 +151,7 @@ impl Install {
                 .flag_if("--role", self.role.map(Role::as_str))
                 .word_if("--tools", self.tools)
                 .word_if("--wake", self.wake)
+                .word_if("--allow", self.allow)
                 .into_string()
         } else {
             "aw agent doctor".to_owned()
@@ -145,11 +165,18 @@ impl Install {
     }
 }
 
+/// What an installation with `--allow` means.
+const ALLOWED: &str = "Agents may run the commands of their roles without asking";
+
 /// Shows a person what an installation would write, and asks once.
-fn is_agreed(plan: &Plan, names: &str) -> bool {
+fn is_agreed(plan: &Plan, names: &str, is_allowing: bool) -> bool {
     let mut question = format!("The kit for {names}:\n");
     for change in plan.changes.iter().filter(|change| change.writes()) {
         question += &format!("  {:9} {}\n", change.fate.as_str(), change.path.display());
+    }
+    if is_allowing {
+        question += ALLOWED;
+        question += ".\n";
     }
     question += "aw agent uninstall undoes it. Write these files?";
     confirm::agrees(&question, true).unwrap_or(true)
@@ -176,7 +203,7 @@ impl Uninstall {
                 Voice { language: Language::default(), debate_language: &settings.debate_language };
             let tools_of =
                 |_: Host, settings: &Path| Some(manifest.tools_in(settings).unwrap_or_default());
-            let files = paths.files(&hosts, &scope, voice, &tools_of, true);
+            let files = paths.files(&hosts, &scope, voice, &tools_of, true, &|_| true);
             let unknown = plan::unknown(&files, manifest);
             let mut plan = plan::uninstall(&hosts, scope.project(), manifest)?;
             plan.changes.extend(unknown);
@@ -241,8 +268,9 @@ fn recognise(
     scope: &InstallScope,
     named: &[Host],
 ) {
-    let hooks = read_text(&paths.claude_hooks(scope), SETTINGS_LIMIT).unwrap_or_default();
+    let hooks = read_text(&paths.claude_settings_of(scope), SETTINGS_LIMIT).unwrap_or_default();
     let wakes_claude = hook::is_in(&hooks);
+    let allows = |host: Host| paths.has_permissions(host, scope);
     for language in Language::ALL {
         let voice = Voice { language, debate_language: &settings.debate_language };
         let owner = Owner { project: scope.project(), lang: language.as_str() };
@@ -251,9 +279,11 @@ fn recognise(
             let tools_of = |host: Host, settings: &Path| {
                 let known = manifest.tools_in(settings);
                 let is_likely = with_tools || host.needs_tools();
-                known.or_else(|| is_likely.then(|| ToolEntry::standing_in(settings)))
+                let standing =
+                    || ToolEntry { allow: allows(host), ..ToolEntry::standing_in(settings) };
+                known.or_else(|| is_likely.then(standing))
             };
-            let files = paths.files(&Host::ALL, scope, voice, &tools_of, wakes_claude);
+            let files = paths.files(&Host::ALL, scope, voice, &tools_of, wakes_claude, &allows);
             plan::adopt(&files, named, owner, manifest);
         }
     }
@@ -342,9 +372,12 @@ pub(super) fn states(
         let tools_of = |host: Host, settings: &Path| {
             manifest.tools_in(settings).or(host.needs_tools().then(ToolEntry::default))
         };
-        let wakes_claude = manifest.of(&paths.claude_hooks(&scope)).is_some();
+        let wakes_claude = manifest.wakes_in(&paths.claude_settings_of(&scope));
+        let allows = |host: Host| {
+            paths.permissions(host, &scope).is_some_and(|file| manifest.allows_in(&file))
+        };
         let hosts: Vec<Host> = hosts.collect();
-        let wanted = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude);
+        let wanted = paths.files(&hosts, &scope, voice, &tools_of, wakes_claude, &allows);
         let planned = |file: &KitFile| {
             let mut then = manifest.clone();
             let plan = plan::install(slice::from_ref(file), owner, &mut then).ok()?;

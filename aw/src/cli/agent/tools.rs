@@ -39,7 +39,7 @@ const NEEDED: &str = "debate_wait";
 
 /// Fields that an entry may have besides its program. None of them changes which program is started,
 /// its data or its server.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 10] = [
     "type",
     "enabled",
     "timeout",
@@ -47,6 +47,7 @@ const HARMLESS: [&str; 9] = [
     "startup_timeout_sec",
     "env_vars",
     "trust",
+    "default_tools_approval_mode",
     "description",
     "disabled",
 ];
@@ -300,7 +301,7 @@ fn claude_agrees(paths: &HostPaths, project: &Path) -> bool {
 }
 
 /// Whether Codex reads the settings of a project.
-fn codex_trusts(paths: &HostPaths, project: &Path) -> bool {
+pub(super) fn codex_trusts(paths: &HostPaths, project: &Path) -> bool {
     let file = paths.settings(Host::Codex, &InstallScope::User);
     let text = file.and_then(|file| read_text(&file, SETTINGS_LIMIT).ok()).unwrap_or_default();
     let settings: Value = toml::from_str(&text).unwrap_or_default();

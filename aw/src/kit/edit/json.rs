@@ -306,6 +306,7 @@ mod tests {
         in_new_file: &[],
         role: None,
         wake: false,
+        allow: None,
     };
 
     fn with(file: &str) -> (String, [String; 1]) {

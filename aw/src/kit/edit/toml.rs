@@ -373,7 +373,14 @@ mod tests {
 
     fn entry(fields: &'static [(&str, &str)]) -> TomlKey {
         let (list, in_new_file) = ("mcp_servers", &[]);
-        TomlKey::entry(&McpEntry { list, fields, in_new_file, role: None, wake: false })
+        TomlKey::entry(&McpEntry {
+            list,
+            fields,
+            in_new_file,
+            role: None,
+            wake: false,
+            allow: None,
+        })
     }
 
     fn tools() -> TomlKey {
