@@ -38,10 +38,18 @@ impl Completions {
             Shell::Bash => format!("{script}{BASH}"),
             Shell::Fish => format!("{script}{FISH}"),
             Shell::Zsh => {
-                let script = script
-                    .replace(":DEBATE:_default", ":DEBATE:_aw_debates")
-                    .replace(":DOCUMENT:_default", ":DOCUMENT:_aw_documents")
-                    .replace(" -- The document:_default", " -- The document:_aw_documents");
+                let named = |line: &str| {
+                    let has = |words: [&str; 2]| words.iter().any(|words| line.contains(words));
+                    match (
+                        has([":DEBATE:", " -- The debate"]),
+                        has([":DOCUMENT:", " -- The document"]),
+                    ) {
+                        (true, _) => line.replace(":_default", ":_aw_debates"),
+                        (false, true) => line.replace(":_default", ":_aw_documents"),
+                        (false, false) => line.to_owned(),
+                    }
+                };
+                let script: String = script.split_inclusive('\n').map(named).collect();
                 script.replacen("#compdef aw\n", &format!("#compdef aw\n{ZSH}"), 1)
             }
             _ => script.into_owned(),
@@ -65,17 +73,23 @@ _aw_offer() {
 }
 
 _aw_with_ids() {
-    local before="${COMP_WORDS[COMP_CWORD-1]}" family="${COMP_WORDS[1]}"
+    local before="${COMP_WORDS[COMP_CWORD-1]}"
     case "$before" in
         --debate-id|--debate|--resume|--stop)
             _aw_offer debates
             return ;;
-        get|submit|history|diff|export|delete|restore)
-            if [[ "$family" == docs && "$COMP_CWORD" == 3 && "${COMP_WORDS[COMP_CWORD]}" != -* ]]; then
-                _aw_offer documents
-                return
-            fi ;;
     esac
+    if [[ "$COMP_CWORD" == 3 && "${COMP_WORDS[COMP_CWORD]}" != -* ]]; then
+        case "${COMP_WORDS[1]}:$before" in
+            docs:get|docs:submit|docs:history|docs:diff|docs:export|docs:delete|docs:restore)
+                _aw_offer documents
+                return ;;
+            debate:create|debate:generate-id|debate:list|debate:run|debate:types|debate:watch) ;;
+            debate:*)
+                _aw_offer debates
+                return ;;
+        esac
+    fi
     _aw "$@"
 }
 
@@ -85,6 +99,7 @@ complete -F _aw_with_ids -o nosort -o bashdefault -o default aw 2>/dev/null ||
 
 const FISH: &str = r#"
 complete -c aw -l debate-id -l debate -x -a '(aw complete debates 2>/dev/null)'
+complete -c aw -n '__fish_seen_subcommand_from debate; and __fish_seen_subcommand_from get-context submit wait appeal request-completion ruling intervention open export result points verify archive purge delete invite' -f -a '(aw complete debates 2>/dev/null)'
 complete -c aw -n '__fish_seen_subcommand_from docs; and __fish_seen_subcommand_from get submit history diff export delete restore' -f -a '(aw complete documents 2>/dev/null)'
 "#;
 

@@ -142,6 +142,9 @@ fn completions_are_read_by_their_shells() {
         let script = aw.run(&["completions", shell]);
         assert_eq!(script.code, 0);
         assert!(script.stdout.contains("request-completion"), "{shell} knows the commands");
+        // Where a name is typed, names are offered.
+        let files = |line: &&str| line.contains(" -- The ") && line.contains(":_default");
+        assert_eq!(script.stdout.lines().find(files), None, "{shell}");
         aw.file(shell, &script.stdout);
         let checked = Command::new(shell).arg("-n").arg(aw.desk().join(shell)).output();
         // Not every machine has every shell.
@@ -183,6 +186,10 @@ fn a_shell_offers_words_and_debates_with_their_names() {
         format!("{other}  the-second: The second\n{one}  the-first-one: The first: one\n")
     );
     assert_eq!(offered(&["aw", "debate", "wait", "--debate-id", &one[..20]]), format!("{one}\n"));
+    for command in ["get-context", "submit", "ruling", "result", "purge"] {
+        assert_eq!(offered(&["aw", "debate", command, ""]), both, "{command}");
+    }
+    assert!(offered(&["aw", "debate", "result", "--"]).contains("--wait\n"));
     let kept = aw.quietly(&["docs", "create", "--summary", "Plan", "--content", "C"]).data();
     let document = crate::world::text(&kept["document_id"]);
     assert_eq!(offered(&["aw", "docs", "get", ""]), format!("{document}\n"));
