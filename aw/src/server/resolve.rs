@@ -156,7 +156,8 @@ impl Access {
             }
             (_, DebateName::OnlyOpen { .. }) => {
                 let message = "no debate is named, and several are open";
-                Err(Problem::ambiguous("debate_id", message, candidates()))
+                Err(Problem::ambiguous("debate_id", message, candidates())
+                    .suggest("Name one of them with --debate-id"))
             }
             (_, DebateName::Text(text)) => {
                 let message = format!("{text:?} fits several debates");

@@ -64,6 +64,7 @@ fn a_name_that_does_not_fit_fails_with_the_candidates() {
     let several = several.refused(4, "INVALID_INPUT");
     let message = text(&several["error"]["message"]);
     assert!(message.contains(&one) && message.contains(&two), "{message}");
+    assert_eq!(several["error"]["suggestion"], "Name one of them with --debate-id");
     aw.quietly(&["debate", "get-context", "nonsense"]).refused(2, "DEBATE_NOT_FOUND");
     let both = ["debate", "get-context", "one", "--debate-id", "two"];
     aw.quietly(&both).refused(4, "INVALID_INPUT");
