@@ -462,23 +462,28 @@ pub(super) fn cut(line: &str, width: usize) -> String {
 
 /// A list of documents.
 pub(super) fn documents(list: &Reply<DocumentList>, paper: &Paper) -> String {
-    let rows: Vec<Vec<String>> = list
-        .data
-        .documents
+    let all = &list.data.documents;
+    if all.is_empty() {
+        return "There are no such documents.\n".to_owned();
+    }
+    // Documents of an older record have no titles.
+    let has_titles = all.iter().any(|document| document.title.is_some());
+    let rows: Vec<Vec<String>> = all
         .iter()
         .map(|document| {
-            vec![
+            let title = document.title.as_deref().unwrap_or("-");
+            let title = has_titles.then(|| cell(title, 40, paper));
+            let rest = [
                 cell(&document.summary, 50, paper),
                 format!("v{}", document.version),
                 ago(document.created_at),
                 document.document_id.0.to_string(),
-            ]
+            ];
+            title.into_iter().chain(rest).collect()
         })
         .collect();
-    if rows.is_empty() {
-        return "There are no such documents.\n".to_owned();
-    }
-    table(&["summary", "version", "when", "id"], &rows, paper)
+    let titles = ["title", "summary", "version", "when", "id"];
+    table(&titles[usize::from(!has_titles)..], &rows, paper)
 }
 
 /// The versions of a document.
@@ -518,9 +523,14 @@ pub(super) fn document(reply: &Reply<Document>, paper: &Paper) -> String {
 
 /// Whatever has no page of its own: its fields, one a line.
 pub(super) fn fields(data: &impl Serialize, paper: &Paper) -> String {
-    let mut text = String::new();
     let data = json!(data);
-    for (name, value) in data.as_object().into_iter().flatten() {
+    data.as_object().map(|data| named(data, "", paper)).unwrap_or_default()
+}
+
+/// Members by name, one a line, with those of members below them. Empty ones say nothing.
+fn named(data: &Map<String, Value>, indent: &str, paper: &Paper) -> String {
+    let mut text = String::new();
+    for (name, value) in data {
         let name = name.as_str();
         let (name, value) = match value {
             Value::Null => continue,
@@ -533,10 +543,22 @@ pub(super) fn fields(data: &impl Serialize, paper: &Paper) -> String {
                 (Some(bytes), None) if name == "bytes" => ("size", size(bytes)),
                 _ => (name, number.to_string()),
             },
-            other => (name, shown(&other.to_string())),
+            Value::Object(members) if members.is_empty() => continue,
+            Value::Object(members) => {
+                (name, format!("\n{}", named(members, &format!("{indent}  "), paper).trim_end()))
+            }
+            Value::Array(all) if all.iter().all(Value::is_string) => {
+                let all: Vec<String> = all.iter().filter_map(Value::as_str).map(shown).collect();
+                if all.is_empty() {
+                    continue;
+                }
+                (name, all.join(", "))
+            }
+            Value::Array(_) | Value::Bool(_) => (name, shown(&value.to_string())),
         };
-        let name = paper.bold(&format!("{}:", name.replace('_', " ")));
-        let _ = writeln!(text, "{name} {value}");
+        let name = paper.bold(&format!("{indent}{}:", name.replace('_', " ")));
+        let apart = if value.starts_with('\n') { "" } else { " " };
+        let _ = writeln!(text, "{name}{apart}{value}");
     }
     text
 }

@@ -118,6 +118,37 @@ fn a_failure_for_people_goes_to_stderr() {
 }
 
 #[test]
+fn people_read_no_json_in_any_answer() {
+    let aw = Aw::new();
+    aw.terminal(
+        80,
+        "aw docs create --title 'The plan' --summary S --content C --metadata '{\"by\": \"An\"}'",
+    );
+    let create = ["debate", "create", "-t", "T", "--type", "general_debate", "--content", "C"];
+    let debate = text(&aw.quietly(&create).data()["debate_id"]);
+    let listed = plain(&aw.terminal(120, "aw docs list").stdout);
+    assert!(listed.starts_with("title     summary  version"), "{listed}");
+    assert!(listed.contains("The plan  S "), "{listed}");
+    let created =
+        aw.terminal(80, "aw docs create --summary S --content D --metadata '{\"by\": \"An\"}'");
+    assert!(plain(&created.stdout).contains("metadata:\n  by: An\n"), "{created:?}");
+    for line in [
+        "aw docs create --summary S --content E",
+        "aw debate archive t",
+        &format!("aw debate delete {debate} --confirm"),
+        &format!("aw debate purge {debate} --confirm"),
+        "aw server install",
+        "aw server uninstall",
+        "aw server status",
+    ] {
+        let ran = aw.terminal(80, line);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let shown = plain(&ran.stdout);
+        assert!(!shown.contains(['{', '[', '"']), "{line}: {shown}");
+    }
+}
+
+#[test]
 fn colour_is_for_terminals_that_want_it() {
     let aw = Aw::new();
     let coloured = |line: &str| aw.terminal(80, line).stdout.contains('\u{1b}');
