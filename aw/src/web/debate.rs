@@ -287,7 +287,7 @@ pub(super) async fn intervene(access: Access, Segment(id): Segment, form: Form) 
         Err(problem) => Err(problem),
     };
     match sent {
-        Ok(_) => Redirect::to(&format!("/debate/{id}?stopped=1#dock")).into_response(),
+        Ok(_) => Redirect::to(&format!("/debate/{id}?stopped=1")).into_response(),
         Err(problem) if problem.error.code == Code::DebateNotFound => {
             error_page::page(&form.request, &problem.into())
         }

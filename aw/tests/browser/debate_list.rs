@@ -78,7 +78,7 @@ async fn a_debate_that_needs_a_ruling_shows_its_question_and_options_the_longest
     let options = page.eval(options).await;
     let options = options.as_array().unwrap();
     assert!(options.len() >= 2, "{options:?}");
-    assert_eq!(options[1], format!("/debate/{}?choose=2#dock", first.id));
+    assert_eq!(options[1], format!("/debate/{}?choose=2", first.id));
     assert!(page.text(&needed).await.contains("Option A"));
     page.reads("Please decide.").await;
 

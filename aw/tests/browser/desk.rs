@@ -73,6 +73,32 @@ async fn the_question_and_the_first_option_are_on_the_first_screen() {
 }
 
 #[tokio::test]
+async fn the_question_stays_in_sight_while_a_person_rules() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let debate = appealed(&world).await;
+    let page = open(&browser, &debate).await;
+    for (width, height) in [(1440, 900), (1024, 768)] {
+        page.screen(width, height).await;
+        for key in ["2", "w", "Tab", "Tab"] {
+            page.press(key).await;
+            assert_eq!(page.eval("scrollY").await, 0, "{width}: {key}");
+        }
+        page.eval("document.activeElement.blur()").await;
+        // No word of what is asked is cut.
+        let whole =
+            "(act => act.scrollWidth <= act.clientWidth)(document.querySelector('.bar-act'))";
+        assert_eq!(page.eval(whole).await, true, "{width}");
+    }
+    // The inbox leads to the choice, and to the question too.
+    page.goto(&format!("{}/", world.url)).await;
+    page.follow(link("Option B").within(css(".needed"))).await;
+    is_ready(&page).await;
+    page.see(button("Rule: Option B")).await;
+    assert!(is_on_screen(&page, "#question .dispute").await);
+}
+
+#[tokio::test]
 async fn a_person_rules_with_keys_alone() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;

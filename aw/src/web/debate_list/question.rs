@@ -51,11 +51,11 @@ impl RowQuestion {
         let option = |(choice, number): (options::Choice, usize)| RowOption {
             label: choice.label(),
             words: shortened(&choice.words, OPTION),
-            href: format!("/debate/{id}?choose={number}#dock"),
+            href: format!("/debate/{id}?choose={number}"),
         };
         Some(RowQuestion {
             words: shortened(&words, QUESTION),
-            href: format!("/debate/{id}#dock"),
+            href: format!("/debate/{id}"),
             options: choices.take(OPTIONS).map(option).collect(),
         })
     }
