@@ -72,6 +72,7 @@ async fn the_rail_groups_points_by_need_and_each_opens_into_its_turns() {
             false => page.follow(second).await,
         }
         page.see(css("#thread")).await;
+        page.see_no(css("#picture")).await;
         let opened = page.text("#thread").await;
         for part in [
             "Old rows are deleted after 30 days.",

@@ -147,8 +147,12 @@ async function showPoint(point) {
   if (!fresh.getElementById("thread")) return;
   debate.classList.add("shows-thread");
   placeRegions(fresh);
+  bringThread();
+}
+
+// The turns of a point begin in the upper half of what the dock leaves.
+function bringThread() {
   const thread = document.getElementById("thread");
-  // It begins in the upper half of what the dock leaves.
   const { top } = thread.getBoundingClientRect();
   const room = innerHeight - document.getElementById("dock-place").offsetHeight;
   if (top < 0 || top > room / 2) thread.scrollIntoView({ block: "start" });
@@ -275,8 +279,8 @@ export function start() {
       history.pushState(null, "", page);
       whole();
     } else {
-      // A link to an argument shows the transcript.
-      const link = event.target.closest("a[href*='#a-']");
+      // A link to an argument, to the question or to the report shows the transcript.
+      const link = event.target.closest("a[href*='#a-'], a[href='#question'], a[href='#report'], a[href='#record']");
       if (link && shownPoint() && link.pathname === location.pathname) whole();
     }
   });
@@ -291,6 +295,7 @@ export function start() {
   plan.start();
   beside.start();
   markCurrent();
+  if (shownPoint()) bringThread();
   onCount(counted);
   document.getElementById("rail").scrollTop = toNewestTurn(document.getElementById("rail"));
   // An agent becomes quiet by time alone, without an event.
