@@ -328,6 +328,7 @@ phrases! {
     // The desk
     your_move_for: "Your move for {}", "Đến lượt bạn, đã {}";
     act_on_points: "rule on {}", "ra ruling cho {}";
+    many_points: "{} points", "{} point";
     act_on_appeal: "rule on the appeal", "ra ruling cho appeal";
     act_on_resolution: "approve, or send back", "đồng ý, hoặc trả lại";
     act_on_intervention: "say how to go on", "nói nên tiếp tục thế nào";
@@ -521,6 +522,9 @@ phrases! {
     try_again: "Try again", "Thử lại";
 }
 
+/// How many ids of points are listed in a line. `dock.js` has the same number.
+const MOST_IDS: usize = 4;
+
 impl Phrases {
     /// The name of a role.
     pub(crate) fn role(&self, role: Role) -> &'static str {
@@ -639,6 +643,14 @@ impl Phrases {
             Held::Policy => self.held_policy,
             Held::NotAgreed => self.held_not_agreed,
             Held::OtherVersion => self.held_other_version,
+        }
+    }
+
+    /// The ids of points, or their number where they are too many for a line.
+    pub(crate) fn ids_of_points(&self, ids: &[String]) -> String {
+        match ids.len() {
+            ..=MOST_IDS => ids.join(", "),
+            count => put(self.many_points, count),
         }
     }
 

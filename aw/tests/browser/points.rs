@@ -192,6 +192,31 @@ async fn a_ruling_is_offered_on_the_points_that_block_first() {
 }
 
 #[tokio::test]
+async fn many_points_are_counted_where_their_ids_are_too_long() {
+    let Some(browser) = Browser::start().await else { return };
+    let world = World::start().await;
+    let made = PointDebate::opened(&world, json!({"points": true})).await;
+    let raised = |number: u32| {
+        format!(
+            "### NEW [major] Reason {number}\n> Old rows are deleted after 30 days.\nNumber {number}."
+        )
+    };
+    made.says("opponent", &(1..=5).map(raised).collect::<Vec<_>>().join("\n")).await;
+    made.asks("appeal", "Which of them?").await;
+    let page = browser.open(&url(&made.debate)).await;
+    assert!(page.text(css(".bar-act")).await.contains("rule on 5 points"));
+    page.width(390).await;
+    assert_eq!(page.text(css(".dock-bar .button")).await, "Rule on 5 points");
+    page.width(1440).await;
+    for choice in 0..4 {
+        page.click(css("[value=uphold]").number(choice)).await;
+    }
+    page.see(button("Uphold P1, P2, P3, P4")).await;
+    page.click(css("[value=uphold]").number(4)).await;
+    page.see(button("Uphold 5 points")).await;
+}
+
+#[tokio::test]
 async fn a_choice_alone_is_a_ruling_and_all_points_left_need_words() {
     let Some(browser) = Browser::start().await else { return };
     let world = World::start().await;

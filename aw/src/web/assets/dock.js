@@ -4,6 +4,8 @@ import * as drafts from "./drafts.js";
 const debate = document.getElementById("debate");
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 15000;
+// How many ids of points the button names.
+const MOST_IDS = 4;
 let page = null;
 // The ruling that waits for a connection: its form and its button.
 let kept = null;
@@ -47,7 +49,8 @@ export function update() {
   if (choice) acts.push(choice.value === "another" ? words.own : words.ruleBy.replace("{}", choice.value));
   for (const verdict of ["uphold", "dismiss", "defer"]) {
     const points = made.filter(([, one]) => one === verdict).map(([point]) => point);
-    if (points.length > 0) acts.push(words[verdict].replace("{}", points.join(", ")));
+    const named = points.length > MOST_IDS ? words.points.replace("{}", points.length) : points.join(", ");
+    if (points.length > 0) acts.push(words[verdict].replace("{}", named));
   }
   const button = rule.querySelector("[data-names]");
   if (button) {

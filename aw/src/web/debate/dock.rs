@@ -152,7 +152,9 @@ impl Dock {
         let ids: Vec<String> = points.iter().map(|one| one.point.id.to_string()).collect();
         let bar = match choices.len() {
             _ if kind == Kind::Resolution => t.rule_resolution.to_owned(),
-            0 if kind == Kind::Appeal && !ids.is_empty() => put(t.rule_on_ids, ids.join(", ")),
+            0 if kind == Kind::Appeal && !ids.is_empty() => {
+                put(t.rule_on_ids, t.ids_of_points(&ids))
+            }
             0 => t.rule_on_this.to_owned(),
             1 => put(t.rule_one_option, 1),
             count => put(t.rule_options, count),

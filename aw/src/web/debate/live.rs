@@ -163,7 +163,7 @@ fn act(t: &'static Phrases, data: &PageData, is_needed: bool) -> Option<String> 
     let ledger = data.debate.debate.ledger.as_ref();
     let listed = |ids: Vec<aw_core::PointId>| {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        (!ids.is_empty()).then(|| ids.join(", "))
+        (!ids.is_empty()).then(|| t.ids_of_points(&ids))
     };
     if is_needed {
         let blocking = ledger.and_then(|ledger| listed(ledger.blocking()));
