@@ -303,6 +303,8 @@ phrases! {
     ruled: "Your ruling is argument {}.", "Ruling của bạn là argument {}.";
     ruled_before: "Somebody else has ruled already, so your ruling was not sent. Theirs is argument", "Người khác đã ra ruling trước, nên ruling của bạn không được gửi. Ruling đó là argument";
     not_sent: "Not sent:", "Chưa gửi được:";
+    one_flaw: "one flaw in the text.", "có một lỗi trong nội dung.";
+    many_flaws: "{} flaws in the text.", "có {} lỗi trong nội dung.";
     your_text: "What you typed", "Nội dung bạn đã gõ";
     blank_ruling: "Choose an option or write what should be done.", "Hãy chọn một phương án hoặc viết điều cần làm.";
     blank_other_way: "Describe the other way in your own words.", "Hãy mô tả phương án khác bằng lời của bạn.";
@@ -505,7 +507,7 @@ phrases! {
     debate_gone_title: "There is no such debate", "Không có debate này";
     debate_gone: "Its id may be mistyped, or the debate is on another server.", "Id có thể bị gõ sai, hoặc debate ở trên server khác.";
     debate_deleted_title: "This debate was deleted", "Debate này đã bị xóa";
-    debate_deleted: "It was deleted {}. Deleted debates cannot be brought back.", "Nó bị xóa {}. Debate đã xóa không thể khôi phục.";
+    debate_deleted: "It was deleted on {}. Deleted debates cannot be brought back.", "Nó bị xóa ngày {}. Debate đã xóa không thể khôi phục.";
     document_gone_title: "There is no such document", "Không có tài liệu này";
     document_gone: "Its id or version may be mistyped, or it was deleted.", "Id hoặc phiên bản có thể bị gõ sai, hoặc nó đã bị xóa.";
     stopping_title: "The server is stopping or overloaded", "Server đang dừng hoặc quá tải";

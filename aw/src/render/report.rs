@@ -379,7 +379,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// A day, UTC.
-pub(super) fn date(at: Time, form: &str) -> String {
+pub(crate) fn date(at: Time, form: &str) -> String {
     let at = Timestamp::from_millisecond(at.0).unwrap_or(Timestamp::MAX);
     at.to_zoned(TimeZone::UTC).strftime(form).to_string()
 }

@@ -9,6 +9,7 @@ use super::assets;
 use super::page_request::PageRequest;
 use crate::api::error::Code;
 use crate::render::i18n::{Phrases, put};
+use crate::render::report::date;
 use crate::server::{App, Problem};
 
 /// An error that a page shows.
@@ -78,11 +79,18 @@ pub(crate) fn page(request: &PageRequest, error: &PageError) -> Response {
             }
             let refusal = &problem.error;
             let deleted = refusal.deleted_at.as_ref();
+            let field = refusal.field.as_deref();
             let (title, words) = match (&refusal.code, deleted) {
                 (Code::DebateNotFound, Some(at)) => {
-                    (t.debate_deleted_title, put(t.debate_deleted, at))
+                    (t.debate_deleted_title, put(t.debate_deleted, date(at.0, t.date_form)))
                 }
                 (Code::DebateNotFound, None) => (t.debate_gone_title, t.debate_gone.to_owned()),
+                (Code::InvalidInput, _) if field == Some("debate_id") => {
+                    (t.debate_gone_title, t.debate_gone.to_owned())
+                }
+                (Code::InvalidInput, _) if field == Some("document_id") => {
+                    (t.document_gone_title, t.document_gone.to_owned())
+                }
                 (Code::DocumentNotFound | Code::VersionNotFound, _) => {
                     (t.document_gone_title, t.document_gone.to_owned())
                 }
@@ -95,7 +103,9 @@ pub(crate) fn page(request: &PageRequest, error: &PageError) -> Response {
                 }
                 _ => (t.oops, refusal.message.clone()),
             };
-            let details = (words != refusal.message).then(|| refusal.message.clone());
+            // What is wrong with an id that a person has opened is no help to them.
+            let is_bad_id = refusal.code == Code::InvalidInput && title != t.oops;
+            let details = (words != refusal.message && !is_bad_id).then(|| refusal.message.clone());
             (problem.status(), title, words, details)
         }
     };

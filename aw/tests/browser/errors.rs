@@ -16,11 +16,11 @@ async fn pages_that_do_not_exist_say_so_and_link_to_the_list() {
     for (path, says) in [
         ("/nowhere".to_owned(), "There is no such page"),
         (format!("/debate/{}", new_id()), "There is no such debate"),
-        ("/debate/nonsense".to_owned(), "not"),
-        (format!("/debate/{}", gone.id), "This debate was deleted"),
+        ("/debate/nonsense".to_owned(), "There is no such debate"),
+        (format!("/debate/{}", gone.id), "It was deleted on 1 January 2026."),
         (format!("/debate/{}/delete", gone.id), "This debate was deleted"),
         (format!("/doc/{}", new_id()), "There is no such document"),
-        ("/doc/nonsense".to_owned(), "not"),
+        ("/doc/nonsense".to_owned(), "There is no such document"),
     ] {
         page.goto(&format!("{}{path}", world.url)).await;
         page.reads(says).await;

@@ -106,8 +106,14 @@ function refuse(words) {
   const line = document.createElement("p");
   line.textContent = words;
   error.replaceChildren(line);
+  showError();
+}
+
+// Opens the sheet of a phone, with the focus in the field and the error in sight.
+function showError() {
   document.getElementById("dock-open").checked = true;
-  form().elements.words.focus();
+  form().elements.words.focus({ preventScroll: true });
+  document.getElementById("dock-error").scrollIntoView({ block: "nearest" });
 }
 
 async function send(rule, button) {
@@ -151,10 +157,7 @@ async function send(rule, button) {
   replace(fresh.getElementById("dock"));
   page.place(fresh);
   if (ruled) page.ruled(Number(ruled.dataset.seq), ruled.textContent);
-  else if (!lost) {
-    document.getElementById("dock-open").checked = true;
-    form().elements.words.focus();
-  }
+  else if (!lost) showError();
 }
 
 // The connection is back. The server knows the request if it arrived before.
@@ -228,7 +231,10 @@ async function preview(button) {
   const body = new URLSearchParams(new FormData(button.form, button));
   try {
     const answer = await fetch(button.form.action, { method: "POST", body, headers: { "x-fragment": "preview" } });
-    if (answer.ok) document.getElementById("preview").innerHTML = await answer.text();
+    if (!answer.ok) return;
+    const place = document.getElementById("preview");
+    place.innerHTML = await answer.text();
+    place.scrollIntoView({ block: "nearest" });
   } catch {
     // No connection, no preview.
   }

@@ -338,7 +338,12 @@ pub(in crate::web) async fn rule(access: Access, Segment(id): Segment, form: For
         }
         None => {
             let flaws = draft.flaws_of(&problem, &content, t);
-            let error = Some(format!("{} {}", t.not_sent, problem.error.message));
+            let why = match flaws.len() {
+                0 => problem.error.message,
+                1 => t.one_flaw.to_owned(),
+                count => put(t.many_flaws, count),
+            };
+            let error = Some(format!("{} {why}", t.not_sent));
             RulingDraft { flaws, error, ..draft }
         }
     };
