@@ -298,8 +298,8 @@ export function start() {
   if (shownPoint()) bringThread();
   onCount(counted);
   document.getElementById("rail").scrollTop = toNewestTurn(document.getElementById("rail"));
-  // An agent becomes quiet by time alone, without an event.
-  setInterval(() => { if (!document.hidden) refreshSoon(); }, 60000);
+  // Times pass, and an agent becomes quiet by time alone, without an event.
+  setInterval(() => { if (!document.hidden) refreshSoon(); }, 20000);
   debate.dataset.ready = "";
   follow(() => `/ws?debate_id=${id}&after_seq=${last}&html=1`, heard, (missed) => {
     if (missed) refresh().then(dock.back);

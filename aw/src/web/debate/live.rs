@@ -127,6 +127,11 @@ impl Live {
         Some(format!("{} {}", document.id, document.version))
     }
 
+    /// Whether an agent says what it works on, as the agents of a run do.
+    pub(super) fn is_run(&self) -> bool {
+        self.agents.iter().any(|agent| agent.presence.label.is_some())
+    }
+
     /// The roles that wait, for the script to compare.
     pub(super) fn waiting(&self) -> String {
         let waiting = self.agents.iter().filter(|agent| agent.presence.waits);

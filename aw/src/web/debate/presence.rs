@@ -1,6 +1,6 @@
 //! The presence of each role in a debate, and the line that brings an agent back.
 
-use aw_core::{Role, State};
+use aw_core::{Argument, Kind, Role, State, Via};
 use aw_record::{DebateHead, PageData, SeatRole};
 
 use crate::render::i18n::{Phrases, put};
@@ -112,7 +112,10 @@ pub(super) fn agents(
 /// The author of the newest argument of a role, as the author names itself.
 fn newest_author(data: &PageData, role: Role) -> Option<String> {
     let all = data.arguments.iter().rev().chain(std::iter::once(&data.motion));
-    let mut of_role = all.filter(|one| one.event.role() == role && !one.event.automatic());
+    // The runner writes the MOTION of its agent.
+    let by_runner = |one: &&Argument| one.via == Via::Run && one.event.kind() == Kind::Motion;
+    let mut of_role =
+        all.filter(|one| one.event.role() == role && !one.event.automatic() && !by_runner(one));
     let author = of_role.find_map(|one| one.author.as_ref())?;
     Some(author.as_str().to_owned())
 }
